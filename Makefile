@@ -45,7 +45,7 @@ docs: $(VENV)/runtime ## write the tables of docs/dataset.md from the declared c
 	@$(BIN)/python -m engine.dataset.document docs/dataset.md
 
 schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new SQLite files
-	@$(BIN)/python -m adapters.storage.schema
+	@$(BIN)/python -m adapters.database.schema
 
 test: $(VENV)/dev ## the tests but the slow ones, on WORKERS processes: each property once
 	@echo "Running the tests on $(WORKERS) workers: about 6 minutes on two cores."

@@ -19,8 +19,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import orjson
 import typer
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from bench.command import command
 from bench.past_debates import CALLS, PEOPLE, Scale, fill
 from bench.wheel.machine import print_result
@@ -31,7 +31,7 @@ from bot.settings.settings import Settings
 from engine.dataset.columns import MOMENT, Table
 from engine.dataset.folder import FileFormat, staged, turn_into_parquet
 from engine.dataset.tables import choose_tables
-from engine.dataset.writer import Wanted, export
+from engine.dataset.writer import ExportRequest, export
 from engine.store import ExportFilter, Store
 from engine.values.errors import UsageError
 from engine.values.topics import SPLITS
@@ -126,7 +126,7 @@ def _fill(place: Path, scale: Scale) -> None:
 
 def _export(place: Path, file_format: FileFormat, tables: tuple[str, ...]) -> ExportFigures:
     """Export into a folder named for the format."""
-    wanted = Wanted(ExportFilter(), tables, file_format)
+    wanted = ExportRequest(ExportFilter(), tables, file_format)
     out = place / file_format
 
     async def run() -> tuple[float, float]:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from bench.pages import CLUB, addresses
 from bench.past_debates import BEGAN, SYLLABLES, Past
 from engine.store import Store

@@ -21,8 +21,8 @@ from statistics import median
 
 from aiohttp import ClientSession
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from adapters.web import crowd
 from bench.past_debates import SYLLABLES, Past
 from engine.pages.stored import StoredLibrary

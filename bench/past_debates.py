@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store.database import SqlConnection
 from engine.store.debates import listing_of
 from engine.store.journal import FROM_CALL, PANEL

@@ -21,7 +21,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from adapters.models.marks import Place, places
+from adapters.models.habits import PromptPosition, places
 from adapters.models.router import open_models
 from bench.command import command
 from bench.wheel.line import defaults_with, open_line
@@ -29,7 +29,7 @@ from bench.wheel.machine import print_result
 from bot import log
 from bot.settings.settings import Settings
 from engine.formats import FORMATS
-from engine.line.intake import Order
+from engine.run.plan import Order
 from engine.values.debate import Model, Price, Status
 from engine.values.errors import RostrumError
 from engine.values.ports import AttemptLog, Call, ChatMessage, Models, Reply
@@ -219,7 +219,7 @@ def cuts_of(messages: Sequence[ChatMessage]) -> tuple[tuple[int, ...], tuple[int
             whole = _part(message.role, message.content[:offset])
             # The end of a message is part of it, as in `as_text`.
             cuts.append(begin + len(whole) - (offset < len(message.content)))
-            if Place(index, offset) in marked:
+            if PromptPosition(index, offset) in marked:
                 marks.append(cuts[-1])
         begin += len(_part(message.role, message.content))
     return tuple(cuts), tuple(marks)

@@ -23,17 +23,17 @@ import orjson
 import structlog
 from aiohttp import ClientSession, TCPConnector
 
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
 from bench.wheel.machine import percentile
 from bot.clock import SystemClock
 from bot.exits import run
-from engine.line.intake import Order
-from engine.pages.public import Public
+from engine.pages.public import PublicReader
+from engine.run.plan import Order
 from engine.store.communities import PublicPart
 from engine.values.debate import Model, short_code
 from engine.values.ports import Part, Permalinks, VenueLimits
@@ -147,7 +147,7 @@ async def measure(readers: int, debates: int, blocks: int) -> dict[str, object]:
             )
             key = await communities.page("memory", "club")
             routes = PublicPages(
-                Public(session.store, SystemClock(), "bench"), Permalinks("http://x"), drawn
+                PublicReader(session.store, SystemClock(), "bench"), Permalinks("http://x"), drawn
             ).routes()
             site = Site("127.0.0.1", 0)
             async with site.serving(routes, furnish):

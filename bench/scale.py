@@ -21,8 +21,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import orjson
 import typer
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from bench.command import command
 from bench.server import Counters, Server, cpu_seconds, open_server, peak_megabytes
 from bench.wheel.live import Load, measure_rostrum

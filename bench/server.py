@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from engine.values.errors import RostrumError
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.remote import Json

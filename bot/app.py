@@ -11,23 +11,22 @@ from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from adapters.database.database import START_SECONDS
+from adapters.database.migrate import make_ready
 from adapters.dispatch.local import LocalDispatcher
 from adapters.models.router import ModelRouter, open_models
-from adapters.storage.database import START_SECONDS
-from adapters.storage.migrate import make_ready
-from bot import __version__, stopping
+from bot import __version__, exits
 from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import open_database, read_store
-from bot.role import Role
 from bot.settings.settings import STOP_SECONDS, Settings
-from bot.sharing import Sharing, open_sharing
+from bot.sharing import Role, Sharing, open_sharing
 from engine.delivery.outbox import Delivery
-from engine.fleet.leases import Keeper
-from engine.line.intake import Defaults
-from engine.line.run import Runner
-from engine.line.service import Service
+from engine.fleet.leases import LeaseManager
 from engine.prompts.library import Prompts, load_prompts
+from engine.run.plan import Defaults
+from engine.run.run import Runner
+from engine.run.service import Service
 from engine.store import Caps, Store
 from engine.values.debate import Debate, Model
 from engine.values.options import Options
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from adapters.metrics.counts import Counts
     from engine.chat.commands import Commands
     from engine.fleet.limits import Fleet
-    from engine.series.runner import SeriesRunner, Standing
+    from engine.series.runner import SeriesProgress, SeriesRunner
     from engine.series.schedule import Schedule
     from engine.series.spec import Series
 
@@ -65,7 +64,7 @@ class App:
     defaults: Defaults
     deliveries: Mapping[str, Delivery]
     reconcile: Callable[..., Awaitable[None]]
-    open_series: Callable[[Series, Callable[[Standing], None]], SeriesRunner]
+    open_series: Callable[[Series, Callable[[SeriesProgress], None]], SeriesRunner]
     open_schedule: Callable[[], Schedule]
     drain: Callable[[], None]
 
@@ -138,7 +137,7 @@ def open_counts(settings: Settings) -> Counts:
         from adapters.metrics.counts import Counts  # what a command counts, nobody asks for
 
         return Counts(known)
-    from bot.telemetry import open_traces  # few set them
+    from bot.serve.health import open_traces  # few set them
 
     return open_traces(known)
 
@@ -198,7 +197,7 @@ async def run_app(
     except BaseExceptionGroup as group:
         raise first_error(group) from group
     finally:
-        await stopping.close_in_time(
+        await exits.close_in_time(
             models=models.aclose,
             **({"moderation": moderator.aclose} if moderator else {}),
             database=store.close,
@@ -255,11 +254,11 @@ class MainLine:
         stop_seconds: float = STOP_SECONDS,
     ) -> None:
         self._role, self._sharing = role, sharing or Sharing()
-        self._calls_seconds, self._stop_by = stopping.calls_seconds(stop_seconds), 0.0
+        self._calls_seconds, self._stop_by = exits.calls_seconds(stop_seconds), 0.0
         bell, clock, watch = self._sharing.bell, clock or SystemClock(), counts or UNWATCHED
         models = counts.over(models) if counts else models
         self._store, self._bell, self._clock = store, bell, clock
-        self._keeper = Keeper(store, bell, self._sharing.holder, watch=watch)
+        self._keeper = LeaseManager(store, bell, self._sharing.holder, watch=watch)
         self._dispatcher = dispatcher or self._sharing.dispatcher or LocalDispatcher()
         # A debate that waits for a person is left, and `reconcile` submits it again.
         self._leaves = self._sharing.dispatcher is not None
@@ -310,7 +309,7 @@ class MainLine:
             loop.call_at(self._stop_by, self._store.hurry)
 
     def open_series(
-        self, defaults: Defaults, series: Series, watch: Callable[[Standing], None]
+        self, defaults: Defaults, series: Series, watch: Callable[[SeriesProgress], None]
     ) -> SeriesRunner:
         """Return what holds a series on this line."""
         from engine.series.runner import SeriesRunner  # one command needs it

@@ -8,8 +8,8 @@ from json import JSONDecodeError
 
 from pydantic import ValidationError
 
-from adapters.storage.database import START_SECONDS, SqlDatabase
-from adapters.storage.migrate import require_newest
+from adapters.database.database import START_SECONDS, SqlDatabase
+from adapters.database.migrate import require_newest
 from bot.settings.settings import Settings
 from engine.store import Store
 from engine.values.errors import RostrumError

@@ -1,23 +1,53 @@
-"""What joins a process with others on the same database: the queue, the bell, parts of limits."""
+"""What joins a process with others on one database: role, queue, bell, parts of limits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
-from adapters.storage.database import SqlDatabase
-from bot.role import Role
+from adapters.database.database import SqlDatabase
 from bot.settings.settings import Settings
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Store
 from engine.values.debate import RETRIEVAL
 from engine.values.ports import Dispatcher
 
 if TYPE_CHECKING:
     from engine.fleet.limits import Fleet
+
+# What a process is of a running Rostrum.
+
+
+class Role(StrEnum):
+    """Which part of Rostrum a process is; each value but the last is its command.
+
+    A gateway holds the platforms' connections and all that answers people, and a worker thinks:
+    formats and panels. A process that runs alone is both, and so is a command, for what it began.
+    """
+
+    ALL = "run"
+    GATEWAY = "gateway"
+    WORKER = "worker"
+    COMMAND = "command"
+
+    @property
+    def serves(self) -> bool:
+        """Whether it holds connections to platforms."""
+        return self is not Role.WORKER
+
+    @property
+    def thinks(self) -> bool:
+        """Whether it runs debates."""
+        return self is not Role.GATEWAY
+
+    @property
+    def queues(self) -> bool:
+        """Whether debates that it stores are for any process that thinks."""
+        return self is not Role.COMMAND
 
 
 @dataclass
@@ -29,20 +59,20 @@ class Sharing:
     takes the bell's rings to other processes.
     """
 
-    bell: Bell = field(default_factory=Bell)
+    bell: Notifier = field(default_factory=Notifier)
     holder: str = field(default_factory=lambda: str(ULID()))
     dispatcher: Dispatcher | None = None
     fleet: Fleet | None = None
     carry: Callable[[], Coroutine[Any, Any, None]] | None = None
 
-    def works(self, store: Store, keeper: Keeper) -> Iterator[Coroutine[Any, Any, None]]:
+    def works(self, store: Store, keeper: LeaseManager) -> Iterator[Coroutine[Any, Any, None]]:
         """Yield what runs in the background."""
         if self.carry is not None:
             yield self.carry()
         if self.fleet is not None:
-            from engine.fleet.limits import Member
+            from engine.fleet.limits import FleetMember
 
-            yield Member(self.fleet, store, keeper, self.bell).run()
+            yield FleetMember(self.fleet, store, keeper, self.bell).run()
 
 
 def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Sharing:
@@ -51,16 +81,16 @@ def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Shari
     if not settings.shared:
         return sharing
     # Only here: PostgreSQL's driver and Procrastinate come with the extra `scale`.
-    from adapters.storage.listening import Exchange
+    from adapters.database.listening import NotificationExchange
     from engine.fleet.limits import Fleet
 
     url = settings.database_direct_url or settings.database_url
     joints = (database, sharing.bell, sharing.holder)
-    sharing.carry = Exchange(url.get_secret_value(), *joints).run
+    sharing.carry = NotificationExchange(url.get_secret_value(), *joints).run
     sharing.fleet = Fleet() if role.thinks else None
     if role.queues:
+        from adapters.database.jobs import JobTable
         from adapters.dispatch.procrastinate import ProcrastinateDispatcher
-        from adapters.storage.jobs import JobTable
 
         database.queues = True
         backends = {backend.name for backend in settings.endpoints()}

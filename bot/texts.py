@@ -10,7 +10,7 @@ from engine.words.phrases import REHEARSALS
 
 if TYPE_CHECKING:  # for one command each, of many
     from adapters.models.discovery import LocalServer
-    from engine.line.service import Started
+    from engine.run.service import Started
 
 REHEARSED = "Note: {who}\n"
 REHEARSING = (

@@ -18,8 +18,8 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from bot.exits import COLLECT_AFTER
 from engine.store import Store
 from tests.doubles.databases import PostgresDouble

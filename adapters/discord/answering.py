@@ -35,21 +35,20 @@ from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine
 from engine.chat.commands import OWN_DATA, Commands
-from engine.chat.context import Person, Trial, own_community
+from engine.chat.context import Requester, Trial, own_community
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.participants import check_form
 from engine.delivery.ending import refusal_of
-from engine.line.intake import check_allowed
+from engine.run.plan import check_allowed
 from engine.values.errors import NotAllowedError, RostrumError, UsageError
 from engine.values.language import speaking
 from engine.values.markdown import split_markdown
 from engine.values.messages import File
 from engine.values.ports import ButtonPressed, Listener
 from engine.values.text import headline
-from engine.votes.hearing import Heard
-from engine.words.buttons import Button, ButtonAction, Row
-from engine.words.forms import form_of
+from engine.votes.hearing import EventOutcome
+from engine.words.buttons import Button, ButtonAction, Row, form_of
 from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
 
@@ -102,7 +101,7 @@ def none_else() -> Hears:
 
 
 @dataclass(frozen=True, slots=True)
-class FrontDesk:
+class DiscordInteractionHandler:
     """Answers commands and button presses.
 
     `hears`: if another process hears them as well, the first to acknowledge one answers it.
@@ -212,7 +211,7 @@ class FrontDesk:
                 said = refusal_of(error)
                 await self._show(interaction, acknowledged, AnswerText(said, said))
 
-    async def person(self, interaction: Interaction) -> Person:
+    async def person(self, interaction: Interaction) -> Requester:
         """Return the person and their place. Raises RostrumError where debates cannot be."""
         if interaction.guild_id is not None and interaction.is_guild_integration():
             return person_of(interaction)
@@ -223,7 +222,7 @@ class FrontDesk:
         user, place = str(interaction.user.id), str(interaction.channel_id)
         typing = interaction.type is discord.InteractionType.autocomplete
         number = await self._number(user, known_only=typing)
-        return Person(
+        return Requester(
             platform=PLATFORM,
             community=own_community(number),
             place=place,
@@ -300,7 +299,7 @@ class FrontDesk:
         """Pass a press on, with retries: a button is visible just before its vote is stored."""
         for _ in range(PRESS_TRIES):
             heard = await self.listener(pressed)
-            if not (isinstance(heard, Heard) and heard.outcome == "unknown"):
+            if not (isinstance(heard, EventOutcome) and heard.outcome == "unknown"):
                 break
             await asyncio.sleep(LOOK_SECONDS)
         return heard
@@ -392,7 +391,7 @@ async def acknowledge(
             return True
 
 
-def person_of(interaction: Interaction) -> Person:
+def person_of(interaction: Interaction) -> Requester:
     """Return the person and their place. Raises RostrumError outside a server."""
     if interaction.guild_id is None or interaction.channel_id is None:
         raise RostrumError(texts.NOT_HERE)
@@ -400,7 +399,7 @@ def person_of(interaction: Interaction) -> Person:
     inside = isinstance(channel, discord.Thread)
     place = channel.parent_id if isinstance(channel, discord.Thread) else interaction.channel_id
     allowed = interaction.permissions
-    return Person(
+    return Requester(
         platform=PLATFORM,
         community=str(interaction.guild_id),
         place=str(place),

@@ -7,10 +7,10 @@ from typing import Any
 
 import discord
 
-from adapters.discord.errors import Act
+from adapters.discord.errors import DiscordAct
 from adapters.discord.permissions import FOR_NAMES, FOR_SECRET, missing
 from adapters.discord.registration import is_registered
-from adapters.discord.rest import Rest, Rights, rights_in
+from adapters.discord.rest import DiscordRest, Rights, rights_in
 from adapters.finding import Finding
 from engine.chat.context import Trial
 from engine.values.errors import VenueError
@@ -25,13 +25,15 @@ OPTIONAL = {
 
 
 async def check(
-    rest: Rest, guild_ids: Sequence[int] = (), trial: Trial | None = None
+    rest: DiscordRest, guild_ids: Sequence[int] = (), trial: Trial | None = None
 ) -> AsyncIterator[Finding]:
     """Check everything on Discord's side; commands are those of these servers, or global ones."""
     try:
-        user = await rest.request(Act.READ, "GET", "/users/@me")
-        application = await rest.request(Act.READ, "GET", "/oauth2/applications/@me")
-        guilds = await rest.request(Act.READ, "GET", "/users/@me/guilds", params={"limit": GUILDS})
+        user = await rest.request(DiscordAct.READ, "GET", "/users/@me")
+        application = await rest.request(DiscordAct.READ, "GET", "/oauth2/applications/@me")
+        guilds = await rest.request(
+            DiscordAct.READ, "GET", "/users/@me/guilds", params={"limit": GUILDS}
+        )
         registered = await is_registered(rest, guild_ids, trial)
     except VenueError as error:
         yield Finding("discord", False, str(error))
@@ -56,11 +58,13 @@ async def check(
             yield checked
 
 
-async def _check_guild(rest: Rest, guild: dict[str, Any]) -> AsyncIterator[Finding]:
+async def _check_guild(rest: DiscordRest, guild: dict[str, Any]) -> AsyncIterator[Finding]:
     subject = f"discord server {guild['name']}"
     try:
         rights = await rights_in(rest, str(guild["id"]))
-        lacking = _lacking(rights, await rest.request(Act.READ, "GET", f"{rights.path}/channels"))
+        lacking = _lacking(
+            rights, await rest.request(DiscordAct.READ, "GET", f"{rights.path}/channels")
+        )
     except VenueError as error:
         yield Finding(subject, False, str(error))
         return

@@ -15,11 +15,11 @@ import structlog
 from discord import app_commands
 
 from adapters.discord import render
-from adapters.discord.answering import PLATFORM, FrontDesk, Interaction
-from adapters.discord.presence import Presence
+from adapters.discord.answering import PLATFORM, DiscordInteractionHandler, Interaction
+from adapters.discord.presence import ShardPresence
 from adapters.discord.registration import keep_registered, offer
 from adapters.discord.render import typed_in
-from adapters.discord.rest import Rest
+from adapters.discord.rest import DiscordRest
 from adapters.discord.translation import Translator
 from adapters.discord.wellformed import is_wellformed
 from adapters.in_order import InOrder
@@ -36,8 +36,7 @@ from engine.values.ports import (
     ThreadDeleted,
     ThreadShut,
 )
-from engine.words.buttons import read_button
-from engine.words.forms import opens_form
+from engine.words.buttons import opens_form, read_button
 
 LONGEST_LIMIT = 60.0  # seconds; a longer one ends the client, whose next waits no longer either
 FINISH_SECONDS = 5.0  # for events that are being handled when it stops
@@ -49,7 +48,7 @@ def intents() -> discord.Intents:
     return discord.Intents(guilds=True, guild_reactions=True)
 
 
-class Client(discord.AutoShardedClient):
+class DiscordClient(discord.AutoShardedClient):
     """One life of a shard's connection, from login until it ends.
 
     `shard` is its number and how many there are; `identify` waits until it may introduce itself.
@@ -58,12 +57,12 @@ class Client(discord.AutoShardedClient):
 
     def __init__(
         self,
-        desk: FrontDesk,
+        desk: DiscordInteractionHandler,
         identify: Callable[[], Awaitable[None]],
         guild_ids: tuple[int, ...] | None,
         shard: tuple[int, int],
-        rest: Rest,
-        presence: Presence,
+        rest: DiscordRest,
+        presence: ShardPresence,
     ) -> None:
         number, shards = shard
         # Rostrum never uses voice, so the warning about it is noise.
@@ -288,7 +287,7 @@ class Client(discord.AutoShardedClient):
 class _Tree(app_commands.CommandTree[discord.Client]):
     """The commands, in servers that are served."""
 
-    def __init__(self, client: discord.Client, desk: FrontDesk) -> None:
+    def __init__(self, client: discord.Client, desk: DiscordInteractionHandler) -> None:
         super().__init__(client)
         self._desk = desk
 

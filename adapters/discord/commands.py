@@ -15,7 +15,12 @@ import structlog
 from discord import app_commands
 
 from adapters.discord import texts
-from adapters.discord.answering import BUTTONS_ONLY, NO_SETTINGS, FrontDesk, Interaction
+from adapters.discord.answering import (
+    BUTTONS_ONLY,
+    NO_SETTINGS,
+    DiscordInteractionHandler,
+    Interaction,
+)
 from adapters.discord.translation import language_of
 from engine.chat.choices import (
     CommandChoice,
@@ -28,7 +33,7 @@ from engine.chat.choices import (
     matching,
 )
 from engine.chat.command_line import read_start, split_words
-from engine.chat.context import Context, Person
+from engine.chat.context import Context, Requester
 from engine.chat.invocation import (
     DebateArgument,
     DeleteArguments,
@@ -57,7 +62,7 @@ from engine.words.translation import say
 LONGEST_CHOICE = 100  # characters
 LONGEST_INPUT = 4000
 Choices = list[app_commands.Choice[str]]
-Match = Callable[[Context, Person], Awaitable[tuple[CommandChoice, ...]]]
+Match = Callable[[Context, Requester], Awaitable[tuple[CommandChoice, ...]]]
 Rounds = app_commands.Range[int, 1, 9]
 Number = app_commands.Range[int, 1, 2**31 - 1]
 Minutes = app_commands.Range[float, 0.1, 10080.0]
@@ -71,7 +76,7 @@ DEBATE = "The debate's code; leave it out for the one in this channel or thread"
 class DebateCommands(app_commands.Group):
     """`/debate`, for everyone who can write; servers can override that, as for any command."""
 
-    def __init__(self, desk: FrontDesk) -> None:
+    def __init__(self, desk: DiscordInteractionHandler) -> None:
         super().__init__(
             name="debate",
             description="Debates between AI models, judged by a blind jury and by you",
@@ -467,7 +472,7 @@ class DebateCommands(app_commands.Group):
 class TopicForm(discord.ui.Modal):
     """Asks for a topic that may be long; the other options were given with the command."""
 
-    def __init__(self, desk: FrontDesk, given: Mapping[str, Any]) -> None:
+    def __init__(self, desk: DiscordInteractionHandler, given: Mapping[str, Any]) -> None:
         super().__init__(title=say(texts.TOPIC_TITLE))
         self._desk, self._given = desk, given
         self.topic: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(

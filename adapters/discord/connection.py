@@ -16,15 +16,15 @@ from discord.gateway import DiscordWebSocket
 from pydantic import SecretStr
 
 from adapters.discord import texts
-from adapters.discord.answering import FrontDesk, Hears
-from adapters.discord.client import Client
+from adapters.discord.answering import DiscordInteractionHandler, Hears
+from adapters.discord.client import DiscordClient
 from adapters.discord.errors import KNOWN
-from adapters.discord.presence import Identifies, Presence, shorten_logs
-from adapters.discord.rest import Gateway, Rest
+from adapters.discord.presence import IdentifyLimit, ShardPresence, shorten_logs
+from adapters.discord.rest import DiscordRest, Gateway
 from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import Commands
 from engine.chat.context import Trial
-from engine.fleet.shares import Shares
+from engine.fleet.shares import PartitionLeases
 from engine.values.errors import (
     LeaseLostError,
     SettingsError,
@@ -47,7 +47,7 @@ CANCEL_AGAIN_SECONDS = 1.0
 STEADY_SECONDS = 60.0  # a client that lasted this long was healthy
 LOOK_SECONDS = 0.2
 # For the next holder to connect: it may introduce itself for one shard in five seconds. A stop is
-# over sooner (bot/run.py).
+# over sooner (bot/serve/run.py).
 LINGER_SECONDS = 120.0
 ANSWER_SECONDS = 5.0
 OVERLAP = timedelta(seconds=180)  # after a takeover, in which two processes may hear a shard
@@ -57,13 +57,13 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ShardContext:
     """What all shards of a process share; pauses and patience are in seconds."""
 
     token: SecretStr
     guild_ids: tuple[int, ...]
-    rest: Rest
-    identifies: Identifies
+    rest: DiscordRest
+    identifies: IdentifyLimit
     first_pause: float
     patience: float
 
@@ -73,13 +73,13 @@ class Shard:
     """One shard of the bot, for as long as this process answers for it."""
 
     number: int
-    line: Line
-    shares: Shares
-    open_desk: Callable[[Callable[[], Hears]], FrontDesk]
-    presence: Presence = field(default_factory=Presence)
+    line: ShardContext
+    shares: PartitionLeases
+    open_desk: Callable[[Callable[[], Hears]], DiscordInteractionHandler]
+    presence: ShardPresence = field(default_factory=ShardPresence)
     leaving: bool = False
     over: bool = False  # another process answers from now on
-    _desk: FrontDesk | None = None
+    _desk: DiscordInteractionHandler | None = None
 
     async def run(self) -> None:
         """Stay connected until another process hears this shard, or until cancelled.
@@ -195,7 +195,7 @@ class Shard:
             raise VenueAwayError(texts.SILENT.format(seconds=patience))
         living.result()
 
-    def _open(self, gateway: Gateway) -> Client:
+    def _open(self, gateway: Gateway) -> DiscordClient:
         # discord.py uses its constant whenever it reconnects with a new session.
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway.url)
         bucket = self.number % gateway.concurrency
@@ -205,7 +205,7 @@ class Shard:
             await self.line.identifies.wait(bucket, shares.turn, among=shares.members)
 
         self._desk = self.open_desk(self._who_hears)
-        return Client(
+        return DiscordClient(
             self._desk,
             identify,
             self.line.guild_ids if self.number == 0 else None,
@@ -247,22 +247,22 @@ FIRST_PAUSE = 1.0
 PATIENCE = 60.0  # with a silent client: discord.py's own pauses grow to 1,024 s
 
 
-class Connection:
+class DiscordConnection:
     """The bot's gateway connections."""
 
     def __init__(
         self,
         token: SecretStr,
         guild_ids: tuple[int, ...],
-        rest: Rest,
+        rest: DiscordRest,
         *,
-        identifies: Identifies | None = None,
+        identifies: IdentifyLimit | None = None,
         first_pause: float = FIRST_PAUSE,
         patience: float = PATIENCE,
         trial: Trial | None = None,
     ) -> None:
-        identifies = identifies or Identifies()
-        self._line = Line(token, guild_ids, rest, identifies, first_pause, patience)
+        identifies = identifies or IdentifyLimit()
+        self._line = ShardContext(token, guild_ids, rest, identifies, first_pause, patience)
         self._trial = trial
         self._shards: dict[int, Shard] = {}
         self._serving: set[asyncio.Task[None]] = set()
@@ -280,12 +280,12 @@ class Connection:
         return self._reached
 
     async def run(
-        self, commands: Commands, listener: Listener, venue: DiscordVenue, shares: Shares
+        self, commands: Commands, listener: Listener, venue: DiscordVenue, shares: PartitionLeases
     ) -> None:
         """Stay connected until cancelled. Raises SettingsError when Discord refuses for good."""
 
-        def open_desk(hears: Callable[[], Hears]) -> FrontDesk:
-            return FrontDesk(commands, listener, venue, hears, trial=self._trial)
+        def open_desk(hears: Callable[[], Hears]) -> DiscordInteractionHandler:
+            return DiscordInteractionHandler(commands, listener, venue, hears, trial=self._trial)
 
         shorten_logs()
         await self._reach()

@@ -36,7 +36,7 @@ THREAD_EXISTS, LOCKED, TOO_MANY_THREADS = 160004, 160005, 160006
 RETRY_SECONDS = 0.5  # if Discord did not say; callers back off on their own
 
 
-class Act(StrEnum):
+class DiscordAct(StrEnum):
     """The kinds of requests; texts.py has the words and permissions of each."""
 
     POST = "post"
@@ -52,7 +52,9 @@ class Act(StrEnum):
     ERASE_THREAD = "erase_thread"
 
 
-WRITING = frozenset({Act.POST, Act.EDIT, Act.REACT})  # refused in a locked thread
+WRITING = frozenset(
+    {DiscordAct.POST, DiscordAct.EDIT, DiscordAct.REACT}
+)  # refused in a locked thread
 
 
 class UnreadyError(Exception):
@@ -69,7 +71,7 @@ class UnreadyError(Exception):
         self.everywhere = everywhere
 
 
-def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueError:
+def explain(error: Exception, act: DiscordAct, place: str, message: str = "") -> VenueError:
     """Return the engine's error for an exception, with a message that says what to do."""
     match error:
         case UnreadyError(code=code) if code == EDITED_TOO_OFTEN:
@@ -95,9 +97,9 @@ def locked(place: str) -> VenueLockedError:
     return VenueLockedError(Text(texts.LOCKED, place=place))
 
 
-def forbidden(act: Act, place: str, permissions: str) -> VenueError:
+def forbidden(act: DiscordAct, place: str, permissions: str) -> VenueError:
     """Return the error for an act without some permissions."""
-    kind = VenueGoneError if act is Act.POST else VenueError
+    kind = VenueGoneError if act is DiscordAct.POST else VenueError
     doing = Text(texts.DOING[act])
     return kind(Text(texts.FORBIDDEN, doing=doing, place=place, permissions=permissions))
 
@@ -122,7 +124,7 @@ def slow_down(seconds: float) -> VenueAwayError:
     return VenueAwayError(Text(texts.SLOW_DOWN, seconds=seconds), retry_after=seconds)
 
 
-def _refusal(error: discord.HTTPException, act: Act, place: str, message: str) -> VenueError:
+def _refusal(error: discord.HTTPException, act: DiscordAct, place: str, message: str) -> VenueError:
     said = Text(
         _sentence(error, place),
         place=place,
@@ -156,10 +158,10 @@ def _sentence(error: discord.HTTPException, place: str) -> str:
     return known.get(error.code, texts.REFUSED) if place else texts.REFUSED
 
 
-def _for_good(error: discord.HTTPException, act: Act) -> bool:
+def _for_good(error: discord.HTTPException, act: DiscordAct) -> bool:
     """Return whether nothing can be posted there until a person changes that."""
     if error.code == NO_SUCH_TOKEN:  # of a webhook, not the bot's
         return False
     if error.status == 401 or error.code in (UNKNOWN_CHANNEL, UNKNOWN_GUILD, NO_ACCESS):
         return True
-    return act is Act.POST and error.code == NO_PERMISSION
+    return act is DiscordAct.POST and error.code == NO_PERMISSION

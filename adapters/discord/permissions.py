@@ -10,8 +10,8 @@ from typing import Any
 import discord
 
 from adapters.discord import texts
-from adapters.discord.errors import Act
-from engine.line.intake import Ground
+from adapters.discord.errors import DiscordAct
+from engine.run.plan import PlaceCapabilities
 from engine.values.errors import SettingsError
 from engine.values.language import N_, Text
 
@@ -50,20 +50,20 @@ NAMES = {
 }
 
 
-def needed_for(act: Act, *, inside: bool) -> discord.Permissions:
+def needed_for(act: DiscordAct, *, inside: bool) -> discord.Permissions:
     """Return what a request needs in a channel, or `inside` a thread."""
     reading = discord.Permissions(view_channel=True, read_message_history=True)
     match act:
-        case Act.POST:
+        case DiscordAct.POST:
             sending = discord.Permissions(send_messages_in_threads=inside, send_messages=not inside)
             return sending | discord.Permissions(
                 view_channel=True, embed_links=True, attach_files=True
             )
-        case Act.REACT:
+        case DiscordAct.REACT:
             return reading | discord.Permissions(add_reactions=True)
-        case Act.REMOVE:
+        case DiscordAct.REMOVE:
             return reading | FOR_SECRET
-        case Act.THREAD:
+        case DiscordAct.THREAD:
             return discord.Permissions(view_channel=True, create_public_threads=True)
     return reading
 
@@ -138,13 +138,13 @@ VOICE = (discord.ChannelType.voice, discord.ChannelType.stage_voice)
 POSTS_ONLY = (discord.ChannelType.forum, discord.ChannelType.media)
 
 
-def ground_of(interaction: Interaction) -> Ground:
+def ground_of(interaction: Interaction) -> PlaceCapabilities:
     """Return the obstacles in a command's channel or thread, from the bot's permissions in it."""
     channel, held = interaction.channel, interaction.app_permissions
     place, inside = interaction.channel_id, isinstance(channel, discord.Thread)
     files = missing(held, FOR_FILES) and Text(texts.NO_FILES, place=place)
     removal = missing(held, FOR_SECRET) and Text(texts.NO_REMOVAL, place=place)
-    return Ground(
+    return PlaceCapabilities(
         unfit=_unfit_kind(channel, held) or _lacking(held, place, inside=inside),
         no_files=files or "",
         no_removal=removal or "",

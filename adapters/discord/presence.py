@@ -29,7 +29,7 @@ TOTAL = 1000
 Turn = Callable[[str, float], Awaitable[None]]
 
 
-class Identifies:
+class IdentifyLimit:
     """Spaces IDENTIFYs over the whole life of the process; `total` is what Discord allows a day."""
 
     def __init__(self, total: int = TOTAL, gap: float = GAP_SECONDS) -> None:
@@ -59,7 +59,7 @@ LOGGERS = ("discord.client", "discord.shard")
 log = structlog.get_logger(__name__)
 
 
-class Presence:
+class ShardPresence:
     """The shards of one client after another."""
 
     def __init__(self) -> None:

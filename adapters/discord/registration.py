@@ -14,10 +14,10 @@ import structlog
 from discord import app_commands
 
 from adapters.answers import reads
-from adapters.discord.answering import FrontDesk, Interaction
+from adapters.discord.answering import DiscordInteractionHandler, Interaction
 from adapters.discord.commands import DebateCommands, TopicForm
-from adapters.discord.errors import Act, unreadable
-from adapters.discord.rest import Rest
+from adapters.discord.errors import DiscordAct, unreadable
+from adapters.discord.rest import DiscordRest
 from adapters.discord.translation import Translator, language_of
 from engine.chat.choices import motion_of
 from engine.chat.context import Trial
@@ -29,7 +29,7 @@ from engine.values.language import speaking
 # Discord hands over the message's text with the command, so that no privileged intent is needed.
 
 
-def debate_this(desk: FrontDesk) -> app_commands.ContextMenu:
+def debate_this(desk: DiscordInteractionHandler) -> app_commands.ContextMenu:
     """Return the entry, for everyone who can write, as `/debate`."""
 
     @app_commands.guild_only()
@@ -52,7 +52,7 @@ log = structlog.get_logger(__name__)
 
 
 async def keep_registered(
-    tree: app_commands.CommandTree, rest: Rest, guild_ids: Sequence[int]
+    tree: app_commands.CommandTree, rest: DiscordRest, guild_ids: Sequence[int]
 ) -> None:
     """Register for these servers, where commands appear at once, or else globally.
 
@@ -76,41 +76,41 @@ async def keep_registered(
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def offer(tree: app_commands.CommandTree, desk: FrontDesk) -> None:
+def offer(tree: app_commands.CommandTree, desk: DiscordInteractionHandler) -> None:
     """Add every command to a tree."""
     tree.add_command(DebateCommands(desk))
     tree.add_command(debate_this(desk))
 
 
-async def is_registered(rest: Rest, guild_ids: Sequence[int], trial: Trial | None) -> bool:
+async def is_registered(rest: DiscordRest, guild_ids: Sequence[int], trial: Trial | None) -> bool:
     """Return whether Discord has the commands of this version. Raises VenueError."""
     nobody: Any = None
     tree = app_commands.CommandTree(discord.Client(intents=discord.Intents.none()))
-    offer(tree, FrontDesk(nobody, nobody, nobody, trial=trial))
+    offer(tree, DiscordInteractionHandler(nobody, nobody, nobody, trial=trial))
     await tree.set_translator(Translator())
     wanted = await _payload(tree)
     known = [await _known(rest, path) for path in _paths_of(rest, guild_ids)]
     return all(same(wanted, one) for one in known)
 
 
-def _paths_of(rest: Rest, guild_ids: Sequence[int]) -> list[str]:
+def _paths_of(rest: DiscordRest, guild_ids: Sequence[int]) -> list[str]:
     application = f"/applications/{rest.application}"
     return [f"{application}/guilds/{guild}/commands" for guild in guild_ids] or [
         f"{application}/commands"
     ]
 
 
-async def _register(tree: app_commands.CommandTree, rest: Rest, path: str) -> None:
+async def _register(tree: app_commands.CommandTree, rest: DiscordRest, path: str) -> None:
     wanted = await _payload(tree)
     if not same(wanted, await _known(rest, path)):
-        await rest.request(Act.EDIT, "PUT", path, body=wanted)
+        await rest.request(DiscordAct.EDIT, "PUT", path, body=wanted)
         log.info("commands registered", path=path)
 
 
 @reads(unreadable)
-async def _known(rest: Rest, path: str) -> list[Mapping[str, Any]]:
+async def _known(rest: DiscordRest, path: str) -> list[Mapping[str, Any]]:
     asked = {"with_localizations": "true"}
-    return _in_order(await rest.request(Act.READ, "GET", path, params=asked))
+    return _in_order(await rest.request(DiscordAct.READ, "GET", path, params=asked))
 
 
 async def _payload(tree: app_commands.CommandTree) -> list[Mapping[str, Any]]:

@@ -12,17 +12,24 @@ from typing import Any, NamedTuple
 import discord
 
 from engine.chat.answers.voters import ReviewLine
-from engine.delivery.gaps import numbered
+from engine.delivery.fallbacks import numbered
 from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part, ReactionsCleared, ReactionSeen
 from engine.values.text import REACTIONS, VARIANT, clean, headline, split_variant, with_variant
-from engine.words.buttons import Button, Menu, Row, review_menu
-from engine.words.card import Card, Piece, Reference, Speaker, by_side, in_pieces, markdown_of
+from engine.words.buttons import Button, Form, Menu, Row, review_menu
+from engine.words.card import (
+    Card,
+    CardSpeaker,
+    Piece,
+    Reference,
+    by_side,
+    fence_tables,
+    in_pieces,
+    markdown_of,
+)
 from engine.words.cards import STATE, card_of, closes, progressed
-from engine.words.forms import Form
 from engine.words.phrases import FILE_LEFT_OUT, review_hint
-from engine.words.tables import fence_tables
 from engine.words.translation import in_its_language, say
 
 # Text for Discord: Markdown with nothing hidden, or escaped; pure.
@@ -64,12 +71,12 @@ LONGEST_ALT = 1024  # characters of a file's description
 SMALL = "-# {text}"  # how Discord writes small print
 
 
-class Payload(NamedTuple):
+class DiscordPayload(NamedTuple):
     """A message's JSON, the files that go with it, and who speaks, if not the bot."""
 
     body: dict[str, Any]
     files: tuple[File, ...] = ()
-    speaker: Speaker | None = None
+    speaker: CardSpeaker | None = None
 
     def part(self, reference: str, *, plain: bool = False) -> Part:
         """Return it as a frozen part."""
@@ -81,10 +88,10 @@ class Payload(NamedTuple):
         return Part(reference=reference, body=kept, plain=plain)
 
     @classmethod
-    def of(cls, part: Part) -> Payload:
+    def of(cls, part: Part) -> DiscordPayload:
         """Read a frozen part."""
         kept = json.loads(part.body)
-        speaker = Speaker(*kept["speaker"]) if "speaker" in kept else None
+        speaker = CardSpeaker(*kept["speaker"]) if "speaker" in kept else None
         files = tuple(File.model_validate(file) for file in kept["files"])
         return cls(kept["body"], files, speaker)
 
@@ -202,7 +209,7 @@ def review_menus(lines: Sequence[ReviewLine]) -> discord.ui.View:
     return view
 
 
-# Forms (engine/words/forms.py) in Discord's form.
+# Forms (engine/words/buttons.py) in Discord's form.
 #
 # What is typed is handled by custom id, so a form that is sent after a restart is answered too.
 
@@ -333,18 +340,18 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
 
 def plain(source: Part | str, reference: str) -> tuple[Part, ...]:
     """Turn a refused payload, or a text, into messages without embeds, files or buttons."""
-    text = source if isinstance(source, str) else _said(Payload.of(source))
+    text = source if isinstance(source, str) else _said(DiscordPayload.of(source))
     room = CONTENT - len(reference) - 30
     pieces = chop(clean(text), room, lambda piece: units(escape(piece)))
     return tuple(
-        Payload(
+        DiscordPayload(
             {"content": f"{escape(piece)}\n{SMALL.format(text=Reference.read(ref).small_print)}"}
         ).part(ref, plain=True)
         for ref, piece in zip(numbered(reference, len(pieces)), pieces, strict=True)
     )
 
 
-def _said(payload: Payload) -> str:
+def _said(payload: DiscordPayload) -> str:
     """Return the text of a payload, with its authors."""
     said = []
     for embed in payload.body.get("embeds", ()):
@@ -358,7 +365,7 @@ def colour_of(side: str) -> int:
     return by_side(side, COLOURS, OTHER_COLOURS, GREY)
 
 
-def _payload(card: Card, piece: Piece) -> Payload:
+def _payload(card: Card, piece: Piece) -> DiscordPayload:
     """Return one piece; the first has the title, the last the footer, state, buttons and files."""
     embed: dict[str, Any] = {}
     if piece.number == 1:
@@ -371,7 +378,7 @@ def _payload(card: Card, piece: Piece) -> Payload:
         embed["fields"] = [{"name": say(STATE), "value": _state(card.state)}]
     components = rows(card.buttons) if piece.last else []
     files = card.attached() if piece.last else ()
-    return Payload({"embeds": [embed], "components": components}, files, card.speaker)
+    return DiscordPayload({"embeds": [embed], "components": components}, files, card.speaker)
 
 
 def _in_time(moment: datetime) -> str:

@@ -27,7 +27,7 @@ from adapters.answers import reads
 from adapters.discord.errors import (
     KNOWN,
     NETWORK,
-    Act,
+    DiscordAct,
     UnreadyError,
     explain,
     slow_down,
@@ -190,7 +190,7 @@ class Gateway(NamedTuple):
     concurrency: int
 
 
-class Rest:
+class DiscordRest:
     """Discord's REST interface with a bot's token; logs in with the first request.
 
     `proxy` is the address of an HTTP proxy, for this and for the gateway's client.
@@ -210,7 +210,7 @@ class Rest:
 
     async def request(
         self,
-        act: Act,
+        act: DiscordAct,
         method: str,
         path: str,
         *,
@@ -252,7 +252,7 @@ class Rest:
         try:
             await self._connected()
         except KNOWN as error:
-            raise explain(error, Act.READ, "") from error
+            raise explain(error, DiscordAct.READ, "") from error
         return self.me
 
     @reads(unreadable)
@@ -260,7 +260,7 @@ class Rest:
         """Ask how to connect. Raises VenueAwayError, or VenueGoneError for a wrong token."""
         async with self._asking:
             if self._gateway is None or time.monotonic() > self._gateway[1] + FRESH_SECONDS:
-                found = await self.request(Act.READ, "GET", "/gateway/bot")
+                found = await self.request(DiscordAct.READ, "GET", "/gateway/bot")
                 self._gateway = _gateway_of(found), time.monotonic()
             return self._gateway[0]
 
@@ -351,11 +351,11 @@ class Rights(NamedTuple):
         return in_channel(self.held, overwrites, guild=self.guild, roles=self.roles, me=self.me)
 
 
-async def rights_in(rest: Rest, guild: str) -> Rights:
+async def rights_in(rest: DiscordRest, guild: str) -> Rights:
     """Read the bot's permissions in a server. Raises VenueError."""
     me = await rest.whoami()
-    member = await rest.request(Act.READ, "GET", f"/guilds/{guild}/members/{me}")
-    roles = await rest.request(Act.READ, "GET", f"/guilds/{guild}/roles")
+    member = await rest.request(DiscordAct.READ, "GET", f"/guilds/{guild}/members/{me}")
+    roles = await rest.request(DiscordAct.READ, "GET", f"/guilds/{guild}/roles")
     own = {guild, *member["roles"]}  # @everyone's role has the server's id
     held = discord.Permissions.none()
     for role in roles:

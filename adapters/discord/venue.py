@@ -25,7 +25,7 @@ from adapters.discord.errors import (
     UNKNOWN_PEOPLE,
     WRITING,
     WRONG_KIND,
-    Act,
+    DiscordAct,
     code_of,
     forbidden,
     locked,
@@ -35,13 +35,13 @@ from adapters.discord.permissions import lacking, needed_for
 from adapters.discord.render import (
     NO_MENTIONS,
     SUPER,
-    Payload,
+    DiscordPayload,
     carries,
     emoji_of,
     nonce_of,
     reaction_of,
 )
-from adapters.discord.rest import Rest, rights_in
+from adapters.discord.rest import DiscordRest, rights_in
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
@@ -75,7 +75,7 @@ class DiscordVenue:
 
     def __init__(
         self,
-        rest: Rest,
+        rest: DiscordRest,
         *,
         limits: VenueLimits | None = None,
         gap: float = GAP_SECONDS,
@@ -106,7 +106,7 @@ class DiscordVenue:
 
     async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Post one piece and return its message id; Discord drops a repetition within minutes."""
-        payload = Payload.of(part)
+        payload = DiscordPayload.of(part)
         if notify:
             mention = {"content": f"<@{notify}>", "allowed_mentions": {"users": [notify]}}
             nonce = nonce_of(place, part.reference)
@@ -125,13 +125,15 @@ class DiscordVenue:
     async def say(self, place: str, body: dict[str, Any]) -> str:
         """Post a message that belongs to no debate, at the same rate."""
         async with self.turn(place, first=True):
-            return await self._post(place, Payload(body), None)
+            return await self._post(place, DiscordPayload(body), None)
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a message shows."""
-        said = Payload.of(part).body | {"allowed_mentions": NO_MENTIONS}
+        said = DiscordPayload.of(part).body | {"allowed_mentions": NO_MENTIONS}
         try:
-            await self._awake(Act.EDIT, "PATCH", MESSAGE, place=place, message=message, body=said)
+            await self._awake(
+                DiscordAct.EDIT, "PATCH", MESSAGE, place=place, message=message, body=said
+            )
         except VenueError as error:
             if code_of(error) != NOT_THE_AUTHOR:
                 raise
@@ -141,7 +143,7 @@ class DiscordVenue:
     async def read(self, place: str, message: str) -> dict[str, Any]:
         """Return a message as Discord has it. Raises MessageGoneError."""
         kept: dict[str, Any] = await self._ask(
-            Act.READ, "GET", MESSAGE, place=place, message=message
+            DiscordAct.READ, "GET", MESSAGE, place=place, message=message
         )
         return kept
 
@@ -166,7 +168,7 @@ class DiscordVenue:
         try:
             path = f"{MESSAGE}/threads"
             opened = await self._rest.request(
-                Act.THREAD, "POST", path, place=channel, message=message, body=body
+                DiscordAct.THREAD, "POST", path, place=channel, message=message, body=body
             )
         except VenueError as error:
             if code_of(error) == THREAD_EXISTS:
@@ -189,7 +191,7 @@ class DiscordVenue:
         if not (channel.isascii() and channel.isdigit()):
             raise VenueError(texts.NO_CHANNEL_ID.format(channel=headline(clean(channel), 40)))
         path = "/channels/{channel_id}"
-        shown = await self._rest.request(Act.READ, "GET", path, place=channel)
+        shown = await self._rest.request(DiscordAct.READ, "GET", path, place=channel)
         if shown["type"] not in TEXT_CHANNELS:
             raise VenueError(texts.NOT_A_TEXT_CHANNEL.format(place=channel))
         rights = await rights_in(self._rest, str(shown["guild_id"]))
@@ -216,13 +218,15 @@ class DiscordVenue:
         """Look a member of the server up."""
         if not (user.isascii() and user.isdigit()):
             return None
-        shown = await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=place)
+        shown = await self._rest.request(
+            DiscordAct.READ, "GET", "/channels/{channel_id}", place=place
+        )
         try:
             if guild := shown.get("guild_id"):
                 path, of = "/guilds/{guild_id}/members/{user_id}", {"guild_id": guild}
             else:
                 path, of = "/users/{user_id}", {}
-            found = await self._rest.request(Act.READ, "GET", path, user_id=user, **of)
+            found = await self._rest.request(DiscordAct.READ, "GET", path, user_id=user, **of)
         except VenueAwayError:
             raise
         except VenueError as error:
@@ -238,7 +242,7 @@ class DiscordVenue:
         """Return the channel of direct messages to a user."""
         asked = {"recipient_id": user}
         opened = await self._rest.request(
-            Act.POST, "POST", "/users/@me/channels", place=place, body=asked
+            DiscordAct.POST, "POST", "/users/@me/channels", place=place, body=asked
         )
         return str(opened["id"])
 
@@ -274,7 +278,9 @@ class DiscordVenue:
             if option not in mine:
                 path = f"{MESSAGE}/reactions/{{emoji}}/@me"
                 emoji = REACTIONS[option]
-                await self._awake(Act.REACT, "PUT", path, place=place, message=message, emoji=emoji)
+                await self._awake(
+                    DiscordAct.REACT, "PUT", path, place=place, message=message, emoji=emoji
+                )
 
     async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Remove the bot's own reactions, in order; that needs no permission."""
@@ -284,7 +290,12 @@ class DiscordVenue:
             try:
                 async with self._reacting.turn(place):
                     await self._awake(
-                        Act.UNREACT, "DELETE", path, place=place, message=message, emoji=emoji
+                        DiscordAct.UNREACT,
+                        "DELETE",
+                        path,
+                        place=place,
+                        message=message,
+                        emoji=emoji,
                     )
             except VenueError as error:
                 if code_of(error) != UNKNOWN_EMOJI:
@@ -325,7 +336,9 @@ class DiscordVenue:
         of = {"emoji": emoji_of(option), "user_id": user}
         try:
             async with self._reacting.turn(place):
-                await self._awake(Act.REMOVE, "DELETE", path, place=place, message=message, **of)
+                await self._awake(
+                    DiscordAct.REMOVE, "DELETE", path, place=place, message=message, **of
+                )
         except VenueError as error:
             if code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
                 raise
@@ -343,7 +356,7 @@ class DiscordVenue:
     async def erase(self, place: str, message: str) -> None:
         """Delete a message of the bot's own."""
         try:
-            await self._awake(Act.ERASE, "DELETE", MESSAGE, place=place, message=message)
+            await self._awake(DiscordAct.ERASE, "DELETE", MESSAGE, place=place, message=message)
         except VenueError as error:
             if code_of(error) != NO_PERMISSION or not await self._webhooks.erase(place, message):
                 raise
@@ -351,19 +364,19 @@ class DiscordVenue:
     async def erase_thread(self, thread: str) -> bool:
         """Delete a thread with everything in it; needs Manage Threads."""
         async with self.turn(thread):
-            await self._rest.request(Act.ERASE_THREAD, "DELETE", CHANNEL, place=thread)
+            await self._rest.request(DiscordAct.ERASE_THREAD, "DELETE", CHANNEL, place=thread)
         return True
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show the bot typing; Discord ends that after a few seconds."""
         if seats:
             await self._rest.request(
-                Act.TYPING, "POST", "/channels/{channel_id}/typing", place=place
+                DiscordAct.TYPING, "POST", "/channels/{channel_id}/typing", place=place
             )
 
     # --- inside -----------------------------------------------------------------------
 
-    async def _post(self, place: str, payload: Payload, nonce: str | None) -> str:
+    async def _post(self, place: str, payload: DiscordPayload, nonce: str | None) -> str:
         body = {"allowed_mentions": NO_MENTIONS} | payload.body
         if nonce is not None:
             body |= {"nonce": nonce, "enforce_nonce": True}
@@ -373,28 +386,32 @@ class DiscordVenue:
             sent = {"form": payload._replace(body=body).form()}
         sent |= {"place": place, "admitted": True}
         try:
-            posted = await self._ask(Act.POST, "POST", MESSAGES, **sent)
+            posted = await self._ask(DiscordAct.POST, "POST", MESSAGES, **sent)
         except VenueError as error:
             if code_of(error) != NO_PERMISSION or not payload.pictures_only:
                 raise
             # Without Attach Files a picture is left out: the text says what it shows.
             sent = {"body": body, "place": place, "admitted": True}
-            posted = await self._ask(Act.POST, "POST", MESSAGES, **sent)
+            posted = await self._ask(DiscordAct.POST, "POST", MESSAGES, **sent)
         return await _id_of(posted)
 
     async def _guild_of(self, place: str) -> dict[str, Any] | None:
         """Return the server of a channel or thread, None for direct messages."""
-        shown = await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=place)
+        shown = await self._rest.request(
+            DiscordAct.READ, "GET", "/channels/{channel_id}", place=place
+        )
         if not shown.get("guild_id"):
             return None
         guild: dict[str, Any] = await self._rest.request(
-            Act.READ, "GET", "/guilds/{guild_id}", guild_id=shown["guild_id"]
+            DiscordAct.READ, "GET", "/guilds/{guild_id}", guild_id=shown["guild_id"]
         )
         return guild
 
     async def _can_see(self, channel: str) -> bool:
         try:
-            await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=channel)
+            await self._rest.request(
+                DiscordAct.READ, "GET", "/channels/{channel_id}", place=channel
+            )
         except VenueAwayError:
             raise
         except VenueError:
@@ -402,11 +419,13 @@ class DiscordVenue:
         return True
 
     async def _is_thread(self, place: str) -> bool:
-        shown = await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=place)
+        shown = await self._rest.request(
+            DiscordAct.READ, "GET", "/channels/{channel_id}", place=place
+        )
         return shown["type"] in THREADS
 
     async def _awake(
-        self, act: Act, method: str, path: str, *, place: str, message: str, **more: Any
+        self, act: DiscordAct, method: str, path: str, *, place: str, message: str, **more: Any
     ) -> None:
         """Send a request about a message; if its thread is archived, reopen it and retry."""
         ask = {"place": place, "message": message, **more}
@@ -418,7 +437,9 @@ class DiscordVenue:
             await self._ask(act, "PATCH", CHANNEL, place=place, body={"archived": False})
             await self._ask(act, method, path, **ask)
 
-    async def _ask(self, act: Act, method: str, path: str, *, place: str, **more: Any) -> Any:
+    async def _ask(
+        self, act: DiscordAct, method: str, path: str, *, place: str, **more: Any
+    ) -> Any:
         """Send a request; a refusal says that the thread is locked, or what is missing there."""
         try:
             return await self._rest.request(act, method, path, place=place, **more)
@@ -427,17 +448,17 @@ class DiscordVenue:
                 raise
             raise said from error.__cause__
 
-    async def _missing(self, act: Act, place: str) -> VenueError | None:
+    async def _missing(self, act: DiscordAct, place: str) -> VenueError | None:
         """Return why an act is refused, if its place says that."""
         try:
-            shown = await self._rest.request(Act.READ, "GET", CHANNEL, place=place)
+            shown = await self._rest.request(DiscordAct.READ, "GET", CHANNEL, place=place)
             inside = shown["type"] in THREADS
             if inside and shown["thread_metadata"]["locked"] and act in WRITING:
                 return locked(place)
             of = place
             if inside:
                 of = str(shown["parent_id"])
-                shown = await self._rest.request(Act.READ, "GET", CHANNEL, place=of)
+                shown = await self._rest.request(DiscordAct.READ, "GET", CHANNEL, place=of)
             rights = await rights_in(self._rest, str(shown["guild_id"]))
         except (VenueError, KeyError):
             return None
@@ -466,7 +487,7 @@ class DiscordVenue:
 
     async def _page(self, place: str, where: dict[str, str]) -> list[dict[str, Any]]:
         page: list[dict[str, Any]] = await self._rest.request(
-            Act.READ, "GET", MESSAGES, place=place, params={"limit": PAGE, **where}
+            DiscordAct.READ, "GET", MESSAGES, place=place, params={"limit": PAGE, **where}
         )
         return page
 
@@ -491,12 +512,12 @@ class DiscordVenue:
         Otherwise one of them would cost the whole reading, and a pause that doubles.
         """
         try:
-            return await self._ask(Act.READ, "GET", path, **asked)
+            return await self._ask(DiscordAct.READ, "GET", path, **asked)
         except VenueAwayError as error:
             if error.retry_after > LONGEST_READ_PAUSE:
                 raise
             await asyncio.sleep(error.retry_after)
-        return await self._ask(Act.READ, "GET", path, **asked)
+        return await self._ask(DiscordAct.READ, "GET", path, **asked)
 
 
 @reads(unreadable)

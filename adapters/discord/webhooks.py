@@ -18,14 +18,14 @@ from adapters.discord.errors import (
     NO_SUCH_TOKEN,
     UNKNOWN_WEBHOOK,
     WEBHOOKS_FULL,
-    Act,
+    DiscordAct,
     code_of,
 )
-from adapters.discord.rest import Rest
+from adapters.discord.rest import DiscordRest
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.values.ports import Unnamed
 from engine.values.text import clean, headline
-from engine.words.card import Speaker, by_side
+from engine.words.card import CardSpeaker, by_side
 
 NAME = "Rostrum"
 INCOMING = 1  # the kind of webhook that posts
@@ -43,7 +43,7 @@ OTHER_FACES = (0, 4, 2, 3, 5, 1)
 log = structlog.get_logger(__name__)
 
 
-def shown_as(speaker: Speaker) -> dict[str, Any]:
+def shown_as(speaker: CardSpeaker) -> dict[str, Any]:
     """Return what a webhook's message says of its author."""
     number = by_side(speaker.side, FACES, OTHER_FACES, 1)
     name = headline(clean(speaker.name), LONGEST_NAME)
@@ -65,7 +65,7 @@ class Webhook(NamedTuple):
 class Webhooks:
     """Posts and edits by webhooks, one a channel; without one it posts nothing."""
 
-    def __init__(self, rest: Rest) -> None:
+    def __init__(self, rest: DiscordRest) -> None:
         self._rest = rest
         self._channels: dict[str, str] = {}  # of places; a channel's own is itself
         self._known: dict[str, Webhook] = {}  # by channel
@@ -80,7 +80,7 @@ class Webhooks:
         """Return why posts there have the bot's own name though it may use others."""
         return self._why.get(place)
 
-    async def post(self, place: str, speaker: Speaker, body: dict[str, Any]) -> str | None:
+    async def post(self, place: str, speaker: CardSpeaker, body: dict[str, Any]) -> str | None:
         """Post under a speaker's name; None if that cannot be done there: nothing was posted.
 
         Raises VenueAwayError, VenueGoneError or VenueError like any post.
@@ -93,7 +93,7 @@ class Webhooks:
         sent: dict[str, Any] = {"body": body | shown_as(speaker), "params": params} | hook.path
         try:
             posted = await self._rest.request(
-                Act.POST, "POST", HOOK, place=place, admitted=True, **sent
+                DiscordAct.POST, "POST", HOOK, place=place, admitted=True, **sent
             )
         except VenueError as error:
             if not self._explained(channel, place, code_of(error)):
@@ -103,18 +103,18 @@ class Webhooks:
 
     async def edit(self, place: str, message: str, body: dict[str, Any]) -> bool:
         """Edit a message that a webhook of ours posted; False for any other."""
-        return await self._change("PATCH", Act.EDIT, place, message, body)
+        return await self._change("PATCH", DiscordAct.EDIT, place, message, body)
 
     async def erase(self, place: str, message: str) -> bool:
         """Delete a message that a webhook of ours posted; False for any other."""
-        return await self._change("DELETE", Act.ERASE, place, message, None)
+        return await self._change("DELETE", DiscordAct.ERASE, place, message, None)
 
     async def _change(
-        self, method: str, act: Act, place: str, message: str, body: dict[str, Any] | None
+        self, method: str, act: DiscordAct, place: str, message: str, body: dict[str, Any] | None
     ) -> bool:
         path = "/channels/{channel_id}/messages/{message_id}"
         asked: dict[str, Any] = {"place": place, "message": message}
-        kept = await self._rest.request(Act.READ, "GET", path, **asked)
+        kept = await self._rest.request(DiscordAct.READ, "GET", path, **asked)
         channel = await self._channel_of(place)
         ours = await self._ours(channel) if kept.get("webhook_id") and channel != IN_DIRECT else []
         hook = next((h for h in ours if h.id == kept["webhook_id"]), None)
@@ -172,7 +172,7 @@ class Webhooks:
 
     async def _ours(self, channel: str) -> list[Webhook]:
         path = "/channels/{channel_id}/webhooks"
-        listed = await self._rest.request(Act.NAME, "GET", path, place=channel)
+        listed = await self._rest.request(DiscordAct.NAME, "GET", path, place=channel)
         return [
             _to_webhook(one)
             for one in listed
@@ -184,14 +184,14 @@ class Webhooks:
     async def _make(self, channel: str) -> Webhook:
         path = "/channels/{channel_id}/webhooks"
         asked = {"name": NAME}
-        made = await self._rest.request(Act.NAME, "POST", path, place=channel, body=asked)
+        made = await self._rest.request(DiscordAct.NAME, "POST", path, place=channel, body=asked)
         return _to_webhook(made)
 
     async def _channel_of(self, place: str) -> str:
         """Return the channel of a thread; a channel is its own, direct messages have none."""
         if place not in self._channels:
             path = "/channels/{channel_id}"
-            shown = await self._rest.request(Act.READ, "GET", path, place=place)
+            shown = await self._rest.request(DiscordAct.READ, "GET", path, place=place)
             inside = shown["type"] in THREADS
             own = IN_DIRECT if shown["type"] in DIRECT else place
             self.opened(place, str(shown["parent_id"]) if inside else own)

@@ -21,7 +21,7 @@ from procrastinate.exceptions import ConnectorException, NoResult
 from procrastinate.worker import Worker
 
 from engine.delivery.ending import needing
-from engine.fleet.leases import Bell
+from engine.fleet.leases import Notifier
 from engine.values.errors import RostrumError, StoreError
 
 TASK, TOPIC = "think", "jobs"
@@ -113,7 +113,7 @@ class ProcrastinateDispatcher:
     `backends` are those that it has. With no `slots` it only queues.
     """
 
-    def __init__(self, jobs: Jobs, bell: Bell, backends: Iterable[str], slots: int) -> None:
+    def __init__(self, jobs: Jobs, bell: Notifier, backends: Iterable[str], slots: int) -> None:
         self._jobs = jobs
         self._bell = bell
         self._backends = frozenset(backends)

@@ -46,7 +46,7 @@ class Histogram:
 
 
 @dataclass(slots=True)
-class Figures:
+class MetricFigures:
     """The numbers so far, by their labels in the order of adapters/metrics/page.py."""
 
     calls: Counter[Labels] = field(default_factory=Counter)
@@ -63,18 +63,18 @@ class Figures:
     lost: Counter[Labels] = field(default_factory=Counter)
     lags: Histogram = field(default_factory=lambda: Histogram(LAG_SECONDS))
 
-    def copy(self) -> Figures:
+    def copy(self) -> MetricFigures:
         """Return them as they are now: on the loop, so no deep copy, which takes milliseconds."""
         durations = {labels: one.copy() for labels, one in self.durations.items()}
         others = {each.name: getattr(self, each.name).copy() for each in fields(self)}
-        return Figures(**others | {"durations": durations})
+        return MetricFigures(**others | {"durations": durations})
 
 
 class Counts:
     """The watch that counts; `known` models have their own label, and some others."""
 
     def __init__(self, known: Iterable[Model] = ()) -> None:
-        self.figures = Figures()
+        self.figures = MetricFigures()
         self._labels = {model.ref: _name(model) for model in known}
         self._most = len(self._labels) + MOST_MODELS
         # Prometheus sees no rise in what it has not seen before.
@@ -83,7 +83,7 @@ class Counts:
         self.figures.ended.update(dict.fromkeys(((failed, one.value) for one in Cause), 0))
         self.figures.usd.update(dict.fromkeys(self._labels.values(), 0.0))
 
-    def copy(self) -> Figures:
+    def copy(self) -> MetricFigures:
         """Return the numbers as they are now, for another thread to write down."""
         return self.figures.copy()
 

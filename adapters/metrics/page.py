@@ -13,7 +13,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from adapters.metrics.counts import Figures, Histogram, Labels
+from adapters.metrics.counts import Histogram, Labels, MetricFigures
 from engine.store import Backlog
 from engine.store.usage import Day
 from engine.values.debate import Status
@@ -120,7 +120,7 @@ class Snapshot:
     day_cap: float | None
 
 
-def write_page(figures: Figures, snapshot: Snapshot) -> bytes:
+def write_page(figures: MetricFigures, snapshot: Snapshot) -> bytes:
     """Return all metrics in Prometheus' text format, and those of the process (Linux only).
 
     They are in a registry of their own; the process-wide one is not served.
@@ -136,7 +136,7 @@ def write_page(figures: Figures, snapshot: Snapshot) -> bytes:
 class _Collected:
     """What a registry collects."""
 
-    def __init__(self, figures: Figures, snapshot: Snapshot) -> None:
+    def __init__(self, figures: MetricFigures, snapshot: Snapshot) -> None:
         self._figures, self._snapshot = figures, snapshot
 
     def collect(self) -> Iterator[Metric]:
@@ -148,7 +148,7 @@ class _Collected:
 _Values = Mapping[Family, Mapping[Labels, float | Histogram]]
 
 
-def _counted(figures: Figures) -> _Values:
+def _counted(figures: MetricFigures) -> _Values:
     return {
         CALLS: dict(figures.calls),
         RETRIES: dict(figures.retries),

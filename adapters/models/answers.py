@@ -14,10 +14,17 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import orjson
 
-from adapters.models.decoding import decode
-from adapters.models.faults import classify, spoken
-from adapters.models.outcomes import LATER, REWORD, CallAnswer, CallFault, Next, Outcome
-from adapters.models.redaction import redact
+from adapters.models.decoding import decode, redact
+from adapters.models.faults import (
+    LATER,
+    REWORD,
+    CallAnswer,
+    CallFault,
+    Next,
+    Outcome,
+    classify,
+    spoken,
+)
 from engine.values.debate import Origin, Usage
 from engine.values.ports import FaultKind
 from engine.values.text import clean, headline
@@ -69,20 +76,20 @@ _END = re.compile(
 )
 
 
-class Content(NamedTuple):
+class TextContent(NamedTuple):
     """What was said in a text, and how many characters of it were thought."""
 
     said: str
     thought: int = 0
 
 
-def read_text(text: str) -> Content:
+def read_text(text: str) -> TextContent:
     """Part what was said from what was thought, and drop a chat format's own marks.
 
     A mark in a code span, or in the text of a JSON object, is quoted by what was said.
     """
     if not ("<" in text or "[" in text or text.lstrip().startswith("analysis")):
-        return Content(text)
+        return TextContent(text)
     start = _START.match(text)
     said, thought = _harmony(text[start.end() :] if start else text)
     plain, at = _without_code(said), 0
@@ -96,19 +103,21 @@ def read_text(text: str) -> Content:
     said = said[at:].lstrip() if at else said
     half = said.strip().lower()
     if half and any(one.startswith(half) for one in (*_OPENINGS, *_HARMONY)):
-        return Content("", thought + len(half))
+        return TextContent("", thought + len(half))
     ended = _END.search(_without_code(said))
-    return Content(said[: ended.start()].rstrip() if ended else said, thought)
+    return TextContent(said[: ended.start()].rstrip() if ended else said, thought)
 
 
-def _harmony(text: str) -> Content:
+def _harmony(text: str) -> TextContent:
     """Return what stands in the final channel; the text itself if it has no channels."""
     if bare := _BARE.match(text):
         whole = bare[0].endswith("assistantfinal")
-        return Content(text[bare.end() :] if whole else "", len(bare[0]))
+        return TextContent(text[bare.end() :] if whole else "", len(bare[0]))
     marks = list(_CHANNEL.finditer(_without_code(text)))
     if not marks:
-        return Content("", len(text)) if text.lstrip().startswith(_HARMONY) else Content(text)
+        return (
+            TextContent("", len(text)) if text.lstrip().startswith(_HARMONY) else TextContent(text)
+        )
     said, thought = "", 0
     for mark in marks:
         end = _MESSAGE_END.search(text, mark.end())
@@ -117,7 +126,7 @@ def _harmony(text: str) -> Content:
             said += inner
         else:
             thought += len(inner)
-    return Content(said, thought)
+    return TextContent(said, thought)
 
 
 def _closing(text: str) -> int:
@@ -249,7 +258,7 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-class Message(NamedTuple):
+class AnswerParts(NamedTuple):
     """The parts of an answer, or of one chunk of it, wherever a provider has them.
 
     `text` may still have a model's own marks in it, which `read_text` takes out.
@@ -260,17 +269,17 @@ class Message(NamedTuple):
     reasoning: str = ""
 
 
-def read_delta(choice: dict[str, Any]) -> Message:
+def read_delta(choice: dict[str, Any]) -> AnswerParts:
     """Read a streamed choice."""
     return _read_message(choice.get("delta"))
 
 
-def _read_message(message: Any) -> Message:
+def _read_message(message: Any) -> AnswerParts:
     """Read a message: DeepSeek, Zhipu and llama.cpp reason in `reasoning_content`, OpenRouter,
     Ollama and vLLM in `reasoning`, Mistral in parts of the content.
     """
     if not isinstance(message, dict):
-        return Message()
+        return AnswerParts()
     content, refusal = message.get("content"), message.get("refusal")
     apart = (message.get(name) for name in ("reasoning_content", "reasoning"))
     reasoning = next((one for one in apart if isinstance(one, str) and one), "")
@@ -283,7 +292,7 @@ def _read_message(message: Any) -> Message:
             reasoning += _texts(part.get("thinking") or part.get("text"))
         else:
             text += _texts(part.get("text"))
-    return Message(text, refusal if isinstance(refusal, str) else "", reasoning)
+    return AnswerParts(text, refusal if isinstance(refusal, str) else "", reasoning)
 
 
 def _texts(value: Any) -> str:

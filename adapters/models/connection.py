@@ -27,16 +27,16 @@ from urllib.parse import urlsplit
 import orjson
 
 from adapters.models.backends import Backend
-from adapters.models.decoding import decode_raw
+from adapters.models.decoding import decode_raw, redact
 from adapters.models.faults import (
+    CallFault,
+    Next,
     broken_fault,
     deadline_fault,
     endless_fault,
     proxy_fault,
     unreachable_fault,
 )
-from adapters.models.outcomes import CallFault, Next
-from adapters.models.redaction import redact
 from adapters.proxies import OtherProxy, find_proxy
 from engine.values.ports import FaultKind
 

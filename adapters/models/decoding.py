@@ -1,15 +1,18 @@
-"""JSON from backends, whose texts may contain lone surrogates.
-
-`"\\ud800"` is valid JSON, but no database, file or platform accepts such a text.
-"""
+"""Texts of backends made fit to be kept: JSON with lone surrogates, one short line."""
 
 from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
+from itertools import groupby
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, NamedTuple
 
 import orjson
+import regex
+
+from engine.values.text import clean
 
 _HALF = re.compile("[\ud800-\udfff]")
 MARK = "\N{REPLACEMENT CHARACTER}"
@@ -74,3 +77,63 @@ def _mend(value: Any) -> tuple[Any, int]:
 
 def _refuse(constant: str) -> float:
     raise ValueError(f"{constant} is no JSON")
+
+
+# Makes a backend's words fit for the journal: one clean, short line without keys.
+#
+# A word too many may go: these texts are read by the operator, to find out what failed.
+
+
+HIDDEN = "***"
+LONGEST = 300  # characters of the line
+MOST_READ = 5_000  # characters that are looked at
+PART = 6  # characters of a configured key that are hidden wherever they stand
+SHORTEST = 4  # a shorter secret is in ordinary words
+
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)  # keeps lengths
+_INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cf}]+")
+# Keys of the presets (openai, openrouter, anthropic and deepseek: sk-, gemini: AIza, zhipu: hex and
+# a point) and of what is often set beside them; and tokens without a prefix, which are long.
+_KEYS = re.compile(
+    r"""
+    (?<=://)[^\s"'<>]+(?=@)                              # the user of an address
+  | \b[\w.+-]+:[^\s@/"'<>]+(?=@)
+  | (?<![^\W_])(?i:(?:api)?key|authorization|passw(?:or)?d|secret|token)["']?\s*[:=]\s*["']?
+    (?:(?i:bearer|basic)\s+)?[^\s,;"']+
+  | \b(?i:bearer|basic)\s+[^\s,;"']+
+  | \b(?:sk|pk|rk|key|csk)[-_][-\w*.]{6,}
+  | \b(?:gsk|hf|r8|fw|tgp|ghp|gho|github_pat|glpat|xai|nvapi|pplx|tvly|jina|dg|sess)[-_][-\w*.]{6,}
+  | \b(?:xox[a-z]|xapp)(?:\.xox[a-z])?-[-\w*.]{4,}
+  | \b(?:AIza|AKIA|ASIA|BSA|ya29\.|eyJ)[-\w*.]{6,}
+  | \b(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{32,}(?:\.\w+)?
+    """,
+    re.VERBOSE,
+)
+
+
+def redact(text: str, *secrets: str) -> str:
+    """Return one short line of a backend's words without keys or parts of the secrets."""
+    read = _INVISIBLE.sub("", clean(text[:MOST_READ]))
+    line = _without_parts(" ".join(_KEYS.sub(HIDDEN, read).split()), secrets)
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _without_parts(line: str, secrets: tuple[str, ...]) -> str:
+    """Hide every stretch of a line that is made of parts of the secrets, in capitals or not."""
+    lower, hidden = line.translate(_LOWER), set[int]()
+    for size, parts in _parts(secrets).items():
+        starts = (at for at in range(len(line)) if lower[at : at + size] in parts)
+        hidden.update(at + i for at in starts for i in range(size))
+    runs = groupby(range(len(line)), lambda at: at in hidden)
+    return "".join(HIDDEN if hides else "".join(line[at] for at in run) for hides, run in runs)
+
+
+@lru_cache(maxsize=64)
+def _parts(secrets: tuple[str, ...]) -> dict[int, frozenset[str]]:
+    """Return the parts to look for by their length: a short secret is one whole."""
+    found: dict[int, set[str]] = {}
+    for secret in (one.translate(_LOWER) for one in secrets if len(one) >= SHORTEST):
+        size = min(PART, len(secret))
+        parts = (secret[at : at + size] for at in range(len(secret) - size + 1))
+        found.setdefault(size, set()).update(parts)
+    return {size: frozenset(parts) for size, parts in found.items()}

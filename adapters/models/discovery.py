@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from adapters.models import LM_STUDIO, OLLAMA
 from adapters.models.backends import Backend
 from adapters.models.connection import ConnectionPool, read_whole
-from adapters.models.faults import status_fault
-from adapters.models.outcomes import CallFault
+from adapters.models.faults import CallFault, status_fault
 from adapters.models.prices import model_entries
 from engine.values.errors import ModelError
 

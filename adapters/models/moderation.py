@@ -20,8 +20,7 @@ import structlog
 from adapters.models.attempts import RetryPolicy, wait_after
 from adapters.models.backends import Backend, ModerationEndpoint
 from adapters.models.connection import ConnectionPool
-from adapters.models.faults import status_fault
-from adapters.models.outcomes import CallFault, Next
+from adapters.models.faults import CallFault, Next, status_fault
 from engine.values.debate import Moderation
 from engine.values.errors import ModelError
 from engine.values.language import N_

@@ -12,7 +12,7 @@ import structlog
 
 from adapters.models.backends import Backend
 from engine.fleet.limits import Fleet
-from engine.floor.steps import Pace
+from engine.stage.steps import Pace
 
 MINUTE = 60.0
 LATE_TRIES = 2  # in a row, after which half as many begin at once

@@ -7,24 +7,252 @@ key and no network. A model's name may change its behaviour: see `RehearsalOptio
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
 
 import orjson
 
 from adapters.models.attempts import RetryPolicy, persist
-from adapters.models.fabrication import Fabricator
-from adapters.models.jurors import fill_in, find_form
-from adapters.models.options import RehearsalOptions
-from adapters.models.outcomes import CallAnswer, CallFault, Outcome
-from adapters.models.scenes import Scene, chance, quote_turns
-from adapters.models.speeches import Point, Speaker, cite, compose
-from engine.floor.steps import Pace
+from adapters.models.faults import CallAnswer, CallFault, Outcome
+from adapters.models.scenes import RehearsalOptions, Scene, chance, quote_turns, strength
+from adapters.models.speeches import ArgumentPoint, SceneSpeaker, cite, compose
+from engine.jury.rubric import RUBRICS
+from engine.stage.steps import Pace
 from engine.values.debate import Model, Origin, Price, Usage
+from engine.values.judging import TIE
 from engine.values.ports import AnswerSchema, AttemptLog, Call, FaultKind, Reply
 from engine.values.text import count_words
+
+# Structured answers of a rehearsal model: a value that satisfies a JSON schema.
+
+
+Schema = dict[str, Any]
+
+_FEW = ("questions", "arguments")  # of which a reader wants no more than asked for
+_DECIDING = ("standing", "outcome", "winner")  # a text beside it has variants by its value
+_RARE = (
+    "violations",
+    "fallacies",
+    "suspect",
+    "exposed",
+    "premises",
+    "new_arguments",
+    "withdrawn",
+)
+_SELDOM = 0.75  # share of answers without any
+_REASONED = 20  # minimum characters of a reasoning
+_ID = re.compile(r"[AB]-\d+")
+_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
+_TITLES = ("title", "name", "label", "heading", "headline")
+
+
+class Fabricator:
+    """Makes values for schemas of engine/stage/shapes.py; `points` are the material of its texts.
+
+    `side` is A or B. `phrases` returns texts for a property's name, in the order in which they are
+    used.
+    """
+
+    def __init__(
+        self,
+        chance: random.Random,
+        points: Sequence[ArgumentPoint],
+        side: str,
+        phrases: Callable[[str], Sequence[str]],
+    ) -> None:
+        self._phrases = phrases
+        self._texts: dict[str, Iterator[str]] = {}
+        self._chance = chance
+        self._points = points
+        self._side = side
+        self._told = 0
+        self._pointed = 0
+        self._stated = ""  # the rest of the point behind the last claim
+
+    def value(self, node: Schema, name: str = "") -> Any:
+        """Return a value for a schema node; `name` is the property it is for."""
+        if node.get("enum"):
+            said = [word for word in self._phrases(name) if word in node["enum"]]
+            return self._chance.choice(said or node["enum"])
+        match node["type"]:
+            case "object":
+                return self._object(node, name)
+            case "array":
+                return self._array(node, name)
+            case "integer":
+                return self._chance.randint(node["minimum"], node["maximum"])
+            case "number":
+                low, high = (round(100 * node[end]) for end in ("minimum", "maximum"))
+                return round(self._chance.randint(low, high) * 0.01, 10)
+            case "boolean":
+                return self._chance.random() < 0.5
+            case _:
+                return self._text(name)
+
+    def _object(self, node: Schema, parent: str) -> dict[str, Any]:
+        made = {
+            # Below an id as key, the parent's name says what the text is about.
+            name: self.value(item, parent if _ID.fullmatch(name) else name)
+            for name, item in node["properties"].items()
+        }
+        if made.get("type") == "concede" and "reasoning" in made:
+            made["reasoning"] = self._text("conceded")
+        for deciding in _DECIDING:
+            for name in ("reason", "narrative"):
+                about = f"{name}_{str(made.get(deciding)).lower()}"
+                if deciding in made and name in made and self._phrases(about):
+                    made[name] = self._text(about)
+        return made
+
+    def _array(self, node: Schema, name: str) -> list[Any]:
+        fewest = node["minItems"]
+        most = node.get("maxItems", max(fewest, 1) + 1)
+        if name in _RARE and not fewest and self._chance.random() < _SELDOM:
+            return []
+        more = 0 if name in _FEW else 2
+        wanted = self._chance.randint(fewest, max(fewest, min(most, fewest + more)))
+        return [self.value(node["items"], name) for _ in range(min(most, wanted))]
+
+    def _text(self, name: str) -> str:
+        self._told += 1
+        if name not in self._texts:
+            self._texts[name] = cycle(self._phrases(name))
+        if (text := next(self._texts[name], None)) is not None:
+            return text
+        if name == "reasoning" and self._stated:
+            reasoning, self._stated = self._stated, ""
+            return reasoning
+        point = self._points[self._pointed % len(self._points)]
+        self._pointed += 1
+        if name == "claim":
+            claim, rest = _first_sentence(point.text)
+            self._stated = rest if len(rest) >= _REASONED else point.text
+            return f"{point.title}: {claim}"
+        if name == "id" or name.endswith("_id"):
+            return f"{self._side}-{self._told}"
+        return point.title if name.lower() in _TITLES else point.text
+
+
+def _first_sentence(text: str) -> tuple[str, str]:
+    end = _SENTENCE.search(text)
+    return (text[: end.end()].strip(), text[end.end() :].strip()) if end else (text, "")
+
+
+# Ballots of rehearsal models: from the contenders' names and the topic, or by a set bias.
+
+
+LEVELS = 5
+_DECIDED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class BallotForm:
+    """The part of a ballot's schema that a juror fills in; `names` in the order shown.
+
+    `criteria` are the lowest and the highest score of each.
+    """
+
+    names: tuple[str, ...]
+    criteria: Mapping[str, tuple[int, int]]
+    verdicts: tuple[str, ...]
+
+
+def find_form(schema: Mapping[str, Any], call: Call) -> BallotForm | None:
+    """Recognise a ballot: scores keyed by contender and then criterion, and a verdict."""
+    properties = schema["properties"]
+    if "scores" not in properties or "verdict" not in properties:
+        return None
+    sheets = properties["scores"]["properties"]
+    scores = next(iter(sheets.values()))["properties"]
+    return BallotForm(
+        names=shown_order(tuple(sheets), call),
+        criteria={name: (score["minimum"], score["maximum"]) for name, score in scores.items()},
+        verdicts=tuple(properties["verdict"]["enum"]),
+    )
+
+
+def shown_order(names: tuple[str, ...], call: Call) -> tuple[str, ...]:
+    """Return the contenders as the juror reads them.
+
+    From the cue's `shown` (names joined by commas), else the order of first mention in the user
+    messages, else the schema's.
+    """
+    shown = tuple(name.strip() for name in call.cue.get("shown", "").split(","))
+    if set(shown) == set(names):
+        return shown
+    text = "\n".join(m.content for m in call.messages if m.role == "user")
+    found = {name: text.find(name) for name in names}
+    return tuple(sorted(names, key=lambda n: found[n] if found[n] >= 0 else len(text)))
+
+
+def fill_in(form: BallotForm, topic: str, options: RehearsalOptions) -> dict[str, Any]:
+    """Return consistent scores, verdict and confidence."""
+    preferred = _preferred(form, topic, options)
+    if preferred is None:
+        scores = {name: _own_sheet(form, topic, name, options.name) for name in form.names}
+    else:
+        scores = {n: _flat_sheet(form, n == preferred, options.margin) for n in form.names}
+    totals = {name: _total(form, sheet) for name, sheet in scores.items()}
+    verdict = preferred or _verdict(form, totals)
+    gap = max(totals.values()) - min(totals.values())
+    confidence = round(min(0.95, 0.5 + 0.1 * gap), 2)
+    return {"scores": scores, "verdict": verdict, "confidence": confidence}
+
+
+def _preferred(form: BallotForm, topic: str, options: RehearsalOptions) -> str | None:
+    if options.prefer == "first":
+        return form.names[0]
+    if options.prefer == "second":
+        return form.names[1]
+    if options.prefer == "stronger":
+        return max(form.names, key=lambda name: (strength(topic, name), name))
+    return None
+
+
+def _own_sheet(form: BallotForm, topic: str, name: str, juror: str) -> dict[str, int]:
+    """Score a contender regardless of its identity and position.
+
+    Strength has a few levels, so that contenders are equal on some topics; jurors map levels to
+    scores differently, and so agree on ties.
+    """
+    level = int(strength(topic, name) * LEVELS)
+    sheet = {}
+    for criterion, (low, high) in form.criteria.items():
+        lean = strength(juror, topic, criterion, level) - 0.5
+        share = 0.3 + 0.5 * level / (LEVELS - 1) + 0.25 * lean
+        sheet[criterion] = low + round((high - low) * share)
+    return sheet
+
+
+def _flat_sheet(form: BallotForm, preferred: bool, margin: int) -> dict[str, int]:
+    sheet = {}
+    for criterion, (low, high) in form.criteria.items():
+        base = (low + high + margin) // 2
+        sheet[criterion] = min(high, base) if preferred else max(low, base - margin)
+    return sheet
+
+
+def _total(form: BallotForm, sheet: Mapping[str, int]) -> float:
+    for rubric in RUBRICS.values():
+        if {c.name for c in rubric.criteria} == set(sheet):
+            return rubric.score(sheet)
+    ends = form.criteria.items()
+    points = [1 + 9 * (sheet[name] - low) / max(1, high - low) for name, (low, high) in ends]
+    return sum(points) / len(points)
+
+
+def _verdict(form: BallotForm, totals: Mapping[str, float]) -> str:
+    first, second = sorted(totals.values(), reverse=True)[:2]
+    if first - second < _DECIDED:
+        return next((word for word in form.verdicts if word.casefold() == TIE), TIE)
+    return max(totals, key=lambda name: totals[name])
+
 
 # The fields of a structured turn with a limit.
 OVER, OVER_TIMES = ("position", "synthesis", "why"), 12
@@ -134,10 +362,10 @@ def structured_answer(
     call: Call, schema: AnswerSchema, scene: Scene, options: RehearsalOptions
 ) -> str:
     """Return JSON that satisfies a schema; a ballot's verdict agrees with its scores."""
-    speaker = Speaker.of(scene, options.name, call.step)
+    speaker = SceneSpeaker.of(scene, options.name, call.step)
     if scene.kind == "why":
         return orjson.dumps(speaker.reasons(), option=orjson.OPT_INDENT_2).decode()
-    said = [Point(p.title, speaker.fill(p.text)) for p in speaker.fresh(speaker.order)]
+    said = [ArgumentPoint(p.title, speaker.fill(p.text)) for p in speaker.fresh(speaker.order)]
     seeded = chance(options.name, scene.topic, call.step)
     fabricator = Fabricator(seeded, said, scene.side, speaker.phrases)
     answer = fabricator.value(schema.json_schema)

@@ -19,11 +19,10 @@ import orjson
 from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.backends import Backend
 from adapters.models.connection import ConnectionPool
-from adapters.models.faults import status_fault
-from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
+from adapters.models.faults import CallAnswer, CallFault, Next, Outcome, status_fault
 from adapters.models.pacing import Gate
 from engine.fleet.limits import Fleet
-from engine.floor.steps import Pace
+from engine.stage.steps import Pace
 from engine.values.debate import Model, Origin, Price
 from engine.values.ports import AttemptLog, Call, FaultKind, Reply
 

@@ -11,8 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple, TypeVar
 
-from adapters.models.options import RehearsalOptions
-from adapters.models.scenes import Scene, chance, last_speech, quote, shorten
+from adapters.models.scenes import RehearsalOptions, Scene, chance, last_speech, quote, shorten
 from engine.prompts.library import unquote
 from engine.values.language import N_
 from engine.values.text import count_words, marked
@@ -35,14 +34,14 @@ BENCH = ("birch", "elm", "rowan", "aspen", "hazel", "willow")  # the usual juror
 STAGES = ("opening", "cross-examination", N_("free debate"), "closing")
 
 
-class Point(NamedTuple):
+class ArgumentPoint(NamedTuple):
     """An argument: a short title and its text."""
 
     title: str
     text: str
 
 
-T = TypeVar("T", str, Point)
+T = TypeVar("T", str, ArgumentPoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,8 @@ class Script:
     """One side's texts in one language; the tuples of lines hold variants."""
 
     motion: str
-    points: tuple[Point, ...]
-    premises: tuple[Point, ...]
+    points: tuple[ArgumentPoint, ...]
+    premises: tuple[ArgumentPoint, ...]
     opening: tuple[str, ...]
     rebuttal: tuple[str, ...]
     unquoted: tuple[str, ...]
@@ -74,22 +73,22 @@ def load_script(language: str, stance: str) -> Script:
 def _script(motion: str, side: dict[str, Any], phrases: Mapping[str, tuple[str, ...]]) -> Script:
     names = ("opening", "rebuttal", "unquoted", "assumptions", "synthesis", "decision")
     lines = {name: tuple(side.get(name, ())) for name in names}  # a table has no closing
-    points = tuple(Point(p["title"], p["text"]) for p in side["points"])
-    premises = tuple(Point(p["title"], p["text"]) for p in side.get("premises", ()))
+    points = tuple(ArgumentPoint(p["title"], p["text"]) for p in side["points"])
+    premises = tuple(ArgumentPoint(p["title"], p["text"]) for p in side.get("premises", ()))
     return Script(motion=motion, points=points, premises=premises, phrases=phrases, **lines)
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
+class SceneSpeaker:
     """One model in one scene; `order` is this model's order of points."""
 
     scene: Scene
     script: Script
-    order: tuple[Point, ...]
+    order: tuple[ArgumentPoint, ...]
     style: int
 
     @classmethod
-    def of(cls, scene: Scene, name: str, step: str = "") -> Speaker:
+    def of(cls, scene: Scene, name: str, step: str = "") -> SceneSpeaker:
         """Cast a model by its name: it is consistent within a debate, and differs from others.
 
         Agents at a table share an order, so that they can be dealt different points. With a
@@ -150,7 +149,7 @@ class Speaker:
                 title = points[("first", "second", "third", "new").index(name)].title
                 return title if revises else _within(title)
 
-    def revised(self) -> tuple[Point, Point, Point, Point]:
+    def revised(self) -> tuple[ArgumentPoint, ArgumentPoint, ArgumentPoint, ArgumentPoint]:
         """Return two points that an agent keeps in a revision, the one it drops, and a new one."""
         mine = self.scene.mine
         held = sorted(
@@ -210,7 +209,7 @@ class Speaker:
             "differed": self.variants(phrases["differed"])[0] if split else "",
         }
 
-    def point(self, point: Point) -> str:
+    def point(self, point: ArgumentPoint) -> str:
         """Return an argument in a few sentences, with its title in bold."""
         stop = "。" if self.scene.language == "zh" else "."
         return f"**{point.title}{stop}** {self.fill(point.text)}"
@@ -248,9 +247,9 @@ def _dealt(texts: Sequence[T], rank: int, parties: int) -> list[T]:
 
 
 @cache
-def _core(text: str | Point) -> str:
+def _core(text: str | ArgumentPoint) -> str:
     """Return the longest part of a text's sentences between blanks, to find it again by."""
-    parts = _SLOT.split(text.text if isinstance(text, Point) else text)
+    parts = _SLOT.split(text.text if isinstance(text, ArgumentPoint) else text)
     return max((said for part in parts for said in _STOP.split(part)), key=len)
 
 
@@ -261,7 +260,7 @@ def _within(title: str) -> str:
 
 def compose(scene: Scene, options: RehearsalOptions) -> str:
     """Return a turn as Markdown, within the limits of classic unless an option changes that."""
-    speaker = Speaker.of(scene, options.name)
+    speaker = SceneSpeaker.of(scene, options.name)
     if scene.kind == "summary":
         return speaker.phrase("neutral")
     shortening = scene.kind == "shorten"
@@ -272,7 +271,7 @@ def compose(scene: Scene, options: RehearsalOptions) -> str:
     points = points[: scene.arguments]
     if over:
         longer = [
-            Point(point.title, _fit(point.text, _OVER_WORDS // 5, speaker))
+            ArgumentPoint(point.title, _fit(point.text, _OVER_WORDS // 5, speaker))
             for point in (*points, *speaker.order)[:5]
         ]
         return _numbered(lead, longer, speaker)
@@ -300,7 +299,7 @@ def cite(prompt: str, scene: Scene) -> str:
     return f"“{shorten(sentence)}” [{name}]" if sentence else ""
 
 
-def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
+def _spoken(speaker: SceneSpeaker, lead: str, points: list[ArgumentPoint]) -> str:
     """Return a speech for a seat's duty: ask, answer, sum up or close."""
     scene, script = speaker.scene, speaker.script
     if scene.round == "questions":  # of the audience
@@ -323,7 +322,7 @@ def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
     return f"{text}\n\n{speaker.phrase('press')}" if scene.round.startswith("free") else text
 
 
-def _body(speaker: Speaker) -> tuple[str, list[Point]]:
+def _body(speaker: SceneSpeaker) -> tuple[str, list[ArgumentPoint]]:
     scene, script, order = speaker.scene, speaker.script, speaker.order
     # The first turn of an exchange has nothing to answer yet, and opens the case.
     opens = scene.round.startswith("exchange") and not scene.opposing.strip()
@@ -339,7 +338,7 @@ def _body(speaker: Speaker) -> tuple[str, list[Point]]:
     return speaker.answer(script.unquoted), speaker.fresh(points, start)[:number]
 
 
-def _closing(speaker: Speaker, over: bool) -> str:
+def _closing(speaker: SceneSpeaker, over: bool) -> str:
     script = speaker.script
     synthesis, decision = speaker.line(script.synthesis), speaker.line(script.decision)
     if over:
@@ -348,12 +347,12 @@ def _closing(speaker: Speaker, over: bool) -> str:
     return f"{synthesis}\n\n---\n\n{decision}"
 
 
-def _numbered(lead: str, points: list[Point], speaker: Speaker) -> str:
+def _numbered(lead: str, points: list[ArgumentPoint], speaker: SceneSpeaker) -> str:
     listed = [f"{i}. {speaker.point(point)}" for i, point in enumerate(points, 1)]
     return "\n\n".join([lead, *listed])
 
 
-def _fit(text: str, words: int, speaker: Speaker) -> str:
+def _fit(text: str, words: int, speaker: SceneSpeaker) -> str:
     """Return a text of about `words` words: cut at a sentence, or extended by arguments."""
     turn = 0
     while count_words(text) < words:

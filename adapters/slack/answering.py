@@ -14,8 +14,8 @@ from adapters.slack import texts
 from adapters.slack.install.workspaces import Managers, Workspaces
 from adapters.slack.render import controls, review_menus, row
 from adapters.slack.rest import hand_over
-from adapters.slack.venue import Place, ground_of, link_to
-from adapters.slack.whisper import Asker, Whisper
+from adapters.slack.venue import SlackPlace, ground_of, link_to
+from adapters.slack.whisper import EphemeralReply, ReplyTarget
 from engine.chat.answers.answers import Answer, SentFile, to_markdown, vote_answer, voted_in
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
@@ -24,13 +24,13 @@ from engine.chat.answers.own_data import OwnRecordAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer
 from engine.chat.commands import OWN_DATA, Commands, parse_command, with_usage
-from engine.chat.context import Person
+from engine.chat.context import Requester
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.settings import RESET, usual_language
 from engine.delivery.ending import refusal_of
 from engine.fleet.leases import elapsed
-from engine.line.intake import Ground
+from engine.run.plan import PlaceCapabilities
 from engine.values.debate import BallotKind
 from engine.values.errors import (
     NotAllowedError,
@@ -91,7 +91,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
-class Offers:
+class FollowUpPrompts:
     """Who was asked, unbidden, to say more about their vote; a few are asked at a time."""
 
     _made: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Offers:
 
 
 @dataclass(frozen=True, slots=True)
-class FrontDesk:
+class SlackInteractionHandler:
     """Answers commands, button presses and submitted forms."""
 
     commands: Commands
@@ -121,12 +121,14 @@ class FrontDesk:
     workspaces: Workspaces
     managers: Managers
     followers: Followers = field(default_factory=Followers)
-    offers: Offers = field(default_factory=Offers)
+    offers: FollowUpPrompts = field(default_factory=FollowUpPrompts)
     standstill: Standstill = field(default_factory=Standstill)
 
-    async def carry_out(self, asker: Asker, command: Invocation, *, in_place: bool = False) -> None:
+    async def carry_out(
+        self, asker: ReplyTarget, command: Invocation, *, in_place: bool = False
+    ) -> None:
         """Run a command and show its answer, in place of the message of its button if told so."""
-        whisper = Whisper(self.workspaces, asker, in_place)
+        whisper = EphemeralReply(self.workspaces, asker, in_place)
 
         async def run() -> None:
             await self.finish(whisper, await self.run(asker, command))
@@ -134,9 +136,9 @@ class FrontDesk:
         with speaking(await self.language(asker)):
             await explained(whisper, run)
 
-    async def carry_out_line(self, asker: Asker, line: str) -> None:
+    async def carry_out_line(self, asker: ReplyTarget, line: str) -> None:
         """Run a typed command; errors in it are shown with its usage."""
-        whisper = Whisper(self.workspaces, asker)
+        whisper = EphemeralReply(self.workspaces, asker)
 
         async def run() -> None:
             command = parse_command(line, hides=False)
@@ -149,7 +151,7 @@ class FrontDesk:
         with speaking(await self.language(asker)):
             await explained(whisper, run)
 
-    async def run(self, asker: Asker, command: Invocation) -> Answer:
+    async def run(self, asker: ReplyTarget, command: Invocation) -> Answer:
         """Run a command. Raises RostrumError, whose message is for the person."""
         self.standstill.check()
         self.commands.check_database()
@@ -157,25 +159,25 @@ class FrontDesk:
         person = await self._with_groups(await self._asking(asker, command))
         if person.manager:
             await self._check_groups(person, command)
-        ground = Ground(no_removal=texts.NOT_HIDDEN)
+        ground = PlaceCapabilities(no_removal=texts.NOT_HIDDEN)
         if command.name in ("start", "rematch", "league", "schedule"):
             ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
         person = person.model_copy(update={"ground": ground})
         return await self.commands.run(person, command)
 
-    async def _asking(self, asker: Asker, command: Invocation) -> Person:
+    async def _asking(self, asker: ReplyTarget, command: Invocation) -> Requester:
         """Return who asks; their own data is theirs in a workspace too that is not served."""
         try:
             return await self.person(asker)
         except VenueGoneError:
             if command.name not in OWN_DATA:
                 raise
-            place = str(Place(asker.team, asker.channel))
-            return Person(
+            place = str(SlackPlace(asker.team, asker.channel))
+            return Requester(
                 platform=PLATFORM, community=asker.team, place=place, user=asker.user, max_bytes=0
             )
 
-    async def _with_groups(self, person: Person) -> Person:
+    async def _with_groups(self, person: Requester) -> Requester:
         """Add the user groups that matter: those that may start debates, where only some may."""
         settings = await self.commands.store.communities.get(PLATFORM, person.community)
         if not settings.starters or person.manager:
@@ -187,7 +189,7 @@ class FrontDesk:
             return person.model_copy(update={"roles_unknown": error.text})
         return person.model_copy(update={"roles": roles})
 
-    async def _check_groups(self, person: Person, command: Invocation) -> None:
+    async def _check_groups(self, person: Requester, command: Invocation) -> None:
         """Refuse user groups whose members cannot be read. Raises VenueError, which says why."""
         given = command.arguments
         if isinstance(given, SettingsArguments):
@@ -196,7 +198,7 @@ class FrontDesk:
                 people = (await self.workspaces.find(person.community)).people
                 await people.groups(person.user, parse_list("starters", named))
 
-    async def finish(self, whisper: Whisper, answer: Answer) -> None:
+    async def finish(self, whisper: EphemeralReply, answer: Answer) -> None:
         """Show an answer; after a start also a link to the thread, once it is open."""
         if isinstance(answer, ReviewAnswer):
             await self._offer(whisper, answer)
@@ -222,7 +224,7 @@ class FrontDesk:
         if isinstance(answer, StartedAnswer):
             self.followers.start(self._follow(whisper, answer.debate.id))
 
-    async def _names(self, whisper: Whisper, answer: Answer) -> dict[str, str]:
+    async def _names(self, whisper: EphemeralReply, answer: Answer) -> dict[str, str]:
         """Return the names of people who want to be named in an answer."""
         if not isinstance(answer, LeaderboardAnswer):
             return {}
@@ -230,22 +232,22 @@ class FrontDesk:
         users = [one.user for one in answer.guessers]
         return {user: (await home.people.profile(user)).name or "?" for user in users}
 
-    async def _linked(self, whisper: Whisper, answer: Answer) -> Callable[[str], str]:
+    async def _linked(self, whisper: EphemeralReply, answer: Answer) -> Callable[[str], str]:
         """Return what makes a link of a thread; answers without any need no address for it."""
         if not isinstance(answer, OwnRecordAnswer | ReviewAnswer):
             return str
         home = await self.workspaces.find(whisper.asker.team)
         url = (await home.rest.identity()).url
-        return lambda thread: say(texts.LINK, link=link_to(url, Place.parse(thread)))
+        return lambda thread: say(texts.LINK, link=link_to(url, SlackPlace.parse(thread)))
 
-    async def _offer(self, whisper: Whisper, review: ReviewAnswer) -> None:
+    async def _offer(self, whisper: EphemeralReply, review: ReviewAnswer) -> None:
         """Show debates to review, each with a link and a menu."""
         text = to_markdown(review, link=await self._linked(whisper, review))
         await whisper.say(text, *([review_menus(review.lines)] if review.lines else []))
 
-    async def vote(self, asker: Asker, pressed: ButtonPressed) -> None:
+    async def vote(self, asker: ReplyTarget, pressed: ButtonPressed) -> None:
         """Cast a vote by button, and show the result."""
-        whisper = Whisper(self.workspaces, asker)
+        whisper = EphemeralReply(self.workspaces, asker)
 
         async def run() -> None:
             self.commands.check_database()
@@ -261,7 +263,7 @@ class FrontDesk:
 
         await explained(whisper, run)
 
-    async def offer(self, asker: Asker, debate: str) -> None:
+    async def offer(self, asker: ReplyTarget, debate: str) -> None:
         """Ask somebody who has just voted by a reaction what else they may say, once a debate.
 
         When many vote at once, some are not asked; the invitation's button is there for them.
@@ -273,14 +275,14 @@ class FrontDesk:
             more = await self._remark(asker, debate)
             if more is not None and not (await home.people.profile(asker.user)).bot:
                 with speaking(await self.language(asker, many=True)):
-                    whisper = Whisper(self.workspaces, asker)
+                    whisper = EphemeralReply(self.workspaces, asker)
                     await whisper.offer(to_markdown(more), *controls(more.rows()))
         except RostrumError as error:
             log.info("nothing offered beside a vote", why=str(error))
         finally:
             self.offers.end()
 
-    async def _remark(self, asker: Asker, debate: str) -> RemarkAnswer | None:
+    async def _remark(self, asker: ReplyTarget, debate: str) -> RemarkAnswer | None:
         """Return what a voter may say beside their vote; None for nothing."""
         try:
             asked = Invocation("remark", RemarkArguments(debate=debate))
@@ -290,7 +292,7 @@ class FrontDesk:
             return None
         return answer if isinstance(answer, RemarkAnswer) and answer.open else None
 
-    async def language(self, asker: Asker, *, many: bool = False, ask: bool = True) -> str:
+    async def language(self, asker: ReplyTarget, *, many: bool = False, ask: bool = True) -> str:
         """Return the language that a person reads: their own, else their community's.
 
         `many` may need theirs at once; without `ask` Slack is not asked.
@@ -309,16 +311,16 @@ class FrontDesk:
             log.info("person lookup failed", why=str(error))
             return ENGLISH
 
-    async def person(self, asker: Asker) -> Person:
+    async def person(self, asker: ReplyTarget) -> Requester:
         """Return the person and their place. Raises NotAllowedError outside a channel."""
         if asker.direct:
             raise NotAllowedError(texts.NOT_HERE)
         home = await self.workspaces.find(asker.team)
         profile = await home.people.profile(asker.user)
-        return Person(
+        return Requester(
             platform=PLATFORM,
             community=home.team,
-            place=str(Place(home.team, asker.channel)),
+            place=str(SlackPlace(home.team, asker.channel)),
             channel=asker.channel,
             thread=asker.thread,
             user=asker.user,
@@ -326,7 +328,7 @@ class FrontDesk:
             max_bytes=MOST_BYTES,
         )
 
-    async def _follow(self, whisper: Whisper, debate_id: str) -> None:
+    async def _follow(self, whisper: EphemeralReply, debate_id: str) -> None:
         """Show a link to the thread, then an abnormal end, while Slack accepts private answers."""
         person = await self.person(whisper.asker)
         async for status in follow(self.commands, person, debate_id, FOLLOWED_SECONDS):
@@ -338,10 +340,10 @@ class FrontDesk:
             elif thread is not None:
                 home = await self.workspaces.find(whisper.asker.team)
                 url = (await home.rest.identity()).url
-                await whisper.say(say(texts.THREAD, link=link_to(url, Place.parse(thread))))
+                await whisper.say(say(texts.THREAD, link=link_to(url, SlackPlace.parse(thread))))
 
 
-async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> None:
+async def explained(whisper: EphemeralReply, run: Callable[[], Awaitable[None]]) -> None:
     """Run something, or show why it failed."""
     try:
         await run()

@@ -9,10 +9,10 @@ from pydantic import SecretStr
 
 from adapters.finding import Finding
 from adapters.slack import texts
-from adapters.slack.errors import Act, name_of
+from adapters.slack.errors import SlackAct, name_of
 from adapters.slack.install.manifest import INSTALL_PATH, OPTIONAL, SCOPES
 from adapters.slack.install.oauth import Credentials
-from adapters.slack.rest import Identity, Rest
+from adapters.slack.rest import Identity, SlackRest
 from engine.store.installs import Install
 from engine.values.errors import VenueAwayError, VenueError
 
@@ -20,7 +20,7 @@ MOST_NAMED = 10
 _SECRET = re.compile(r"[0-9a-f]{32}")
 
 
-async def check_bot(rest: Rest, subject: str = "slack") -> AsyncIterator[Finding]:
+async def check_bot(rest: SlackRest, subject: str = "slack") -> AsyncIterator[Finding]:
     """Check one workspace."""
     try:
         identity = await rest.identity()
@@ -32,7 +32,7 @@ async def check_bot(rest: Rest, subject: str = "slack") -> AsyncIterator[Finding
     yield await _check_channels(rest, f"{subject} channels")
 
 
-async def check_installs(app: Rest, installs: Sequence[Install]) -> AsyncIterator[Finding]:
+async def check_installs(app: SlackRest, installs: Sequence[Install]) -> AsyncIterator[Finding]:
     """Check every workspace that installed Rostrum."""
     if not installs:
         yield Finding("slack", None, f"no workspace has it yet; an admin opens {INSTALL_PATH}")
@@ -64,7 +64,7 @@ def check_managers(listed: Sequence[str], teams: Sequence[str]) -> Iterator[Find
 
 
 async def check_app(
-    rest: Rest,
+    rest: SlackRest,
     app_token: SecretStr | None,
     signing_secret: SecretStr | None,
     credentials: Credentials | None = None,
@@ -90,7 +90,7 @@ def _check_scopes(identity: Identity, subject: str) -> Finding:
     return Finding(subject, False, text)
 
 
-async def _check_app_token(rest: Rest, app_token: SecretStr) -> Finding:
+async def _check_app_token(rest: SlackRest, app_token: SecretStr) -> Finding:
     try:
         await rest.connections_url(app_token)
     except VenueError as error:
@@ -108,7 +108,7 @@ def _check_secret(secret: SecretStr) -> Finding:
     return Finding("slack signing secret", False, text)
 
 
-async def _check_credentials(rest: Rest, given: Credentials) -> Finding:
+async def _check_credentials(rest: SlackRest, given: Credentials) -> Finding:
     """Send an invalid code: Slack checks the app's credentials before the code."""
     subject = "slack client"
     try:
@@ -124,10 +124,10 @@ async def _check_credentials(rest: Rest, given: Credentials) -> Finding:
     return Finding(subject, True, "id and secret are the app's")
 
 
-async def _check_channels(rest: Rest, subject: str) -> Finding:
+async def _check_channels(rest: SlackRest, subject: str) -> Finding:
     asked = {"types": "public_channel,private_channel", "exclude_archived": True, "limit": 200}
     try:
-        found = await rest.read(Act.ASK, "users.conversations", asked)
+        found = await rest.read(SlackAct.ASK, "users.conversations", asked)
     except VenueError as error:
         return Finding(subject, None, str(error))
     names = [f"#{channel['name']}" for channel in found["channels"]]

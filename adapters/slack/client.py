@@ -20,21 +20,20 @@ from slack_bolt.context.async_context import AsyncBoltContext
 
 from adapters.in_order import InOrder
 from adapters.slack import texts
-from adapters.slack.answering import PLATFORM, FrontDesk
+from adapters.slack.answering import PLATFORM, SlackInteractionHandler
 from adapters.slack.forms.fields import FORM, SETTINGS_FORM
 from adapters.slack.forms.modals import Modals
 from adapters.slack.home import Home
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.render import ANY, reaction_of, typed
-from adapters.slack.venue import Place, SlackVenue
-from adapters.slack.whisper import Asker, Whisper
+from adapters.slack.venue import SlackPlace, SlackVenue
+from adapters.slack.whisper import EphemeralReply, ReplyTarget
 from engine.chat.answers.answers import voted_in
 from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen
 from engine.values.text import scrub
-from engine.words.buttons import read_button
-from engine.words.forms import opens_form
+from engine.words.buttons import opens_form, read_button
 from engine.words.translation import say
 
 COMMAND = "/debate"
@@ -46,10 +45,10 @@ Json = dict[str, Any]
 Ack = Callable[..., Awaitable[object]]
 
 
-class Client:
+class SlackClient:
     """The handlers of everything that Slack sends to the app, from any workspace."""
 
-    def __init__(self, desk: FrontDesk, venue: SlackVenue) -> None:
+    def __init__(self, desk: SlackInteractionHandler, venue: SlackVenue) -> None:
         self._desk, self._venue = desk, venue
         self._events = InOrder(desk.listener)
         self._modals = Modals(desk, self._spawn)
@@ -104,7 +103,7 @@ class Client:
     async def _on_command(self, ack: Ack, command: Json) -> None:
         """Acknowledge a command, then run it or open a form."""
         await ack()
-        asker = Asker(
+        asker = ReplyTarget(
             team=command["team_id"],
             channel=command["channel_id"],
             user=command["user_id"],
@@ -125,7 +124,7 @@ class Client:
     async def _on_shortcut(self, ack: Ack, shortcut: Json) -> None:
         """Acknowledge “Debate this”, then open the form about the message."""
         await ack()
-        asker = Asker(
+        asker = ReplyTarget(
             team=shortcut["team"]["id"],
             channel=shortcut["channel"]["id"],
             user=shortcut["user"]["id"],
@@ -155,7 +154,7 @@ class Client:
         asker = _asker_of(place, body)
         if home is None:
             log.info("button from an unknown workspace", action=action["action_id"])
-            self._spawn(Whisper(self._desk.workspaces, asker).say(say(texts.NOT_SERVED)))
+            self._spawn(EphemeralReply(self._desk.workspaces, asker).say(say(texts.NOT_SERVED)))
             return
         if opens_form(pressed):
             self._spawn(self._modals.open_form(asker, body["trigger_id"], pressed))
@@ -199,8 +198,8 @@ class Client:
             )
             heard = await self._desk.listener(seen)
         if debate := voted_in(heard):
-            where = Place.parse(place)
-            asker = Asker(home.team, where.channel, seen.user, root=where.root)
+            where = SlackPlace.parse(place)
+            asker = ReplyTarget(home.team, where.channel, seen.user, root=where.root)
             self._spawn(self._desk.offer(asker, debate))
         if home.people.is_bot(seen.user) is None:
             self._spawn(self._take_from_bot(home, seen))
@@ -234,7 +233,7 @@ class Client:
     async def _find_place(self, team: str, channel: str, message: str) -> str | None:
         """Return the place of a message with an open question, None for any other."""
         votes = self._desk.commands.store.votes
-        places = map(Place.parse, await votes.places(PLATFORM, message))
+        places = map(SlackPlace.parse, await votes.places(PLATFORM, message))
         found = (place for place in places if (place.team, place.channel) == (team, channel))
         return next(map(str, found), None)
 
@@ -271,8 +270,8 @@ def _moment(ts: str) -> datetime:
     return whole.replace(microsecond=int(f"{fraction:0<6}"[:6]))
 
 
-def _asker_of(place: Place, body: Json) -> Asker:
-    return Asker(
+def _asker_of(place: SlackPlace, body: Json) -> ReplyTarget:
+    return ReplyTarget(
         team=place.team,
         channel=place.channel,
         user=body["user"]["id"],
@@ -281,15 +280,15 @@ def _asker_of(place: Place, body: Json) -> Asker:
     )
 
 
-def _place_of(team: str, body: Json) -> Place:
+def _place_of(team: str, body: Json) -> SlackPlace:
     """Return the place of a button's message."""
     container = body["container"]
     root = (body.get("message") or {}).get("thread_ts") or container.get("thread_ts")
     inside = root is not None and root != container["message_ts"]
-    return Place(team, container["channel_id"], root if inside else None)
+    return SlackPlace(team, container["channel_id"], root if inside else None)
 
 
-def _vote_of(place: Place, body: Json, option: str | None) -> ButtonPressed:
+def _vote_of(place: SlackPlace, body: Json, option: str | None) -> ButtonPressed:
     user = body["user"]["id"]
     return ButtonPressed(
         place=str(place),

@@ -13,13 +13,13 @@ from aiohttp import web
 from slack_bolt.async_app import AsyncApp
 
 from adapters.site import Site
-from adapters.slack.answering import PLATFORM, FrontDesk
-from adapters.slack.client import Client
+from adapters.slack.answering import PLATFORM, SlackInteractionHandler
+from adapters.slack.client import SlackClient
 from adapters.slack.install.oauth import Installer
 from adapters.slack.install.workspaces import Managers, Workspaces
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
-from engine.fleet.shares import Shares
+from engine.fleet.shares import PartitionLeases
 from engine.values.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
 from engine.values.ports import EventsLost, EventsMissed, Listener
 
@@ -50,7 +50,7 @@ class Transport(Protocol):
         """
 
 
-class Connection:
+class SlackConnection:
     """The app's connection to Slack; `managers` are those besides workspace admins.
 
     `site` serves the routes of events, and the pages of the `installer`, if any.
@@ -70,7 +70,7 @@ class Connection:
         self._site, self._installer = site, installer
         self._managers = Managers(workspaces, managers)
         self._first_pause = first_pause
-        self._slots: Shares | None = None
+        self._slots: PartitionLeases | None = None
 
     @property
     def connected(self) -> bool:
@@ -87,7 +87,7 @@ class Connection:
         commands: Commands,
         listener: Listener,
         venue: SlackVenue,
-        slots: Shares | None = None,
+        slots: PartitionLeases | None = None,
     ) -> None:
         """Serve until cancelled, through all temporary failures.
 
@@ -95,7 +95,7 @@ class Connection:
         them is held. Raises SettingsError when Slack refuses for good.
         """
         self._slots = slots
-        desk = FrontDesk(commands, listener, self._workspaces, self._managers)
+        desk = SlackInteractionHandler(commands, listener, self._workspaces, self._managers)
         pause = self._first_pause
         while True:
             began, after = time.monotonic(), 0.0
@@ -116,14 +116,14 @@ class Connection:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     @asynccontextmanager
-    async def _watching(self, desk: FrontDesk) -> AsyncIterator[None]:
+    async def _watching(self, desk: SlackInteractionHandler) -> AsyncIterator[None]:
         watch = asyncio.create_task(self._watch(desk))
         try:
             yield
         finally:
             watch.cancel()
 
-    async def _watch(self, desk: FrontDesk) -> None:
+    async def _watch(self, desk: SlackInteractionHandler) -> None:
         """Report when events stop arriving; `serve` reports when they resume."""
         came = False
         while True:
@@ -134,10 +134,10 @@ class Connection:
             came = comes
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _live(self, desk: FrontDesk, venue: SlackVenue) -> None:
+    async def _live(self, desk: SlackInteractionHandler, venue: SlackVenue) -> None:
         for team in await self._workspaces.teams():
             await desk.commands.joined(PLATFORM, team)
-        client = Client(desk, venue)
+        client = SlackClient(desk, venue)
         try:
             app = client.app(self._transport.signing_secret)
             routes = self._transport.routes(app)

@@ -61,7 +61,7 @@ _LIMITED = frozenset(("ratelimited", "rate_limited", "message_limit_exceeded"))
 _FAILED = frozenset(("fatal_error", "internal_error", "request_timeout", "service_unavailable"))
 
 
-class Act(StrEnum):
+class SlackAct(StrEnum):
     """The kinds of requests."""
 
     POST = "post"
@@ -75,7 +75,7 @@ class Act(StrEnum):
     ERASE = "erase"
 
 
-class Answered:
+class SlackAnswer:
     """A refusal: its status, and its name if the response is Slack's own."""
 
     def __init__(self, error: SlackApiError) -> None:
@@ -89,11 +89,11 @@ class Answered:
         self.after = _seconds(getattr(response, "headers", None) or {})
 
 
-def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueError:
+def explain(error: Exception, act: SlackAct, place: str, message: str = "") -> VenueError:
     """Return the engine's error for an exception, with a message that says what to do."""
     match error:
         case SlackApiError():
-            return _refusal(Answered(error), act, place, message)
+            return _refusal(SlackAnswer(error), act, place, message)
         case aiohttp.ClientConnectorError():
             return VenueAwayError(texts.AWAY).because(why_of(error))
         case SlackClientError() | aiohttp.ClientError() | OSError() | TimeoutError():
@@ -117,7 +117,7 @@ def limited_for(error: Exception) -> float | None:
     """Return the seconds of a rate limit, None for any other error."""
     if not isinstance(error, SlackApiError):
         return None
-    answered = Answered(error)
+    answered = SlackAnswer(error)
     limited = answered.status == 429 or answered.name in _LIMITED
     return answered.after if limited else None
 
@@ -125,10 +125,10 @@ def limited_for(error: Exception) -> float | None:
 def name_of(error: BaseException) -> str:
     """Return Slack's own name of a refusal, empty if it has none."""
     cause = error.__cause__
-    return Answered(cause).name if isinstance(cause, SlackApiError) else ""
+    return SlackAnswer(cause).name if isinstance(cause, SlackApiError) else ""
 
 
-def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueError:
+def _refusal(answered: SlackAnswer, act: SlackAct, place: str, message: str) -> VenueError:
     name = answered.name
     # Slack's ids and words are for the log: members read the rest.
     where = " ".join(filter(None, (act, place, message)))
@@ -141,9 +141,9 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
         return failing.because(name or f"status {answered.status}")
     if name in _TOKEN:
         return VenueGoneError(texts.TOKEN_REFUSED)
-    if name == "restricted_action_thread_locked" and act is not Act.REACT:
+    if name == "restricted_action_thread_locked" and act is not SlackAct.REACT:
         return VenueLockedError(texts.LOCKED).because(where)
-    if name in _GONE and not (act is Act.REACT and name in _RESTRICTED):
+    if name in _GONE and not (act is SlackAct.REACT and name in _RESTRICTED):
         return VenueGoneError(_GONE[name]).because(where)
     if name == "message_not_found":
         return MessageGoneError(texts.MESSAGE_GONE).because(where)

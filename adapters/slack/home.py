@@ -14,11 +14,11 @@ from weakref import WeakValueDictionary
 import structlog
 
 from adapters.slack import texts
-from adapters.slack.answering import FrontDesk
-from adapters.slack.errors import Act, name_of
+from adapters.slack.answering import SlackInteractionHandler
+from adapters.slack.errors import SlackAct, name_of
 from adapters.slack.forms.modals import Modals
-from adapters.slack.venue import Place, link_to
-from adapters.slack.whisper import Asker
+from adapters.slack.venue import SlackPlace, link_to
+from adapters.slack.whisper import ReplyTarget
 from engine.chat.following import HomePage, LiveLine, home_page
 from engine.chat.invocation import home_invocation
 from engine.values.errors import RostrumError
@@ -38,7 +38,7 @@ Json = dict[str, Any]
 class Home:
     """Publishes the tab, and carries out its buttons."""
 
-    def __init__(self, desk: FrontDesk, modals: Modals) -> None:
+    def __init__(self, desk: SlackInteractionHandler, modals: Modals) -> None:
         self._desk, self._modals = desk, modals
         self._lanes: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -47,11 +47,11 @@ class Home:
         lane = self._lane(team, user)
         if not lane.locked():  # otherwise it is being published already
             async with lane:
-                await self._publish(Asker.at_home(team, user), seen)
+                await self._publish(ReplyTarget.at_home(team, user), seen)
 
     async def press(self, team: str, body: Json, what: str) -> None:
         """Carry out a button, then show what has changed."""
-        asker = Asker.at_home(team, body["user"]["id"])
+        asker = ReplyTarget.at_home(team, body["user"]["id"])
         if what == "settings":
             await self._modals.open_settings(asker, body["trigger_id"])
             return
@@ -62,7 +62,7 @@ class Home:
         async with self._lane(team, asker.user):
             await self._publish(asker)
 
-    async def _publish(self, asker: Asker, seen: Json | None = None) -> None:
+    async def _publish(self, asker: ReplyTarget, seen: Json | None = None) -> None:
         """Publish the tab; one that is newer than what was `seen` stays, if that is given."""
         try:
             with speaking(await self._desk.language(asker)):
@@ -73,7 +73,7 @@ class Home:
             body = {"user_id": asker.user, "view": view}
             if seen and seen.get("hash"):
                 body["hash"] = seen["hash"]
-            await home.rest.write(Act.OPEN, "views.publish", body)
+            await home.rest.write(SlackAct.OPEN, "views.publish", body)
         except RostrumError as error:
             if name_of(error) != CONFLICT:
                 log.warning("home not published", why=str(error))
@@ -108,7 +108,7 @@ def _debate(line: LiveLine, url: str) -> Json:
     shown = f"{headline(debate.topic, TOPIC_LENGTH)}\n{state}"
     block: Json = {"type": "section", "text": _plain(shown)}
     if debate.thread is not None:
-        link = link_to(url, Place.parse(debate.thread))
+        link = link_to(url, SlackPlace.parse(debate.thread))
         button = _button(f"open:{debate.code}", say(texts.HOME_OPEN))
         block["accessory"] = button | {"url": link}
     return block

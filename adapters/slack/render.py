@@ -11,17 +11,25 @@ from typing import Any, NamedTuple
 
 from adapters.slack import texts
 from engine.chat.answers.voters import ReviewLine
-from engine.delivery.gaps import numbered
+from engine.delivery.fallbacks import numbered
 from engine.values.debate import BallotKind
 from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part
 from engine.values.text import REACTIONS, SIDES, VARIANT, clean, headline, with_variant
 from engine.words.buttons import PREFIX, Button, Menu, Row, review_menu
-from engine.words.card import Card, Piece, Reference, Speaker, by_side, in_pieces, markdown_of
+from engine.words.card import (
+    Card,
+    CardSpeaker,
+    Piece,
+    Reference,
+    by_side,
+    fence_tables,
+    in_pieces,
+    markdown_of,
+)
 from engine.words.cards import card_of, closes, progressed
 from engine.words.phrases import FILE_LEFT_OUT, review_hint
-from engine.words.tables import fence_tables
 from engine.words.translation import in_its_language, say
 
 # Text for Slack: nothing that people or models wrote has an effect; pure.
@@ -107,7 +115,7 @@ def markdown_block(text: str) -> dict[str, Any]:
 EVENT_TYPE = "rostrum_post"
 
 
-class Payload(NamedTuple):
+class SlackPayload(NamedTuple):
     """A message's blocks, the text that notifications show, and the files that go with it.
 
     `broadcast` also shows it in the channel. `speaker` is who posts it, if not the bot itself.
@@ -117,7 +125,7 @@ class Payload(NamedTuple):
     blocks: list[dict[str, Any]]
     files: tuple[File, ...] = ()
     broadcast: bool = False
-    speaker: Speaker | None = None
+    speaker: CardSpeaker | None = None
 
     def part(self, reference: str, *, plain: bool = False) -> Part:
         """Return it as a frozen part."""
@@ -126,14 +134,14 @@ class Payload(NamedTuple):
         return Part(reference=reference, body=body, plain=plain)
 
     @classmethod
-    def of(cls, part: Part) -> Payload:
+    def of(cls, part: Part) -> SlackPayload:
         """Read a frozen part."""
         kept = json.loads(part.body)
         files = tuple(File.model_validate(file) for file in kept["files"])
-        speaker = Speaker(*kept["speaker"]) if kept.get("speaker") else None
+        speaker = CardSpeaker(*kept["speaker"]) if kept.get("speaker") else None
         return cls(kept["text"], kept["blocks"], files, kept.get("broadcast", False), speaker)
 
-    def mentioning(self, user: str) -> Payload:
+    def mentioning(self, user: str) -> SlackPayload:
         """Return it with a mention of a user, who is notified."""
         said = {"type": "section", "text": {"type": "mrkdwn", "text": f"<@{user}>"}}
         title, *rest = self.blocks
@@ -227,7 +235,7 @@ OTHER_FACES = (
 NO_FACE = "speech_balloon"
 
 
-def shown_as(speaker: Speaker) -> dict[str, Any]:
+def shown_as(speaker: CardSpeaker) -> dict[str, Any]:
     """Return the fields of a message that give it a speaker's name and face."""
     face = by_side(speaker.side, FACES, OTHER_FACES, NO_FACE)
     return {"username": headline(clean(speaker.name), LONGEST_NAME), "icon_emoji": f":{face}:"}
@@ -298,15 +306,15 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
 
 def plain(source: Part | str, reference: str) -> tuple[Part, ...]:
     """Turn a refused payload, or a text, into messages without blocks, files or buttons."""
-    text = source if isinstance(source, str) else _said(Payload.of(source))
+    text = source if isinstance(source, str) else _said(SlackPayload.of(source))
     pieces = chop(clean(text), PLAIN - len(reference) - 10, lambda piece: len(escape(piece)))
     return tuple(
-        Payload(f"{escape(piece)}\n{Reference.read(ref).mark}", []).part(ref, plain=True)
+        SlackPayload(f"{escape(piece)}\n{Reference.read(ref).mark}", []).part(ref, plain=True)
         for ref, piece in zip(numbered(reference, len(pieces)), pieces, strict=True)
     )
 
 
-def _said(payload: Payload) -> str:
+def _said(payload: SlackPayload) -> str:
     """Return the text of a payload without its number, which begins the last line."""
     *blocks, last = payload.blocks
     said = []
@@ -329,7 +337,7 @@ def mark_of(side: str) -> str:
     return by_side(side, MARKS, OTHER_MARKS, NO_MARK)
 
 
-def _payload(card: Card, piece: Piece) -> Payload:
+def _payload(card: Card, piece: Piece) -> SlackPayload:
     """Return one piece; each has the title, the last the state, buttons, footer and files."""
     title = headline(f"{mark_of(card.side)} {card.title}", LINE) or "…"
     if piece.number > 1:
@@ -355,7 +363,7 @@ def _payload(card: Card, piece: Piece) -> Payload:
     whole = "\n".join((title, *filter(None, (piece.text, *below[1:]))))
     files = card.attached() if piece.last else ()
     broadcast = card.broadcast and piece.number == 1
-    return Payload(fallback(whole, *tokens), blocks, files, broadcast, card.speaker)
+    return SlackPayload(fallback(whole, *tokens), blocks, files, broadcast, card.speaker)
 
 
 def _state(progress: Progress) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from adapters.slack import texts
 from adapters.slack.errors import (
     KNOWN,
     UNREADABLE,
-    Act,
+    SlackAct,
     explain,
     limited_for,
     slow_down,
@@ -122,7 +122,7 @@ class _Answer(NamedTuple):
     headers: Mapping[str, str]
 
 
-class Rest:
+class SlackRest:
     """Slack's Web API with a bot's token, or none; shares the connections of `over`.
 
     `minute` is the period of Slack's rates, in seconds. `proxy` is the address of an HTTP proxy for
@@ -134,7 +134,7 @@ class Rest:
         token: SecretStr | None,
         api_url: str,
         *,
-        over: Rest | None = None,
+        over: SlackRest | None = None,
         minute: float = MINUTE,
         proxy: str | None = None,
     ) -> None:
@@ -146,18 +146,18 @@ class Rest:
         self._minute, self._tiers = minute, Tiers(minute)
         self._shut: dict[str, float] = {}  # rate-limited lanes, until when
 
-    def speaking(self, token: SecretStr) -> Rest:
+    def speaking(self, token: SecretStr) -> SlackRest:
         """Return a client with another token over the same connections."""
-        return Rest(token, self._api_url, over=self, minute=self._minute, proxy=self.proxy)
+        return SlackRest(token, self._api_url, over=self, minute=self._minute, proxy=self.proxy)
 
     async def write(
-        self, act: Act, method: str, body: Json, *, place: str = "", message: str = ""
+        self, act: SlackAct, method: str, body: Json, *, place: str = "", message: str = ""
     ) -> Json:
         """Send a change; raises as `read` does."""
         return await self._call(act, method, place, message, {"json": body})
 
     async def read(
-        self, act: Act, method: str, params: Json, *, place: str = "", message: str = ""
+        self, act: SlackAct, method: str, params: Json, *, place: str = "", message: str = ""
     ) -> Json:
         """Send one read. Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError."""
         return await self._call(act, method, place, message, {"params": params})
@@ -173,7 +173,7 @@ class Rest:
         """Request the address of a Socket Mode connection; raises as `read` does."""
         token = app_token.get_secret_value().strip()
         sent = {"headers": {"Authorization": f"Bearer {token}"}}
-        opened = await self._call(Act.ASK, "apps.connections.open", "", "", sent)
+        opened = await self._call(SlackAct.ASK, "apps.connections.open", "", "", sent)
         return str(opened["url"])
 
     async def exchange(self, client_id: str, client_secret: SecretStr, code: str) -> Json:
@@ -181,7 +181,7 @@ class Rest:
         secret = client_secret.get_secret_value().strip()
         proof = {"client_id": client_id, "client_secret": secret}
         return await self._call(
-            Act.ASK, "oauth.v2.access", "", "", {"data": {"code": code}, "auth": proof}
+            SlackAct.ASK, "oauth.v2.access", "", "", {"data": {"code": code}, "auth": proof}
         )
 
     async def upload(self, url: str, content: bytes) -> None:
@@ -190,7 +190,7 @@ class Rest:
             async with self.session.post(url, data=io.BytesIO(content)) as response:
                 response.raise_for_status()
         except KNOWN as error:
-            raise explain(error, Act.UPLOAD, "") from error
+            raise explain(error, SlackAct.UPLOAD, "") from error
 
     async def download(self, url: str, most: int) -> bytes:
         """Return a file of the workspace; little more than `most` bytes are read.
@@ -222,7 +222,7 @@ class Rest:
             async with self.session.post(url, json=body) as response:
                 status = response.status
         except KNOWN as error:
-            raise explain(error, Act.ASK, "") from error
+            raise explain(error, SlackAct.ASK, "") from error
         if status == 429 or status >= 500:
             failing = VenueAwayError(texts.FAILING, maybe_stored=True)
             raise failing.because(f"status {status}")
@@ -266,9 +266,9 @@ class Rest:
         )
 
     async def _call(
-        self, act: Act, method: str, place: str, message: str, sent: Mapping[str, Any]
+        self, act: SlackAct, method: str, place: str, message: str, sent: Mapping[str, Any]
     ) -> Json:
-        lane = f"{method} {place}" if act is Act.POST else method
+        lane = f"{method} {place}" if act is SlackAct.POST else method
         self._refuse_early(lane)
         await self._tiers.wait(method)
         try:
@@ -288,7 +288,7 @@ class Rest:
         try:
             return await self._request(method, sent)
         except (*KNOWN, *UNREADABLE) as error:
-            raise explain(error, Act.ASK, "") from error
+            raise explain(error, SlackAct.ASK, "") from error
 
     async def _request(self, method: str, sent: Mapping[str, Any]) -> _Answer:
         client = self.web()
@@ -315,14 +315,16 @@ TRIES = 3
 PAUSE_SECONDS = 0.5  # longer after each try
 
 
-async def share_files(rest: Rest, channel: str, root: str | None, files: Sequence[File]) -> None:
+async def share_files(
+    rest: SlackRest, channel: str, root: str | None, files: Sequence[File]
+) -> None:
     """Upload a message's files and share them in its thread. Raises VenueError."""
     ids = [await _upload(rest, file.name, file.data(), file.alt) for file in files]
     await _share(rest, ids, {"channel_id": channel} | ({"thread_ts": root} if root else {}))
 
 
 async def read_files(
-    rest: Rest, attached: Sequence[Json], limits: SourceLimits
+    rest: SlackRest, attached: Sequence[Json], limits: SourceLimits
 ) -> tuple[SourceFile, ...]:
     """Read files attached in a form. Raises UsageError, VenueAwayError or VenueError."""
     check_files([(str(one["name"]), int(one.get("size") or 0)) for one in attached], limits)
@@ -333,7 +335,7 @@ async def read_files(
     )
 
 
-async def _read(rest: Rest, attached: Json, most: int) -> bytes:
+async def _read(rest: SlackRest, attached: Json, most: int) -> bytes:
     """Download a file; what may pass is tried again."""
     for left in reversed(range(TRIES)):
         try:
@@ -345,21 +347,23 @@ async def _read(rest: Rest, attached: Json, most: int) -> bytes:
     raise AssertionError("unreachable")
 
 
-async def hand_over(rest: Rest, user: str, text: str, file: SentFile) -> None:
+async def hand_over(rest: SlackRest, user: str, text: str, file: SentFile) -> None:
     """Send a file to one person by direct message. Raises VenueError."""
     uploaded = await _upload(rest, file.name, file.content)
     said = {"channel": user, "text": text}
-    opened = await rest.write(Act.POST, "chat.postMessage", said, place=user)
+    opened = await rest.write(SlackAct.POST, "chat.postMessage", said, place=user)
     await _share(rest, [uploaded], {"channel_id": opened["channel"]})
 
 
-async def _upload(rest: Rest, name: str, content: bytes, alt: str = "") -> str:
+async def _upload(rest: SlackRest, name: str, content: bytes, alt: str = "") -> str:
     asked = {"filename": name, "length": len(content)} | ({"alt_txt": alt} if alt else {})
-    given = await rest.read(Act.UPLOAD, "files.getUploadURLExternal", asked)
+    given = await rest.read(SlackAct.UPLOAD, "files.getUploadURLExternal", asked)
     await rest.upload(str(given["upload_url"]), content)
     return str(given["file_id"])
 
 
-async def _share(rest: Rest, ids: Sequence[str], where: Json) -> None:
+async def _share(rest: SlackRest, ids: Sequence[str], where: Json) -> None:
     body = {"files": [{"id": ref} for ref in ids], **where}
-    await rest.write(Act.UPLOAD, "files.completeUploadExternal", body, place=where["channel_id"])
+    await rest.write(
+        SlackAct.UPLOAD, "files.completeUploadExternal", body, place=where["channel_id"]
+    )

@@ -23,7 +23,7 @@ from adapters.slack import texts
 from adapters.slack.connection import Missed
 from adapters.slack.errors import name_of
 from adapters.slack.install.manifest import EVENTS_PATH
-from adapters.slack.rest import Rest
+from adapters.slack.rest import SlackRest
 from adapters.slack.wellformed import is_wellformed
 from engine.values.errors import MISFITS, SettingsError, VenueAwayError, VenueError, VenueGoneError
 
@@ -52,7 +52,9 @@ class SocketTransport:
 
     signing_secret = ""
 
-    def __init__(self, rest: Rest, app_token: SecretStr, *, ping: float = PING_SECONDS) -> None:
+    def __init__(
+        self, rest: SlackRest, app_token: SecretStr, *, ping: float = PING_SECONDS
+    ) -> None:
         self._rest, self._app_token, self._ping = rest, app_token, ping
         self._client: SocketModeClient | None = None
         self._handling: set[asyncio.Task[Any]] = set()
@@ -98,7 +100,7 @@ class SocketTransport:
     def _make_client(self) -> SocketModeClient:
         token = self._app_token.get_secret_value().strip()
         client = SocketModeClient(token, web_client=self._rest.web(), ping_interval=self._ping)
-        client.proxy = self._rest.proxy  # as in `Rest.web`
+        client.proxy = self._rest.proxy  # as in `SlackRest.web`
         return client
 
     async def _keep(self, client: Any) -> None:

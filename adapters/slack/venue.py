@@ -15,12 +15,12 @@ import structlog
 from adapters.answers import reads
 from adapters.pictures.png import drawn
 from adapters.slack import render, texts
-from adapters.slack.errors import Act, name_of, unreadable
+from adapters.slack.errors import SlackAct, name_of, unreadable
 from adapters.slack.install.workspaces import Managers, Workspace, Workspaces
 from adapters.slack.render import (
     NAMES,
     SCOPE,
-    Payload,
+    SlackPayload,
     carries,
     held_by,
     is_whole,
@@ -28,14 +28,14 @@ from adapters.slack.render import (
     shown_as,
     typed,
 )
-from adapters.slack.rest import Json, Rest, share_files
+from adapters.slack.rest import Json, SlackRest, share_files
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
-from engine.line.intake import Ground
+from engine.run.plan import PlaceCapabilities
 from engine.values.errors import VenueError
 from engine.values.language import Text
 from engine.values.messages import Message
 from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
-from engine.words.card import Speaker
+from engine.words.card import CardSpeaker
 
 # Checks, before anything is paid, whether a debate can run in a channel.
 #
@@ -47,14 +47,16 @@ FOR_FILES = ("files:write",)
 log = structlog.get_logger(__name__)
 
 
-async def ground_of(home: Workspace, channel: str) -> Ground:
+async def ground_of(home: Workspace, channel: str) -> PlaceCapabilities:
     """Return the obstacles in a channel, from Slack's data and the app's scopes."""
     scopes = await _scopes(home.rest)
     unfit = _lacking(scopes, SCOPES) or await _unfit(home.rest, channel)
-    return Ground(unfit=unfit, no_files=_lacking(scopes, FOR_FILES), no_removal=texts.NOT_HIDDEN)
+    return PlaceCapabilities(
+        unfit=unfit, no_files=_lacking(scopes, FOR_FILES), no_removal=texts.NOT_HIDDEN
+    )
 
 
-async def _scopes(rest: Rest) -> frozenset[str]:
+async def _scopes(rest: SlackRest) -> frozenset[str]:
     """Return the app's scopes; empty if Slack does not say."""
     try:
         known = (await rest.identity()).scopes
@@ -72,11 +74,13 @@ def _lacking(scopes: frozenset[str], wanted: tuple[str, ...]) -> str:
     return Text(texts.LACKING, scopes=tuple(names)) if names else ""
 
 
-async def _unfit(rest: Rest, channel: str) -> str:
+async def _unfit(rest: SlackRest, channel: str) -> str:
     """Return why nothing can be posted in a channel; empty if it can, or is unknown."""
     asked = {"channel": channel}
     try:
-        shown = (await rest.read(Act.ASK, "conversations.info", asked, place=channel))["channel"]
+        shown = (await rest.read(SlackAct.ASK, "conversations.info", asked, place=channel))[
+            "channel"
+        ]
     except VenueError as error:
         return texts.NOT_INSIDE if name_of(error) == "channel_not_found" else ""
     if shown.get("is_archived"):
@@ -105,7 +109,7 @@ REFUSED_NAMES: dict[str, Unnamed] = {
 UNKNOWN_PEOPLE = ("user_not_found", "user_not_visible", "users_not_found")
 
 
-class Place(NamedTuple):
+class SlackPlace(NamedTuple):
     """A channel as one workspace sees it, or the thread of one of its messages."""
 
     team: str
@@ -113,7 +117,7 @@ class Place(NamedTuple):
     root: str | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Place:
+    def parse(cls, text: str) -> SlackPlace:
         """Read a place as the engine holds it."""
         team, _, place = text.partition(":")
         channel, _, root = place.partition("/")
@@ -124,7 +128,7 @@ class Place(NamedTuple):
         return f"{channel}/{self.root}" if self.root else channel
 
 
-def link_to(url: str, where: Place, message: str | None = None) -> str:
+def link_to(url: str, where: SlackPlace, message: str | None = None) -> str:
     """Return the web address of a thread, or of a message in it."""
     root = where.root or ""
     shown = f"{url.rstrip('/')}/archives/{where.channel}/p{(message or root).replace('.', '')}"
@@ -165,11 +169,11 @@ class SlackVenue:
         self, place: str, *, first: bool = False, part: Part | None = None
     ) -> AbstractAsyncContextManager[None]:
         """Wait for a channel's next message; those of its threads count as well."""
-        return self._pace.turn(Place.parse(place).channel)
+        return self._pace.turn(SlackPlace.parse(place).channel)
 
     async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Post one piece and return its ts."""
-        where, payload = Place.parse(place), Payload.of(part)
+        where, payload = SlackPlace.parse(place), SlackPayload.of(part)
         if notify:
             payload = payload.mentioning(notify)
         body = payload.body(part.reference) | {"channel": where.channel}
@@ -187,15 +191,15 @@ class SlackVenue:
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a message shows."""
-        where, payload = Place.parse(place), Payload.of(part)
+        where, payload = SlackPlace.parse(place), SlackPayload.of(part)
         body = payload.body(part.reference) | {"channel": where.channel, "ts": message}
         rest = (await self._home(where)).rest
-        await rest.write(Act.EDIT, "chat.update", body, place=where.channel, message=message)
+        await rest.write(SlackAct.EDIT, "chat.update", body, place=where.channel, message=message)
 
     @reads(unreadable)
     async def find(self, place: str, reference: str, after: str | None) -> str | None:
         """Return the bot's own message that carries a reference, posted after `after`."""
-        where = Place.parse(place)
+        where = SlackPlace.parse(place)
         me = await (await self._home(where)).rest.identity()
         async for message in self._read(where, after):
             # Under another name it is its bot's, and no user's.
@@ -206,13 +210,13 @@ class SlackVenue:
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
         """Return the thread of a message: Slack has one for each, without a title."""
-        if Place.parse(channel).root:
+        if SlackPlace.parse(channel).root:
             return channel
-        return str(Place.parse(channel)._replace(root=message))
+        return str(SlackPlace.parse(channel)._replace(root=message))
 
     async def link(self, community: str, place: str, message: str) -> str:
         """Return the web address of a message in the workspace."""
-        where = Place.parse(place)
+        where = SlackPlace.parse(place)
         url = (await (await self._home(where)).rest.identity()).url
         return link_to(url, where._replace(root=where.root or message), message)
 
@@ -223,7 +227,7 @@ class SlackVenue:
         teams = (team,) if colon else await self._workspaces.teams()
         if len(teams) != 1:
             raise VenueError(texts.WHICH_WORKSPACE.format(channel=channel))
-        where = Place.parse(channel if colon else f"{teams[0]}:{channel}")
+        where = SlackPlace.parse(channel if colon else f"{teams[0]}:{channel}")
         unfit = (await ground_of(await self._home(where), where.channel)).unfit
         if unfit:
             raise VenueError(unfit)
@@ -232,14 +236,14 @@ class SlackVenue:
     @reads(unreadable)
     async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
         """Return what a user wrote in a thread since a message, edited as it is now."""
-        own = [one async for one in self._read(Place.parse(place), after) if _is_of(one, user)]
+        own = [one async for one in self._read(SlackPlace.parse(place), after) if _is_of(one, user)]
         return [said for one in own if (said := typed(str(one.get("text") or "")).strip())]
 
     @reads(unreadable)
     async def member(self, place: str, user: str) -> Member | None:
         """Look a user of the workspace up."""
         try:
-            profile = await (await self._home(Place.parse(place))).people.profile(user)
+            profile = await (await self._home(SlackPlace.parse(place))).people.profile(user)
         except VenueError as error:
             if name_of(error) in UNKNOWN_PEOPLE:
                 return None
@@ -248,11 +252,11 @@ class SlackVenue:
 
     async def direct(self, place: str, user: str) -> str:
         """Return the direct messages to a user: Slack accepts a user id as a channel."""
-        return str(Place(Place.parse(place).team, user))
+        return str(SlackPlace(SlackPlace.parse(place).team, user))
 
     async def managers(self, place: str) -> Sequence[str]:
         """Return the direct messages to the managers whom the operator has listed."""
-        listed = await self._managers.of(Place.parse(place).team)
+        listed = await self._managers.of(SlackPlace.parse(place).team)
         return [await self.direct(place, user) for user in listed]
 
     async def shares(self) -> int | None:
@@ -261,27 +265,29 @@ class SlackVenue:
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order; without any, look for it."""
-        where = Place.parse(place)
+        where = SlackPlace.parse(place)
         if not options:
             await self._kept(where, message)
         rest, channel = (await self._home(where)).rest, where.channel
         for option in options:
             body = {"channel": channel, "timestamp": message, "name": NAMES[option]}
             try:
-                await rest.write(Act.REACT, "reactions.add", body, place=channel, message=message)
+                await rest.write(
+                    SlackAct.REACT, "reactions.add", body, place=channel, message=message
+                )
             except VenueError as error:
                 if name_of(error) != "already_reacted":
                     raise
 
     async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Remove the bot's own reactions, in order."""
-        where = Place.parse(place)
+        where = SlackPlace.parse(place)
         rest, channel = (await self._home(where)).rest, where.channel
         for option in options:
             body = {"channel": channel, "timestamp": message, "name": NAMES[option]}
             try:
                 await rest.write(
-                    Act.UNREACT, "reactions.remove", body, place=channel, message=message
+                    SlackAct.UNREACT, "reactions.remove", body, place=channel, message=message
                 )
             except VenueError as error:
                 if name_of(error) != "no_reaction":
@@ -293,7 +299,7 @@ class SlackVenue:
     @reads(unreadable)
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option; incomplete if Slack names fewer people than it counts."""
-        where = Place.parse(place)
+        where = SlackPlace.parse(place)
         home = await self._home(where)
         me, kept = home.user, await self._kept(where, message)
         shown = [r for r in kept.get("reactions", ()) if reaction_of(r["name"]) is not None]
@@ -310,19 +316,19 @@ class SlackVenue:
 
     async def erase(self, place: str, message: str) -> None:
         """Delete a message of the bot's own."""
-        where = Place.parse(place)
+        where = SlackPlace.parse(place)
         rest = (await self._home(where)).rest
         body = {"channel": where.channel, "ts": message}
-        await rest.write(Act.ERASE, "chat.delete", body, place=where.channel, message=message)
+        await rest.write(SlackAct.ERASE, "chat.delete", body, place=where.channel, message=message)
 
     async def erase_thread(self, thread: str) -> bool:
         """Delete the pictures that the bot put into a thread; texts go message by message."""
-        where = Place.parse(thread)
+        where = SlackPlace.parse(thread)
         home = await self._home(where)
         async for message in self._read(where, None):
             for file in message.get("files") or () if message.get("user") == home.user else ():
                 body = {"file": file["id"]}
-                await home.rest.write(Act.ERASE, "files.delete", body, place=where.channel)
+                await home.rest.write(SlackAct.ERASE, "files.delete", body, place=where.channel)
         return False
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
@@ -330,10 +336,10 @@ class SlackVenue:
 
     # --- inside -----------------------------------------------------------------------
 
-    async def _home(self, where: Place) -> Workspace:
+    async def _home(self, where: SlackPlace) -> Workspace:
         return await self._workspaces.find(where.team)
 
-    async def _write_as(self, speaker: Speaker | None, where: Place, body: Json) -> Json:
+    async def _write_as(self, speaker: CardSpeaker | None, where: SlackPlace, body: Json) -> Json:
         """Post under a speaker's name, or under the bot's where that is not allowed."""
         rest, post = (await self._home(where)).rest, "chat.postMessage"
         if speaker is not None and SCOPE not in (await rest.identity()).scopes:
@@ -341,21 +347,21 @@ class SlackVenue:
         elif speaker is not None:
             named = body | shown_as(speaker)
             try:
-                return await rest.write(Act.POST, post, named, place=where.channel)
+                return await rest.write(SlackAct.POST, post, named, place=where.channel)
             except VenueError as error:
                 why = REFUSED_NAMES.get(name_of(error))
                 if why is None:
                     raise
                 log.warning("name refused", place=str(where), why=name_of(error))
                 self._note_unnamed(where, why)
-        return await rest.write(Act.POST, post, body, place=where.channel)
+        return await rest.write(SlackAct.POST, post, body, place=where.channel)
 
-    def _note_unnamed(self, where: Place, why: Unnamed) -> None:
+    def _note_unnamed(self, where: SlackPlace, why: Unnamed) -> None:
         if len(self._unnamed) >= MOST_REMEMBERED:
             self._unnamed.clear()
         self._unnamed[str(where)] = why
 
-    async def _share(self, where: Place, payload: Payload) -> None:
+    async def _share(self, where: SlackPlace, payload: SlackPayload) -> None:
         """Add files to a posted message; a missing file is better than a second message."""
         await asyncio.sleep(self._pace.gap)  # the files arrive as one more message of this turn
         try:
@@ -364,16 +370,16 @@ class SlackVenue:
         except VenueError as error:
             log.warning("file not shared", place=str(where), why=str(error))
 
-    async def _kept(self, where: Place, message: str) -> Json:
+    async def _kept(self, where: SlackPlace, message: str) -> Json:
         asked = {"channel": where.channel, "timestamp": message, "full": True}
         rest = (await self._home(where)).rest
         found = await rest.read(
-            Act.READ, "reactions.get", asked, place=where.channel, message=message
+            SlackAct.READ, "reactions.get", asked, place=where.channel, message=message
         )
         kept: Json = found["message"]
         return kept
 
-    async def _read(self, place: Place, after: str | None) -> AsyncIterator[Json]:
+    async def _read(self, place: SlackPlace, after: str | None) -> AsyncIterator[Json]:
         """Read a place's messages in pages, those after one if it is given."""
         method = "conversations.replies" if place.root else "conversations.history"
         asked: dict[str, Any] = {"channel": place.channel, "limit": PAGE}
@@ -382,7 +388,7 @@ class SlackVenue:
         asked |= {"oldest": after} if after else {}
         rest = (await self._home(place)).rest
         for _ in range(MOST_PAGES):
-            page = await rest.read(Act.READ, method, asked, place=place.channel)
+            page = await rest.read(SlackAct.READ, method, asked, place=place.channel)
             for message in page["messages"]:
                 if message["ts"] not in (place.root, after):
                     yield message

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, Json, StringConstraints, ValidationError
 
-from adapters.slack.whisper import Asker
+from adapters.slack.whisper import ReplyTarget
 
 Id = Annotated[str, StringConstraints(min_length=1)]
 Moment = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,11}(\.[0-9]{1,6})?$")]
@@ -125,7 +125,7 @@ class _State(BaseModel):
 
 class _View(BaseModel):
     callback_id: str
-    private_metadata: Json[Asker]
+    private_metadata: Json[ReplyTarget]
     blocks: Annotated[list[_Block], Field(min_length=1)]
     state: _State
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import structlog
 
-from adapters.slack.errors import Act
+from adapters.slack.errors import SlackAct
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.render import fallback, markdown_block, pieces_of
 from adapters.slack.rest import Json
@@ -26,7 +26,7 @@ USES, GOOD_SECONDS = 5, 1700.0  # of 1,800, as Slack's clock started earlier
 log = structlog.get_logger(__name__)
 
 
-class Asker(NamedTuple):
+class ReplyTarget(NamedTuple):
     """The person and their place; `thread` is the thread of a pressed button.
 
     `language` is that of the form they fill in, once it is open. `home`: they asked in the app
@@ -45,20 +45,20 @@ class Asker(NamedTuple):
     root: str | None = None
 
     @classmethod
-    def at_home(cls, team: str, user: str) -> Asker:
+    def at_home(cls, team: str, user: str) -> ReplyTarget:
         """Return a person in the app's Home tab, who reads answers under Messages."""
         return cls(team, user, user, home=True)
 
 
 @dataclass
-class Whisper:
+class EphemeralReply:
     """Answers privately, visible only to the person who asked.
 
     `in_place`: an answer replaces the private message whose button was pressed.
     """
 
     workspaces: Workspaces
-    asker: Asker
+    asker: ReplyTarget
     in_place: bool = False
     _uses: int = 0
     _may_pass: bool = False  # whether the last failure is temporary
@@ -116,9 +116,9 @@ class Whisper:
             rest = (await self.workspaces.find(self.asker.team)).rest
             if self.asker.home:
                 said = {"channel": self.asker.user, **said}
-                await rest.write(Act.POST, "chat.postMessage", said, place=self.asker.user)
+                await rest.write(SlackAct.POST, "chat.postMessage", said, place=self.asker.user)
             else:
-                await rest.write(Act.ASK, "chat.postEphemeral", body, place=self.asker.channel)
+                await rest.write(SlackAct.ASK, "chat.postEphemeral", body, place=self.asker.channel)
         except VenueError as error:
             self._may_pass |= isinstance(error, VenueAwayError)
             self._why = str(error)

@@ -33,7 +33,7 @@ class RecordEntry(Value):
     options: tuple[str, ...] = ()
 
 
-class Record:
+class TranscriptFile:
     """A transcript file; without a path nothing is stored."""
 
     def __init__(self, path: Path | None) -> None:

@@ -30,7 +30,7 @@ class _Key(NamedTuple):
     round: str
 
 
-class Stage:
+class LiveView:
     """A live view at the end of a console; messages are printed above it.
 
     `language` is that of the debate that is shown.

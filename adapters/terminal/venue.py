@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.text import Text
 
 from adapters.terminal import render, texts
-from adapters.terminal.record import Record, RecordEntry
-from adapters.terminal.stage import Stage
+from adapters.terminal.record import RecordEntry, TranscriptFile
+from adapters.terminal.stage import LiveView
 from engine.values.errors import MessageGoneError, VenueError
 from engine.values.language import speaking
 from engine.values.messages import (
@@ -53,7 +53,7 @@ Guests = Callable[[Sequence[str]], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class TerminalMessage:
     """A posted message; `holders` are users by option, and `hidden` is what never shows."""
 
     number: int
@@ -91,14 +91,14 @@ class TerminalVenue:
         self.guests: Guests = lambda options: ()
         self.turn_page: Callable[[str], Awaitable[object]] | None = None
         self._console = console
-        self._record = Record(record)
+        self._record = TranscriptFile(record)
         self._lock = asyncio.Lock()
-        self._posted: dict[str, Posted] = {}
+        self._posted: dict[str, TerminalMessage] = {}
         self._ballots: list[str] = []  # messages with an open question, the newest last
         self._round: str | None = None  # the one that is shown
         self._thread: str | None = None  # the only one shown; None: all
         self._unseen: list[str] = []  # messages of a hidden thread
-        self._stage = Stage(console)
+        self._stage = LiveView(console)
         self._closed = False
         self._expiry: asyncio.TimerHandle | None = None
         for entry in self._record.load():
@@ -330,7 +330,7 @@ class TerminalVenue:
             seen = ReactionSeen(posted.place, message, user, option, kind == "hold")
             await self.listener(seen)
 
-    def _open_vote(self, option: str) -> tuple[str, Posted]:
+    def _open_vote(self, option: str) -> tuple[str, TerminalMessage]:
         ballots = [each for each in self._ballots if self._is_shown(self._posted[each].place)]
         if not ballots:
             raise VenueError(texts.NO_VOTE_OPEN)
@@ -364,7 +364,7 @@ class TerminalVenue:
             number = len(self._posted) + 1
             # The person at this terminal is asked to speak in another way.
             hidden = isinstance(_message(entry.body), SpeakInvite)
-            self._posted[entry.message] = Posted(
+            self._posted[entry.message] = TerminalMessage(
                 number, entry.place, entry.reference, entry.body, hidden
             )
             return
@@ -409,7 +409,7 @@ class TerminalVenue:
     def _is_shown(self, place: str) -> bool:
         return self._thread is None or "/" not in place or place == self._thread
 
-    def _show(self, posted: Posted, *, dim: bool = False) -> None:
+    def _show(self, posted: TerminalMessage, *, dim: bool = False) -> None:
         self._hush()
         message, folder = _message(posted.body), self._record.folder(_code(posted))
         self._stage.language = message.language
@@ -443,13 +443,13 @@ class TerminalVenue:
                 return message
         return None
 
-    def _known(self, message: str) -> Posted:
+    def _known(self, message: str) -> TerminalMessage:
         if message not in self._posted:
             raise MessageGoneError(texts.NO_SUCH_MESSAGE.format(message=message))
         return self._posted[message]
 
 
-def _code(posted: Posted | RecordEntry) -> str:
+def _code(posted: TerminalMessage | RecordEntry) -> str:
     return posted.reference.partition("·")[0]
 
 
@@ -460,7 +460,7 @@ def _message(body: str) -> Message:
         raise VenueError(texts.BODY_UNREADABLE) from error
 
 
-def _with_hand(posted: Posted, entry: RecordEntry) -> dict[str, frozenset[str]]:
+def _with_hand(posted: TerminalMessage, entry: RecordEntry) -> dict[str, frozenset[str]]:
     option, user = entry.options[0], frozenset({entry.user})
     held = posted.holders.get(option, frozenset())
     return {**posted.holders, option: held | user if entry.kind == "hold" else held - user}

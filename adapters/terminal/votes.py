@@ -30,7 +30,7 @@ class Hand(NamedTuple):
     added: bool = True
 
 
-class Move(NamedTuple):
+class StanceChange(NamedTuple):
     """A person's stances before and after a debate."""
 
     before: str
@@ -66,14 +66,14 @@ def parse_votes(
     return votes
 
 
-def parse_stances(text: str) -> tuple[Move, ...]:
+def parse_stances(text: str) -> tuple[StanceChange, ...]:
     """Read `against>for=2,for=1` into each person's stances before and after.
 
     Raises UsageError as for votes.
     """
-    known = {name: Move(stance, stance) for stance, name in STANCE_NAMES.items()}
+    known = {name: StanceChange(stance, stance) for stance, name in STANCE_NAMES.items()}
     known |= {
-        f"{first}>{last}": Move(known[first].before, known[last].after)
+        f"{first}>{last}": StanceChange(known[first].before, known[last].after)
         for first, last in permutations(STANCE_NAMES.values(), 2)
     }
     counted = parse_votes(text, tuple(known), "--stances", STANCES_EXAMPLE)

@@ -46,7 +46,7 @@ class _Taken:
     usd: float = 0.0
 
 
-class Traces:
+class DebateTracer:
     """Makes the spans of this process; configured by the standard OTEL_ variables."""
 
     def __init__(self, version: str) -> None:
@@ -180,7 +180,7 @@ def _results(attempt: Attempt, reply: Reply | None) -> dict[str, Any]:
 class _TracedModels:
     """The Models port with spans."""
 
-    def __init__(self, models: Models, traces: Traces) -> None:
+    def __init__(self, models: Models, traces: DebateTracer) -> None:
         self._models, self._traces = models, traces
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
@@ -204,7 +204,7 @@ class _TracedModels:
 class _TracedLog:
     """An attempt log that makes spans, too."""
 
-    def __init__(self, traces: Traces, call: Call, step: Span, log: AttemptLog) -> None:
+    def __init__(self, traces: DebateTracer, call: Call, step: Span, log: AttemptLog) -> None:
         self._traces, self._call, self._step, self._log = traces, call, step, log
         self._began = 0
 

@@ -140,31 +140,35 @@ HEADERS: Mapping[str, str] = MappingProxyType(
 RETRY_SECONDS = 10  # after which a browser may ask again while the database is away
 
 
-class Failure(NamedTuple):
+class PageFailure(NamedTuple):
     """What a page says about a failure: what happened, then what to do."""
 
     title: str
     told: str
 
 
-FAILURES: Mapping[int, Failure] = MappingProxyType(
+FAILURES: Mapping[int, PageFailure] = MappingProxyType(
     {
-        400: Failure(N_("That request cannot be read"), N_("Go back and try again.")),
-        403: Failure(N_("That is not allowed"), N_("Open the link that you were sent once more.")),
-        404: Failure(
+        400: PageFailure(N_("That request cannot be read"), N_("Go back and try again.")),
+        403: PageFailure(
+            N_("That is not allowed"), N_("Open the link that you were sent once more.")
+        ),
+        404: PageFailure(
             N_("There is nothing at this address"),
             N_("Check the link. What it led to may have been deleted, or may not be public."),
         ),
-        405: Failure(
+        405: PageFailure(
             N_("That is not possible here"), N_("Go back and use the page's own buttons.")
         ),
-        410: Failure(N_("This link is no longer valid"), N_("Ask for a new one where you got it.")),
-        413: Failure(N_("That is too large"), N_("Send less text at a time.")),
-        429: Failure(N_("Too many tries"), N_("Wait a minute, then try again.")),
-        500: Failure(
+        410: PageFailure(
+            N_("This link is no longer valid"), N_("Ask for a new one where you got it.")
+        ),
+        413: PageFailure(N_("That is too large"), N_("Send less text at a time.")),
+        429: PageFailure(N_("Too many tries"), N_("Wait a minute, then try again.")),
+        500: PageFailure(
             N_("Something went wrong here"), N_("It is a bug in Rostrum. Try again later.")
         ),
-        503: Failure(
+        503: PageFailure(
             N_("The database is not available"), N_("Nothing is lost. Try again in a moment.")
         ),
     }
@@ -178,7 +182,9 @@ def furnish(served: web.Application) -> None:
     served.router.add_get(f"{ASSETS_PATH}/{{name}}", serve_asset)
 
 
-def failure_page(request: web.Request, status: int, failure: Failure | None = None) -> web.Response:
+def failure_page(
+    request: web.Request, status: int, failure: PageFailure | None = None
+) -> web.Response:
     """Return the page for a failure; nothing of the request is repeated on it."""
     told = failure or FAILURES.get(status, FAILURES[400 if status < 500 else 500])
     language = language_of(request)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import structlog
 from aiohttp import web
 
-from adapters.web.application import Failure, failure_page
+from adapters.web.application import PageFailure, failure_page
 from adapters.web.session import client_of
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.language import N_
@@ -34,14 +34,14 @@ SEALED = "no-store"
 OPEN = f"public, max-age={AGE_SECONDS}"
 BUSY_SECONDS = 5
 SHOWS = web.ResponseKey("shows", tuple[str, ...])
-BUSY = Failure(N_("Too many people read here right now"), N_("Try again in a moment."))
+BUSY = PageFailure(N_("Too many people read here right now"), N_("Try again in a moment."))
 
 
 class BusyError(Exception):
     """More readers wait than can be served soon, or the database does not answer."""
 
 
-class Content(NamedTuple):
+class PageContent(NamedTuple):
     """What is answered: its bytes and media type, and whether anything in it is sealed."""
 
     body: bytes
@@ -60,13 +60,13 @@ class Crowd:
     ) -> None:
         self._clock, self._most, self._waiting = clock, most, 0
         self._free = asyncio.Semaphore(AT_ONCE)
-        self._made: OrderedDict[Hashable, tuple[float, asyncio.Task[Content]]] = OrderedDict()
+        self._made: OrderedDict[Hashable, tuple[float, asyncio.Task[PageContent]]] = OrderedDict()
 
     async def answer(
         self,
         request: web.Request,
         key: Hashable,
-        make: Callable[[], Awaitable[Content]],
+        make: Callable[[], Awaitable[PageContent]],
         seconds: float = READ_SECONDS,
     ) -> web.Response:
         """Return the answer to a request, made by `make` unless that was done just now.
@@ -99,8 +99,8 @@ class Crowd:
         return _showing(content, whole)
 
     async def _share(
-        self, key: Hashable, make: Callable[[], Awaitable[Content]], seconds: float
-    ) -> Content:
+        self, key: Hashable, make: Callable[[], Awaitable[PageContent]], seconds: float
+    ) -> PageContent:
         at, task = self._made.get(key, (0.0, None))
         if task is None or (task.done() and self._clock() - at > SHARED_SECONDS):
             if self._waiting >= MOST_WAITING:
@@ -113,7 +113,7 @@ class Crowd:
         # One reader who goes away must not take the page from the others.
         return await asyncio.shield(task)
 
-    def _note(self, key: Hashable, task: asyncio.Task[Content]) -> None:
+    def _note(self, key: Hashable, task: asyncio.Task[PageContent]) -> None:
         """Share what was made from now on; a failure is for those alone who waited for it."""
         failed = task.cancelled() or task.exception() is not None
         if key in self._made and self._made[key][1] is task:
@@ -122,7 +122,9 @@ class Crowd:
             else:
                 self._made[key] = (self._clock(), task)
 
-    async def _make(self, make: Callable[[], Awaitable[Content]], seconds: float) -> Content:
+    async def _make(
+        self, make: Callable[[], Awaitable[PageContent]], seconds: float
+    ) -> PageContent:
         self._waiting += 1
         try:
             async with asyncio.timeout(seconds), self._free:
@@ -136,7 +138,7 @@ class Crowd:
             self._waiting -= 1
 
 
-def _showing(content: Content, answer: web.Response) -> web.Response:
+def _showing(content: PageContent, answer: web.Response) -> web.Response:
     answer[SHOWS] = content.shows
     return answer
 
@@ -163,7 +165,7 @@ class _Watched:
         self.looking: asyncio.Task[None] | None = None
 
 
-class Pulses:
+class LiveUpdates:
     """Watches debates that somebody reads; `pulse` returns what changes with a page.
 
     Once the last reader of a debate has gone, nothing looks for it any more.

@@ -43,7 +43,7 @@ LONGEST_SECONDS = 86_400.0
 Form = Mapping[str, Any]
 
 
-class Filled(NamedTuple):
+class FilledForm(NamedTuple):
     """A sheet's form as it is shown: what is chosen, and what is wrong with it."""
 
     option: str = ""
@@ -59,21 +59,23 @@ def is_field(name: str) -> bool:
     return name in FIELDS or name.startswith(THUMB)
 
 
-def stored(answer: SheetAnswer | None) -> Filled:
+def stored(answer: SheetAnswer | None) -> FilledForm:
     """Return a form that shows what is stored, or nothing yet."""
     if answer is None:
-        return Filled()
-    return Filled(answer.option, answer.confidence, answer.ground, answer.comment, answer.thumbs)
+        return FilledForm()
+    return FilledForm(
+        answer.option, answer.confidence, answer.ground, answer.comment, answer.thumbs
+    )
 
 
-def filled(form: Form, sheet: Sheet, problem: str = "") -> Filled:
+def filled(form: Form, sheet: Sheet, problem: str = "") -> FilledForm:
     """Return a form as it was sent, as far as it has a meaning here."""
 
     def one_of(name: str, known: tuple[str, ...]) -> str:
         given = form.get(name)
         return given if isinstance(given, str) and given in known else ""
 
-    return Filled(
+    return FilledForm(
         one_of("option", OPTIONS),
         one_of("confidence", CONFIDENCES),
         one_of("ground", GROUNDS),

@@ -15,9 +15,23 @@ import structlog
 from aiohttp import web
 
 from adapters.web.accounts import Accounts
-from adapters.web.application import KNOWN, RETRY_SECONDS, Failure, failure_page, language_of, write
-from adapters.web.label_forms import Filled, filled, is_field, read_answer, read_form, stored
-from adapters.web.session import Session, Sessions, Tries, client_of, holds_token, require_token
+from adapters.web.application import (
+    KNOWN,
+    RETRY_SECONDS,
+    PageFailure,
+    failure_page,
+    language_of,
+    write,
+)
+from adapters.web.label_forms import FilledForm, filled, is_field, read_answer, read_form, stored
+from adapters.web.session import (
+    BrowserSession,
+    LoginThrottle,
+    Sessions,
+    client_of,
+    holds_token,
+    require_token,
+)
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import LabelProgress, Sheet
 from engine.store.labelling import NAME, Annotator, Joined, Task
@@ -29,44 +43,44 @@ SHEET = r"{sheet:[A-Za-z0-9_-]{22}}"
 COOKIE = "label"
 TOKEN, PERSONAL = "t", "k"  # parameters of links
 MOST_TASKS = 8  # of one browser; that joined longest ago is left out
-UNINVITED = Failure(
+UNINVITED = PageFailure(
     N_("You need an invitation"),
     N_("Open the link that you were sent once more, from its beginning."),
 )
-UNKNOWN = Failure(
+UNKNOWN = PageFailure(
     N_("This link leads nowhere"), N_("Check that you opened all of it, or ask for a new one.")
 )
-EXPIRED = Failure(N_("This link has expired"), N_("Ask for a new one where you got it."))
-USED = Failure(
+EXPIRED = PageFailure(N_("This link has expired"), N_("Ask for a new one where you got it."))
+USED = PageFailure(
     N_("This link has been used"),
     N_(
         "If it was by you, go on in the browser in which you began, or by your personal link. "
         "Otherwise ask for a new one where you got it."
     ),
 )
-CLOSED = Failure(
+CLOSED = PageFailure(
     N_("This task is closed"),
     N_("It takes no more answers. Those that you gave are stored. Thank you!"),
 )
-TOO_LATE = Failure(
+TOO_LATE = PageFailure(
     N_("This task is closed"),
     N_(
         "It was closed before your last answer, which is not stored. Those before it "
         "are. Thank you!"
     ),
 )
-FORGOTTEN = Failure(
+FORGOTTEN = PageFailure(
     N_("Nothing of you may be stored"),
     N_(
         "You asked to be forgotten, so your answers cannot be stored. To take part nevertheless, "
         "use optin where you asked for it."
     ),
 )
-GONE = Failure(
+GONE = PageFailure(
     N_("Your session is over"),
     N_("This browser no longer takes part. Open the link that you were sent once more."),
 )
-REFUSALS: Mapping[str, tuple[int, Failure]] = {
+REFUSALS: Mapping[str, tuple[int, PageFailure]] = {
     "unknown": (404, UNKNOWN),
     "expired": (410, EXPIRED),
     "used": (410, USED),
@@ -84,7 +98,7 @@ Saw = Callable[[web.Request, Collection[str]], Awaitable[None]]
 class Visitor(NamedTuple):
     """A browser's session, and its annotator in a task."""
 
-    session: Session
+    session: BrowserSession
     annotator: Annotator
 
 
@@ -98,14 +112,14 @@ class LabelPages:
         self,
         labelling: Labelling,
         sessions: Sessions,
-        tries: Tries,
+        tries: LoginThrottle,
         accounts: Mapping[str, Accounts],
         url: str,
     ) -> None:
         self._labelling, self._sessions = labelling, sessions
         self._tries, self._accounts, self._url = tries, accounts, url
         # A link for many has so many places: one address must not use them all up.
-        self._joins = Tries(MOST_JOINS, JOINS_SECONDS)
+        self._joins = LoginThrottle(MOST_JOINS, JOINS_SECONDS)
 
     def routes(self) -> list[web.RouteDef]:
         """Return the pages' routes."""
@@ -155,7 +169,7 @@ class LabelPages:
         token: str,
         participant: str = "",
         *,
-        begun: Session,
+        begun: BrowserSession,
         signed_in: bool = False,
     ) -> web.Response:
         known = participant or signed_in
@@ -204,7 +218,7 @@ class LabelPages:
         return self.welcome(request, joined, name)
 
     async def _join_signed_in(
-        self, request: web.Request, session: Session, name: str
+        self, request: web.Request, session: BrowserSession, name: str
     ) -> web.Response:
         """Take part as the user whom a platform has named before the question."""
         task, platform, user, link = orjson.loads(_keys(session).get(ASKED, '["", "", "", ""]'))
@@ -315,7 +329,7 @@ class LabelPages:
             return self._try_again(request, form, session)
 
     async def _save(
-        self, request: web.Request, form: Mapping[str, str], session: Session
+        self, request: web.Request, form: Mapping[str, str], session: BrowserSession
     ) -> web.Response:
         name = request.match_info["task"]
         visitor = await self._find(request)
@@ -350,7 +364,7 @@ class LabelPages:
         request: web.Request,
         visitor: Visitor,
         sheet: Sheet,
-        given: Filled,
+        given: FilledForm,
         status: int = 200,
     ) -> web.Response:
         progress = await self._progress(visitor)
@@ -365,7 +379,7 @@ class LabelPages:
         )
 
     def _try_again(
-        self, request: web.Request, form: Mapping[str, str], session: Session
+        self, request: web.Request, form: Mapping[str, str], session: BrowserSession
     ) -> web.Response:
         """Keep an answer in the page while the database is away."""
         response = show_page(
@@ -461,6 +475,6 @@ def _pack(keys: Mapping[str, str]) -> str:
     return orjson.dumps(keys).decode()
 
 
-def _keys(session: Session) -> dict[str, str]:
+def _keys(session: BrowserSession) -> dict[str, str]:
     found: dict[str, str] = orjson.loads(session.who)
     return found

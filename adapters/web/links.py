@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from urllib.parse import urlencode
 
 from adapters.web.application import address_of, assets, write
-from engine.delivery.interruption import INTERRUPTED
+from engine.delivery.ending import INTERRUPTED
 from engine.formats import FORMATS
 from engine.pages.debate import (
     CallPage,
@@ -19,7 +19,7 @@ from engine.pages.debate import (
     state_of,
     write_sought,
 )
-from engine.store.listings import Sought
+from engine.store.listings import DebateQuery
 from engine.values.debate import Status
 from engine.values.language import ENGLISH, N_
 from engine.values.text import SIDES, marked
@@ -39,7 +39,7 @@ class Links(ABC):
         """Return where a style sheet or script is."""
 
     @abstractmethod
-    def list(self, sought: Sought | None = None, number: int = 1) -> str:
+    def list(self, sought: DebateQuery | None = None, number: int = 1) -> str:
         """Return where a page of a list is."""
 
     @abstractmethod
@@ -63,7 +63,7 @@ class Links(ABC):
         """Return where a turn's whole text is."""
 
 
-class Served(Links):
+class ServerLinks(Links):
     """Addresses of a running server; `live` pages grow, those of a folder do not."""
 
     filters = True
@@ -74,7 +74,7 @@ class Served(Links):
     def asset(self, name: str) -> str:
         return address_of(name)
 
-    def list(self, sought: Sought | None = None, number: int = 1) -> str:
+    def list(self, sought: DebateQuery | None = None, number: int = 1) -> str:
         given = write_sought(sought) if sought else {}
         if number > 1:
             given["page"] = str(number)
@@ -100,7 +100,7 @@ class Served(Links):
         return f"/debates/{item.id.lower()}/turn-{number}.txt"
 
 
-class Public(Served):
+class PublicLinks(ServerLinks):
     """Addresses of debates that everyone may read."""
 
     filters = False
@@ -132,7 +132,7 @@ class Filed(Links):
     def asset(self, name: str) -> str:
         return f"{self._up}static/{name}"
 
-    def list(self, sought: Sought | None = None, number: int = 1) -> str:
+    def list(self, sought: DebateQuery | None = None, number: int = 1) -> str:
         return f"{self._up}{'index' if number == 1 else f'list-{number}'}.html"
 
     def debate(self, item: Item, part: int = 1) -> str:
@@ -223,7 +223,7 @@ async def write_folder(library: Library) -> AsyncIterator[tuple[str, bytes]]:
             yield TOP.asset(name), asset.body
     number, pages = 1, 1
     while number <= pages:
-        page = await library.find(Sought(), number)
+        page = await library.find(DebateQuery(), number)
         pages = page.pages
         yield TOP.list(number=number), write_list(page, TOP, ENGLISH).encode()
         for item in page.items:

@@ -16,10 +16,17 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from adapters.web.accounts import Accounts
-from adapters.web.application import Failure, failure_page, language_of
+from adapters.web.application import PageFailure, failure_page, language_of
 from adapters.web.label_forms import read_form
 from adapters.web.labelling import TASK, show_page
-from adapters.web.session import Session, Sessions, Tries, client_of, holds_token, require_token
+from adapters.web.session import (
+    BrowserSession,
+    LoginThrottle,
+    Sessions,
+    client_of,
+    holds_token,
+    require_token,
+)
 from engine.formats import FORMATS
 from engine.labelling.labelling import Labelling
 from engine.labelling.report import MARKS, AnnotatorFigures, HardDebate, LabelReport, Rate
@@ -39,7 +46,7 @@ NOTHING = "–"
 Rows = list[tuple[str, str]]
 
 
-class Person(NamedTuple):
+class AnnotatorRow(NamedTuple):
     """An annotator, and what to look at."""
 
     name: str
@@ -59,7 +66,7 @@ class TaskFigures(NamedTuple):
     """The tables of a report: of names and figures, of people, of hard debates."""
 
     tables: tuple[tuple[str, Rows], ...]
-    people: tuple[Person, ...]
+    people: tuple[AnnotatorRow, ...]
     hard: tuple[Hard, ...]
 
 
@@ -110,11 +117,11 @@ def _cost(report: LabelReport) -> Rows:
     ]
 
 
-def _person(of: AnnotatorFigures) -> Person:
+def _person(of: AnnotatorFigures) -> AnnotatorRow:
     seconds = NOTHING if of.seconds is None else number(of.seconds, ".0f")
     rates = (f"{one.right} / {one.n}" for one in (of.known, of.again, of.others))
     marks = _listed(say(MARKS[mark]) for mark in of.marks)
-    return Person(of.name, (f"{of.labels}", *rates, f"{of.fast}", seconds), marks)
+    return AnnotatorRow(of.name, (f"{of.labels}", *rates, f"{of.fast}", seconds), marks)
 
 
 def _hard(of: HardDebate) -> Hard:
@@ -149,15 +156,15 @@ MOST_PAY = 10_000.0  # of a label, in USD
 ENTER = "/labels/enter"
 LINK = "k"
 GUEST = ""  # of a browser that has not shown who it is
-NOT_MANAGER = Failure(
+NOT_MANAGER = PageFailure(
     N_("You do not manage tasks here"),
     N_("Ask the operator to name your account in ROSTRUM_WEB__MANAGERS, or for a link."),
 )
-NO_LINK = Failure(
+NO_LINK = PageFailure(
     N_("You need a link to this page"),
     N_("On the machine that runs Rostrum, rostrum label page prints one."),
 )
-SPENT = Failure(
+SPENT = PageFailure(
     N_("This link is no longer valid"),
     N_("It works once, for ten minutes. rostrum label page prints another one."),
 )
@@ -182,7 +189,7 @@ class ManagerPages:
         self,
         labelling: Labelling,
         sessions: Sessions,
-        tries: Tries,
+        tries: LoginThrottle,
         accounts: Mapping[str, Accounts],
         managers: Collection[str],
         redeem: Callable[[str], Awaitable[bool]],
@@ -267,7 +274,7 @@ class ManagerPages:
     async def _list(
         self,
         request: web.Request,
-        session: Session,
+        session: BrowserSession,
         given: Mapping[str, str] | None = None,
         problem: str = "",
     ) -> web.Response:
@@ -326,7 +333,7 @@ class ManagerPages:
         return await self._report(request, session)
 
     async def _report(
-        self, request: web.Request, session: Session, links: tuple[str, ...] = ()
+        self, request: web.Request, session: BrowserSession, links: tuple[str, ...] = ()
     ) -> web.Response:
         task, language = await self._task(request), language_of(request)
         pay = _paid(request.query.get("pay", ""))
@@ -375,14 +382,14 @@ class ManagerPages:
 
     # --- who it is --------------------------------------------------------------------------
 
-    def _session(self, request: web.Request) -> Session | None:
+    def _session(self, request: web.Request) -> BrowserSession | None:
         """Return a manager's session; one that the operator no longer names is none."""
         session = self._sessions.read(request)
         if session is None or session.who == GUEST:
             return None
         return session if session.who in {"operator", *self._managers} else None
 
-    def _known(self, request: web.Request) -> Session:
+    def _known(self, request: web.Request) -> BrowserSession:
         session = self._session(request)
         if session is None:
             raise web.HTTPForbidden

@@ -10,12 +10,20 @@ from typing import Any
 
 from aiohttp import web
 
-from adapters.web.application import Failure, failure_page, language_of, write
-from adapters.web.crowd import BUSY, READ_SECONDS, SHARED_SECONDS, SHOWS, Content, Crowd, Pulses
+from adapters.web.application import PageFailure, failure_page, language_of, write
+from adapters.web.crowd import (
+    BUSY,
+    READ_SECONDS,
+    SHARED_SECONDS,
+    SHOWS,
+    Crowd,
+    LiveUpdates,
+    PageContent,
+)
 from adapters.web.labelling import Saw
-from adapters.web.links import STATES, Public as PublicLinks, write_debate
+from adapters.web.links import STATES, PublicLinks, write_debate
 from adapters.web.reading import DRAWN
-from engine.pages.public import Place, Public, PublicDebate
+from engine.pages.public import CommunityPages, PublicDebate, PublicReader
 from engine.stats.presentation import (
     draw_leaderboard,
     draw_matrix,
@@ -29,8 +37,7 @@ from engine.store.communities import PublicPart
 from engine.values.language import N_
 from engine.values.messages import File
 from engine.values.ports import Permalinks
-from engine.words.league import league_lines, league_title
-from engine.words.league_picture import league_picture
+from engine.words.league import league_lines, league_picture, league_title
 
 Draw = Callable[[Sequence[File]], Awaitable[tuple[File, ...]]]
 DOWNLOAD_SECONDS = 120.0  # in which a dataset must be built
@@ -38,7 +45,7 @@ MOST_DOWNLOADS = 16  # at once
 PIECE_BYTES = 64 * 1024
 STALL_SECONDS = 20.0  # in which a reader must take a piece
 FIGURES_SECONDS = 30.0
-TOO_LARGE = Failure(
+TOO_LARGE = PageFailure(
     N_("This dataset is too large to be downloaded here"),
     N_("Ask the people who run Rostrum for it."),
 )
@@ -60,11 +67,11 @@ class PublicPages:
     """
 
     def __init__(
-        self, public: Public, permalinks: Permalinks, draw: Draw, saw: Saw | None = None
+        self, public: PublicReader, permalinks: Permalinks, draw: Draw, saw: Saw | None = None
     ) -> None:
         self._public, self._permalinks, self._draw, self._saw = public, permalinks, draw, saw
         self._pages, self._files = Crowd(), Crowd(most=1)
-        self._links, self._pulses = PublicLinks(live=True), Pulses(public.pulse, LOOK_SECONDS)
+        self._links, self._pulses = PublicLinks(live=True), LiveUpdates(public.pulse, LOOK_SECONDS)
         self._downloads = 0
 
     def routes(self) -> list[web.RouteDef]:
@@ -96,11 +103,11 @@ class PublicPages:
         asked = request.query.get("part", "")[:6]
         part = int(asked) if asked.isascii() and asked.isdecimal() else 1
 
-        async def make() -> Content:
+        async def make() -> PageContent:
             found = await self._public.debate(name, part)
             page = await asyncio.to_thread(self._write_debate, found)
             shows = () if found.sealed else (found.shown.item.id,)
-            return Content(page.encode(), sealed=found.sealed, shows=shows)
+            return PageContent(page.encode(), sealed=found.sealed, shows=shows)
 
         return await self._answer(request, ("debate", name, part), make)
 
@@ -108,7 +115,7 @@ class PublicPages:
         self,
         request: web.Request,
         key: Hashable,
-        make: Callable[[], Awaitable[Content]],
+        make: Callable[[], Awaitable[PageContent]],
         seconds: float = READ_SECONDS,
         pages: Crowd | None = None,
     ) -> web.Response:
@@ -133,9 +140,9 @@ class PublicPages:
     async def _drawing(self, request: web.Request) -> web.Response:
         name, which = request.match_info["id"], request.match_info["picture"]
 
-        async def make() -> Content:
+        async def make() -> PageContent:
             picture = await self._public.drawing(name, which)
-            return Content(picture.svg.encode(), "image/svg+xml", shows=(name.upper(),))
+            return PageContent(picture.svg.encode(), "image/svg+xml", shows=(name.upper(),))
 
         answer = await self._answer(request, ("drawing", name, which), make)
         answer.headers.update(DRAWN if answer.content_type == "image/svg+xml" else {})
@@ -144,9 +151,11 @@ class PublicPages:
     async def _turn(self, request: web.Request) -> web.Response:
         name, number = request.match_info["id"], int(request.match_info["number"])
 
-        async def make() -> Content:
+        async def make() -> PageContent:
             text = await self._public.turn_text(name, number)
-            return Content(text.encode(), "text/plain", sealed=True)  # it may be hidden later on
+            return PageContent(
+                text.encode(), "text/plain", sealed=True
+            )  # it may be hidden later on
 
         return await self._answer(request, ("turn", name, number), make)
 
@@ -156,12 +165,12 @@ class PublicPages:
     async def _preview(self, request: web.Request) -> web.Response:
         name, sealed = request.match_info["id"], request.match_info["picture"] == "sealed"
 
-        async def make() -> Content:
+        async def make() -> PageContent:
             files = await self._draw((await self._public.picture(name, sealed=sealed),))
             if not files:
                 raise web.HTTPNotFound
             shows = () if sealed else (name.upper(),)
-            return Content(b64decode(files[0].content), files[0].media, shows=shows)
+            return PageContent(b64decode(files[0].content), files[0].media, shows=shows)
 
         return await self._answer(request, ("preview", name, sealed), make)
 
@@ -225,10 +234,10 @@ class PublicPages:
     async def _download(self, request: web.Request) -> web.StreamResponse:
         key = request.match_info["key"]
 
-        async def make() -> Content:
+        async def make() -> PageContent:
             found = await self._public.dataset(key)
             whole, shows = found.bundle.content or b"", await self._public.revealed(key)
-            return Content(whole, "application/zip", name=found.name, shows=shows)
+            return PageContent(whole, "application/zip", name=found.name, shows=shows)
 
         kept = ("dataset", key)
         answer = await self._answer(request, kept, make, DOWNLOAD_SECONDS, self._files)
@@ -258,14 +267,14 @@ class PublicPages:
         """Answer with the page of a part, from what was read."""
         key, language = request.match_info["key"], language_of(request)
 
-        async def make() -> Content:
+        async def make() -> PageContent:
             place = await self._public.place(key, part)
             values = {"heading": "", **put(await read()), **_framed(place, part)}
             name = template or f"public_{part}.html.jinja"
             page = await asyncio.to_thread(partial(write, name, language, **values))
             told = part is PublicPart.AGREEMENT or template
             shows = await self._public.revealed(key) if told else ()
-            return Content(page.encode(), shows=shows)
+            return PageContent(page.encode(), shows=shows)
 
         return await self._answer(
             request, (part, key, language, template, *more), make, FIGURES_SECONDS
@@ -292,7 +301,7 @@ async def _send(request: web.Request, whole: web.Response) -> web.StreamResponse
     return sent
 
 
-def _framed(place: Place | None, part: PublicPart) -> dict[str, Any]:
+def _framed(place: CommunityPages | None, part: PublicPart) -> dict[str, Any]:
     """Return what every public page's frame needs."""
     shown = place.parts if place else ()
     at = f"/c/{place.key}" if place else ""

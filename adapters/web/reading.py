@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from aiohttp import web
 
 from adapters.web.application import language_of
-from adapters.web.crowd import Pulses
-from adapters.web.links import Links, Served, write_call, write_calls, write_debate, write_list
+from adapters.web.crowd import LiveUpdates
+from adapters.web.links import Links, ServerLinks, write_call, write_calls, write_debate, write_list
 from engine.pages.debate import Library, read_sought
 from engine.values.errors import UsageError
 
@@ -18,13 +18,13 @@ HIGHEST = 1_000_000  # number in an address
 DRAWN = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
 
-class Reading:
+class ReadingPages:
     """Serves a library; `live` pages of debates that go on grow by themselves."""
 
-    def __init__(self, library: Library, *, live: bool, pulses: Pulses | None = None) -> None:
+    def __init__(self, library: Library, *, live: bool, pulses: LiveUpdates | None = None) -> None:
         self._library = library
-        self._links: Links = Served(live=live)
-        self._pulses = pulses or Pulses(library.pulse)
+        self._links: Links = ServerLinks(live=live)
+        self._pulses = pulses or LiveUpdates(library.pulse)
 
     def routes(self) -> Sequence[web.RouteDef]:
         """Return the routes of all pages."""

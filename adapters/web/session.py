@@ -18,7 +18,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from adapters.web.application import ASSETS_PATH, Failure, failure_page
+from adapters.web.application import ASSETS_PATH, PageFailure, failure_page
 from engine.values.language import N_
 
 FORM_TOKEN = "token"  # noqa: S105 - the name of a form's field
@@ -26,7 +26,7 @@ LIFETIME_SECONDS = 30 * 24 * 3600
 PURPOSE = b"rostrum web sessions"
 
 
-class Session(NamedTuple):
+class BrowserSession(NamedTuple):
     """A browser that showed who it is; its forms carry `token`."""
 
     who: str
@@ -51,27 +51,27 @@ class Sessions:
         name = f"rostrum-{kind}" if kind else "rostrum"
         self._cookie = f"__Host-{name}" if secure else name
 
-    def read(self, request: web.Request) -> Session | None:
+    def read(self, request: web.Request) -> BrowserSession | None:
         """Return the session of a request; None without one, or if it is forged or too old."""
         try:
             sealed = request.cookies.get(self._cookie, "").encode("ascii")
             who, token = orjson.loads(self._sealer.decrypt(sealed, ttl=self._lifetime))
         except (InvalidToken, UnicodeEncodeError, ValueError, TypeError):
             return None
-        return Session(who, token)
+        return BrowserSession(who, token)
 
-    def begin(self, response: web.StreamResponse, who: str) -> Session:
+    def begin(self, response: web.StreamResponse, who: str) -> BrowserSession:
         """Begin a session, always a new one: what a browser brought along is never taken over."""
         session = self.draw(who)
         self.put(response, session)
         return session
 
     @staticmethod
-    def draw(who: str) -> Session:
+    def draw(who: str) -> BrowserSession:
         """Return a new session, which no browser has yet."""
-        return Session(who, token_urlsafe(16))
+        return BrowserSession(who, token_urlsafe(16))
 
-    def put(self, response: web.StreamResponse, session: Session) -> None:
+    def put(self, response: web.StreamResponse, session: BrowserSession) -> None:
         """Hand a session to a browser."""
         response.set_cookie(
             self._cookie,
@@ -90,13 +90,13 @@ class Sessions:
         )
 
 
-def holds_token(session: Session, form: Mapping[str, object]) -> bool:
+def holds_token(session: BrowserSession, form: Mapping[str, object]) -> bool:
     """Return whether a form came from a page of this session."""
     given = form.get(FORM_TOKEN)
     return isinstance(given, str) and hmac.compare_digest(given.encode(), session.token.encode())
 
 
-def require_token(session: Session, form: Mapping[str, object]) -> None:
+def require_token(session: BrowserSession, form: Mapping[str, object]) -> None:
     """Raise HTTPForbidden unless a form came from a page of this session."""
     if not holds_token(session, form):
         raise web.HTTPForbidden
@@ -120,7 +120,7 @@ class _Tried(NamedTuple):
     until: float
 
 
-class Tries:
+class LoginThrottle:
     """Counts failed tries by who makes them, in this process; what succeeds costs nothing."""
 
     def __init__(
@@ -181,20 +181,20 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 OPEN_PATH = "/open"
 READER = "reader"
 OWN_HOSTS = ("127.0.0.1", "localhost", "::1")
-LOCKED = Failure(
+LOCKED = PageFailure(
     N_("These pages are open to one reader"),
     N_("Open the link that rostrum view printed in your terminal."),
 )
-USED = Failure(
+USED = PageFailure(
     N_("This link was used already"),
     N_("Go on in the browser that used it, or run rostrum view again for a new link."),
 )
-WRONG_HOST = Failure(
+WRONG_HOST = PageFailure(
     N_("That address is not this server's"), N_("Open the link that rostrum view printed.")
 )
 
 
-class Door:
+class OneReaderAccess:
     """Lets in who has the link, once, and then that browser.
 
     Other hosts' names are refused: a page elsewhere could have its name lead to this machine.

@@ -13,9 +13,9 @@ import orjson
 from aiohttp import web
 
 from adapters.web.accounts import EXPIRED, Accounts, Pending, open_code
-from adapters.web.application import RETRY_SECONDS, Failure, failure_page
+from adapters.web.application import RETRY_SECONDS, PageFailure, failure_page
 from adapters.web.labelling import TASK, TOKEN
-from adapters.web.session import Sessions, Tries, client_of
+from adapters.web.session import LoginThrottle, Sessions, client_of
 from engine.values.errors import NotAllowedError, VenueAwayError, VenueError
 from engine.values.language import N_
 
@@ -44,7 +44,7 @@ class SignIn:
         self,
         accounts: Mapping[str, Accounts],
         sessions: Sessions,
-        tries: Tries,
+        tries: LoginThrottle,
         url: str,
         label: Callable[[web.Request, str, str, Goal], Awaitable[web.Response]],
         manage: Welcome,
@@ -82,12 +82,12 @@ class SignIn:
             user = await self._identify(request, accounts, code, pending)
             response = await self._go_on(request, platform, user, goal)
         except VenueAwayError as error:
-            response = failure_page(request, 503, Failure(FAILED, error.text))
+            response = failure_page(request, 503, PageFailure(FAILED, error.text))
             response.headers["Retry-After"] = str(RETRY_SECONDS)
         except VenueError as error:
-            response = failure_page(request, 502, Failure(FAILED, error.text))
+            response = failure_page(request, 502, PageFailure(FAILED, error.text))
         except NotAllowedError as error:
-            response = failure_page(request, 403, Failure(FAILED, error.text))
+            response = failure_page(request, 403, PageFailure(FAILED, error.text))
         self._sessions.end(response)
         return response
 

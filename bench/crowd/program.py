@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from unittest.mock import patch
 
-from adapters.slack.rest import Rest
+from adapters.slack.rest import SlackRest
 from adapters.slack.venue import LIMITS, SlackVenue
 from bench.crowd import SLACK_MINUTE
 from bot.cli import main
@@ -18,7 +18,7 @@ if __name__ == "__main__":
         LIMITS, redelivery_seconds=LIMITS.redelivery_seconds * SLACK_MINUTE / 60 + MORE
     )
     with (
-        patch("bot.platforms.SlackRest", partial(Rest, minute=SLACK_MINUTE)),
-        patch("bot.platforms.SlackVenue", partial(SlackVenue, limits=limits)),
+        patch("bot.serve.platforms.SlackRest", partial(SlackRest, minute=SLACK_MINUTE)),
+        patch("bot.serve.platforms.SlackVenue", partial(SlackVenue, limits=limits)),
     ):
         main()

@@ -71,7 +71,7 @@ from bench.wheel.jury_world import (
 from bench.wheel.machine import print_result
 from bench.wheel.workers import open_workers, submit
 from engine.jury.fitting import fit_jurors
-from engine.jury.hearing import Heard, HeardDebate
+from engine.jury.sight import HeardDebate, PairBallot
 from engine.values.errors import RostrumError, UsageError
 
 Kind = Literal["usual", "misspecified", "broken", "blind", "showing"]
@@ -216,9 +216,9 @@ def time_fit(jurors: int, debates: int) -> float:
     return time.process_time() - begun
 
 
-def _hear(skills: Sequence[float], rng: Random) -> Iterator[Heard]:
+def _hear(skills: Sequence[float], rng: Random) -> Iterator[PairBallot]:
     truth = rng.gauss(0, 1.13)
     for at, juror in enumerate(rng.sample(range(len(skills)), 4)):
         margin = skills[juror] * truth + rng.gauss(0, 1)
         side = math.copysign(1.0, margin)
-        yield Heard(f"juror-{juror}", f"family-{juror % 6}", 1 if at % 2 else -1, margin, side)
+        yield PairBallot(f"juror-{juror}", f"family-{juror % 6}", 1 if at % 2 else -1, margin, side)

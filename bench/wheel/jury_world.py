@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.jury.ballot import Reading
+from engine.jury.ballot import JurorReading
 from engine.jury.rubric import DEBATE, HIGHEST, LOWEST
 from engine.values.debate import Fit, JurorFit, Model
 from engine.values.judging import TIE, Ballot
@@ -234,14 +234,14 @@ class Case:
             self.made[key] = self._judge(at, order, blind)
         return self.made[key]
 
-    def read(self, reading: Reading, at: int) -> Ballot:
+    def read(self, reading: JurorReading, at: int) -> Ballot:
         """Return the ballot that the product's panel would record of a blind reading."""
         key = (at, reading.order, reading.audit)
         if key not in self.cast:
             self.cast[key] = self._cast(reading, at)
         return self.cast[key]
 
-    def _cast(self, reading: Reading, at: int) -> Ballot:
+    def _cast(self, reading: JurorReading, at: int) -> Ballot:
         said = self.ask(at, reading.order, blind=True)
         return Ballot(
             juror=reading.juror.ref,

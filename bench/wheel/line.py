@@ -10,14 +10,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from bench.wheel.venue import SilentVenue
 from bot.app import MainLine, defaults_of, first_error
 from bot.settings.settings import Settings
-from engine.line.intake import Defaults
-from engine.line.service import Service
 from engine.prompts.library import load_prompts
+from engine.run.plan import Defaults
+from engine.run.service import Service
 from engine.store import Caps, Store
 from engine.values.debate import Model
 from engine.values.ports import Models

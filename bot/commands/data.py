@@ -72,11 +72,11 @@ def export(
 ) -> None:
     """Export ended debates as a dataset. It has every ballot and vote."""
     from bot.exits import run
-    from bot.filters import Chosen, run_export
+    from bot.record.filters import ExportChoices, run_export
 
-    chosen = Chosen(**{name: given.params[name] for name in Chosen._fields})
+    chosen = ExportChoices(**{name: given.params[name] for name in ExportChoices._fields})
     if html:
-        from bot.paging import export_pages
+        from bot.record.pages import export_pages
 
         run(lambda: export_pages(out, chosen))
     else:
@@ -109,11 +109,13 @@ def push(
 ) -> None:
     """Publish an export on a dataset hub. The same command resumes one that was cut off."""
     from bot.exits import run
-    from bot.filters import Chosen
-    from bot.pushing import Target, run_push
+    from bot.record.exchange import PublishTarget, run_push
+    from bot.record.filters import ExportChoices
 
-    chosen = Chosen(**{name: given.params[name] for name in Chosen._fields if name in given.params})
-    run(lambda: run_push(Target(repo, private, revision), folder, chosen, yes=yes))
+    chosen = ExportChoices(
+        **{name: given.params[name] for name in ExportChoices._fields if name in given.params}
+    )
+    run(lambda: run_push(PublishTarget(repo, private, revision), folder, chosen, yes=yes))
 
 
 @app.command("import-labels")
@@ -128,7 +130,7 @@ def import_labels(
 ) -> None:
     """Bring labels from other tools back as votes."""
     from bot.exits import run
-    from bot.importing import run_import
+    from bot.record.exchange import run_import
 
     run(lambda: run_import(file, blind=blind, source=source))
 
@@ -146,7 +148,7 @@ def stats(
 ) -> None:
     """Compare jury and people, and rate the models."""
     from bot.exits import run
-    from bot.stats import run_stats
+    from bot.research.stats import run_stats
 
     run(lambda: run_stats(**given.params))
 
@@ -167,6 +169,6 @@ def usage(
 ) -> None:
     """Add up calls, tokens and cost of everything that was held."""
     from bot.exits import run
-    from bot.usage import show_usage
+    from bot.record.listing import show_usage
 
     run(lambda: show_usage(**given.params))

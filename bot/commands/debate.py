@@ -119,7 +119,7 @@ def debate(
     replace_model: Annotated[Names, REPLACE] = None,
 ) -> None:
     """Hold one debate in the terminal, on your backends."""
-    from bot.debate import run_debate
     from bot.exits import run
+    from bot.local.debate import run_debate
 
     run(lambda: run_debate(given.params))

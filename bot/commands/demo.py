@@ -54,7 +54,7 @@ def demo(
     resume: Annotated[Text, typer.Option(help="Code of an interrupted demo to resume.")] = None,
 ) -> None:
     """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
-    from bot.demo import run_demo
     from bot.exits import run
+    from bot.local.demo import run_demo
 
     run(lambda: run_demo(given.params))

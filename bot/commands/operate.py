@@ -30,7 +30,7 @@ def list_(
 ) -> None:
     """List debates, newest first."""
     from bot.exits import run
-    from bot.showing import list_debates
+    from bot.record.listing import list_debates
 
     run(lambda: list_debates(state, limit, as_json=as_json))
 
@@ -51,7 +51,7 @@ def show(
 ) -> None:
     """Show a debate: state, steps, costs, and what it waits for. Or what was said in it."""
     from bot.exits import run
-    from bot.showing import show_debate
+    from bot.record.listing import show_debate
 
     run(lambda: show_debate(debate_id, as_json=as_json, transcript=transcript))
 
@@ -63,7 +63,7 @@ def report(
 ) -> None:
     """Write a debate as Markdown and as one HTML file. Sealed results stay out."""
     from bot.exits import run
-    from bot.reporting import write_report
+    from bot.record.pages import write_report
 
     run(lambda: write_report(debate_id, out))
 
@@ -80,7 +80,7 @@ def view(
 ) -> None:
     """Read debates in a browser, live and read-only. Prints a link that works once."""
     from bot.exits import run
-    from bot.viewing import view
+    from bot.record.pages import view
 
     run(lambda: view(folder, port))
 
@@ -117,8 +117,8 @@ def judge(
 ) -> None:
     """Judge an ended debate once more. With --jurors, also a whole series by its name."""
     from bot.exits import run
-    from bot.judging import run_judge
-    from bot.juries import run_jury
+    from bot.research.judgments import run_judge
+    from bot.research.juries import run_jury
 
     if (judges is None) == (jurors is None):
         raise typer.BadParameter("Name either --judges or --jurors.")
@@ -155,17 +155,17 @@ def calibrate(
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Learn how the jurors judge from what was judged before. Asks them for what is missing."""
-    from bot.calibrate import Wanted, run_calibrate
     from bot.exits import run
+    from bot.research.calibrate import CalibrateOptions, run_calibrate
 
-    run(lambda: run_calibrate(Wanted(source, readers, limit, usd, yes, as_json)))
+    run(lambda: run_calibrate(CalibrateOptions(source, readers, limit, usd, yes, as_json)))
 
 
 @app.command()
 def cancel(debate_id: Annotated[str, DEBATE]) -> None:
     """Cancel a debate, even if another process runs it."""
     from bot.exits import run
-    from bot.operate import cancel_debate
+    from bot.operations.control import cancel_debate
 
     run(lambda: cancel_debate(debate_id))
 
@@ -176,7 +176,7 @@ def resume(
 ) -> None:
     """Queue a failed or partial debate again."""
     from bot.exits import run
-    from bot.operate import resume_debate
+    from bot.operations.control import resume_debate
 
     run(lambda: resume_debate(debate_id, tuple(replace_model or ())))
 
@@ -190,8 +190,8 @@ def delete(
     ] = False,
 ) -> None:
     """Delete an ended debate, with everything stored about it."""
-    from bot.deleting import delete_debate
     from bot.exits import run
+    from bot.operations.control import delete_debate
 
     run(lambda: delete_debate(debate_id, mirror=mirror, yes=yes))
 
@@ -202,7 +202,7 @@ def backup(
 ) -> None:
     """Copy the database, even while Rostrum runs. Verifies the copy."""
     from bot.exits import run
-    from bot.operate import back_up
+    from bot.operations.control import back_up
 
     run(lambda: back_up(file))
 
@@ -212,8 +212,8 @@ def copy(
     to: Annotated[str, typer.Option("--to", help="Address of an empty database, postgresql://… .")],
 ) -> None:
     """Copy the SQLite file into an empty PostgreSQL database. Verifies the copy."""
-    from bot.copying import copy_database
     from bot.exits import run
+    from bot.operations.copy import copy_database
 
     run(lambda: copy_database(to))
 
@@ -232,7 +232,7 @@ YES = typer.Option("--yes", help="Skip the confirmation; required without a term
 def forget(platform: Platform, user: User, yes: Annotated[bool, YES] = False) -> None:
     """Forget a person; their votes still count. No record identifies them any more."""
     from bot.exits import run
-    from bot.operate import forget_person
+    from bot.operations.control import forget_person
 
     run(lambda: forget_person(platform, user, yes=yes))
 
@@ -245,7 +245,7 @@ def mydata(
 ) -> None:
     """Write everything stored about a person into a JSON file."""
     from bot.exits import run
-    from bot.operate import write_own_data
+    from bot.operations.control import write_own_data
 
     run(lambda: write_own_data(platform, user, out))
 
@@ -254,7 +254,7 @@ def mydata(
 def unforget(platform: Platform, user: User) -> None:
     """Let a forgotten person be stored again."""
     from bot.exits import run
-    from bot.operate import unforget_person
+    from bot.operations.control import unforget_person
 
     run(lambda: unforget_person(platform, user))
 
@@ -269,7 +269,7 @@ def purge(
 ) -> None:
     """Delete every debate of a community, and all its other data."""
     from bot.exits import run
-    from bot.operate import purge_community
+    from bot.operations.control import purge_community
 
     run(lambda: purge_community(platform, community, yes=yes))
 
@@ -283,6 +283,6 @@ def disconnect(
 ) -> None:
     """Delete the token of a workspace installed by OAuth. Its debates stay."""
     from bot.exits import run
-    from bot.operate import disconnect_community
+    from bot.operations.control import disconnect_community
 
     run(lambda: disconnect_community(platform, community))

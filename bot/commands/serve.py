@@ -15,7 +15,7 @@ app = typer.Typer()
 def run_() -> None:
     """Serve the configured chat platforms until stopped."""
     from bot.exits import serve
-    from bot.run import run_rostrum
+    from bot.serve.run import run_rostrum
 
     serve(run_rostrum)
 
@@ -24,8 +24,8 @@ def run_() -> None:
 def gateway() -> None:
     """Serve the chat platforms, beside workers."""
     from bot.exits import serve
-    from bot.role import Role
-    from bot.run import run_rostrum
+    from bot.serve.run import run_rostrum
+    from bot.sharing import Role
 
     serve(lambda: run_rostrum(Role.GATEWAY))
 
@@ -34,8 +34,8 @@ def gateway() -> None:
 def worker() -> None:
     """Hold debates, beside gateways."""
     from bot.exits import serve
-    from bot.role import Role
-    from bot.run import run_rostrum
+    from bot.serve.run import run_rostrum
+    from bot.sharing import Role
 
     serve(lambda: run_rostrum(Role.WORKER))
 
@@ -47,7 +47,7 @@ def health(
     ] = None,
 ) -> None:
     """Ask a running Rostrum whether it is ready; exits 0 or 1."""
-    from bot.probe import ask_health
+    from bot.operations.lookups import ask_health
 
     ask_health(url)
 
@@ -64,7 +64,7 @@ def invite(
 ) -> None:
     """Print a Discord invite link, or a Slack app manifest."""
     from bot.exits import run
-    from bot.invite import print_invite, print_manifest
+    from bot.operations.lookups import print_invite, print_manifest
 
     if slack:
         run(lambda: print_manifest(name, url))
@@ -102,7 +102,7 @@ def topics(
 ) -> None:
     """List the topics on offer. Says what is wrong in your file of them."""
     from bot.exits import run
-    from bot.topics import list_topics
+    from bot.operations.lookups import list_topics
 
     run(lambda: list_topics(language))
 
@@ -111,6 +111,6 @@ def topics(
 def migrate() -> None:
     """Upgrade the database to this version."""
     from bot.exits import run
-    from bot.operate import run_migrate
+    from bot.operations.control import run_migrate
 
     run(run_migrate)

@@ -15,10 +15,10 @@ from adapters.models.router import ModelRouter
 from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
 from engine.jury.roster import PanelFit, seat_panel
-from engine.line.estimate import estimate, longest_prompts
-from engine.line.intake import Defaults, Order, check_prices, complete, freeze, templates_of
-from engine.line.service import reserve
 from engine.prompts.library import load_prompts
+from engine.run.estimate import estimate, longest_prompts
+from engine.run.plan import Defaults, Order, check_prices, complete, freeze, templates_of
+from engine.run.service import reserve
 from engine.values.debate import Model, Price, Sampling
 from engine.values.errors import RostrumError
 from engine.values.messages import Estimate

@@ -2,26 +2,150 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import require_newest
 from adapters.finding import Finding
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
+from adapters.models.faults import CallFault
 from adapters.models.moderation import HttpModerator
-from adapters.models.outcomes import CallFault
 from adapters.proxies import proxy_of
 from bot.console import print_json
-from bot.doctor.budget import check_day
-from bot.doctor.database import check_database, check_retention
 from bot.doctor.debate import check_debate
+from bot.reading import open_database, read_store
 from bot.settings.load import examine_settings, find_secrets, load_store_settings
 from bot.settings.settings import Settings
 from engine.prompts.library import load_prompts
+from engine.run.learning import left_out_of
+from engine.store import Store
+from engine.store.installation import write_scratch
 from engine.store.installs import Install
+from engine.store.usage import Day
 from engine.values.debate import REHEARSAL
 from engine.values.errors import ModelError, RostrumError, SettingsError, StoreError
+from engine.values.ports import utc_now
 from engine.values.text import clean
+
+# `rostrum check` on the day of the whole installation: what is spent of it, and its cap.
+
+
+OPEN = (
+    "others can add this bot, and each server or workspace has a day's money of its own; set "
+    "ROSTRUM_BUDGET__INSTALLATION_DAILY_USD to cap all of them together, or {allowing}"
+)
+
+
+async def check_day(settings: Settings) -> AsyncIterator[Finding]:
+    """Say what all communities together have spent today, or that nothing caps it."""
+    cap = settings.budget.installation_daily_usd
+    if cap is not None:
+        day = await _read_day(settings)
+        text = f"today {day.spent:.2f} USD spent and {day.reserved:.2f} reserved, of {cap:.2f} USD"
+        yield Finding("budget", True if day.held < cap else None, text)
+        return
+    if settings.discord.token is not None and not settings.discord.guild_ids:
+        allowing = "switch Public Bot off, or list your servers in ROSTRUM_DISCORD__GUILD_IDS"
+        yield Finding("budget", None, OPEN.format(allowing=allowing))
+    if settings.slack.client_id is not None and not settings.slack.allowed_teams:
+        allowing = "list the workspaces in ROSTRUM_SLACK__ALLOWED_TEAMS"
+        yield Finding("budget", None, OPEN.format(allowing=allowing))
+
+
+async def _read_day(settings: Settings) -> Day:
+    """Return today's money; none without a database."""
+    try:
+        async with read_store(settings) as store:
+            return await store.usage.day(utc_now())
+    except StoreError:
+        return Day()
+
+
+# `rostrum check` on the database: integrity, a test write, free space.
+
+
+FEWEST_BYTES = 100_000_000  # a few hundred debates
+SCRATCH_BYTES = 1_000_000
+MB = 1_000_000
+
+
+def check_retention(settings: Settings) -> Finding:
+    """Say what is deleted of debates that have ended, and when."""
+    given = settings.retention
+    kept = (("prompts and replies", given.prompts_days), ("debates", given.debates_days))
+    said = [f"{what} are deleted after {days:g} days" for what, days in kept if days is not None]
+    text = ", ".join(said) or "off; debates are kept until you delete them"
+    return Finding("retention", True, text)
+
+
+async def check_database(settings: Settings) -> AsyncIterator[Finding]:
+    """Check that the database is intact and writable; the test write is undone."""
+    try:
+        database = open_database(settings, writable=False)
+    except StoreError as error:
+        yield Finding("database", False, str(error))
+        return
+    try:
+        if database.dialect.exists():
+            finding = await _check(database)
+            yield finding
+            if finding.good:
+                async for change in _check_jurors(Store(database)):
+                    yield change
+        else:
+            yield Finding("database", None, f"{database.name} will be created when needed")
+        if database.dialect.path is not None:
+            yield _check_folder(database.dialect.path)
+    finally:
+        await database.close()
+
+
+async def _check_jurors(store: Store) -> AsyncIterator[Finding]:
+    """Name the jurors that have changed."""
+    for juror, number in left_out_of(await store.learning.newest(rehearsal=False)).items():
+        yield Finding(
+            "juror",
+            None,
+            f"{juror} judges otherwise than before, so {number:,} older ballots of it count no "
+            "longer; look whether its provider has put another model under its name, and "
+            "see rostrum stats",
+        )
+
+
+async def _check(database: SqlDatabase) -> Finding:
+    try:
+        await require_newest(database)
+        if not await database.is_sound():
+            raise database.damage()
+        await write_scratch(database)
+    except StoreError as error:
+        return Finding("database", False, str(error))
+    return Finding("database", True, f"{database.name} is ready")
+
+
+def _check_folder(path: Path) -> Finding:
+    """Write a nameless file to the database's folder, and check free space."""
+    folder = next(place for place in path.absolute().parents if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder) as scratch:
+            scratch.write(bytes(SCRATCH_BYTES))
+            scratch.flush()
+            os.fsync(scratch.fileno())
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        text = f"{folder} is not writable: {error.strerror}. Make it writable, or free space"
+        return Finding("disk", False, text)
+    if free < FEWEST_BYTES:
+        text = f"only {free // MB} MB are free at {folder}; free at least {FEWEST_BYTES // MB} MB"
+        return Finding("disk", False, text)
+    return Finding("disk", True, f"{free // MB:,} MB are free")
+
 
 MOST_LISTED = 8  # names that a backend lists, in one line
 HARMLESS = "Tea beats coffee"
@@ -177,11 +301,11 @@ async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
         return
     # Imported only here: discord.py is slow, and most installations do not need it.
     from adapters.discord.checkup import check
-    from adapters.discord.rest import Rest
-    from bot.platforms import trial_of
+    from adapters.discord.rest import DiscordRest
+    from bot.serve.platforms import trial_of
 
     address = settings.discord.api_url
-    rest = Rest(token, address, proxy=proxy_of(address))
+    rest = DiscordRest(token, address, proxy=proxy_of(address))
     findings = check(rest, settings.discord.guild_ids, trial_of(settings.discord))
     async for finding in then_close(findings, rest.close):
         yield finding
@@ -194,10 +318,10 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
         return
     # Imported only here, like Discord's.
     from adapters.slack.checkup import check_app, check_bot, check_installs, check_managers
-    from adapters.slack.rest import Rest
-    from bot.platforms import credentials_of
+    from adapters.slack.rest import SlackRest
+    from bot.serve.platforms import credentials_of
 
-    rest = Rest(slack.bot_token, slack.api_url, proxy=proxy_of(slack.api_url))
+    rest = SlackRest(slack.bot_token, slack.api_url, proxy=proxy_of(slack.api_url))
     given = credentials_of(slack)
     try:
         installs = [] if given is None else await _installs(settings)

@@ -3,27 +3,115 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
+import re
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import tempfile
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from dotenv.parser import Binding, parse_stream
 from pydantic import SecretStr
 
 from adapters.finding import Finding
 from adapters.models.discovery import probe
+from adapters.private_files import FILE_MODE
 from adapters.proxies import proxy_of
+from bot.console import ask, confirm, has_terminal
 from bot.doctor.debate import check_debate
 from bot.doctor.doctor import check_backend, check_roster, show, then_close
-from bot.init.backends import Backends, ask_backends, ask_models, ask_prices
-from bot.init.choose import propose
-from bot.init.env_file import merge, read_env, write_env
-from bot.questions import ask, confirm, has_terminal
+from bot.init.backends import Backends, ask_backends, ask_models, ask_prices, propose
 from bot.settings.format_sections import PREFIX
 from bot.settings.load import ENV_FILE, NAMES_FILE, examine_settings, preview_settings
 from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import Settings
 from engine.values.errors import ModelError, RostrumError, SettingsError, UsageError
+
+# The file `.env`: what it becomes with new values, and how it is written.
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./:,@+=-]*")
+
+
+def read_env(file: Path) -> str:
+    """Return the file's text; empty for none. Raises SettingsError."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError:
+        raise SettingsError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None
+
+
+def merge(text: str, values: Mapping[str, str], dropped: Collection[str] = ()) -> str:
+    """Return the text with values by variable; every other line stays as it is.
+
+    A variable that is there gets its value in its place, others follow at the end. Variables that
+    begin like one of `dropped` and get no value are removed. Raises SettingsError for a text that
+    would swallow the new lines, such as one with an open quotation mark.
+    """
+    left, lines = dict(values), []
+    for binding in parse_stream(io.StringIO(text)):
+        name = (binding.key or "").upper()
+        if name in left:
+            lines.append(f"{_space_before(binding)}{_assign(name, left.pop(name))}\n")
+        elif name not in values and not (name and name.startswith(tuple(dropped))):
+            lines.append(binding.original.string)
+    if lines and not lines[-1].endswith("\n"):
+        lines.append("\n")
+    merged = "".join([*lines, *(f"{_assign(*item)}\n" for item in left.items())])
+    _expect(merged, values)
+    return merged
+
+
+def _expect(text: str, values: Mapping[str, str]) -> None:
+    """Check that the values are read as they were written. Raises SettingsError."""
+    bindings = list(parse_stream(io.StringIO(text)))
+    read = {binding.key: binding.value for binding in bindings}
+    if all(read.get(name) == value for name, value in values.items()):
+        return
+    line = next((binding.original.line for binding in bindings if binding.error), 1)
+    raise SettingsError(
+        f"Line {line} of .env is not NAME=value; correct it, and run rostrum init again."
+    )
+
+
+def write_env(file: Path, text: str) -> None:
+    """Replace the file at once, readable by its owner only. Raises SettingsError."""
+    target = Path(os.path.realpath(file))
+    draft = ""
+    try:
+        handle, draft = tempfile.mkstemp(prefix=".env-", dir=target.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as opened:
+            os.fchmod(handle, FILE_MODE)
+            opened.write(text)
+            opened.flush()
+            os.fsync(handle)
+        os.replace(draft, target)
+    except OSError as error:
+        if draft:
+            Path(draft).unlink(missing_ok=True)
+        raise SettingsError(
+            f"{target} could not be written: {error.strerror}; nothing was changed."
+        ) from None
+
+
+def _space_before(binding: Binding) -> str:
+    """Return the empty lines before an assignment, and its indentation."""
+    string = binding.original.string
+    return string[: len(string) - len(string.lstrip())]
+
+
+def _assign(name: str, value: str) -> str:
+    if _PLAIN.fullmatch(value):
+        return f"{name}={value}"
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"{name}='{escaped}'"
+
 
 DISCORD_TOKEN = "ROSTRUM_DISCORD__TOKEN"  # noqa: S105
 SLACK_BOT, SLACK_APP = "ROSTRUM_SLACK__BOT_TOKEN", "ROSTRUM_SLACK__APP_TOKEN"
@@ -47,7 +135,7 @@ WROTE = "Wrote {names} to {file}, which only you can read."
 
 
 @dataclass(slots=True)
-class Draft:
+class EnvDraft:
     """What is going to be written: values by variable, and beginnings of variables to remove.
 
     `failed`: something was found that keeps debates from starting.
@@ -84,9 +172,9 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
     _say_next(draft.values, failed=draft.failed)
 
 
-async def _ask_all() -> Draft:
+async def _ask_all() -> EnvDraft:
     print(INTRODUCTION)
-    draft = Draft()
+    draft = EnvDraft()
     await _ask_discord(draft)
     await _ask_slack(draft)
     backends = await ask_backends()
@@ -97,7 +185,7 @@ async def _ask_all() -> Draft:
     return draft
 
 
-async def _choose_models(draft: Draft, backends: Backends, *, asking: bool) -> None:
+async def _choose_models(draft: EnvDraft, backends: Backends, *, asking: bool) -> None:
     """Set debaters and jurors, and say what would keep them from a debate."""
     proposal = propose(backends.listed, backends.presets)
     for name, proposed in ((MODELS, proposal.debaters), (JURORS, proposal.jurors)):
@@ -118,13 +206,13 @@ async def _choose_models(draft: Draft, backends: Backends, *, asking: bool) -> N
 # --- platforms ---------------------------------------------------------------------------
 
 
-async def _ask_discord(draft: Draft) -> None:
+async def _ask_discord(draft: EnvDraft) -> None:
     print(ABOUT_DISCORD)
     token = await _ask_until("Token of the Discord bot", "discord", _try_discord)
     draft.values |= {DISCORD_TOKEN: token} if token else {}
 
 
-async def _ask_slack(draft: Draft) -> None:
+async def _ask_slack(draft: EnvDraft) -> None:
     print(ABOUT_SLACK)
     bot = await _ask_until("Bot token of Slack (xoxb-…)", "slack", _try_slack_bot)
     if not bot:
@@ -169,7 +257,7 @@ async def _try_discord(token: SecretStr) -> AsyncIterator[Finding]:
     # Imported only here, like Slack's: discord.py is slow, and not everyone needs it.
     from adapters.discord.checkup import check
     from adapters.discord.permissions import application_id_of
-    from adapters.discord.rest import Rest
+    from adapters.discord.rest import DiscordRest
 
     try:
         application_id_of(token.get_secret_value())
@@ -177,27 +265,27 @@ async def _try_discord(token: SecretStr) -> AsyncIterator[Finding]:
         yield Finding("discord", False, str(error))
         return
     address = _address("discord", DiscordSettings().api_url)
-    rest = Rest(token, address, proxy=proxy_of(address))
+    rest = DiscordRest(token, address, proxy=proxy_of(address))
     async for finding in then_close(check(rest), rest.close):
         yield finding
 
 
 async def _try_slack_bot(token: SecretStr) -> AsyncIterator[Finding]:
     from adapters.slack.checkup import check_bot
-    from adapters.slack.rest import Rest
+    from adapters.slack.rest import SlackRest
 
     address = _address("slack", SlackSettings().api_url)
-    rest = Rest(token, address, proxy=proxy_of(address))
+    rest = SlackRest(token, address, proxy=proxy_of(address))
     async for finding in then_close(check_bot(rest), rest.close):
         yield finding
 
 
 async def _try_slack_app(token: SecretStr) -> AsyncIterator[Finding]:
     from adapters.slack.checkup import check_app
-    from adapters.slack.rest import Rest
+    from adapters.slack.rest import SlackRest
 
     address = _address("slack", SlackSettings().api_url)
-    rest = Rest(None, address, proxy=proxy_of(address))
+    rest = SlackRest(None, address, proxy=proxy_of(address))
     async for finding in then_close(check_app(rest, token, None), rest.close):
         yield finding
 
@@ -213,10 +301,10 @@ def _address(platform: str, usual: str) -> str:
 # --- without questions --------------------------------------------------------------------
 
 
-async def _read_environment() -> Draft:
+async def _read_environment() -> EnvDraft:
     """Take every setting of the environment, if it is right. Raises RostrumError."""
     named = {name.upper(): value.strip() for name, value in os.environ.items()}
-    draft = Draft(
+    draft = EnvDraft(
         {name: value for name, value in named.items() if name.startswith(PREFIX) and value}
     )
     if not draft.values:
@@ -266,7 +354,7 @@ async def _list_models(settings: Settings) -> Backends:
 # --- the end ------------------------------------------------------------------------------
 
 
-async def _write(draft: Draft, *, yes: bool) -> None:
+async def _write(draft: EnvDraft, *, yes: bool) -> None:
     """Write the file, after a question if it exists."""
     names = ", ".join(draft.values)
     text = read_env(ENV_FILE)

@@ -19,7 +19,7 @@ Points = Annotated[float, Field(ge=0, le=100)]
 Length = Annotated[float, Field(gt=0, le=MOST)]
 
 
-class Section(Value):
+class SettingsSection(Value):
     """Settings that share a prefix; a `dict` of sections has keys chosen by the user."""
 
 
@@ -35,7 +35,7 @@ def variable(path: Iterable[str]) -> str:
     return PREFIX + "__".join(path).upper()
 
 
-class FormatSettings(Section):
+class FormatSettings(SettingsSection):
     """The limits of one format, all of them numbers."""
 
     def limits(self) -> dict[str, float]:

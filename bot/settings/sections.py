@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from adapters.models import OPENAI, ClientName, JsonForm
-from bot.settings.format_sections import MOST, Section
+from bot.settings.format_sections import MOST, SettingsSection
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
 from engine.prompts.library import check_language
 from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
@@ -217,7 +217,7 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 # --- sections --------------------------------------------------------------------------
 
 
-class BackendSettings(Section):
+class BackendSettings(SettingsSection):
     """One backend as written; presets or defaults replace None."""
 
     preset: str | None = None
@@ -233,13 +233,13 @@ class BackendSettings(Section):
     client: Annotated[ClientName | None, Folded] = None
 
 
-class WorkerSettings(Section):
+class WorkerSettings(SettingsSection):
     """How much one of several processes takes on: debates that it runs at once."""
 
     debates: int = Field(200, ge=1, le=100_000)
 
 
-class DiscordSettings(Section):
+class DiscordSettings(SettingsSection):
     """The Discord connection; not started without a token."""
 
     token: SecretStr | None = None
@@ -250,7 +250,7 @@ class DiscordSettings(Section):
     personal_daily_usd: Usd = 0.5
 
 
-class SlackSettings(Section):
+class SlackSettings(SettingsSection):
     """The Slack connection, for one workspace or by OAuth; not started without either."""
 
     bot_token: SecretStr | None = None
@@ -267,7 +267,7 @@ class SlackSettings(Section):
     managers: Annotated[tuple[str, ...], BeforeValidator(_items), AfterValidator(_users)] = ()
 
 
-class BudgetSettings(Section):
+class BudgetSettings(SettingsSection):
     """Caps, and the share of one from which on managers are warned; None is no cap, no warning."""
 
     debate_usd: Usd = 1.0
@@ -279,14 +279,14 @@ class BudgetSettings(Section):
     alert_percent: Percent = 80
 
 
-class HealthSettings(Section):
+class HealthSettings(SettingsSection):
     """Where `/readyz` and its like are served; nowhere without a port."""
 
     host: str = "127.0.0.1"
     port: Port | None = None
 
 
-class WebSettings(Section):
+class WebSettings(SettingsSection):
     """Where pages are served, and the address at which people reach them; nowhere without it.
 
     `proxies` are the networks from which proxies in front connect, besides this machine: only
@@ -306,33 +306,33 @@ class WebSettings(Section):
     managers: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
 
 
-class ExportSettings(Section):
+class ExportSettings(SettingsSection):
     """Settings of exports; without a key the installation makes its own."""
 
     hmac_key: SecretStr | None = None
 
 
-class PrivacySettings(Section):
+class PrivacySettings(SettingsSection):
     """How long a community's debates are kept after it removed Rostrum."""
 
     purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
 
 
-class RetentionSettings(Section):
+class RetentionSettings(SettingsSection):
     """After how many days what is deleted of debates that have ended; None: it is kept."""
 
     prompts_days: Days = None
     debates_days: Days = None
 
 
-class LogSettings(Section):
+class LogSettings(SettingsSection):
     """How the program logs to stderr."""
 
     format: Annotated[Literal["text", "json"], Folded] = "text"
     level: Annotated[Literal["debug", "info", "warning", "error"], Folded] = "info"
 
 
-class RoleSampling(Section):
+class RoleSampling(SettingsSection):
     """How one role samples."""
 
     temperature: float = Field(ge=0, le=2)
@@ -358,7 +358,7 @@ class JudgingSampling(RoleSampling):
     temperature: float = Field(0.2, ge=0, le=2)
 
 
-class SamplingSettings(Section):
+class SamplingSettings(SettingsSection):
     """Temperature and token cap of each role."""
 
     debater: FreeSampling = FreeSampling()
@@ -373,7 +373,7 @@ class SamplingSettings(Section):
         return {role: Sampling(**dict(sampling)) for role, sampling in self}
 
 
-class SourcesSettings(Section):
+class SourcesSettings(SettingsSection):
     """How many sources a debate takes, and how long they may be."""
 
     files: Annotated[int, Field(ge=0, le=50)] = 8
@@ -382,7 +382,7 @@ class SourcesSettings(Section):
     total: Annotated[int, Field(ge=1, le=MOST)] = 40_000
 
 
-class RetrievalSettings(Section):
+class RetrievalSettings(SettingsSection):
     """Where debaters may look things up before a debate, and how much; nowhere without a `url`.
 
     With a `model` the address is that of an OpenAI-compatible endpoint.
@@ -418,7 +418,7 @@ class RetrievalSettings(Section):
         )
 
 
-class ModerationSettings(Section):
+class ModerationSettings(SettingsSection):
     """The moderation model that is asked about topics before a debate; none without a `model`."""
 
     model: str = ""
@@ -437,7 +437,7 @@ class ModerationSettings(Section):
         )
 
 
-class PanelSettings(Section):
+class PanelSettings(SettingsSection):
     """How the jury reads."""
 
     mode: Annotated[PanelMode, Folded] = PanelMode.ADAPTIVE

@@ -124,7 +124,7 @@ class Identities(NamedTuple):
     gone: tuple[Model, ...] = ()
 
 
-class Scribe:
+class TranscriptWriter:
     """Writes the jurors' transcript turn by turn, while the debate runs.
 
     A turn may reveal another name to hide; the turns before it are then blinded again.
@@ -227,7 +227,7 @@ class Scribe:
         return self._show(round_name.replace("_", " ").replace("-", " "))
 
 
-def hear_all(turns: Sequence[tuple[Scribe, Turn]]) -> None:
+def hear_all(turns: Sequence[tuple[TranscriptWriter, Turn]]) -> None:
     """Write turns of several debates down, each by its own scribe."""
     for scribe, turn in turns:
         scribe.hear(turn)

@@ -14,13 +14,12 @@ from engine.chat.answers.catalogue import (
     SuggestedAnswer,
     TopicsAnswer,
 )
-from engine.chat.context import Context, Person, check, find_held, managers, manages, settings_of
+from engine.chat.context import Context, Requester, check, find_held, managers, manages, settings_of
 from engine.chat.invocation import NoArguments, SuggestArguments, TopicsArguments
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
-from engine.line.intake import Defaults, Order, check_topic, check_words
-from engine.line.next_topic import listed
 from engine.prompts.library import NAMES
+from engine.run.plan import Defaults, Order, check_topic, check_words, listed
 from engine.store import Caps, Store
 from engine.values.debate import Debate, Model, Value
 from engine.values.errors import BudgetError, UsageError
@@ -67,7 +66,7 @@ class CommandChoice(Value):
 # --- lists -------------------------------------------------------------------------------
 
 
-async def models(context: Context, person: Person, _: NoArguments) -> ModelsAnswer:
+async def models(context: Context, person: Requester, _: NoArguments) -> ModelsAnswer:
     """List the models that can debate and judge here."""
     defaults = await _offered(context, person)
     return ModelsAnswer(
@@ -76,12 +75,12 @@ async def models(context: Context, person: Person, _: NoArguments) -> ModelsAnsw
     )
 
 
-async def formats(context: Context, person: Person, _: NoArguments) -> FormatsAnswer:
+async def formats(context: Context, person: Requester, _: NoArguments) -> FormatsAnswer:
     """List the formats, with what a debate of each takes here."""
     return FormatsAnswer(formats=await format_lines(context, person))
 
 
-async def format_lines(context: Context, person: Person) -> tuple[FormatLine, ...]:
+async def format_lines(context: Context, person: Requester) -> tuple[FormatLine, ...]:
     """Return what each format is like, how long it reads and what it costs here."""
     offered = await _offered(context, person)
     # What it would cost is of interest even where a cap forbids it.
@@ -102,7 +101,7 @@ async def format_lines(context: Context, person: Person) -> tuple[FormatLine, ..
 
 
 async def _expect(
-    context: Context, person: Person, name: str, defaults: Defaults
+    context: Context, person: Requester, name: str, defaults: Defaults
 ) -> Estimate | None:
     """Return what a debate of a format takes here; None where none can begin.
 
@@ -122,24 +121,30 @@ async def _expect(
         return None
 
 
-async def _offered(context: Context, person: Person) -> Defaults:
+async def _offered(context: Context, person: Requester) -> Defaults:
     return overlay(context.defaults, await settings_of(context.store, person))
 
 
 # --- matches -----------------------------------------------------------------------------
 
 
-async def match_models(context: Context, person: Person, prefix: str) -> tuple[CommandChoice, ...]:
+async def match_models(
+    context: Context, person: Requester, prefix: str
+) -> tuple[CommandChoice, ...]:
     """Match the models that can debate here."""
     return model_choices(prefix, (await _offered(context, person)).debaters)
 
 
-async def match_jurors(context: Context, person: Person, prefix: str) -> tuple[CommandChoice, ...]:
+async def match_jurors(
+    context: Context, person: Requester, prefix: str
+) -> tuple[CommandChoice, ...]:
     """Match the models that can judge here."""
     return model_choices(prefix, (await _offered(context, person)).judges)
 
 
-async def match_debates(context: Context, person: Person, prefix: str) -> tuple[CommandChoice, ...]:
+async def match_debates(
+    context: Context, person: Requester, prefix: str
+) -> tuple[CommandChoice, ...]:
     """Match the community's debates."""
     return debate_choices(prefix, await find_held(context.store, person))
 
@@ -231,7 +236,7 @@ def _rank(wanted: str, choice: CommandChoice) -> int:
 APPROVERS = managers(N_("approve or remove topics"))
 
 
-async def suggest(context: Context, person: Person, asked: SuggestArguments) -> SuggestedAnswer:
+async def suggest(context: Context, person: Requester, asked: SuggestArguments) -> SuggestedAnswer:
     """Put a topic on the list, or before a manager; a known one gets an upvote.
 
     Raises UsageError for a topic that cannot be debated here, and at a limit; ModelError while a
@@ -260,7 +265,7 @@ async def suggest(context: Context, person: Person, asked: SuggestArguments) -> 
 
 
 async def topics(
-    context: Context, person: Person, asked: TopicsArguments
+    context: Context, person: Requester, asked: TopicsArguments
 ) -> TopicsAnswer | SuggestedAnswer:
     """List suggested topics and ideas, or upvote, approve or remove a suggestion."""
     store, of = context.store.suggestions, (person.platform, person.community)
@@ -279,7 +284,7 @@ async def topics(
     return await _list(context, person)
 
 
-async def _list(context: Context, person: Person) -> TopicsAnswer:
+async def _list(context: Context, person: Requester) -> TopicsAnswer:
     settings = await settings_of(context.store, person)
     defaults = overlay(context.defaults, settings)
     held = await context.store.suggestions.open(person.platform, person.community, person.user)
@@ -307,14 +312,14 @@ def _ideas(defaults: Defaults, chosen: str) -> IdeasAnswer:
 
 
 async def match_topics(
-    context: Context, person: Person, prefix: str, locale: str
+    context: Context, person: Requester, prefix: str, locale: str
 ) -> tuple[CommandChoice, ...]:
     """Match the topics that people suggested, then the others on offer."""
     own = await suggested_topics(context.store, person, context.defaults)
     return topic_choices(prefix, (*own, *context.defaults.topics), locale)
 
 
-async def suggested_topics(store: Store, person: Person, defaults: Defaults) -> Sequence[Topic]:
+async def suggested_topics(store: Store, person: Requester, defaults: Defaults) -> Sequence[Topic]:
     """Return a community's own topics, in the language of its debates."""
     language = (BUILT_IN | defaults).language or ""
     held = await store.suggestions.open(person.platform, person.community)
@@ -322,5 +327,5 @@ async def suggested_topics(store: Store, person: Person, defaults: Defaults) -> 
     return [Topic(text=one.text, language=language) for one in seen]
 
 
-async def _defaults(context: Context, person: Person) -> Defaults:
+async def _defaults(context: Context, person: Requester) -> Defaults:
     return overlay(context.defaults, await settings_of(context.store, person))

@@ -41,7 +41,7 @@ from engine.chat.context import (
     SCHEDULERS,
     STARTER,
     Context,
-    Person,
+    Requester,
     Who,
     check,
     managers,
@@ -49,7 +49,7 @@ from engine.chat.context import (
 from engine.chat.invocation import Arguments, HelpArguments, Invocation
 from engine.chat.participants import remark, review
 from engine.chat.settings import show_settings
-from engine.line.intake import check_allowed
+from engine.run.plan import check_allowed
 from engine.values.debate import BallotKind
 from engine.values.errors import RostrumError, UsageError
 from engine.values.language import N_, Text
@@ -77,7 +77,7 @@ class Command(NamedTuple, Generic[A]):
     name: str
     takes: Takes[A]
     about: str
-    run: Callable[[Context, Person, A], Awaitable[Answer]]
+    run: Callable[[Context, Requester, A], Awaitable[Answer]]
     who: Who = EVERYONE
     reads_much: bool = False
 
@@ -87,7 +87,7 @@ class Command(NamedTuple, Generic[A]):
         return usage if hides else usage.replace(BALLOTS, BALLOTS.replace("|secret", ""))
 
 
-async def help_on(context: Context, person: Person, asked: HelpArguments) -> HelpAnswer:
+async def help_on(context: Context, person: Requester, asked: HelpArguments) -> HelpAnswer:
     """List the commands, or explain one. Raises UsageError for an unknown one."""
     hides = not person.ground.no_removal
     name = asked.command and asked.command.strip().casefold().rsplit("/", 1)[-1]
@@ -258,7 +258,7 @@ _COMMANDS = (
     Command("help", HELP, N_("shows this"), help_on),
 )
 COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _COMMANDS}
-FORMS: Mapping[str, Callable[[Context, Person, Any], Awaitable[Answer]]] = {
+FORMS: Mapping[str, Callable[[Context, Requester, Any], Awaitable[Answer]]] = {
     "ask": participants.ask_sides,
     "unask": participants.take_back,
     "consent": participants.consent,
@@ -283,7 +283,7 @@ class Commands(Context):
         if self.store.away:
             raise RostrumError(N_("The database is away; try again in a minute."))
 
-    async def run(self, person: Person, asked: Invocation) -> Answer:
+    async def run(self, person: Requester, asked: Invocation) -> Answer:
         """Run a command, if the person may use it and their community is served.
 
         What is stored of a person is theirs also where the operator serves no one any more.

@@ -11,8 +11,8 @@ from math import ceil
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from engine.line.intake import Defaults, Ground
-from engine.line.service import Service
+from engine.run.plan import Defaults, PlaceCapabilities
+from engine.run.service import Service
 from engine.store import Store
 from engine.store.communities import CommunitySettings
 from engine.store.debates import the_one
@@ -31,7 +31,7 @@ class Trial(Value):
     daily_usd: float | None = None
 
 
-class Person(Value):
+class Requester(Value):
     """A person and the place of their command; ids are the platform's own.
 
     `place` is the channel and `thread` its thread, if the command came from one; `channel` is the
@@ -51,7 +51,7 @@ class Person(Value):
     manager: bool = False
     roles: frozenset[str] = frozenset()
     roles_unknown: str = ""
-    ground: Ground = Ground()
+    ground: PlaceCapabilities = PlaceCapabilities()
     trial: Trial | None = None
     max_bytes: int = 0
 
@@ -61,7 +61,7 @@ def own_community(number: int) -> str:
     return f"{OWN}{number}"
 
 
-async def settings_of(store: Store, person: Person) -> CommunitySettings:
+async def settings_of(store: Store, person: Requester) -> CommunitySettings:
     """Return the settings of a person's community."""
     return await store.communities.get(person.platform, person.community)
 
@@ -128,7 +128,7 @@ class Context:
     starts: WeakValueDictionary[object, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     @asynccontextmanager
-    async def reading(self, person: Person) -> AsyncIterator[None]:
+    async def reading(self, person: Requester) -> AsyncIterator[None]:
         """Wait until a person's community may read many debates; others do not wait for it."""
         community = person.platform, person.community
         async with self._readings.setdefault(community, asyncio.Lock()), self._room:
@@ -158,7 +158,7 @@ def managers(task: str) -> Who:
     return Who(N_(" (managers)"), task)
 
 
-async def check(who: Who, store: Store, person: Person) -> None:
+async def check(who: Who, store: Store, person: Requester) -> None:
     """Refuse a person who may not use a command. Raises NotAllowedError."""
     if who.task and not await manages(store, person):
         raise NotAllowedError(
@@ -167,7 +167,7 @@ async def check(who: Who, store: Store, person: Person) -> None:
         )
 
 
-async def check_started(store: Store, person: Person, debate: Debate) -> bool:
+async def check_started(store: Store, person: Requester, debate: Debate) -> bool:
     """Return whether a person started a debate. Raises NotAllowedError for anyone but managers."""
     if await store.debates.is_starter(debate.id, person.user):
         return True
@@ -179,7 +179,7 @@ async def check_started(store: Store, person: Person, debate: Debate) -> bool:
     return False
 
 
-async def check_may_start(store: Store, person: Person) -> None:
+async def check_may_start(store: Store, person: Requester) -> None:
     """Refuse someone outside the groups that may start debates. Raises NotAllowedError."""
     allowed = (await settings_of(store, person)).starters
     if allowed and not person.roles.intersection(allowed) and not await manages(store, person):
@@ -195,7 +195,7 @@ async def check_may_start(store: Store, person: Person) -> None:
         )
 
 
-async def manages(store: Store, person: Person) -> bool:
+async def manages(store: Store, person: Requester) -> bool:
     """Return whether a person manages the community."""
     return person.manager or (await settings_of(store, person)).manager_role in person.roles
 
@@ -207,13 +207,13 @@ LOOKED_THROUGH = 100  # debates, for the one that is meant
 
 
 async def find_held(
-    store: Store, person: Person, statuses: Sequence[Status] = (), limit: int = LOOKED_THROUGH
+    store: Store, person: Requester, statuses: Sequence[Status] = (), limit: int = LOOKED_THROUGH
 ) -> Sequence[Debate]:
     """Return the debates of a person's community, newest first."""
     return await store.debates.of_community(person.platform, person.community, statuses, limit)
 
 
-async def find_named(store: Store, person: Person, code: str) -> Debate:
+async def find_named(store: Store, person: Requester, code: str) -> Debate:
     """Return a debate of this community. Raises NotFoundError, also for a code of several.
 
     Other communities' debates count as unknown.
@@ -227,7 +227,7 @@ async def find_named(store: Store, person: Person, code: str) -> Debate:
     return the_one(code, found)
 
 
-async def find_newest(store: Store, person: Person, code: str | None) -> Debate:
+async def find_newest(store: Store, person: Requester, code: str | None) -> Debate:
     """Return the named debate, or the newest one here. Raises NotFoundError."""
     if code:
         return await find_named(store, person, code)
@@ -238,7 +238,7 @@ async def find_newest(store: Store, person: Person, code: str | None) -> Debate:
 
 
 async def find_only(
-    store: Store, person: Person, code: str | None, statuses: Sequence[Status]
+    store: Store, person: Requester, code: str | None, statuses: Sequence[Status]
 ) -> Debate:
     """Return the named debate, or the only one here in one of the wanted states.
 
@@ -260,7 +260,7 @@ async def find_only(
     return here[0]
 
 
-def held_here(person: Person, held: Sequence[Debate]) -> list[Debate]:
+def held_here(person: Requester, held: Sequence[Debate]) -> list[Debate]:
     """Return the debate of this thread, or else those of this channel."""
     inside = [debate for debate in held if person.thread and debate.thread == person.thread]
     return inside or [debate for debate in held if debate.place == person.place]

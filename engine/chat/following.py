@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from engine.chat.answers.debates import DebateLine, StatusAnswer
-from engine.chat.context import Context, Person, find_held, manages
+from engine.chat.context import Context, Requester, find_held, manages
 from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import line_of, status as status_of
 from engine.values.debate import Status, Value
@@ -28,7 +28,7 @@ OVER = (*EARLY, Status.CLOSED)
 
 
 async def follow(
-    context: Context, person: Person, debate_id: str, seconds: float
+    context: Context, person: Requester, debate_id: str, seconds: float
 ) -> AsyncIterator[StatusAnswer]:
     """Yield a debate's status once it has a thread, and again if it ends abnormally.
 
@@ -113,7 +113,7 @@ class HomePage(Value):
     manager: bool = False
 
 
-async def home_page(context: Context, person: Person) -> HomePage:
+async def home_page(context: Context, person: Requester) -> HomePage:
     """Return what a person sees there; no model is named, and nothing sealed."""
     held = await find_held(context.store, person, LIVE, LISTED + 1)
     traces = await context.store.people.traces(person.platform, person.user)

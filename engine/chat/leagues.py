@@ -13,12 +13,12 @@ from ulid import ULID
 
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.management import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
-from engine.chat.context import Context, Person, check, managers, settings_of
+from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import LeagueArguments
 from engine.chat.settings import check_channel, overlay
 from engine.delivery.ending import without_settings
 from engine.formats import find_format
-from engine.line.intake import Defaults
+from engine.run.plan import Defaults
 from engine.series.contents import begin_in_chat, first_time
 from engine.series.matches import LeagueMatches, draw
 from engine.series.runner import order_of
@@ -27,8 +27,8 @@ from engine.series.spec import (
     FEWEST_MODELS,
     Decided,
     League,
-    Place,
     Series,
+    SeriesPlace,
     Sides,
     System,
     contenders_of,
@@ -50,7 +50,7 @@ MANAGERS = managers(N_("start or stop a league"))
 NO_LEAGUE = N_("There is no league here yet; a manager can begin one with league start.")
 
 
-async def league(context: Context, person: Person, asked: LeagueArguments) -> Answer:
+async def league(context: Context, person: Requester, asked: LeagueArguments) -> Answer:
     """Start or stop a league, or show its standing. Raises NotAllowedError and UsageError."""
     match asked.action:
         case "standing":
@@ -68,7 +68,7 @@ async def league(context: Context, person: Person, asked: LeagueArguments) -> An
     )
 
 
-async def _show(context: Context, person: Person) -> LeagueAnswer:
+async def _show(context: Context, person: Requester) -> LeagueAnswer:
     stored = await _newest(context, person)
     series = Series.model_validate_json(stored.body)
     assert series.league is not None  # noqa: S101 - as `_newest` chose it
@@ -86,7 +86,7 @@ async def _show(context: Context, person: Person) -> LeagueAnswer:
     return LeagueAnswer(table=table, problem=without_settings(stored.problem or ""))
 
 
-async def _stop(context: Context, person: Person) -> LeagueStoppedAnswer:
+async def _stop(context: Context, person: Requester) -> LeagueStoppedAnswer:
     stored = await _newest(context, person)
     if stored.due_at is None or stored.stop:
         raise UsageError("The league here has ended already; the command shows its standing.")
@@ -95,7 +95,7 @@ async def _stop(context: Context, person: Person) -> LeagueStoppedAnswer:
     return LeagueStoppedAnswer()
 
 
-async def _newest(context: Context, person: Person) -> StoredSeries:
+async def _newest(context: Context, person: Requester) -> StoredSeries:
     """Return the community's newest league. Raises NotFoundError."""
     for stored in await context.store.series.of_community(person.platform, person.community):
         if Series.model_validate_json(stored.body).league is not None:
@@ -103,7 +103,9 @@ async def _newest(context: Context, person: Person) -> StoredSeries:
     raise NotFoundError(NO_LEAGUE)
 
 
-async def _start(context: Context, person: Person, asked: LeagueArguments) -> LeagueStartedAnswer:
+async def _start(
+    context: Context, person: Requester, asked: LeagueArguments
+) -> LeagueStartedAnswer:
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
     if person.ground.unfit:
@@ -130,7 +132,9 @@ def _league(series: Series) -> League:
     return series.league
 
 
-def _series(context: Context, person: Person, asked: LeagueArguments, defaults: Defaults) -> Series:
+def _series(
+    context: Context, person: Requester, asked: LeagueArguments, defaults: Defaults
+) -> Series:
     """Return the series of a league, with its first round drawn. Raises UsageError."""
     seed = context.service.new_seed()
     chosen = BUILT_IN | defaults
@@ -147,7 +151,7 @@ def _series(context: Context, person: Person, asked: LeagueArguments, defaults: 
             language=chosen.language,
         )
     Random(f"topics/{seed}").shuffle(topics)
-    place = Place(platform=person.platform, channel=person.place)
+    place = SeriesPlace(platform=person.platform, channel=person.place)
     return Series(
         name=f"league-{str(ULID()).lower()}",
         topics=tuple(topics),

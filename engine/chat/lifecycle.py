@@ -16,7 +16,7 @@ from engine.chat.answers.debates import (
 from engine.chat.choices import suggested_topics
 from engine.chat.context import (
     Context,
-    Person,
+    Requester,
     Trial,
     check_may_start,
     check_started,
@@ -35,11 +35,10 @@ from engine.chat.invocation import (
     StartArguments,
 )
 from engine.chat.settings import check_channel, order_of, overlay, page_of
-from engine.delivery.board import awaits_consent
+from engine.delivery.board import awaits_consent, turns_expected
 from engine.delivery.ending import where_revealed, why
-from engine.delivery.length import turns_expected
-from engine.line.intake import Defaults, Order, Rematch
-from engine.line.rematch import check_repeatable
+from engine.run.plan import Defaults, Order, Rematch
+from engine.run.rematch import check_repeatable
 from engine.store import Store
 from engine.store.communities import PublicPart
 from engine.store.votes import closes_with, tied
@@ -58,7 +57,7 @@ BY_STARTER = N_("Its starter stopped it.")
 BY_MANAGER = N_("A manager stopped it.")
 
 
-async def start(context: Context, person: Person, asked: StartArguments) -> StartedAnswer:
+async def start(context: Context, person: Requester, asked: StartArguments) -> StartedAnswer:
     """Queue a debate and answer with its estimate.
 
     Raises NotAllowedError for a person or channel that is not allowed, UsageError and BudgetError.
@@ -68,7 +67,7 @@ async def start(context: Context, person: Person, asked: StartArguments) -> Star
 
 
 async def begin(
-    context: Context, person: Person, make: Callable[[Defaults], Order]
+    context: Context, person: Requester, make: Callable[[Defaults], Order]
 ) -> StartedAnswer:
     """Queue the debate of the order that `make` returns, whatever asks for it."""
     settings = await settings_of(context.store, person)
@@ -96,7 +95,7 @@ async def begin(
     )
 
 
-async def _draw_from(store: Store, person: Person, order: Order, defaults: Defaults) -> Defaults:
+async def _draw_from(store: Store, person: Requester, order: Order, defaults: Defaults) -> Defaults:
     """Have a topic drawn from those that people suggested, if any is in the debate's language."""
     own = await suggested_topics(store, person, defaults)
     language = (BUILT_IN | defaults | order).language or ""
@@ -111,7 +110,7 @@ def _small(defaults: Defaults, trial: Trial) -> Defaults:
     return defaults.model_copy(update={"caps": defaults.caps.model_copy(update=small)})
 
 
-async def _check_thread(store: Store, person: Person, *, mirrored: bool) -> None:
+async def _check_thread(store: Store, person: Requester, *, mirrored: bool) -> None:
     """Refuse debates whose turns would interleave in one thread."""
     if person.thread is None:
         return
@@ -128,7 +127,7 @@ async def _check_thread(store: Store, person: Person, *, mirrored: bool) -> None
         )
 
 
-async def cancel(context: Context, person: Person, asked: DebateArgument) -> StoppedAnswer:
+async def cancel(context: Context, person: Requester, asked: DebateArgument) -> StoppedAnswer:
     """Stop a debate; allowed for its starter and managers."""
     found = await find_only(context.store, person, asked.debate, LIVE)
     starter = await check_started(context.store, person, found)
@@ -136,7 +135,7 @@ async def cancel(context: Context, person: Person, asked: DebateArgument) -> Sto
     return StoppedAnswer(what="debate", debate=DebateLine.of(stopped))
 
 
-async def close(context: Context, person: Person, asked: DebateArgument) -> StoppedAnswer:
+async def close(context: Context, person: Requester, asked: DebateArgument) -> StoppedAnswer:
     """Close a vote early, together with an open one on its mirror."""
     found = await find_only(context.store, person, asked.debate, (Status.VOTING,))
     mirror = await context.store.debates.mirror_of(found)
@@ -147,7 +146,7 @@ async def close(context: Context, person: Person, asked: DebateArgument) -> Stop
     return StoppedAnswer(what="vote", debate=DebateLine.of(closed), mirror=line, unread=unread)
 
 
-async def status(context: Context, person: Person, asked: DebateArgument) -> StatusAnswer:
+async def status(context: Context, person: Requester, asked: DebateArgument) -> StatusAnswer:
     """Report a debate's progress without anything sealed."""
     store = context.store
     found = await find_newest(store, person, asked.debate)
@@ -171,7 +170,7 @@ async def status(context: Context, person: Person, asked: DebateArgument) -> Sta
     )
 
 
-async def result(context: Context, person: Person, asked: DebateArgument) -> ResultAnswer:
+async def result(context: Context, person: Requester, asked: DebateArgument) -> ResultAnswer:
     """Report a debate's result, or a part of it, once it is revealed."""
     found = await find_newest(context.store, person, asked.debate)
     reveal = None if found.revealed_at is None else await read_reveal(context.store, found)
@@ -188,7 +187,7 @@ async def line_of(store: Store, debate: Debate) -> DebateLine:
     return DebateLine.of(debate, asked=await awaits_consent(store, debate))
 
 
-async def newest(context: Context, person: Person, _: NoArguments) -> DebatesAnswer:
+async def newest(context: Context, person: Requester, _: NoArguments) -> DebatesAnswer:
     """List the community's newest debates."""
     held = await find_held(context.store, person, limit=LISTED)
     lines = [await line_of(context.store, debate) for debate in held]
@@ -213,7 +212,7 @@ def _minutes_left(context: Context, debate: Debate) -> float | None:
 # `rematch`: hold a revealed debate once more, with the same models.
 
 
-async def rematch(context: Context, person: Person, asked: RematchArguments) -> StartedAnswer:
+async def rematch(context: Context, person: Requester, asked: RematchArguments) -> StartedAnswer:
     """Queue a rematch and answer with its estimate. Raises as `start` does."""
     await check_may_start(context.store, person)
     found = await _find_revealed(context.store, person, asked.debate)
@@ -224,7 +223,7 @@ async def rematch(context: Context, person: Person, asked: RematchArguments) -> 
     return await begin(context, person, lambda _: _order(person, again))
 
 
-async def _find_revealed(store: Store, person: Person, code: str | None) -> Debate:
+async def _find_revealed(store: Store, person: Requester, code: str | None) -> Debate:
     """Return the named debate, or the newest revealed one here. Raises RostrumError."""
     if code:
         found = await find_named(store, person, code)
@@ -237,7 +236,7 @@ async def _find_revealed(store: Store, person: Person, code: str | None) -> Deba
     return found
 
 
-def _order(person: Person, again: Rematch) -> Order:
+def _order(person: Requester, again: Rematch) -> Order:
     return Order(
         platform=person.platform,
         community=person.community,

@@ -14,10 +14,10 @@ from engine.chat.answers.own_data import (
     OwnDataAnswer,
     PrivacyAnswer,
 )
-from engine.chat.context import Context, Person, find_newest, manages, settings_of
+from engine.chat.context import Context, Requester, find_newest, manages, settings_of
 from engine.chat.invocation import DeleteArguments, ForgetArguments, NoArguments
 from engine.chat.privacy import forget as forget_person
-from engine.store import OwnData, Store, Traces
+from engine.store import OwnData, PersonTraces, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.judging import Question
@@ -26,14 +26,14 @@ OWN_FILE = "rostrum-my-data.json"
 LAYOUT = 1  # of the file; raised when a reader of it would have to change
 
 
-async def privacy(context: Context, person: Person, _: NoArguments) -> PrivacyAnswer:
+async def privacy(context: Context, person: Requester, _: NoArguments) -> PrivacyAnswer:
     """Describe the stored data, the person's own included."""
     public = (await settings_of(context.store, person)).public if context.defaults.web_url else ()
     return PrivacyAnswer(traces=await _traces(context, person), on_the_web=public)
 
 
 async def my_data(
-    context: Context, person: Person, _: NoArguments
+    context: Context, person: Requester, _: NoArguments
 ) -> OwnDataAnswer | NoOwnDataAnswer:
     """Hand over everything that is stored of the person, of every community, as one file."""
     found = await context.store.people.own(person.platform, person.user)
@@ -52,7 +52,7 @@ def own_file(found: OwnData, platform: str, user: str, now: datetime) -> bytes:
     return orjson.dumps({**whose, **found.model_dump(mode="json")}, option=orjson.OPT_INDENT_2)
 
 
-async def forget(context: Context, person: Person, asked: ForgetArguments) -> ForgottenAnswer:
+async def forget(context: Context, person: Requester, asked: ForgetArguments) -> ForgottenAnswer:
     """Forget the person if confirmed; otherwise explain the consequences."""
     traces = await _traces(context, person)
     if not asked.confirm:
@@ -62,13 +62,13 @@ async def forget(context: Context, person: Person, asked: ForgetArguments) -> Fo
     return ForgottenAnswer(done=True, traces=traces, rest=not wiped)
 
 
-async def opt_out(context: Context, person: Person, _: NoArguments) -> OptedAnswer:
+async def opt_out(context: Context, person: Requester, _: NoArguments) -> OptedAnswer:
     """Leave the person out of exports; their votes still count."""
     await context.store.people.opt_out(person.platform, person.user)
     return OptedAnswer(out=True, forgotten=(await _traces(context, person)).forgotten)
 
 
-async def opt_in(context: Context, person: Person, _: NoArguments) -> OptedAnswer:
+async def opt_in(context: Context, person: Requester, _: NoArguments) -> OptedAnswer:
     """Include the person in exports again, or re-admit them after being forgotten."""
     before = await _traces(context, person)
     now = context.service.clock.now()
@@ -76,14 +76,14 @@ async def opt_in(context: Context, person: Person, _: NoArguments) -> OptedAnswe
     return OptedAnswer(out=False, back=before.forgotten)
 
 
-async def _traces(context: Context, person: Person) -> Traces:
+async def _traces(context: Context, person: Requester) -> PersonTraces:
     return await context.store.people.traces(person.platform, person.user)
 
 
 # The command delete: takes a debate out of the chat and the record.
 
 
-async def delete(context: Context, person: Person, asked: DeleteArguments) -> DeletionAnswer:
+async def delete(context: Context, person: Requester, asked: DeleteArguments) -> DeletionAnswer:
     """Delete a debate if confirmed; otherwise explain what that means.
 
     Raises NotAllowedError for others than managers, and its starter while no one has voted.
@@ -110,7 +110,7 @@ async def delete(context: Context, person: Person, asked: DeleteArguments) -> De
     )
 
 
-async def _check_allowed(store: Store, person: Person, debate: Debate) -> None:
+async def _check_allowed(store: Store, person: Requester, debate: Debate) -> None:
     if await manages(store, person):
         return
     if not await store.debates.is_starter(debate.id, person.user):

@@ -16,13 +16,13 @@ from engine.chat.answers.answers import (
 )
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.voters import (
-    Guessing,
+    GuessMenu,
     RemarkAnswer,
     ReviewAnswer,
     ReviewLine,
     RevisedAnswer,
 )
-from engine.chat.context import Context, Person, find_held, find_named, find_only, manages
+from engine.chat.context import Context, Requester, find_held, find_named, find_only, manages
 from engine.chat.invocation import (
     AskArguments,
     ConsentArguments,
@@ -32,9 +32,9 @@ from engine.chat.invocation import (
     TurnArguments,
     UnaskArguments,
 )
-from engine.line.asking import UNKNOWN, ask, is_listed, remove
-from engine.line.intake import ME, ONLY_ONE, Invited
-from engine.store import ExportFilter, Remark, Revision, Store
+from engine.run.asking import UNKNOWN, ask, is_listed, remove
+from engine.run.plan import ME, ONLY_ONE, Invited
+from engine.store import ExportFilter, Revision, Store, VoterComment
 from engine.tally.questions import CONFIDENCES, GROUNDS, vote_options
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
@@ -71,27 +71,27 @@ def _user_in(text: str, asker: str) -> str:
     return mention[1] if mention else ""
 
 
-async def consent(context: Context, person: Person, asked: ConsentArguments) -> ConsentAnswer:
+async def consent(context: Context, person: Requester, asked: ConsentArguments) -> ConsentAnswer:
     """Take a person's answer to whether they argue a side."""
     debate = await find_named(context.store, person, asked.debate)
     await context.service.guests.answer(debate, person.user, accept=asked.accept)
     return ConsentAnswer(accepted=asked.accept)
 
 
-async def check_form(context: Context, person: Person, pressed: ButtonAction) -> None:
+async def check_form(context: Context, person: Requester, pressed: ButtonAction) -> None:
     """Refuse a form to people who could not send it. Raises RostrumError."""
     if pressed.what == "write":
         debate = await find_named(context.store, person, pressed.of.partition(".")[0])
         await context.service.guests.check_turn(debate, person.user)
 
 
-async def give_turn(context: Context, person: Person, asked: TurnArguments) -> TurnAnswer:
+async def give_turn(context: Context, person: Requester, asked: TurnArguments) -> TurnAnswer:
     """Take the turn that a person wrote in a form."""
     debate = await find_named(context.store, person, asked.debate)
     return TurnAnswer(words=await context.service.guests.give_turn(debate, person.user, asked.text))
 
 
-async def finish_turn(context: Context, person: Person, asked: DebateArgument) -> TurnAnswer:
+async def finish_turn(context: Context, person: Requester, asked: DebateArgument) -> TurnAnswer:
     """End a person's turn with what they wrote in the thread."""
     debate: Debate = await find_only(context.store, person, asked.debate, (Status.RUNNING,))
     return TurnAnswer(words=await context.service.guests.finish_turn(debate, person.user))
@@ -100,14 +100,14 @@ async def finish_turn(context: Context, person: Person, asked: DebateArgument) -
 # The audience's questions, as forms give them: asked, and taken back.
 
 
-async def ask_sides(context: Context, person: Person, asked: AskArguments) -> AskedAnswer:
+async def ask_sides(context: Context, person: Requester, asked: AskArguments) -> AskedAnswer:
     """Keep a question that both sides may be asked."""
     debate = await find_named(context.store, person, asked.debate)
     number = await ask(context.service, debate, person.user, asked.text)
     return AskedAnswer(number=number, listed=await is_listed(context.store, debate, number))
 
 
-async def take_back(context: Context, person: Person, asked: UnaskArguments) -> UnaskedAnswer:
+async def take_back(context: Context, person: Requester, asked: UnaskArguments) -> UnaskedAnswer:
     """Remove a question, one's own or as a manager."""
     debate = await find_named(context.store, person, asked.debate)
     typed = asked.number.strip().lstrip("#")
@@ -125,13 +125,13 @@ async def take_back(context: Context, person: Person, asked: UnaskArguments) -> 
 # vote; none is needed, and each may be changed until the vote closes.
 
 
-async def remark(context: Context, person: Person, asked: RemarkArguments) -> RemarkAnswer:
+async def remark(context: Context, person: Requester, asked: RemarkArguments) -> RemarkAnswer:
     """Store what somebody adds to their vote, if anything, and offer the rest.
 
     Raises UsageError for an answer that was not offered.
     """
     debate = await find_named(context.store, person, asked.debate)
-    said = Remark(
+    said = VoterComment(
         debate=debate.id,
         ballot=debate.request.ballot,
         platform=person.platform,
@@ -174,9 +174,9 @@ def _check(debate: Debate, asked: RemarkArguments) -> str:
     return asked.option
 
 
-def _guessing(debate: Debate) -> Guessing | None:
+def _guessing(debate: Debate) -> GuessMenu | None:
     menu = debate.setup.menu
-    return Guessing(sides=tuple(debate.request.sides), menu=menu) if menu else None
+    return GuessMenu(sides=tuple(debate.request.sides), menu=menu) if menu else None
 
 
 # The review: people answer again on revealed debates.
@@ -190,7 +190,7 @@ REVIEWED = 200  # of the newest, which are read whole
 
 
 async def review(
-    context: Context, person: Person, asked: ReviewArguments
+    context: Context, person: Requester, asked: ReviewArguments
 ) -> ReviewAnswer | RevisedAnswer:
     """Offer revealed debates for review, or store an answer."""
     store, now = context.store, context.service.clock.now()

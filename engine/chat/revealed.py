@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from engine.chat.answers.management import FileAnswer, NoFileAnswer
-from engine.chat.answers.own_data import OwnRecordAnswer, OwnVoteLine, Share
+from engine.chat.answers.own_data import Frequency, OwnRecordAnswer, OwnVoteLine
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
-from engine.chat.context import Context, Person, settings_of
+from engine.chat.context import Context, Requester, settings_of
 from engine.chat.invocation import MeArguments, NoArguments
 from engine.dataset.bundle import ROOT, Bundle, export_zip
-from engine.dataset.writer import Wanted
+from engine.dataset.writer import ExportRequest
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.row import Row, work_out
@@ -27,7 +27,7 @@ COUNTED = 200  # of the newest votes here
 LISTED = 10
 
 
-async def me(context: Context, person: Person, asked: MeArguments) -> OwnRecordAnswer:
+async def me(context: Context, person: Requester, asked: MeArguments) -> OwnRecordAnswer:
     """Show how a person's votes here compare with other people's and the jury's.
 
     Names them on the scoreboard of guessers, or no longer, if they ask for that.
@@ -49,10 +49,10 @@ async def me(context: Context, person: Person, asked: MeArguments) -> OwnRecordA
     )
 
 
-def share_of(pairs: Iterable[tuple[str | None, str | None]]) -> Share:
+def share_of(pairs: Iterable[tuple[str | None, str | None]]) -> Frequency:
     """Return how often two choices were the same, of the times when there were both."""
     both = [mine == theirs for mine, theirs in pairs if mine is not None and theirs is not None]
-    return Share(k=sum(both), n=len(both))
+    return Frequency(k=sum(both), n=len(both))
 
 
 def _line(vote: OwnVote, debate: Debate) -> OwnVoteLine:
@@ -69,7 +69,7 @@ T = TypeVar("T")
 GUESSERS = 10  # who are named
 
 
-async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer | NoFileAnswer:
+async def export(context: Context, person: Requester, _: NoArguments) -> FileAnswer | NoFileAnswer:
     """Export the debates revealed here as a ZIP file."""
     license = (await settings_of(context.store, person)).license
     rehearsals = await _rehearsals(context, person)
@@ -77,7 +77,7 @@ async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer
         async with context.reading(person):
             bundle = await export_zip(
                 context.store,
-                Wanted(_revealed_here(person), license=license),
+                ExportRequest(_revealed_here(person), license=license),
                 context.export_key,
                 version=context.version,
                 max_bytes=person.max_bytes,
@@ -96,13 +96,13 @@ async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer
     )
 
 
-async def agreement(context: Context, person: Person, _: NoArguments) -> AgreementAnswer:
+async def agreement(context: Context, person: Requester, _: NoArguments) -> AgreementAnswer:
     """Measure how far jury and people agree in the debates revealed here."""
     found = await _work_out(context, person, measure_agreement)
     return AgreementAnswer(agreement=found, rehearsals=await _rehearsals(context, person))
 
 
-async def leaderboard(context: Context, person: Person, _: NoArguments) -> LeaderboardAnswer:
+async def leaderboard(context: Context, person: Requester, _: NoArguments) -> LeaderboardAnswer:
     """Rate the models of the debates revealed here."""
     found = await _work_out(context, person, rank_models)
     best = await context.store.people.guessers(person.platform, person.community, GUESSERS)
@@ -110,18 +110,18 @@ async def leaderboard(context: Context, person: Person, _: NoArguments) -> Leade
     return LeaderboardAnswer(leaderboard=found, rehearsals=rehearsals, guessers=best)
 
 
-async def _work_out(context: Context, person: Person, make: Callable[[Sequence[Row]], T]) -> T:
+async def _work_out(context: Context, person: Requester, make: Callable[[Sequence[Row]], T]) -> T:
     async with context.reading(person):
         return await work_out(context.store.archive, _revealed_here(person), make)
 
 
-async def _rehearsals(context: Context, person: Person) -> int:
+async def _rehearsals(context: Context, person: Requester) -> int:
     """Count the revealed debates here that are left out for rehearsal models."""
     archive = context.store.archive
     return await asyncio.to_thread(count_rehearsals, archive, _revealed_here(person))
 
 
-def _revealed_here(person: Person) -> ExportFilter:
+def _revealed_here(person: Requester) -> ExportFilter:
     return ExportFilter(
         platform=person.platform,
         community=person.community,

@@ -5,17 +5,16 @@ from __future__ import annotations
 from ulid import ULID
 
 from engine.chat.answers.management import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine
-from engine.chat.context import Context, Person, check, managers, settings_of
+from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import ScheduleArguments, StartArguments
 from engine.chat.lifecycle import begin
 from engine.chat.participants import guest_among
 from engine.chat.settings import check_channel, order_of, overlay
 from engine.delivery.ending import without_settings
-from engine.line.intake import Defaults, Order
-from engine.line.next_topic import next_topic
+from engine.run.plan import Defaults, Order, next_topic
 from engine.series.contents import begin_in_chat, first_time
 from engine.series.recurring import written
-from engine.series.spec import People, Place, Recurring, Series, Sides, read_when
+from engine.series.spec import Recurring, Series, SeriesAudience, SeriesPlace, Sides, read_when
 from engine.store.series import StoredSeries
 from engine.values.debate import SeriesKey
 from engine.values.errors import NotAllowedError, UsageError
@@ -30,7 +29,7 @@ ANY_TOPIC = N_(
 
 
 async def schedule(
-    context: Context, person: Person, asked: ScheduleArguments
+    context: Context, person: Requester, asked: ScheduleArguments
 ) -> ScheduleAnswer | ScheduleEndedAnswer:
     """Show the schedules here, set the one of this channel, or end it."""
     if not asked.when:
@@ -51,7 +50,7 @@ async def hold(
     which: SeriesKey,
 ) -> None:
     """Start a debate of a schedule, as `start` does. Raises RostrumError."""
-    person = Person(
+    person = Requester(
         platform=stored.platform or "",
         community=where.community,
         place=where.place,
@@ -62,7 +61,7 @@ async def hold(
 
 
 def _order(
-    person: Person,
+    person: Requester,
     recurring: Recurring,
     topic: str,
     defaults: Defaults,
@@ -74,7 +73,7 @@ def _order(
     return order.model_copy(update={"user": None, "series": which})
 
 
-async def _set(context: Context, person: Person, asked: ScheduleArguments) -> None:
+async def _set(context: Context, person: Requester, asked: ScheduleArguments) -> None:
     """Store a schedule in place of the one that this channel has. Raises RostrumError."""
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
@@ -100,8 +99,8 @@ async def _set(context: Context, person: Person, asked: ScheduleArguments) -> No
     context.service.bell.wake("series")
 
 
-def _series(person: Person, asked: ScheduleArguments) -> Series:
-    place = Place(platform=person.platform, channel=person.place)
+def _series(person: Requester, asked: ScheduleArguments) -> Series:
+    place = SeriesPlace(platform=person.platform, channel=person.place)
     recurring = Recurring(
         said=asked.when,
         place=person.place,
@@ -123,7 +122,7 @@ def _series(person: Person, asked: ScheduleArguments) -> Series:
     )
 
 
-async def _end(context: Context, person: Person) -> ScheduleEndedAnswer:
+async def _end(context: Context, person: Requester) -> ScheduleEndedAnswer:
     ended = await _here(context, person)
     if not ended:
         raise UsageError("There is no schedule in this channel; the command schedule lists all.")
@@ -133,12 +132,12 @@ async def _end(context: Context, person: Person) -> ScheduleEndedAnswer:
     return ScheduleEndedAnswer()
 
 
-async def _here(context: Context, person: Person) -> list[StoredSeries]:
+async def _here(context: Context, person: Requester) -> list[StoredSeries]:
     going = await _going(context, person)
     return [stored for stored, _, recurring in going if recurring.place == person.place]
 
 
-async def _lines(context: Context, person: Person) -> tuple[ScheduleLine, ...]:
+async def _lines(context: Context, person: Requester) -> tuple[ScheduleLine, ...]:
     return tuple(
         ScheduleLine(
             said=recurring.said,
@@ -151,7 +150,9 @@ async def _lines(context: Context, person: Person) -> tuple[ScheduleLine, ...]:
     )
 
 
-async def _going(context: Context, person: Person) -> list[tuple[StoredSeries, People, Recurring]]:
+async def _going(
+    context: Context, person: Requester
+) -> list[tuple[StoredSeries, SeriesAudience, Recurring]]:
     """Return the community's schedules that have not ended, the newest first."""
     found = []
     for stored in await context.store.series.of_community(person.platform, person.community):

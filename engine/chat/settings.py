@@ -13,13 +13,13 @@ from pydantic import JsonValue
 
 from engine.chat.answers.management import NO_WEB, SettingLine, SettingsAnswer
 from engine.chat.command_line import JUDGES
-from engine.chat.context import Context, Person, settings_of
+from engine.chat.context import Context, Requester, settings_of
 from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.participants import guest_among
 from engine.dataset.card import read_license
 from engine.formats import FORMATS, find_format
-from engine.line.intake import MOST_JUDGES, Defaults, Order
 from engine.prompts.library import check_language
+from engine.run.plan import MOST_JUDGES, Defaults, Order
 from engine.store import Caps
 from engine.store.communities import SETTING_NAMES, CommunitySettings, PublicPart
 from engine.values.debate import Model
@@ -56,7 +56,7 @@ _CAPS: Mapping[str, str] = {
 
 
 async def show_settings(
-    context: Context, person: Person, asked: SettingsArguments
+    context: Context, person: Requester, asked: SettingsArguments
 ) -> SettingsAnswer:
     """Show the community's settings, after changing some."""
     if asked.changes:
@@ -73,7 +73,7 @@ async def show_settings(
     return SettingsAnswer(settings=lines, changed=tuple(asked.changes), page=page)
 
 
-async def page_of(context: Context, person: Person, settings: CommunitySettings) -> str:
+async def page_of(context: Context, person: Requester, settings: CommunitySettings) -> str:
     """Return where a person's community is on the web; empty if it shows nothing there."""
     if not settings.public or not context.defaults.web_url:
         return ""
@@ -136,7 +136,7 @@ def choose_model(text: str, offered: Iterable[Model]) -> Model:
     )
 
 
-def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Order:
+def order_of(person: Requester, command: StartArguments, defaults: Defaults) -> Order:
     """Build an order from the command and the defaults. Raises UsageError."""
     guest = guest_among(command.sides, person.user)
     sides = {side.upper(): text for side, text in command.sides.items()}

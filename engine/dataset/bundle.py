@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from engine.dataset.entry import Keys
 from engine.dataset.tables import TABLES
-from engine.dataset.writer import Headway, Wanted, keys_of, write_export
+from engine.dataset.writer import ExportProgress, ExportRequest, keys_of, write_export
 from engine.store import Archive, Store
 from engine.values.errors import ExportError, StoppedError
 
@@ -31,7 +31,7 @@ class Bundle(NamedTuple):
 
 
 async def export_zip(
-    store: Store, wanted: Wanted, master_key: bytes | None, *, version: str, max_bytes: int
+    store: Store, wanted: ExportRequest, master_key: bytes | None, *, version: str, max_bytes: int
 ) -> Bundle:
     """Write an export into a temporary folder and zip it, in a worker thread.
 
@@ -51,14 +51,14 @@ async def export_zip(
 
 def _write(
     archive: Archive,
-    wanted: Wanted,
+    wanted: ExportRequest,
     keys: Keys,
     stopped: threading.Event,
     *,
     version: str,
     max_bytes: int,
 ) -> Bundle:
-    def go_on(_: Headway) -> None:
+    def go_on(_: ExportProgress) -> None:
         if stopped.is_set():
             raise StoppedError("The export was stopped; nothing was kept.")
 

@@ -109,7 +109,7 @@ def describe(license: str | None) -> str:
 
 
 @dataclass(slots=True)
-class Figures:
+class ExportFigures:
     """Counts of an export; `compared` debates were decided by both people and panel."""
 
     statuses: Counter[str] = field(default_factory=Counter)
@@ -151,7 +151,7 @@ class Figures:
 
 
 if TYPE_CHECKING:
-    from engine.dataset.layouts import Layout
+    from engine.dataset.layouts import ExportLayout
 
 CARD = "README.md"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -247,7 +247,7 @@ _LICENCE = """\
 
 def write_card(
     rows: Mapping[str, Mapping[str, int]],
-    figures: Figures,
+    figures: ExportFigures,
     version: str,
     file_format: FileFormat,
     license: str | None = None,
@@ -272,9 +272,9 @@ def write_card(
 
 
 def write_layout_card(
-    layout: Layout,
+    layout: ExportLayout,
     rows: Mapping[str, Mapping[str, int]],
-    figures: Figures,
+    figures: ExportFigures,
     version: str,
     license: str | None = None,
 ) -> str:
@@ -294,7 +294,7 @@ def write_layout_card(
     return "\n".join(parts)
 
 
-def _layout_config(layout: Layout, splits: Iterable[str]) -> list[str]:
+def _layout_config(layout: ExportLayout, splits: Iterable[str]) -> list[str]:
     if layout.array:
         return []
     files = (
@@ -308,7 +308,7 @@ def _layout_config(layout: Layout, splits: Iterable[str]) -> list[str]:
 def _front_matter(
     filled: Iterable[Table[Any]],
     rows: Mapping[str, Mapping[str, int]],
-    figures: Figures,
+    figures: ExportFigures,
     file_format: FileFormat,
     license: str | None,
 ) -> str:
@@ -326,7 +326,7 @@ def _front_matter(
 
 def _head(
     rows: Mapping[str, Mapping[str, int]],
-    figures: Figures,
+    figures: ExportFigures,
     license: str | None,
     configs: Iterable[str],
 ) -> str:
@@ -386,7 +386,7 @@ def _feature(column: Column[Any], indent: str) -> Iterator[str]:
         yield from _feature(part, f"{indent}  ")
 
 
-def _counts(rows: Mapping[str, Mapping[str, int]], figures: Figures) -> str:
+def _counts(rows: Mapping[str, Mapping[str, int]], figures: ExportFigures) -> str:
     lines = ["## What is in this export", "", "| table | split | rows |", "| --- | --- | ---: |"]
     for table, by_split in rows.items():
         lines += [f"| `{table}` | {split} | {number} |" for split, number in by_split.items()]
@@ -403,7 +403,7 @@ def _counts(rows: Mapping[str, Mapping[str, int]], figures: Figures) -> str:
     return "\n".join(lines)
 
 
-def _agreement(figures: Figures) -> str:
+def _agreement(figures: ExportFigures) -> str:
     lines = [
         "## Agreement of people and jury",
         "",
@@ -416,7 +416,7 @@ def _agreement(figures: Figures) -> str:
     return "\n".join(lines)
 
 
-def _share(figures: Figures) -> str:
+def _share(figures: ExportFigures) -> str:
     share = figures.agreement
     if share.value is None:
         return f"too few debates to say (fewer than {FEWEST} decided by both)"

@@ -13,7 +13,7 @@ import orjson
 from engine.dataset.layouts import QUESTION
 from engine.values.errors import UsageError
 from engine.values.text import clean, headline
-from engine.votes.imported import Fault, Label
+from engine.votes.imported import ImportedLabel, LabelFault
 
 ARGILLA, LABEL_STUDIO, LINES = "argilla", "label-studio", "file"
 _USERS = ("annotator", "completed_by", "voter", "user", "judge")
@@ -22,7 +22,7 @@ _LONGEST = 100  # characters of a person's id
 _UNREADABLE = "it is no JSON object"
 
 
-def read_labels(content: bytes) -> tuple[str, list[Label | Fault]]:
+def read_labels(content: bytes) -> tuple[str, list[ImportedLabel | LabelFault]]:
     """Return the tool that wrote a file, and each label or what is wrong with it.
 
     A line is that of JSON lines and CSV; in one JSON array it is the record's number. Raises
@@ -76,10 +76,10 @@ def _tool(row: Mapping[str, Any]) -> str:
     return LABEL_STUDIO if "annotations" in row or "annotation_id" in row else LINES
 
 
-def _labels(number: int, row: Mapping[str, Any] | None) -> Iterable[Label | Fault]:
+def _labels(number: int, row: Mapping[str, Any] | None) -> Iterable[ImportedLabel | LabelFault]:
     """Return a record's labels; one that no one has labelled has none."""
     if row is None:
-        return [Fault(number, _UNREADABLE)]
+        return [LabelFault(number, _UNREADABLE)]
     match _tool(row):
         case "argilla":
             return list(_of_argilla(number, row))
@@ -88,21 +88,21 @@ def _labels(number: int, row: Mapping[str, Any] | None) -> Iterable[Label | Faul
     return [_label(number, row, row.get(QUESTION), _user(row), _at(row))]
 
 
-def _of_argilla(number: int, row: Mapping[str, Any]) -> Iterator[Label | Fault]:
+def _of_argilla(number: int, row: Mapping[str, Any]) -> Iterator[ImportedLabel | LabelFault]:
     told, given = row.get("metadata"), row.get("responses")
     responses = given.get(QUESTION) if isinstance(given, dict) else None
     for response in responses if isinstance(responses, list) else ():
         if not isinstance(response, dict):
-            yield Fault(number, _UNREADABLE)
+            yield LabelFault(number, _UNREADABLE)
         elif response.get("status") in (None, "submitted"):
             yield _label(number, told, response.get("value"), response.get("user_id"), None)
 
 
-def _of_label_studio(number: int, row: Mapping[str, Any]) -> Iterator[Label | Fault]:
+def _of_label_studio(number: int, row: Mapping[str, Any]) -> Iterator[ImportedLabel | LabelFault]:
     annotations = row.get("annotations")
     for one in annotations if isinstance(annotations, list) else ():
         if not isinstance(one, dict):
-            yield Fault(number, _UNREADABLE)
+            yield LabelFault(number, _UNREADABLE)
         elif not one.get("was_cancelled"):
             yield _label(number, row.get("data"), _chosen(one), _user(one), _at(one))
 
@@ -115,21 +115,23 @@ def _chosen(annotation: Mapping[str, Any]) -> Any:
     return None
 
 
-def _label(number: int, told: Any, answer: Any, user: Any, at: datetime | None) -> Label | Fault:
+def _label(
+    number: int, told: Any, answer: Any, user: Any, at: datetime | None
+) -> ImportedLabel | LabelFault:
     if not isinstance(told, dict):
-        return Fault(number, "it does not say which debate it is about")
+        return LabelFault(number, "it does not say which debate it is about")
     debate, order = (_text(told.get(name)) for name in ("debate_id", "order"))
     if not (debate and order):
-        return Fault(number, "it has no debate_id and order")
+        return LabelFault(number, "it has no debate_id and order")
     if isinstance(answer, dict):
         answer = answer.get("choices")
     if isinstance(answer, list) and len(answer) == 1:
         answer = answer[0]
     if not isinstance(answer, str) or not answer:
-        return Fault(number, f"it has no one answer to “{QUESTION}”")
+        return LabelFault(number, f"it has no one answer to “{QUESTION}”")
     if not (said := _text("" if user is None else str(user))):
-        return Fault(number, "it does not say who gave it")
-    return Label(number, debate[:40], order[:8], answer[:40], said, at)
+        return LabelFault(number, "it does not say who gave it")
+    return ImportedLabel(number, debate[:40], order[:8], answer[:40], said, at)
 
 
 def _text(given: object) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import orjson
 
-from engine.blinding.transcript import BlindTurn, Identities, Scribe, Transcript
+from engine.blinding.transcript import BlindTurn, Identities, Transcript, TranscriptWriter
 from engine.dataset.columns import Row
 from engine.dataset.entry import Entry, ExportedTurn
 from engine.dataset.preferences import PREFERENCE
@@ -28,7 +28,7 @@ FIRST, SECOND = "first", "second"
 PLACES = (FIRST, SECOND)
 
 
-class Reading(NamedTuple):
+class ShownDebate(NamedTuple):
     """A debate between two sides as it is shown: `order` is that of the sides, e.g. `BA`.
 
     `names` are their neutral names in that order, which the transcript has too.
@@ -45,7 +45,7 @@ class Reading(NamedTuple):
         return f"{self.entry.debate.id}-{self.order}"
 
 
-def readings(entry: Entry, *, both: bool = False) -> Iterator[Reading]:
+def readings(entry: Entry, *, both: bool = False) -> Iterator[ShownDebate]:
     """Yield a whole debate between two sides in one order, or in `both`.
 
     Of many debates, half are shown in each order. One with a person as a side gives none.
@@ -61,7 +61,7 @@ def readings(entry: Entry, *, both: bool = False) -> Iterator[Reading]:
     transcript, names = _lay_out(entry), entry.debate.setup.names
     for first, second in orders:
         shown = (names[first], names[second])
-        yield Reading(entry, first + second, shown, transcript.arrange(shown))
+        yield ShownDebate(entry, first + second, shown, transcript.arrange(shown))
 
 
 def write_reading(transcript: Transcript) -> str:
@@ -103,7 +103,7 @@ def read_blind(debate: Debate, turns: Sequence[Turn], sources: Sequence[str] = (
     cast = Identities(setup.names, request.sides | request.seats, True, gone)
     stances = {side: scrub(said) for side, said in request.stances.items()}
     about = (scrub(request.topic), scrub(request.conditions))
-    scribe = Scribe(*about, cast, stances, tuple(map(scrub, sources)))
+    scribe = TranscriptWriter(*about, cast, stances, tuple(map(scrub, sources)))
     together = request.turn_order is TurnOrder.SIMULTANEOUS
     return scribe.lay_out(turns, simultaneous=together)
 
@@ -133,7 +133,7 @@ ANSWERS = {
 _CHOICES = "ABC"  # of a multiple choice: the one shown first, the second, a tie
 
 
-class Layout(NamedTuple):
+class ExportLayout(NamedTuple):
     """A layout: its records, the path of a split's file, and other files for each split.
 
     `about` is what one record is, `use` how the tool reads a folder; `array` files are one JSON
@@ -185,7 +185,7 @@ def _argilla(entry: Entry) -> Iterator[Row]:
         }
 
 
-def _matched(reading: Reading) -> Row:
+def _matched(reading: ShownDebate) -> Row:
     """Return what matches a label to its debate, and sorts the records; it names no model."""
     request = reading.entry.debate.request
     return {
@@ -324,13 +324,13 @@ _DATA = (
 )
 
 
-def _share(entry: Entry, reading: Reading) -> float | None:
+def _share(entry: Entry, reading: ShownDebate) -> float | None:
     share = entry.tally.share if entry.tally else None
     first = next(iter(entry.debate.request.sides))
     return share if share is None or reading.order[0] == first else 1 - share
 
 
-def _chance(entry: Entry, reading: Reading) -> float | None:
+def _chance(entry: Entry, reading: ShownDebate) -> float | None:
     verdict = entry.record.verdict
     return verdict.p.get(reading.order[0]) if verdict else None
 
@@ -338,7 +338,7 @@ def _chance(entry: Entry, reading: Reading) -> float | None:
 LAYOUTS = {
     layout.name: layout
     for layout in (
-        Layout(
+        ExportLayout(
             "argilla",
             "a debate to label, with one side shown first; it names no model and has no label",
             '`rg.Dataset.from_disk("data/train")` creates the dataset on an Argilla server',
@@ -347,7 +347,7 @@ LAYOUTS = {
             array=True,
             beside=_argilla_files,
         ),
-        Layout(
+        ExportLayout(
             "label-studio",
             "a debate to label, with one side shown first; it names no model and has no label",
             "create a project with `config.xml` as its labelling interface, and import "
@@ -357,14 +357,14 @@ LAYOUTS = {
             array=True,
             beside=_label_studio_files,
         ),
-        Layout(
+        ExportLayout(
             "rewardbench",
             "a human winner's case with another contender's, as whole chats",
             "`rewardbench --dataset data/test.jsonl --load_json` scores a reward model on them",
             _rewardbench,
             "data/{split}.jsonl",
         ),
-        Layout(
+        ExportLayout(
             "inspect",
             "a debate that people decided, in one order of the sides, as a multiple choice; each "
             "debate is there in both orders",
@@ -377,7 +377,7 @@ LAYOUTS = {
 }
 
 
-def find_layout(name: str) -> Layout:
+def find_layout(name: str) -> ExportLayout:
     """Return a layout. Raises UsageError for an unknown name."""
     if name not in LAYOUTS:
         known = ", ".join(LAYOUTS)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 UNHELD = (Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 
 
-class Spoken(NamedTuple):
+class PageTurn(NamedTuple):
     """A turn as people read it; `text` is Markdown of a model, and answers what was `asked`.
 
     `number` counts through the debate, and is what a link to it ends with; `step` is its name.
@@ -52,7 +52,7 @@ class Spoken(NamedTuple):
     step: str = ""
 
 
-class Marks(NamedTuple):
+class JurorMarks(NamedTuple):
     """What a juror gave one contender: a score for each criterion, and the weighted mean."""
 
     name: str
@@ -69,7 +69,7 @@ class Read(NamedTuple):
     verdict: str
     problem: str
     order: str
-    marks: tuple[Marks, ...]
+    marks: tuple[JurorMarks, ...]
     reasons: str
     counts: bool
     contradictory: bool = False
@@ -78,7 +78,7 @@ class Read(NamedTuple):
     weight: float | None = None
 
 
-class Page(NamedTuple):
+class ReportedDebate(NamedTuple):
     """Everything that a page shows, in its order.
 
     `topic`, `conditions`, `stances`, `sources` (names with titles, and their texts) and the turns'
@@ -94,13 +94,13 @@ class Page(NamedTuple):
     held: datetime
     stances: tuple[tuple[str, str], ...]
     sources: tuple[tuple[str, str], ...]
-    turns: tuple[Spoken, ...]
+    turns: tuple[PageTurn, ...]
     result: tuple[str, ...]
     ballots: tuple[Read, ...]
     sealed: str
 
 
-async def read_page(store: Store, debate: Debate) -> Page:
+async def read_page(store: Store, debate: Debate) -> ReportedDebate:
     """Return a debate's page as far as it may be read now."""
     turns = await store.journal.turns(debate.id)
     found = await store.journal.found(debate.id, RETRIEVED)
@@ -119,7 +119,7 @@ def lay_out(
     reveal: Reveal | None,
     ballots: Sequence[Ballot] = (),
     looked_up: Sequence[Source] = (),
-) -> Page:
+) -> ReportedDebate:
     """Return a debate's page; without a reveal nothing that is sealed is in it."""
     request = debate.request
     sources = (*request.sources, *looked_up)
@@ -134,7 +134,7 @@ def lay_out(
             else N_("Results stay sealed until the vote closes.")
         )
     )
-    return Page(
+    return ReportedDebate(
         code=debate.code,
         topic=scrub_mentions(request.topic),
         conditions=scrub_mentions(request.conditions),
@@ -163,12 +163,12 @@ def _result(reveal: Reveal) -> Iterator[str]:
     yield from detail_lines(reveal)
 
 
-def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[Spoken]:
+def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[PageTurn]:
     """Yield the turns as voters read them: without the models' names."""
     hidden = names_of(debate.setup)
     for turn in turns:
         who = debate.setup.called.get(turn.side) or turn.seat
-        yield Spoken(
+        yield PageTurn(
             side=turn.side,
             title=f"{who} · {round_name(turn.round)}",
             text=scrub_mentions(scrub(turn.text, hidden | {turn.model})),
@@ -189,7 +189,7 @@ def tell_ballot(ballot: Ballot, names: dict[str, str]) -> Read:
         problem=scrub_mentions(ballot.problem),
         order=say(", ").join(option_name(side, names) for side in ballot.order),
         marks=tuple(
-            Marks(option_name(side, names), tuple(sheet.items()))
+            JurorMarks(option_name(side, names), tuple(sheet.items()))
             for side, sheet in (ballot.scores or {}).items()
         ),
         reasons=scrub_mentions(_by_side(ballot, names)),
@@ -215,13 +215,13 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "yi", "ps", "sd", "ug", "ckb", "dv"})
 
 
-def write_markdown(page: Page) -> str:
+def write_markdown(page: ReportedDebate) -> str:
     """Return the page as Markdown."""
     with speaking(page.language):
         return _template("md").render(page=page).strip() + "\n"
 
 
-def write_html(page: Page) -> str:
+def write_html(page: ReportedDebate) -> str:
     """Return the page as one HTML file that loads nothing and runs nothing."""
     direction = "rtl" if page.language.split("-")[0].lower() in RIGHT_TO_LEFT else "ltr"
     with speaking(page.language):

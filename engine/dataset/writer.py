@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import orjson
 
-from engine.dataset.card import CARD, Figures, write_card, write_layout_card
+from engine.dataset.card import CARD, ExportFigures, write_card, write_layout_card
 from engine.dataset.columns import SCHEMA_VERSION, Table
 from engine.dataset.croissant import CROISSANT, write_croissant
 from engine.dataset.entry import (
@@ -45,7 +45,7 @@ from engine.values.judging import Question
 from engine.values.topics import SPLITS
 
 if TYPE_CHECKING:
-    from engine.dataset.layouts import Layout
+    from engine.dataset.layouts import ExportLayout
 
 Rows: TypeAlias = dict[str, dict[str, int]]
 PAIRS_AT_ONCE = 20  # mirrored pairs read again at once
@@ -59,7 +59,7 @@ class ExportStage(Enum):
     PARQUET = auto()
 
 
-class Headway(NamedTuple):
+class ExportProgress(NamedTuple):
     """The progress of a stage: in debates, mirrored pairs or bytes of lines."""
 
     stage: ExportStage
@@ -67,11 +67,11 @@ class Headway(NamedTuple):
     total: int
 
 
-Report: TypeAlias = Callable[[Headway], None]
+Report: TypeAlias = Callable[[ExportProgress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExportRequest:
     """The request for an export: debates, tables (empty: all), file format, licence (SPDX id).
 
     With a `layout` it is the folder of another tool, instead of tables. `secrets` are removed from
@@ -92,7 +92,7 @@ class Wanted:
 async def export(
     store: Store,
     out: Path,
-    wanted: Wanted | ExportFilter,
+    wanted: ExportRequest | ExportFilter,
     master_key: bytes | None,
     *,
     version: str,
@@ -106,7 +106,7 @@ async def export(
     keys = await keys_of(store, master_key)
     stopped = threading.Event()
 
-    def go_on(headway: Headway) -> None:
+    def go_on(headway: ExportProgress) -> None:
         if stopped.is_set():
             raise StoppedError("The export was stopped; its folder is unchanged.")
         if report is not None:
@@ -130,7 +130,7 @@ async def keys_of(store: Store, master_key: bytes | None) -> Keys:
 
 def write_export(
     archive: Archive,
-    wanted: Wanted | ExportFilter,
+    wanted: ExportRequest | ExportFilter,
     out: Path,
     keys: Keys,
     report: Report | None = None,
@@ -144,7 +144,7 @@ def write_export(
     library; NotFoundError if no debate is selected; ExportError if it cannot be written; StoreError
     if the debates cannot be read. `out` is then unchanged.
     """
-    asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
+    asked = ExportRequest(wanted) if isinstance(wanted, ExportFilter) else wanted
     tables, report = choose_tables(asked.tables), report or (lambda headway: None)
     layout = _check(asked)
     with staged(out) as staging:
@@ -154,7 +154,10 @@ def write_export(
             raise NotFoundError(_nothing(asked))
         if asked.file_format is FileFormat.PARQUET:
             turn_into_parquet(
-                staging, tables, SPLITS, lambda *done: report(Headway(ExportStage.PARQUET, *done))
+                staging,
+                tables,
+                SPLITS,
+                lambda *done: report(ExportProgress(ExportStage.PARQUET, *done)),
             )
         _write_about(staging, written, asked, layout, version)
         manifest = Manifest(
@@ -171,7 +174,11 @@ def write_export(
 
 
 def _write_about(
-    staging: Staging, written: _WrittenLines, asked: Wanted, layout: Layout | None, version: str
+    staging: Staging,
+    written: _WrittenLines,
+    asked: ExportRequest,
+    layout: ExportLayout | None,
+    version: str,
 ) -> None:
     """Write the card and the Croissant metadata."""
     metadata = write_croissant(
@@ -191,7 +198,7 @@ def _write_about(
     staging.append(CROISSANT, metadata)
 
 
-def _check(asked: Wanted) -> Layout | None:
+def _check(asked: ExportRequest) -> ExportLayout | None:
     """Return the layout, if one is asked for. Raises UsageError for what cannot be written."""
     asked.file_format.check()
     if not asked.layout:
@@ -209,14 +216,14 @@ class _WrittenLines(NamedTuple):
     cutoff: datetime | None
     filters: Filters
     rows: Rows
-    figures: Figures
+    figures: ExportFigures
 
 
 def _write_lines(
     archive: Archive,
     staging: Staging,
-    asked: Wanted,
-    layout: Layout | None,
+    asked: ExportRequest,
+    layout: ExportLayout | None,
     keys: Keys,
     report: Report,
 ) -> _WrittenLines:
@@ -248,8 +255,8 @@ class _Writing:
     tables: tuple[Table[Any], ...]
     voters: Pseudonyms
     salt: bytes
-    asked: Wanted
-    figures: Figures = field(default_factory=Figures)
+    asked: ExportRequest
+    figures: ExportFigures = field(default_factory=ExportFigures)
     chances: Mapping[str, float] = field(default_factory=dict)
     rows: Rows = field(init=False)
 
@@ -263,7 +270,7 @@ class _Writing:
         debates, not the clock's, so that a repeated export is the same.
         """
         total = self.archive.size(where)
-        report(Headway(ExportStage.LINES, 0, total))
+        report(ExportProgress(ExportStage.LINES, 0, total))
         if cutoff is None:
             return
         self._calibrate(where, cutoff)
@@ -275,10 +282,10 @@ class _Writing:
                     self.figures.count(entry)
                     mirrors.note(entry)
                     done += 1
-                    report(Headway(ExportStage.LINES, done, total))
+                    report(ExportProgress(ExportStage.LINES, done, total))
         pairs = mirrors.pairs if SAME_SIDE in self.tables else []
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
-            report(Headway(ExportStage.MIRRORS, first, len(pairs)))
+            report(ExportProgress(ExportStage.MIRRORS, first, len(pairs)))
             self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
 
     def _calibrate(self, where: ExportFilter, cutoff: datetime) -> None:
@@ -340,7 +347,7 @@ class _Writing:
 class _WritingLayout(_Writing):
     """The same for a layout, which has its own records and files."""
 
-    layout: Layout = field(kw_only=True)
+    layout: ExportLayout = field(kw_only=True)
 
     def __post_init__(self) -> None:
         self.rows = {self.layout.name: dict.fromkeys(SPLITS, 0)}
@@ -364,7 +371,7 @@ class _WritingLayout(_Writing):
             counts[entry.split] += len(made)
 
 
-def _nothing(asked: Wanted) -> str:
+def _nothing(asked: ExportRequest) -> str:
     """Say that an export would be empty."""
     if asked.layout:
         return f"None of these debates fits the layout {asked.layout}, so nothing was exported."
@@ -373,7 +380,7 @@ def _nothing(asked: Wanted) -> str:
     return "No ended debate matches these filters, so nothing was exported."
 
 
-def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:
+def _describe(asked: ExportRequest, voters: Pseudonyms) -> Filters:
     where = asked.where
     return Filters(
         platform=where.platform,

@@ -9,28 +9,88 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import cast
+from typing import TypeVar, cast
 
 import structlog
 
 from engine.delivery.ending import posted_reveal, where_revealed, why
-from engine.delivery.length import turns_expected
-from engine.delivery.public_link import with_page
-from engine.delivery.rematches import ANNOUNCEMENT, with_link
+from engine.formats import length_of
 from engine.store import Intent, Store
-from engine.store.leases import Served, everyone
+from engine.store.communities import PublicPart
+from engine.store.leases import Partition, everyone
 from engine.store.votes import awaits, tied
 from engine.values.debate import ENDED, Debate, Status, short_code, side_of
-from engine.values.errors import NotFoundError, VenueAwayError, VenueError, why_of
-from engine.values.judging import Question
-from engine.values.messages import Announcement, Phase, Progress
+from engine.values.errors import NotFoundError, VenueAwayError, VenueError, VenueGoneError, why_of
+from engine.values.judging import QUESTIONS, Question
+from engine.values.messages import Announcement, Phase, Progress, Reveal
 from engine.values.ports import Clock, Part, Permalinks, Venue
 from engine.values.text import headline
+
+# How many turns a debate has, as far as that is known while it is held.
+
+
+async def turns_expected(store: Store, debate: Debate) -> int:
+    """Return a debate's number of turns, without those that no one's question called for.
+
+    0 where a clock decides.
+    """
+    total = length_of(debate.setup)
+    if not (total and debate.request.questions):
+        return total
+    asked = await store.journal.found(debate.id, QUESTIONS)
+    skipped = bool(asked) and not asked[0].body["put"]
+    return total - len(debate.request.sides) if skipped else total
+
+
+# The link from a debate's announcement and reveal to its page on the web.
+
+
+M = TypeVar("M", Announcement, Reveal)
+
+
+async def with_page(
+    permalinks: Permalinks, store: Store, platform: str, intent: Intent, message: M
+) -> M:
+    """Return a message with the address of its debate's page, if its community shows debates."""
+    page = permalinks.debate(intent.debate)
+    if page and PublicPart.DEBATES in (
+        (await store.communities.get(platform, intent.community)).public
+    ):
+        return message.model_copy(update={"page": page})
+    return message
+
+
+# The link from a rematch's announcement to that of the debate before.
+
+
+ANNOUNCEMENT = "announcement"
+log = structlog.get_logger(__name__)
+
+
+async def with_link(
+    venue: Venue, store: Store, community: str, message: Announcement
+) -> Announcement:
+    """Return an announcement with the address of the debate before, if it has one."""
+    before = message.before
+    if before is None:
+        return message
+    first = await store.outbox.find(before.debate, ANNOUNCEMENT)
+    if first is None or not first.refs:
+        return message
+    try:
+        link = await venue.link(community, first.channel, first.refs[0])
+    except (VenueAwayError, VenueGoneError):
+        raise
+    except VenueError as error:
+        log.info("message has no link", debate=before.debate, why=str(error))
+        return message
+    linked = before.model_copy(update={"link": link})
+    return message.model_copy(update={"before": linked})
+
 
 LOOKED_BACK = 20  # debates
 RECENTLY = timedelta(hours=1)
 REASON_LENGTH = 500  # characters
-log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -40,7 +100,7 @@ class Board:
     venue: Venue
     store: Store
     clock: Clock
-    served: Callable[[], Served] = everyone
+    served: Callable[[], Partition] = everyone
     permalinks: Permalinks = field(default_factory=Permalinks)
     _shown: dict[str, Progress] = field(default_factory=dict)
     _failed: dict[str, Progress] = field(default_factory=dict)

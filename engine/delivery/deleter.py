@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.fleet.leases import Bell
-from engine.fleet.shares import Shares
+from engine.fleet.leases import Notifier
+from engine.fleet.shares import PartitionLeases
 from engine.store import Lease, Store
 from engine.store.retention import Deletion
 from engine.values.errors import (
@@ -34,9 +34,9 @@ class Deleter:
 
     venue: Venue
     store: Store
-    bell: Bell
+    bell: Notifier
     clock: Clock
-    shares: Shares
+    shares: PartitionLeases
 
     async def run(self) -> None:
         """Delete what people asked for, until cancelled."""

@@ -4,7 +4,7 @@ One process posts to each share of a platform, by a lease (engine/fleet/shares.p
 recorded as being sent before the request. If the response is lost, the thread is searched for the
 part's reference: found, it counts as sent; not found and past its deadline, it is sent again; and
 if reading is refused, it is left alone, since a gap is better than a duplicate. A refused message
-is retried as plain text, then replaced by a notice (engine/delivery/gaps.py).
+is retried as plain text, then replaced by a notice (engine/delivery/fallbacks.py).
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
-from engine.delivery.last_word import LastWord
-from engine.delivery.seeds import Seeds
-from engine.delivery.unseeding import Unseeding
-from engine.fleet.leases import Bell, Keeper
-from engine.fleet.shares import Shares
+from engine.delivery.fallbacks import LastWord, in_plain_words, is_plain, notice_of, stem_of
+from engine.delivery.seeds import SeedReactions, Unseeding
+from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.shares import PartitionLeases
 from engine.store import DeliveryState, Intent, Lease, Store
-from engine.store.leases import Served
+from engine.store.leases import Partition
 from engine.values.errors import (
     LeaseLostError,
     MessageGoneError,
@@ -57,9 +55,9 @@ from engine.values.text import headline
 from engine.words.phrases import LOCKED, WAITS_TO_POST
 
 if TYPE_CHECKING:
-    from engine.delivery.alerts import Alerts
     from engine.delivery.board import Board
     from engine.delivery.deleter import Deleter
+    from engine.delivery.ending import Alerts
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
@@ -80,11 +78,11 @@ class Delivery:
 
     venue: Venue
     store: Store
-    keeper: Keeper
-    bell: Bell
+    keeper: LeaseManager
+    bell: Notifier
     clock: Clock
     permalinks: Permalinks = field(default_factory=Permalinks)
-    shares: Shares = field(init=False)
+    shares: PartitionLeases = field(init=False)
     _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _leases: dict[str, Lease] = field(default_factory=dict)  # by which debates are delivered now
     _elsewhere: dict[str, str] = field(default_factory=dict)  # communities of others' debates
@@ -93,14 +91,14 @@ class Delivery:
     _last_word: LastWord = field(init=False)
     _managers: Alerts | None = None  # what tells them
     _board: Board | None = None
-    _seeds: Seeds = field(init=False)
+    _seeds: SeedReactions = field(init=False)
     _unseeding: Unseeding = field(init=False)
     _deleter: Deleter | None = None
 
     def __post_init__(self) -> None:
         self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
-        self.shares = Shares(self.venue.platform, self.store, self.keeper, self.clock)
-        self._seeds = Seeds(self.venue, self.store, self.bell, self.clock, self._served)
+        self.shares = PartitionLeases(self.venue.platform, self.store, self.keeper, self.clock)
+        self._seeds = SeedReactions(self.venue, self.store, self.bell, self.clock, self._served)
         joints = (self.venue, self.store, self.bell, self.clock)
         self._unseeding = Unseeding(*joints, self._seeds.adds_to, self._served)
         if self.venue.limits.state_seconds is not None:
@@ -131,12 +129,12 @@ class Delivery:
     def _alerts(self) -> Alerts:
         """What tells managers."""
         if self._managers is None:
-            from engine.delivery.alerts import Alerts  # few debates have any
+            from engine.delivery.ending import Alerts  # few debates have any
 
             self._managers = Alerts(self.venue, self.store)
         return self._managers
 
-    def _served(self) -> Served:
+    def _served(self) -> Partition:
         return self.shares.served
 
     async def settled(self, debate_id: str) -> None:
@@ -395,7 +393,7 @@ class Delivery:
         if isinstance(intent.message, Announcement):
             linked = intent.message
             if linked.before is not None:
-                from engine.delivery.rematches import with_link  # few debates are one
+                from engine.delivery.board import with_link  # few debates are one
 
                 linked = await with_link(self.venue, self.store, intent.community, linked)
             return self.venue.render(await self._with_page(intent, linked), stem_of(intent))
@@ -407,7 +405,7 @@ class Delivery:
     async def _with_page(self, intent: Intent, message: M) -> M:
         if not self.permalinks.debate(intent.debate):
             return message
-        from engine.delivery.public_link import with_page  # not all installations have pages
+        from engine.delivery.board import with_page  # not all installations have pages
 
         return await with_page(self.permalinks, self.store, self.venue.platform, intent, message)
 

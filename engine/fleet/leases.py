@@ -23,14 +23,14 @@ from engine.values.ports import UNWATCHED, Watch
 MOST_KNOWN = 1_000  # topics that were listened to; topics of single debates come and go
 
 
-class Ring(NamedTuple):
+class Notification(NamedTuple):
     """A ring as other processes hear it; without a key it only wakes those who listen now."""
 
     topic: str
     key: str | None
 
 
-class Bell:
+class Notifier:
     """Rings by topic. Every listener of a topic wakes; one of them gets the keys.
 
     `outward` takes each ring to other processes, without waiting.
@@ -40,19 +40,19 @@ class Bell:
         self._rung: defaultdict[str, set[str]] = defaultdict(set)
         self._waiting: defaultdict[str, set[asyncio.Future[None]]] = defaultdict(set)
         self._known: set[str] = set()
-        self.outward: Callable[[Ring], None] | None = None
+        self.outward: Callable[[Notification], None] | None = None
 
     def ring(self, topic: str, key: str = "") -> None:
         """Ring for a topic's listener, now or when it comes back."""
         self._ring(topic, key)
-        self._tell(Ring(topic, key))
+        self._tell(Notification(topic, key))
 
     def wake(self, topic: str) -> None:
         """Notify current listeners; later ones miss it."""
         self._wake(topic)
-        self._tell(Ring(topic, None))
+        self._tell(Notification(topic, None))
 
-    def hear(self, ring: Ring) -> None:
+    def hear(self, ring: Notification) -> None:
         """Ring as another process did; keys are kept only for those who listen here."""
         if ring.key is None:
             self._wake(ring.topic)
@@ -83,7 +83,7 @@ class Bell:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _tell(self, ring: Ring) -> None:
+    def _tell(self, ring: Notification) -> None:
         if self.outward is not None:
             self.outward(ring)
 
@@ -113,7 +113,7 @@ def elapsed() -> float:
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
-class Hold:
+class HeldLease:
     """A lease while it is held by a task, which is interrupted when the hold fails.
 
     It is certainly ours until `until`, by this process's own clock: so long after the last request
@@ -141,13 +141,13 @@ class Hold:
         return self._error if self._task.uncancel() <= self._cancelling else None
 
 
-class Keeper:
+class LeaseManager:
     """One per process: claims leases, renews all of them together, and reads the stop flags."""
 
     def __init__(
         self,
         store: Store,
-        bell: Bell,
+        bell: Notifier,
         holder: str,
         clock: Callable[[], float] = elapsed,
         watch: Watch = UNWATCHED,
@@ -157,7 +157,7 @@ class Keeper:
         self._bell = bell
         self._holder = holder
         self._clock = clock
-        self._holds: dict[str, Hold] = {}
+        self._holds: dict[str, HeldLease] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.draining = False
 
@@ -173,7 +173,7 @@ class Keeper:
         """
         async with self._turns.setdefault(name, asyncio.Lock()):
             lease, until = await self._claim_soon(name, LEASE_SECONDS if patient else 0.0)
-            hold = self._holds[name] = Hold(lease, stoppable, until)
+            hold = self._holds[name] = HeldLease(lease, stoppable, until)
             try:
                 try:
                     yield lease
@@ -276,7 +276,7 @@ class Keeper:
                 if self._has_run_out(hold):
                     hold.fail(_run_out(name))
 
-    def _has_run_out(self, hold: Hold) -> bool:
+    def _has_run_out(self, hold: HeldLease) -> bool:
         # Where no other process can hold a lease, none is lost by waiting.
         return not self._store.leases.alone and self._clock() > hold.until
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import structlog
 
-from engine.fleet.leases import LEASE_SECONDS, RENEW_SECONDS, Bell, Keeper
+from engine.fleet.leases import LEASE_SECONDS, RENEW_SECONDS, LeaseManager, Notifier
 from engine.store import Lease, Store
 from engine.values.errors import StoreError
 
@@ -68,10 +68,10 @@ class Fleet:
                 divided.changed()
 
 
-class Member:
+class FleetMember:
     """Keeps a fleet's size right by what all processes show."""
 
-    def __init__(self, fleet: Fleet, store: Store, keeper: Keeper, bell: Bell) -> None:
+    def __init__(self, fleet: Fleet, store: Store, keeper: LeaseManager, bell: Notifier) -> None:
         self._fleet = fleet
         self._store = store
         self._keeper = keeper

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.fleet.leases import Keeper
+from engine.fleet.leases import LeaseManager
 from engine.store import Lease, Store
-from engine.store.leases import Served, lane_of
+from engine.store.leases import Partition, lane_of
 from engine.values.debate import Value
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.values.ports import Clock
@@ -77,7 +77,7 @@ Divide = Callable[[], Awaitable[int | None]]
 Quit = Callable[[int, bool], Awaitable[None]]
 
 
-class Standing(Value):
+class ShareStatus(Value):
     """How much of a platform this process serves: which shares, out of how many (0: unknown)."""
 
     held: tuple[int, ...] = ()
@@ -103,12 +103,12 @@ async def _stop_nothing(share: int, lost: bool) -> None:
 
 
 @dataclass(slots=True)
-class Shares:
+class PartitionLeases:
     """The shares of one platform, or of anything else that processes divide by leases."""
 
     name: str
     store: Store
-    keeper: Keeper
+    keeper: LeaseManager
     clock: Clock
     most: int | None = None
     count: int = 0
@@ -128,14 +128,14 @@ class Shares:
         return frozenset(share for share, hold in self._holds.items() if hold.lease)
 
     @property
-    def served(self) -> Served:
+    def served(self) -> Partition:
         """What this process serves, for queries."""
-        return Served(max(1, self.count), self.held)
+        return Partition(max(1, self.count), self.held)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ShareStatus:
         """What a person may know about it."""
-        return Standing(held=tuple(sorted(self.held)), count=self.count)
+        return ShareStatus(held=tuple(sorted(self.held)), count=self.count)
 
     @property
     def alone(self) -> bool:
@@ -251,14 +251,14 @@ class Shares:
         while await leases.claim(f"{self._prefix}{name}", holder, seconds) is None:
             await self.clock.sleep(TURN_SECONDS)
 
-    def beside(self, name: str, most: int) -> Shares | None:
+    def beside(self, name: str, most: int) -> PartitionLeases | None:
         """Return what divides something else among the same processes, at most so many each.
 
         None where there is only one process: all is its own.
         """
         if self.store.leases.alone:
             return None
-        return Shares(name, self.store, self.keeper, self.clock, most)
+        return PartitionLeases(name, self.store, self.keeper, self.clock, most)
 
     def name_of(self, share: int) -> str:
         """Return the name of a share's lease."""

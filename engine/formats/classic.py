@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from engine.floor.floor import QUESTIONS, Floor
-from engine.floor.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
 from engine.formats.format import Format, Labels, Lengths, Sized
+from engine.stage.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
+from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.judging import DECISION, Artifact
 from engine.values.language import N_
@@ -80,7 +80,7 @@ class Classic(Format):
         together = request.turn_order is TurnOrder.SIMULTANEOUS
         return len(self.rounds(request)) * (1 if together else 2)
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         """Hold the debate."""
         last_a = last_b = None
         for round_name in self.rounds(floor.request):
@@ -95,7 +95,7 @@ class Classic(Format):
                 last_a = await self._speak(floor, "A", round_name, last_b)
                 last_b = await self._speak(floor, "B", round_name, last_a)
 
-    async def _speak(self, floor: Floor, seat: str, round_name: str, opposing: str | None) -> str:
+    async def _speak(self, floor: Stage, seat: str, round_name: str, opposing: str | None) -> str:
         kind = round_name.split("-")[0]
         if kind == QUESTIONS:
             return await floor.answer(seat, opposing=opposing)
@@ -110,7 +110,7 @@ class Classic(Format):
             opposing=opposing,
         )
 
-    async def _close(self, floor: Floor, seat: str, opposing: str | None) -> str:
+    async def _close(self, floor: Stage, seat: str, opposing: str | None) -> str:
         """Let a side give its last turn, and keep its decision."""
         labels = floor.prompts.data("classic/labels", Labels).of(floor.request.language)
         limits = ClassicLimits.model_validate(floor.limits)
@@ -131,7 +131,7 @@ class Classic(Format):
         return turn.text
 
 
-def shape_of(floor: Floor, limits: ClassicLimits) -> Shape[Conclusion]:
+def shape_of(floor: Stage, limits: ClassicLimits) -> Shape[Conclusion]:
     """Return the form of a last turn, with its limits."""
 
     def check(said: Conclusion) -> tuple[Fault, ...]:

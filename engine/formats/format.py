@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, JsonValue, ValidationError
 
-from engine.floor.floor import QUESTIONS, Floor
 from engine.prompts.library import Prompts
+from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Length, Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.judging import Verdict, Vote
@@ -167,16 +167,16 @@ class Format(ABC):
         What its own judge is asked after the last turn counts as far as it outlasts that reading.
         """
 
-    async def hold(self, floor: Floor) -> None:
+    async def hold(self, floor: Stage) -> None:
         """Let the sides look things up, where an operator has set that, then run the script."""
         if floor.retrieval is not None:
-            from engine.floor.research import research  # few installations have an endpoint
+            from engine.stage.research import research  # few installations have an endpoint
 
             await research(floor, floor.retrieval)
         await self.run(floor)
 
     @abstractmethod
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         """Hold the debate; `floor.adjourn` after the last turn lets the panel begin."""
 
     def with_questions(self, request: Request, rounds: Sequence[str]) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel
 
-from engine.floor.floor import Floor
-from engine.floor.shapes import Node, Shape, ShapedAnswer
+from engine.stage.shapes import Node, Shape, ShapedAnswer
+from engine.stage.stage import Stage
 from engine.values.judging import TIE, Artifact, Score
 from engine.values.language import N_
 from engine.values.overlap import similarity
@@ -145,7 +145,7 @@ SUBJECTS = {
 
 
 async def ask_judges(
-    floor: Floor,
+    floor: Stage,
     step: str,
     *,
     system: str,

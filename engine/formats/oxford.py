@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from engine.floor.floor import QUESTIONS, Floor
-from engine.floor.shapes import TurnLimits
 from engine.formats.format import Decision, Format, Lengths, Roles, Sized
+from engine.stage.shapes import TurnLimits
+from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.judging import TIE, Question, Verdict, Vote
 from engine.values.language import N_
@@ -65,7 +65,7 @@ class Oxford(Format):
         """Return the number of calls in sequence: all."""
         return self.turns(request)
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         """Hold the debate."""
         limits = OxfordLimits.model_validate(floor.limits)
         for round_name in self.rounds(floor.request):

@@ -128,7 +128,7 @@ def _known(fit: Fit, ballots: Iterable[Ballot]) -> list[str]:
     return [one.juror for one in ballots if one.valid and not one.audit and fit.knows(one.juror)]
 
 
-def plot(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> model.Course:
+def plot(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> model.ReadingSequence:
     """Return the readings to ask for after these, as the model of jurors would."""
     from engine.jury import model  # it decides
 
@@ -207,7 +207,7 @@ def _fill(fit: Fit, weights: Mapping[str, float], rubric: Rubric, ballot: Ballot
 
 
 def _conclude(
-    fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], course: model.Course
+    fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], course: model.ReadingSequence
 ) -> Chances:
     """Return what the model makes of the ballots: contrasts of contenders, all alike."""
     from engine.jury import model  # it decides

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from engine.floor.shapes import TEXT, by_key, choice, named, number, record, whole
-from engine.floor.structured import Parsed, UnreadableError, is_filler, read_object
 from engine.jury.rubric import DEBATE, Rubric
+from engine.stage.shapes import TEXT, by_key, choice, named, number, record, whole
+from engine.stage.structured import Parsed, UnreadableError, is_filler, read_object
 from engine.values.debate import Criterion, Model
 from engine.values.judging import TIE, Ballot
 from engine.values.ports import AnswerSchema, Reply
@@ -50,7 +50,7 @@ TIE_WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class Reading(NamedTuple):
+class JurorReading(NamedTuple):
     """One question to one juror: the contenders in the order shown; an audit decides nothing.
 
     The reading of a `recused` juror is one.
@@ -231,7 +231,7 @@ def _plain(text: str) -> str:
 
 
 def make_ballot(
-    reading: Reading,
+    reading: JurorReading,
     names: Mapping[str, str],
     outcome: Outcome,
     reply: Reply | None = None,

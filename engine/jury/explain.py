@@ -6,20 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engine.blinding import identity
-from engine.floor.shapes import TEXT, by_key, choice, named
-from engine.floor.steps import Caller
-from engine.floor.structured import (
-    Object,
-    UnreadableError,
-    example_texts,
-    is_filler,
-    read_object,
-)
 from engine.jury.why import REASONS, called, names_hidden, representative, told_reasons
 from engine.prompts.library import Prompts, language_name, quote
+from engine.stage.shapes import TEXT, by_key, choice, named
+from engine.stage.steps import Caller
+from engine.stage.structured import Object, UnreadableError, example_texts, is_filler, read_object
 from engine.values.debate import Debate, Model, Price, Setup
 from engine.values.errors import BudgetError, ModelError, StoppedError
-from engine.values.judging import TIE, Artifact, Ballot, Verdict, Why
+from engine.values.judging import TIE, Artifact, Ballot, Rationale, Verdict
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from engine.values.text import clean, is_visible, marked, unmarked
 
@@ -30,7 +24,7 @@ LENIENCE = 2  # times as many are read
 FAILURES = (ModelError, BudgetError, StoppedError, UnreadableError)
 
 
-class Case(NamedTuple):
+class ExplanationRequest(NamedTuple):
     """What a juror is asked to explain."""
 
     debate: Debate
@@ -64,7 +58,7 @@ def explains(debate: Debate, verdict: Verdict | None, prompts: Prompts) -> bool:
     return debate.request.why and decided and TEMPLATE in prompts.texts
 
 
-async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
+async def explain(case: ExplanationRequest, prompts: Prompts, steps: Caller) -> Rationale | None:
     """Ask a juror why the panel decided so; None if no ballot decided.
 
     An answer that cannot be used, or none, is a `problem`. Raises LeaseLostError or PausedError.
@@ -85,13 +79,13 @@ async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
         return unwritten(case, told)
 
 
-def unwritten(case: Case, problem: str) -> Why | None:
+def unwritten(case: ExplanationRequest, problem: str) -> Rationale | None:
     """Return what is told of a juror who did not answer; None if no ballot decided."""
     juror = writer(case)
-    return None if juror is None else Why(juror=juror.ref, problem=problem)
+    return None if juror is None else Rationale(juror=juror.ref, problem=problem)
 
 
-def writer(case: Case) -> Model | None:
+def writer(case: ExplanationRequest) -> Model | None:
     """Return the cheapest juror whose ballot decided; of several, the nearest to the result."""
     jurors = {juror.ref: juror for juror in case.setup.panel.roster}
     left = [one for one in case.counted if one.juror in jurors]
@@ -124,7 +118,7 @@ def why_schema(names: tuple[str, ...]) -> AnswerSchema:
     )
 
 
-def _ask(case: Case, prompts: Prompts) -> tuple[ChatMessage, ...]:
+def _ask(case: ExplanationRequest, prompts: Prompts) -> tuple[ChatMessage, ...]:
     request, names, hidden = case.debate.request, case.names, names_hidden(case.setup)
     variables: dict[str, Any] = {
         "topic": quote(identity.scrub(request.topic, hidden)),
@@ -153,7 +147,7 @@ def _ask(case: Case, prompts: Prompts) -> tuple[ChatMessage, ...]:
     )
 
 
-def _cue(case: Case) -> dict[str, str]:
+def _cue(case: ExplanationRequest) -> dict[str, str]:
     request = case.debate.request
     return {
         "kind": STEP,
@@ -164,14 +158,16 @@ def _cue(case: Case) -> dict[str, str]:
     }
 
 
-def read_why(text: str, finish: str, case: Case, examples: frozenset[str] = frozenset()) -> Why:
+def read_why(
+    text: str, finish: str, case: ExplanationRequest, examples: frozenset[str] = frozenset()
+) -> Rationale:
     """Read an answer. Raises UnreadableError for one that cannot be shown, and says why not."""
     answer, names = read_object(text, finish).value, case.names
     if unmarked(str(answer.get("winner"))).casefold() != case.result.casefold():
         raise UnreadableError("it names another winner than the jury")
     best = answer.get("best")
     best = {unmarked(name): said for name, said in best.items()} if isinstance(best, dict) else {}
-    told = Why(
+    told = Rationale(
         text=_read_text(answer, "decisive", SENTENCE),
         best={side: _read_text(best, name, POINT) for side, name in names.items()},
         differed=_read_text(answer, "differed", POINT, empty=True),
@@ -197,12 +193,12 @@ def _read_text(answer: Object, key: str, most: int, *, empty: bool = False) -> s
     return text
 
 
-def to_artifact(why: Why) -> Artifact:
+def to_artifact(why: Rationale) -> Artifact:
     """Return what is kept of an answer, or of its problem."""
     return Artifact.of(STEP, STEP, why.model_dump(mode="json"), valid=not why.problem)
 
 
-def of_artifacts(found: Sequence[Artifact]) -> Why | None:
+def of_artifacts(found: Sequence[Artifact]) -> Rationale | None:
     """Return the answer that was kept, if it can be shown."""
-    told = [Why.model_validate(one.body) for one in found]
+    told = [Rationale.model_validate(one.body) for one in found]
     return next((why for why in told if why.text), None)

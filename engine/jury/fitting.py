@@ -15,18 +15,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.jury.hearing import HeardDebate
 from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (
     SKILL_SD,
-    Likelihood,
+    JurorLikelihood,
     Matrix,
-    Model,
+    SignalCovariance,
     gather,
     invert,
 )
 from engine.jury.model import CLIP
-from engine.jury.sight import bet
+from engine.jury.sight import HeardDebate, bet
 from engine.values.debate import SEES, Fit, JurorFit
 
 Flags = NDArray[np.bool_]
@@ -85,16 +84,16 @@ class Leans(NamedTuple):
 class _Found:
     """A fitted model with what it was fitted to."""
 
-    said: Likelihood
+    said: JurorLikelihood
     x: Vector
     signals: Matrix
     sees: Vector
     free: Matrix
 
     @property
-    def model(self) -> Model:
+    def model(self) -> SignalCovariance:
         """The covariance at the fitted parameters."""
-        return Model.of(self.x, self.said)
+        return SignalCovariance.of(self.x, self.said)
 
 
 def fit_jurors(heard: Sequence[HeardDebate], before: Fit | None = None) -> Fit:
@@ -284,7 +283,7 @@ def _lay_out(
 
 def _fit_model(
     signals: Matrix, human: Vector, kinship: Matrix, start: Vector | None
-) -> tuple[Likelihood, Vector, Matrix]:
+) -> tuple[JurorLikelihood, Vector, Matrix]:
     """Fit the model to ballots, then to people's majorities too where there are enough of them.
 
     Who errs together is learnt from ballots alone: so few majorities hardly tell one juror from
@@ -304,7 +303,7 @@ def _fit_model(
 
 def _fit_ballots(
     signals: Matrix, kinship: Matrix, start: Vector | None
-) -> tuple[Likelihood, Vector]:
+) -> tuple[JurorLikelihood, Vector]:
     said = _say(signals, kinship)
     few = replace(said, sums=gather(signals[-SAMPLE:])) if len(signals) > SAMPLE else said
     found = _search(few, said.start() if start is None else start)
@@ -316,14 +315,14 @@ def _fit_ballots(
     return _settle(said, found)
 
 
-def _say(signals: Matrix, kinship: Matrix, *, people: bool = False) -> Likelihood:
+def _say(signals: Matrix, kinship: Matrix, *, people: bool = False) -> JurorLikelihood:
     n, squares = (~np.isnan(signals)).sum(0), np.nansum(signals**2, axis=0)
     usual = squares.sum() / max(1, n.sum())
     scale = 0.5 * np.log((squares + PSEUDO * usual + 1e-6) / (n + PSEUDO))
-    return Likelihood(gather(signals), kinship, scale, people)
+    return JurorLikelihood(gather(signals), kinship, scale, people)
 
 
-def _settle(said: Likelihood, x: Vector) -> tuple[Likelihood, Vector]:
+def _settle(said: JurorLikelihood, x: Vector) -> tuple[JurorLikelihood, Vector]:
     """Fit again with the group that was found, at a small cost (Meinshausen's relaxed lasso).
 
     The cost that keeps others out of the group also draws its members' parts toward 0.
@@ -333,16 +332,16 @@ def _settle(said: Likelihood, x: Vector) -> tuple[Likelihood, Vector]:
     return kept, minimise(kept, x, POLISH).x
 
 
-def _search(said: Likelihood, start: Vector) -> Vector:
+def _search(said: JurorLikelihood, start: Vector) -> Vector:
     """Return the better of two minima: from here, and from the strongest group in the rest."""
     plain = minimise(said, start, ROUNDS, ROUGH)
     herded = minimise(said, _suspect(said, plain.x), ROUNDS, ROUGH)
     return min(plain, herded, key=lambda found: found.value).x.copy()
 
 
-def _suspect(said: Likelihood, x: Vector) -> Vector:
+def _suspect(said: JurorLikelihood, x: Vector) -> Vector:
     """Return these parameters with a group along the leading eigenvector of what they leave."""
-    model, whole = Model.of(x, said), said.readers
+    model, whole = SignalCovariance.of(x, said), said.readers
     sums, counts = np.zeros(whole * whole), np.zeros(whole * whole)
     for jurors, debates, products in said.sums:
         cells = (jurors[:, :, None] * whole + jurors[:, None, :]).ravel()
@@ -517,7 +516,7 @@ def _judge_errors(found: _Found, jurors: int) -> Vector:
     """
     model = found.model
     signals = found.signals[:, :jurors]
-    said = Likelihood(gather(signals), found.said.kinship[:jurors, :jurors], np.zeros(jurors))
+    said = JurorLikelihood(gather(signals), found.said.kinship[:jurors, :jurors], np.zeros(jurors))
     size = np.sqrt(np.diag(model.raw))[:jurors]
     common = model.skill[:jurors] * math.sqrt(1 + model.shared) / size
     known = np.zeros(jurors)

@@ -15,9 +15,9 @@ from statistics import fmean
 from typing import NamedTuple
 
 from engine.jury.aggregate import UNKNOWN, margins, signals
-from engine.jury.hearing import hear
-from engine.jury.roster import Figures, PanelFit
+from engine.jury.roster import FitFigures, PanelFit
 from engine.jury.rubric import find_rubric
+from engine.jury.sight import hear
 from engine.jury.tracking import fit_slope, track
 from engine.store.journal import PastDebate
 from engine.store.learning import Learnt
@@ -182,7 +182,7 @@ def _fit_slope(debates: Sequence[PastDebate], firsts: Sequence[str | None]) -> f
 FEWEST_CHANGED = 25  # ballots by which a change that is known differs from a later one
 
 
-def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> Figures:
+def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> FitFigures:
     """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
 
     Without a ballot the model knows nothing yet.
@@ -190,14 +190,13 @@ def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> Figures:
     balanced, model = fit(past), Fit()
     if balanced.history:
         # Imported only here, as NumPy is.
-        from engine.jury.errors import with_errors
+        from engine.jury.fit_quality import compare_rules, with_errors
         from engine.jury.fitting import fit_jurors
-        from engine.jury.gate import compare_rules
 
         heard = hear(past)
         model = with_errors(fit_jurors(heard, before), heard)
         model = model.model_copy(update={"ahead": compare_rules(past)})
-    return Figures(
+    return FitFigures(
         history=balanced.history,
         correlation=balanced.correlation,
         slope=balanced.slope,

@@ -40,7 +40,7 @@ class Same(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Likelihood:
+class JurorLikelihood:
     """The model's objective: −log of likelihood times prior.
 
     Parameters are log skill, group and log scale of every reader, then the logarithms of `shared`
@@ -73,7 +73,7 @@ class Likelihood:
 
     def __call__(self, x: Vector) -> tuple[float, Vector]:
         """Return the objective and its gradient."""
-        model = Model.of(x, self)
+        model = SignalCovariance.of(x, self)
         value, pull = self.read(model.covariance)
         prior, slope = self._prior(x)
         return value + prior, self._chain(model, pull) + slope
@@ -91,7 +91,7 @@ class Likelihood:
             pull += np.bincount(cells.ravel(), slope.transpose(2, 0, 1).ravel(), whole * whole)
         return float(value), pull.reshape(whole, whole)
 
-    def _chain(self, model: Model, pull: Matrix) -> Vector:
+    def _chain(self, model: SignalCovariance, pull: Matrix) -> Vector:
         """Return the derivative by the parameters, from that by the covariance."""
         by_scale = (pull * model.covariance).sum(1)
         inner = pull * np.outer(model.unit, model.unit)
@@ -141,7 +141,7 @@ class Likelihood:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class SignalCovariance:
     """The covariance of all readers' signals at some parameters, and what it is made of.
 
     `erring` is the skill with which a reader takes part in shared errors: people in none. `raw` is
@@ -158,7 +158,7 @@ class Model:
     covariance: Matrix
 
     @staticmethod
-    def of(x: Vector, said: Likelihood) -> Model:
+    def of(x: Vector, said: JurorLikelihood) -> SignalCovariance:
         """Return the model at these parameters."""
         skill, group, scale, (shared, kin, _) = _split(x, said.readers)
         skill, shared, kin = np.exp(skill), math.exp(shared), math.exp(kin)
@@ -166,7 +166,9 @@ class Model:
         errors = np.outer(erring, erring) * (shared + kin * said.kinship)
         raw = np.outer(skill, skill) + errors + np.outer(group, group) + np.eye(said.readers)
         unit = np.exp(scale) / np.sqrt(np.diag(raw))
-        return Model(skill, erring, group, shared, kin, raw, unit, raw * np.outer(unit, unit))
+        return SignalCovariance(
+            skill, erring, group, shared, kin, raw, unit, raw * np.outer(unit, unit)
+        )
 
 
 def _split(x: Vector, readers: int) -> tuple[Vector, Vector, Vector, Vector]:

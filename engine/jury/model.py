@@ -35,14 +35,14 @@ class Posterior(NamedTuple):
     p: float
 
 
-class Panel(NamedTuple):
+class PanelWeights(NamedTuple):
     """How the truth follows from some jurors' signals: mean = Σ weight · x."""
 
     weights: tuple[float, ...]
     variance: float
 
 
-class Known(NamedTuple):
+class JurorTraits(NamedTuple):
     """What a juror's weight depends on."""
 
     family: str
@@ -51,11 +51,11 @@ class Known(NamedTuple):
     scale: float
 
     @classmethod
-    def of(cls, one: JurorFit) -> Known:
+    def of(cls, one: JurorFit) -> JurorTraits:
         """Return that of a fitted juror."""
         return cls(one.family, one.skill, one.group, one.scale)
 
-    def twice(self, shared: float, kin: float, steady: float) -> Known:
+    def twice(self, shared: float, kin: float, steady: float) -> JurorTraits:
         """Return that of the mean of a juror's two signals, one in each order.
 
         The steady part of its own error stays, and of the rest one half. In units of what is left
@@ -117,7 +117,7 @@ def chances(means: Mapping[str, float], variance: float) -> dict[str, float]:
     return {side: value / whole for side, value in best.items()}
 
 
-def weigh(fit: Fit, readings: Sequence[str]) -> Panel:
+def weigh(fit: Fit, readings: Sequence[str]) -> PanelWeights:
     """Return the weights of signals, R⁻¹a; the jurors of `readings` may be named twice each.
 
     A juror whose weight is negative is left out: a ballot for one side never counts for the other.
@@ -127,16 +127,16 @@ def weigh(fit: Fit, readings: Sequence[str]) -> Panel:
     known = tuple(_know(fit, juror, n) for juror, n in times.items())
     found = _weigh(fit.shared, fit.kin, known)
     weights = {one: weight / times[one] for one, weight in zip(times, found.weights, strict=True)}
-    return Panel(tuple(weights[one] for one in readings), found.variance)
+    return PanelWeights(tuple(weights[one] for one in readings), found.variance)
 
 
-def _know(fit: Fit, juror: str, readings: int = 1) -> Known:
-    known = Known.of(fit.jurors[juror])
+def _know(fit: Fit, juror: str, readings: int = 1) -> JurorTraits:
+    known = JurorTraits.of(fit.jurors[juror])
     return known if readings == 1 else known.twice(fit.shared, fit.kin, fit.steady)
 
 
 @lru_cache(4096)
-def _weigh(shared: float, kin: float, known: tuple[Known, ...]) -> Panel:
+def _weigh(shared: float, kin: float, known: tuple[JurorTraits, ...]) -> PanelWeights:
     """Return a panel's weights; the same few sit in many debates."""
     kept = list(range(len(known)))
     while kept:
@@ -152,10 +152,10 @@ def _weigh(shared: float, kin: float, known: tuple[Known, ...]) -> Panel:
         one = known[at]
         weights[at] = weight / one.scale
         gained += weight * one.skill / one.size(shared, kin)
-    return Panel(tuple(weights), 1 - gained)
+    return PanelWeights(tuple(weights), 1 - gained)
 
 
-def _solve(shared: float, kin: float, jurors: Sequence[Known]) -> list[float]:
+def _solve(shared: float, kin: float, jurors: Sequence[JurorTraits]) -> list[float]:
     """Solve R·w = a, R being the jurors' correlations and a those with the truth."""
     import numpy as np  # not loaded by a debate without a fit
 
@@ -170,20 +170,20 @@ def _solve(shared: float, kin: float, jurors: Sequence[Known]) -> list[float]:
     return found
 
 
-def _overlap(fit: Fit, one: Known, other: Known) -> float:
+def _overlap(fit: Fit, one: JurorTraits, other: JurorTraits) -> float:
     """Return the covariance of two jurors' u."""
     kin = fit.kin if one.family == other.family else 0.0
     return one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
 
 
-class Course(NamedTuple):
+class ReadingSequence(NamedTuple):
     """Readings to ask for next, and the variance of the truth after each of them."""
 
     readings: tuple[str, ...]
     variances: tuple[float, ...]
 
 
-def gain_of_another(mean: float, before: float, course: Course) -> float:
+def gain_of_another(mean: float, before: float, course: ReadingSequence) -> float:
     """Return how much likelier each further call makes the right verdict, at the best use of them.
 
     `before` is the variance that the ballots so far leave. A share of 1 for each call.
@@ -198,7 +198,7 @@ def gain_of_another(mean: float, before: float, course: Course) -> float:
 
 def plot(
     fit: Fit, asked: Sequence[str], new: Sequence[str], again: Sequence[str], most: int
-) -> Course:
+) -> ReadingSequence:
     """Return what to ask for next, each the reading that lowers the variance most.
 
     Either of the next of the `new` jurors, or of one of those who may read `again` in the other
@@ -207,20 +207,20 @@ def plot(
     names = (*new, *again)
     found, variances = _plot(
         (fit.shared, fit.kin, fit.steady),
-        tuple(sorted((Known.of(fit.jurors[one]), n) for one, n in Counter(asked).items())),
-        tuple(Known.of(fit.jurors[one]) for one in new),
-        tuple((Known.of(fit.jurors[one]), int(one in asked)) for one in again),
+        tuple(sorted((JurorTraits.of(fit.jurors[one]), n) for one, n in Counter(asked).items())),
+        tuple(JurorTraits.of(fit.jurors[one]) for one in new),
+        tuple((JurorTraits.of(fit.jurors[one]), int(one in asked)) for one in again),
         most,
     )
-    return Course(tuple(names[at] for at in found), variances)
+    return ReadingSequence(tuple(names[at] for at in found), variances)
 
 
 @lru_cache(4096)
 def _plot(
     errors: tuple[float, float, float],
-    asked: tuple[tuple[Known, int], ...],
-    new: tuple[Known, ...],
-    again: tuple[tuple[Known, int], ...],
+    asked: tuple[tuple[JurorTraits, int], ...],
+    new: tuple[JurorTraits, ...],
+    again: tuple[tuple[JurorTraits, int], ...],
     most: int,
 ) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return the readings' numbers, new jurors first, and the variances; for the same few panels.
@@ -282,7 +282,7 @@ def choose(
     are taken before others. Unknown jurors, and those that see nothing, are left out.
     """
     known = {
-        juror: Known.of(fit.jurors[juror])
+        juror: JurorTraits.of(fit.jurors[juror])
         for juror in available
         if juror in fit.jurors and (juror in first or fit.jurors[juror].sees >= SEES)
     }

@@ -7,34 +7,43 @@ see neither one another nor, unless the debate is not blind, a model's name.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from engine.blinding.transcript import BLINDER, Identities, Scribe, Transcript
-from engine.floor.steps import Caller
-from engine.floor.structured import example_texts, sent_back
+from engine.blinding.transcript import BLINDER, Identities, Transcript, TranscriptWriter
 from engine.jury.aggregate import aggregate
-from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
-from engine.jury.plan import next_readings
+from engine.jury.ballot import (
+    JurorReading,
+    Outcome,
+    ballot_schema,
+    make_ballot,
+    read_ballot,
+    tie_word,
+)
+from engine.jury.plan import next_readings, rotations
 from engine.jury.rubric import Rubric, find_rubric
 from engine.prompts.library import SOURCES, Prompts, language_name
+from engine.stage.steps import Caller
+from engine.stage.structured import example_texts, sent_back
 from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Turn, TurnOrder
 from engine.values.errors import ModelError
-from engine.values.judging import Ballot, Verdict
+from engine.values.judging import Ballot, Summary, Verdict
 from engine.values.ports import Call, ChatMessage, Reply
 from engine.values.sources import named
+from engine.values.text import SIDES, clean, headline, marked, rename
 
 
-def open_transcript(debate: Debate) -> Scribe:
+def open_transcript(debate: Debate) -> TranscriptWriter:
     """Return what writes a debate down for its jurors while it is held."""
     setup, request = debate.setup, debate.request
     gone = tuple(change.was for change in setup.replaced)
     cast = Identities(setup.names, request.sides | request.seats, setup.panel.blind, gone)
     sources = named(request.sources)
-    return Scribe(request.topic, request.conditions, cast, request.stances, sources)
+    return TranscriptWriter(request.topic, request.conditions, cast, request.stances, sources)
 
 
 async def hold_panel(
@@ -42,7 +51,7 @@ async def hold_panel(
     turns: Sequence[Turn],
     prompts: Prompts,
     steps: Caller,
-    scribe: Scribe,
+    scribe: TranscriptWriter,
     begun: asyncio.Event | None = None,
 ) -> tuple[Verdict, dict[str, Ballot]]:
     """Return the panel's verdict, and every ballot by the step that gave it.
@@ -56,7 +65,7 @@ async def hold_panel(
     together = debate.request.turn_order is TurnOrder.SIMULTANEOUS
     lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
     transcript = await loop.run_in_executor(BLINDER, lay_out)
-    panel = Panel(debate, transcript, prompts, steps)
+    panel = PanelReadings(debate, transcript, prompts, steps)
     contenders = tuple(debate.request.sides)
     cast: dict[str, Ballot] = {}
     while readings := next_readings(debate.setup.panel, contenders, tuple(cast.values())):
@@ -74,7 +83,7 @@ async def hold_panel(
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class PanelReadings:
     """The shared parts of one debate's readings."""
 
     debate: Debate
@@ -102,7 +111,7 @@ class Panel:
         for order in set(orders) - self.messages.keys():
             self.messages[order] = self._write(order)
 
-    async def read(self, reading: Reading) -> tuple[str, Ballot]:
+    async def read(self, reading: JurorReading) -> tuple[str, Ballot]:
         """Ask a juror for one ballot, once more when the first cannot be used."""
         step = f"jury/{reading.juror.ref}/{''.join(reading.order)}"
         messages = self.messages[reading.order]
@@ -124,7 +133,9 @@ class Panel:
         names = self.debate.setup.names
         return step, make_ballot(reading, names, outcome, reply, prompt_hash(messages))
 
-    async def _ask(self, step: str, reading: Reading, messages: tuple[ChatMessage, ...]) -> Reply:
+    async def _ask(
+        self, step: str, reading: JurorReading, messages: tuple[ChatMessage, ...]
+    ) -> Reply:
         names = self.names(reading.order)
         cue = {
             "kind": "ballot",
@@ -185,3 +196,87 @@ class Panel:
             "tie_word": tie_word(request.language),
             "answers": self.of_answers,
         }
+
+
+# A neutral summary of a debate by one of its jurors, who reads it as blind as the others.
+
+
+STEP = "summary"
+FEWEST, MOST = 400, 600  # characters
+_SENTENCE = re.compile(r"[.!?…][\"'”’»)]*(?=\s|$)|[。！？][”’」』）]*")
+
+
+async def summarise(
+    debate: Debate,
+    turns: Sequence[Turn],
+    prompts: Prompts,
+    steps: Caller,
+    scribe: TranscriptWriter,
+    begun: asyncio.Event | None = None,
+) -> Summary:
+    """Return the summary by the roster's last juror, who often reads nothing else.
+
+    It waits until the panel has `begun`.
+
+    One over 600 characters is cut at a sentence, one under 400 is marked. Without an answer there
+    is none. Raises what stops a debate.
+    """
+    if begun is not None:
+        await begun.wait()
+    call = await _ask_for(debate, turns, prompts, steps, scribe)
+    try:
+        reply = await steps.call(call)
+    except ModelError as error:
+        return Summary(problem=error.problem)
+    text = _by_side(reply.text, debate.setup.names)
+    return _fit(text) if text else Summary(problem="the answer is empty")
+
+
+async def _ask_for(
+    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: TranscriptWriter
+) -> Call:
+    """Return the juror's call: a ballot's prompt, which providers have cached, up to the task."""
+    setup, request = debate.setup, debate.request
+    together = request.turn_order is TurnOrder.SIMULTANEOUS
+    lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
+    transcript = await asyncio.get_running_loop().run_in_executor(BLINDER, lay_out)
+    panel = PanelReadings(debate, transcript, prompts, steps)
+    order = rotations(setup.panel, tuple(request.sides))[0]
+    variables = panel.variables(order) | {"fewest": FEWEST, "most": MOST}
+    shown = panel.show(variables)
+    asked, system = (prompts.render(f"jury/{part}", **variables) for part in ("summary", "system"))
+    cue = {"kind": STEP, "topic": request.topic, "language": request.language}
+    return Call(
+        STEP,
+        setup.panel.roster[-1],
+        messages=(
+            ChatMessage(role="system", content=system),
+            ChatMessage(role="user", content=f"{shown}\n\n{asked}"),
+        ),
+        sampling=setup.sampling["juror"],
+        cue=cue | {"shown": ",".join(setup.names[side] for side in request.sides)},
+        role="juror",
+    )
+
+
+def _by_side(text: str, names: Mapping[str, str]) -> str:
+    """Return a text as one paragraph, with sides and their marks in place of neutral names."""
+    sides = {name: marked(side) for side, name in names.items()}
+    return rename(" ".join(clean(text).split()), sides)
+
+
+def _length(text: str) -> int:
+    """Return how long a text is without the marks of its sides, which no juror writes."""
+    return len(text) - sum(text.count(mark) * (len(mark) + 1) for mark in SIDES.values())
+
+
+def _fit(text: str) -> Summary:
+    """Return a text within the limit, cut after the last whole sentence that fits."""
+    if FEWEST <= _length(text) <= MOST:
+        return Summary(text=text)
+    if _length(text) < FEWEST:
+        return Summary(text=text, fit="too_short")
+    wholes = [text[: end.end()] for end in _SENTENCE.finditer(text)]
+    if fits := [whole for whole in wholes if FEWEST // 2 <= _length(whole) <= MOST]:
+        return Summary(text=fits[-1], fit="trimmed")
+    return Summary(text=headline(text, MOST), fit="cut")

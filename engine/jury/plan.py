@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.jury.aggregate import MOST_JURORS, MOST_READINGS, aggregate, plot, ready_fit
-from engine.jury.ballot import Reading
+from engine.jury.ballot import JurorReading
 from engine.values.debate import Model, PanelMode, PanelSetup
 from engine.values.judging import Ballot
 
@@ -33,7 +33,7 @@ WORTHWHILE = 0.002  # by how much a further call has to raise the chance of a ri
 
 def next_readings(
     setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]
-) -> tuple[Reading, ...]:
+) -> tuple[JurorReading, ...]:
     """Return the readings to request now, concurrently; none if the panel is complete.
 
     `ballots` are those so far, valid or not, in any sequence. Audits come last, once the
@@ -114,7 +114,7 @@ def _is_complete(setup: PanelSetup) -> bool:
     return setup.mode is PanelMode.ADAPTIVE and (setup.stake is not None or setup.wave > 0)
 
 
-def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Reading, ...]:
+def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[JurorReading, ...]:
     """Return the readings due in any case: the first wave, and where they are due second orders.
 
     They are in strict mode, before jurors are proven to see, and where too few jurors may read.
@@ -125,7 +125,8 @@ def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Re
         jurors = setup.roster[:asked]
         return tuple(pair for juror in jurors for pair in _both_orders(juror, orders[0]))
     once = tuple(
-        Reading(juror, orders[at % len(orders)]) for at, juror in enumerate(setup.roster[:wave])
+        JurorReading(juror, orders[at % len(orders)])
+        for at, juror in enumerate(setup.roster[:wave])
     )
     again = tuple(reading._replace(order=reading.order[::-1]) for reading in once)
     if setup.stake is not None:
@@ -133,7 +134,7 @@ def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Re
     return once + again[: wave - len(once)] if setup.fit is not None else once
 
 
-def _matrix(setup: PanelSetup, contenders: tuple[str, ...]) -> Iterator[Reading]:
+def _matrix(setup: PanelSetup, contenders: tuple[str, ...]) -> Iterator[JurorReading]:
     """Yield every juror in both orders; a recused one decides nothing."""
     orders = rotations(setup, contenders)
     for at, juror in enumerate(setup.readers):
@@ -142,11 +143,11 @@ def _matrix(setup: PanelSetup, contenders: tuple[str, ...]) -> Iterator[Reading]
             yield reading._replace(audit=recused, recused=recused)
 
 
-def _both_orders(juror: Model, order: tuple[str, ...]) -> tuple[Reading, Reading]:
-    return Reading(juror, order), Reading(juror, order[::-1])
+def _both_orders(juror: Model, order: tuple[str, ...]) -> tuple[JurorReading, JurorReading]:
+    return JurorReading(juror, order), JurorReading(juror, order[::-1])
 
 
-def _missing(wanted: Sequence[Reading], ballots: Sequence[Ballot]) -> tuple[Reading, ...]:
+def _missing(wanted: Sequence[JurorReading], ballots: Sequence[Ballot]) -> tuple[JurorReading, ...]:
     done = {(ballot.juror, ballot.order, ballot.audit) for ballot in ballots}
     return tuple(
         reading
@@ -157,7 +158,7 @@ def _missing(wanted: Sequence[Reading], ballots: Sequence[Ballot]) -> tuple[Read
 
 def _ask(
     setup: PanelSetup, contenders: tuple[str, ...], asked: int, deciding: Sequence[Ballot]
-) -> tuple[Reading, ...]:
+) -> tuple[JurorReading, ...]:
     """Return the next reading, if one is worth its call: in strict mode those in both orders."""
     verdict = aggregate(setup, contenders, deciding).verdict
     orders = rotations(setup, contenders)
@@ -167,7 +168,7 @@ def _ask(
             return ()
         juror = next(one for one in setup.roster if one.ref == following[0])
         read = [ballot.order for ballot in deciding if ballot.juror == juror.ref]
-        return (Reading(juror, read[0][::-1] if read else _balance(orders, deciding)),)
+        return (JurorReading(juror, read[0][::-1] if read else _balance(orders, deciding)),)
     if asked >= min(MOST_JURORS, len(setup.roster)):
         return ()
     if verdict.z is not None and abs(verdict.z) >= CLEAR:
@@ -175,7 +176,7 @@ def _ask(
     juror = setup.roster[asked]
     if setup.mode is PanelMode.STRICT:
         return _both_orders(juror, orders[0])
-    return (Reading(juror, _balance(orders, deciding)),)
+    return (JurorReading(juror, _balance(orders, deciding)),)
 
 
 def _balance(orders: tuple[tuple[str, ...], ...], deciding: Sequence[Ballot]) -> tuple[str, ...]:
@@ -189,7 +190,7 @@ def _balance(orders: tuple[tuple[str, ...], ...], deciding: Sequence[Ballot]) ->
     return min(orders[turn:] + orders[:turn], key=lambda order: valid[order])
 
 
-def _audits(setup: PanelSetup, deciding: Sequence[Ballot]) -> tuple[Reading, ...]:
+def _audits(setup: PanelSetup, deciding: Sequence[Ballot]) -> tuple[JurorReading, ...]:
     """Return each juror's other order, to measure how much order moves it.
 
     With a model, only that of the juror whose lean is known least.
@@ -197,7 +198,7 @@ def _audits(setup: PanelSetup, deciding: Sequence[Ballot]) -> tuple[Reading, ...
     jurors = {juror.ref: juror for juror in setup.roster}
     read = {(ballot.juror, ballot.order) for ballot in deciding}
     readings = tuple(
-        Reading(jurors[ballot.juror], ballot.order[::-1], audit=True)
+        JurorReading(jurors[ballot.juror], ballot.order[::-1], audit=True)
         for ballot in sorted(deciding, key=lambda ballot: ballot.juror)
         if ballot.valid
         and ballot.juror in jurors
@@ -207,7 +208,7 @@ def _audits(setup: PanelSetup, deciding: Sequence[Ballot]) -> tuple[Reading, ...
         return readings
     known = setup.fit.jurors
 
-    def doubt(reading: Reading) -> float:
+    def doubt(reading: JurorReading) -> float:
         return known[reading.juror.ref].lean_error if reading.juror.ref in known else math.inf
 
     return tuple(sorted(readings, key=doubt, reverse=True)[:1])

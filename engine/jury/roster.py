@@ -179,7 +179,7 @@ class PanelFit(NamedTuple):
     model: Fit | None = None
 
 
-class Figures(Value):
+class FitFigures(Value):
     """A fit as it is stored: the figures of the balanced rule, and the model of the jurors."""
 
     history: Mapping[str, JurorHistory] = {}

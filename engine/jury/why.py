@@ -7,7 +7,7 @@ from statistics import fmean
 
 from engine.blinding.identity import names_of, scrub
 from engine.values.debate import Setup
-from engine.values.judging import TIE, Ballot, Verdict, Why
+from engine.values.judging import TIE, Ballot, Rationale, Verdict
 from engine.values.text import clean, marked, rename, whole_sentences
 
 REASONS, SENTENCE = 600, 300  # characters of a juror's reasons, and of those that a reveal quotes
@@ -56,11 +56,11 @@ def _signal(ballot: Ballot, side: str) -> float:
     return (ballot.signal or {}).get(side, 0.0)
 
 
-def quote(setup: Setup, verdict: Verdict, ballots: Iterable[Ballot]) -> Why | None:
+def quote(setup: Setup, verdict: Verdict, ballots: Iterable[Ballot]) -> Rationale | None:
     """Return the most representative juror's own words; None where no one wrote any."""
     ballot = representative(verdict, ballots)
     text = told_reasons(setup, ballot, SENTENCE, marks=True) if ballot else ""
-    return Why(text=text, juror=ballot.juror, quoted=True) if ballot and text else None
+    return Rationale(text=text, juror=ballot.juror, quoted=True) if ballot and text else None
 
 
 def mean_marks(ballots: Sequence[Ballot]) -> dict[str, dict[str, float]]:

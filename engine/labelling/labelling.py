@@ -26,7 +26,7 @@ from engine.labelling.sheet import (
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.labelling import (
     Annotator,
-    Course,
+    AnnotatorProgress,
     Drawn,
     Joined,
     Kind,
@@ -56,7 +56,7 @@ def may_label(debate: Debate) -> bool:
     return debate.status is Status.CLOSED and len(sides) == 2 and not debate.request.guest
 
 
-def kind_of(course: Course) -> Kind:
+def kind_of(course: AnnotatorProgress) -> Kind:
     """Return what an annotator's next sheet is: the same for the same place in a task."""
     task, place = course.task, f"{course.task.seed}/{course.key}"
     if course.known and course.number == Random(place).choice(EARLY):

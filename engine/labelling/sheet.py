@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 
 from engine.blinding.transcript import Round
 from engine.dataset.layouts import read_blind, unquote, without_mentions
-from engine.store.labelling import MOST_COMMENT, Drawn, Filled, Task
+from engine.store.labelling import MOST_COMMENT, Drawn, StoredSheetAnswer, Task
 from engine.values.debate import Debate, Turn, Value
 from engine.values.judging import TIE, WEAK
 from engine.values.sources import named
@@ -28,7 +28,7 @@ PLACES: tuple[Place, Place] = ("first", "second")
 TOPIC_LENGTH = 100  # characters of a topic in a list
 
 
-class Speech(Value):
+class SheetTurn(Value):
     """One turn on a sheet; `number` counts through the sheet, and names it in an answer.
 
     `text` is Markdown that a model wrote, blinded and otherwise as it is.
@@ -46,7 +46,7 @@ class SheetRound(Value):
 
     title: str
     asked: tuple[str, ...]
-    speeches: tuple[Speech, ...]
+    speeches: tuple[SheetTurn, ...]
 
 
 class SheetAnswer(Value):
@@ -147,7 +147,9 @@ def line_of(drawn: Drawn, debate: Debate) -> SheetLine | None:
     return SheetLine(id=drawn.id, number=drawn.number, topic=topic, option=option)
 
 
-def fill(drawn: Drawn, turns: Sequence[Turn], answer: SheetAnswer, now: datetime) -> Filled:
+def fill(
+    drawn: Drawn, turns: Sequence[Turn], answer: SheetAnswer, now: datetime
+) -> StoredSheetAnswer:
     """Return an answer in terms of the debate.
 
     It took the time since the sheet was given, or the less that its page measured. Thumbs on
@@ -158,7 +160,7 @@ def fill(drawn: Drawn, turns: Sequence[Turn], answer: SheetAnswer, now: datetime
     seconds = since if answer.seconds is None else min(answer.seconds, since)
     first, second = tuple(drawn.order)
     options = {"first": first, "second": second, "tie": TIE, "weak": WEAK}
-    return Filled(
+    return StoredSheetAnswer(
         option=options[answer.option],
         confidence=answer.confidence,
         ground=answer.ground,
@@ -178,7 +180,7 @@ def _rounds(rounds: Sequence[Round], names: tuple[str, str]) -> Iterator[SheetRo
     numbers = count(1)
     for one in rounds:
         speeches = tuple(
-            Speech(
+            SheetTurn(
                 number=next(numbers),
                 speaker=PLACES[names.index(speech.name)],
                 name=speech.name,

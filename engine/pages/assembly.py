@@ -8,17 +8,16 @@ from typing import Any, NamedTuple
 
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
-from engine.delivery.ending import why
-from engine.delivery.interruption import INTERRUPTED, way_on
+from engine.delivery.ending import INTERRUPTED, way_on, why
 from engine.pages.debate import (
     CALLS_ON_A_PAGE,
     CallPage,
     CallsPage,
     DebatePage,
     Item,
-    Part,
+    PageTry,
     Rows,
-    Try,
+    TurnsPart,
     only_last,
     shorten,
     shorten_sections,
@@ -33,7 +32,7 @@ from engine.words.phrases import told_reason
 from engine.words.translation import say
 
 
-class Found(NamedTuple):
+class PageSources(NamedTuple):
     """What a page is made of; `rows` are those of an export, None while anything is sealed.
 
     `turns` and `calls` are how many the debate has.
@@ -49,7 +48,7 @@ class Found(NamedTuple):
     calls: int = 0
 
 
-def assemble(found: Found, part: Part) -> DebatePage:
+def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
     """Return a part of a debate's page, in the debate's language."""
     debate = found.debate
     with speaking(debate.request.language):
@@ -83,10 +82,10 @@ def assemble(found: Found, part: Part) -> DebatePage:
 # --- calls -------------------------------------------------------------------------------
 
 
-def tries_of(calls: Sequence[Mapping[str, Any]]) -> tuple[Try, ...]:
+def tries_of(calls: Sequence[Mapping[str, Any]]) -> tuple[PageTry, ...]:
     """Return the tries of calls in the order of an export."""
     return tuple(
-        Try(
+        PageTry(
             number=number,
             step=one["step"],
             attempt=one["attempt"],
@@ -102,7 +101,7 @@ def tries_of(calls: Sequence[Mapping[str, Any]]) -> tuple[Try, ...]:
     )
 
 
-def calls_page(item: Item, tries: Sequence[Try], number: int, *, kept: bool) -> CallsPage:
+def calls_page(item: Item, tries: Sequence[PageTry], number: int, *, kept: bool) -> CallsPage:
     """Return a page of calls with the sums over all of them; `kept`: prompts can be read."""
     count = max(1, -(-len(tries) // CALLS_ON_A_PAGE))
     number = min(max(number, 1), count)
@@ -129,7 +128,7 @@ def sealed_calls(item: Item) -> CallsPage:
 
 
 def call_page(
-    item: Item, tries: Sequence[Try], number: int, asked: Mapping[str, Any] | None
+    item: Item, tries: Sequence[PageTry], number: int, asked: Mapping[str, Any] | None
 ) -> CallPage:
     """Return a call's page; `asked` is its row in `prompts`, None where an export has none."""
     row = asked or {"messages": None, "reply": None, "error": None, "schema": None}

@@ -1,8 +1,8 @@
 """A debate's page, its calls and its pictures as values.
 
-`Page` (engine/dataset/page.py) is what everyone may read. Beside it stands what an operator reads
-of a debate in which nothing is sealed any more, made of the rows that an export has of it. So
-pages of the database and of an export say the same, without what an export leaves out.
+`ReportedDebate` (engine/dataset/page.py) is what everyone may read. Beside it stands what an
+operator reads of a debate in which nothing is sealed any more, made of the rows that an export has
+of it. So pages of the database and of an export say the same, without what an export leaves out.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from engine.dataset.entry import may_be_read
-from engine.dataset.page import Page
-from engine.delivery.interruption import INTERRUPTED
-from engine.store.listings import Listed, Sought
+from engine.dataset.page import ReportedDebate
+from engine.delivery.ending import INTERRUPTED
+from engine.store.listings import DebateQuery, DebateSummary
 from engine.values.debate import Debate, Status, Turn
 from engine.values.errors import UsageError
 from engine.values.text import clean, headline, scrub
@@ -50,12 +50,12 @@ class Item(NamedTuple):
 class ListPage(NamedTuple):
     """A page of a list: `number` from 1 of `pages`, of `total` debates."""
 
-    sought: Sought
+    sought: DebateQuery
     items: tuple[Item, ...]
     total: int
     number: int
     pages: int
-    choices: Listed
+    choices: DebateSummary
 
 
 def item_of(debate: Debate, gone: Container[str] = ()) -> Item:
@@ -81,14 +81,14 @@ def item_of(debate: Debate, gone: Container[str] = ()) -> Item:
     )
 
 
-def read_sought(given: Mapping[str, str]) -> Sought:
+def read_sought(given: Mapping[str, str]) -> DebateQuery:
     """Return what a form or an address asks for. Raises UsageError for an unknown state."""
     asked = {name: clean(value).strip() for name, value in given.items()}
     state = asked.get("state", "").lower()
     if state and state not in (*Status, INTERRUPTED):
         raise UsageError("There is no such state; choose one from the list.")
     plain = ("format", "language", "platform", "community", "series", "model")
-    return Sought(
+    return DebateQuery(
         words=tuple(_WORD.findall(asked.get("q", ""))),
         status=Status(state) if state not in ("", INTERRUPTED) else None,
         interrupted=state == INTERRUPTED,
@@ -97,12 +97,12 @@ def read_sought(given: Mapping[str, str]) -> Sought:
     )
 
 
-def state_of(sought: Sought) -> str:
+def state_of(sought: DebateQuery) -> str:
     """Return the state that is looked for; empty for any."""
     return INTERRUPTED if sought.interrupted else sought.status or ""
 
 
-def write_sought(sought: Sought) -> dict[str, str]:
+def write_sought(sought: DebateQuery) -> dict[str, str]:
     """Return the address's parameters of what is looked for, without those that are empty."""
     plain = {
         "q": " ".join(sought.words),
@@ -134,7 +134,7 @@ MARKUP_WEIGHT = 9  # bytes that a character which means something in Markdown be
 _FRAME_WEIGHT = 700  # of a turn's title, link and marks
 
 
-class Part(NamedTuple):
+class TurnsPart(NamedTuple):
     """Which part of a debate's turns a page has: `number` from 1 of `parts`."""
 
     number: int
@@ -176,7 +176,7 @@ def divide(turns: Sequence[Turn]) -> tuple[tuple[Turn, ...], ...]:
     return (*parts, tuple(begun))
 
 
-class Outline(NamedTuple):
+class PartsOutline(NamedTuple):
     """What a debate's parts are: the first and last turn's number of each, and who spoke when.
 
     `spoken` names every turn, by its step.
@@ -192,11 +192,11 @@ class Outline(NamedTuple):
         return min(max(part, 1), len(self.bounds))
 
 
-def outline(turns: Sequence[Turn]) -> Outline:
+def outline(turns: Sequence[Turn]) -> PartsOutline:
     """Return what the parts of a debate's turns are."""
     bounds = tuple((part[0].number, part[-1].number) if part else (0, 0) for part in divide(turns))
     spoken = ({"step": one.step, "number": one.number, "seat": one.seat} for one in turns)
-    return Outline(bounds, tuple(spoken))
+    return PartsOutline(bounds, tuple(spoken))
 
 
 Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -208,14 +208,14 @@ SOURCES_WEIGHT, BALLOTS_WEIGHT, SECTIONS_WEIGHT = 24_000, 34_000, 30_000  # byte
 CALLS_ON_A_PAGE = 100
 
 
-class Grid(NamedTuple):
+class PageTable(NamedTuple):
     """A table: its heads, and rows of as many cells."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-class Section(NamedTuple):
+class PageSection(NamedTuple):
     """A part of a page below the turns; `key` is what a link to it ends with.
 
     `facts` are names with values, `text` is Markdown of models, `raw` is shown as it is. `picture`
@@ -225,14 +225,14 @@ class Section(NamedTuple):
     key: str
     title: str
     facts: tuple[tuple[str, str], ...] = ()
-    grids: tuple[Grid, ...] = ()
+    grids: tuple[PageTable, ...] = ()
     text: str = ""
     raw: str = ""
     picture: str = ""
     alt: str = ""
 
 
-class Picture(NamedTuple):
+class PagePicture(NamedTuple):
     """A picture of a page, as SVG."""
 
     name: str
@@ -259,12 +259,12 @@ class DebatePage(NamedTuple):
     """
 
     item: Item
-    page: Page
+    page: ReportedDebate
     part: int
     parts: int
     turns: int
     marks: Mapping[int, TurnMark]
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
     waits: str
     live: bool
     calls: int
@@ -276,7 +276,7 @@ class DebatePage(NamedTuple):
         return self.part == self.parts
 
 
-class Try(NamedTuple):
+class PageTry(NamedTuple):
     """A try of a model call; `number` is its place in the debate, from 1."""
 
     number: int
@@ -295,7 +295,7 @@ class CallsPage(NamedTuple):
     """A page of a debate's calls, with the sums over all of them; `usd` is None if unknown."""
 
     item: Item
-    tries: tuple[Try, ...]
+    tries: tuple[PageTry, ...]
     number: int
     pages: int
     total: int
@@ -310,7 +310,7 @@ class CallPage(NamedTuple):
     """A call with its prompt, by role, and its reply; None was deleted, or is not in an export."""
 
     item: Item
-    call: Try
+    call: PageTry
     messages: tuple[tuple[str, str], ...] | None
     reply: str | None
     error: str
@@ -318,7 +318,7 @@ class CallPage(NamedTuple):
     calls: int
 
 
-def shorten(page: Page, part: Part) -> tuple[Page, frozenset[int]]:
+def shorten(page: ReportedDebate, part: TurnsPart) -> tuple[ReportedDebate, frozenset[int]]:
     """Return a page whose texts fit, and the numbers of turns that are cut."""
     longer = frozenset(turn.number for turn in part.turns if cut(turn.text) != turn.text)
     turns = tuple(one._replace(text=cut(one.text)) for one in page.turns)
@@ -328,12 +328,12 @@ def shorten(page: Page, part: Part) -> tuple[Page, frozenset[int]]:
     return page._replace(turns=turns, sources=sources, ballots=ballots), longer
 
 
-def _shares(page: Page) -> list[tuple[tuple[str, str], int]]:
+def _shares(page: ReportedDebate) -> list[tuple[tuple[str, str], int]]:
     share = SOURCES_WEIGHT // max(1, len(page.sources))
     return [(source, share) for source in page.sources]
 
 
-def shorten_sections(sections: Sequence[Section]) -> tuple[Section, ...]:
+def shorten_sections(sections: Sequence[PageSection]) -> tuple[PageSection, ...]:
     """Return sections whose long texts fit on a page together."""
     heavy = sum(weigh(one.text) + len(one.raw) for one in sections)
     if heavy <= SECTIONS_WEIGHT:
@@ -348,7 +348,7 @@ def shorten_sections(sections: Sequence[Section]) -> tuple[Section, ...]:
     )
 
 
-def only_last(page: Page, part: Part) -> Page:
+def only_last(page: ReportedDebate, part: TurnsPart) -> ReportedDebate:
     """Return what a part shows of a page: what stands before the turns only on the first."""
     if part.number > 1:
         page = page._replace(conditions="", stances=(), sources=())
@@ -364,7 +364,7 @@ class Library(Protocol):
     A debate is named by its id or short code; those that name one raise NotFoundError.
     """
 
-    async def find(self, sought: Sought, number: int) -> ListPage:
+    async def find(self, sought: DebateQuery, number: int) -> ListPage:
         """Return a page of a list, or its last one."""
 
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
@@ -379,7 +379,7 @@ class Library(Protocol):
     async def call(self, name: str, number: int) -> CallPage:
         """Return a call with what was asked and answered, by its place from 1."""
 
-    async def picture(self, name: str, picture: str) -> Picture:
+    async def picture(self, name: str, picture: str) -> PagePicture:
         """Return a picture of a debate's page."""
 
     async def turn_text(self, name: str, turn: int) -> str:

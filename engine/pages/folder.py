@@ -18,7 +18,7 @@ from engine.dataset.columns import SCHEMA_VERSION, moment
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, Written
 from engine.dataset.tables import every_table
 from engine.pages.assembly import (
-    Found,
+    PageSources,
     assemble,
     call_page,
     calls_page,
@@ -33,9 +33,9 @@ from engine.pages.debate import (
     DebatePage,
     Item,
     ListPage,
-    Part,
-    Picture,
+    PagePicture,
     Rows,
+    TurnsPart,
     item_of,
     outline,
     pages_of,
@@ -49,7 +49,7 @@ from engine.pages.restored import (
 )
 from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of
-from engine.store.listings import Listed, Sought
+from engine.store.listings import DebateQuery, DebateSummary
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.text import headline
 
@@ -68,7 +68,7 @@ BY_NAME = {table.name: table for table in every_table()}
 DAMAGE = (*MISFITS, OSError)
 
 
-class Line(NamedTuple):
+class RowPlace(NamedTuple):
     """Where a row is: a file, and the beginning and end of its line."""
 
     path: Path
@@ -112,7 +112,7 @@ class FolderLibrary:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._manifest = folder, check_folder(folder)
-        self._lines: dict[str, dict[str, list[Line]]] = defaultdict(lambda: defaultdict(list))
+        self._lines: dict[str, dict[str, list[RowPlace]]] = defaultdict(lambda: defaultdict(list))
         self._tables: dict[str, dict[str, list[Row]]] = {}
         self._items: dict[str, Item] = {}
         self._codes: dict[str, Item] = {}
@@ -123,7 +123,7 @@ class FolderLibrary:
         except DAMAGE as error:
             raise UsageError(UNREADABLE.format(folder=folder, file=error)) from error
 
-    async def find(self, sought: Sought, number: int) -> ListPage:
+    async def find(self, sought: DebateQuery, number: int) -> ListPage:
         """Return a page of a list, or its last one."""
         kept = [item for item in self._items.values() if self._is_sought(item, sought)]
         count = pages_of(len(kept))
@@ -141,7 +141,7 @@ class FolderLibrary:
             number = parts.choose(part, turn)
             first, last = parts.bounds[number - 1]
             shown = tuple(one for one in turns if first <= one.number <= last)
-            return assemble(found, Part(number, len(parts.bounds), shown))
+            return assemble(found, TurnsPart(number, len(parts.bounds), shown))
 
     async def place(self, name: str, turn: int) -> tuple[Item, int]:
         """Return a debate and the number of the part that has a turn."""
@@ -171,7 +171,7 @@ class FolderLibrary:
             )
             return call_page(item, tries, number, next(same, None))
 
-    async def picture(self, name: str, picture: str) -> Picture:
+    async def picture(self, name: str, picture: str) -> PagePicture:
         """Return a picture of a debate's page."""
         with self._sound(name):
             found = await asyncio.to_thread(self._found, name)
@@ -226,7 +226,7 @@ class FolderLibrary:
         with path.open("rb") as file:
             for line in file:
                 end = start + len(line)
-                self._lines[table][_debate_of(line)].append(Line(path, start, end))
+                self._lines[table][_debate_of(line)].append(RowPlace(path, start, end))
                 start = end
 
     def _load(self, table: str, path: Path) -> None:
@@ -290,10 +290,10 @@ class FolderLibrary:
         self._latest = debate, rows
         return rows
 
-    def _found(self, name: str) -> Found:
+    def _found(self, name: str) -> PageSources:
         rows = self._rows(name)
         debate, turns = restore_debate(rows), restore_turns(rows)
-        return Found(
+        return PageSources(
             self._item(name),
             debate,
             len(turns),
@@ -306,7 +306,7 @@ class FolderLibrary:
 
     # --- the list ------------------------------------------------------------------------
 
-    def _is_sought(self, item: Item, sought: Sought) -> bool:
+    def _is_sought(self, item: Item, sought: DebateQuery) -> bool:
         topic = item.topic.casefold()
         plain = ("format", "language", "platform", "community", "series")
         return (
@@ -318,9 +318,9 @@ class FolderLibrary:
             and (not sought.disagreement or self._agree[item.id] is False)
         )
 
-    def _choices(self) -> Listed:
+    def _choices(self) -> DebateSummary:
         items = self._items.values()
-        return Listed(
+        return DebateSummary(
             languages=tuple(sorted({item.language for item in items})),
             series=tuple(sorted({item.series for item in items if item.series})),
             models=tuple(sorted({ref for item in items for _, ref in item.models})),

@@ -16,21 +16,21 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 from engine.dataset.bundle import ROOT, Bundle, export_zip
-from engine.dataset.writer import Wanted
+from engine.dataset.writer import ExportRequest
 from engine.delivery.ending import where_revealed
 from engine.drawing.svg import darken, draw, fit, wrap, write
-from engine.pages.debate import DebatePage, Picture
+from engine.pages.debate import DebatePage, PagePicture
 from engine.pages.stored import Shows, StoredLibrary
 from engine.series.report.data import SeriesRows, read_series_rows
 from engine.series.report.page import ReportPage, write_results
-from engine.series.report.pictures import Picture as Drawing, draw_report
+from engine.series.report.pictures import ReportPicture as Drawing, draw_report
 from engine.series.report.report import make_report
 from engine.series.schedule import read_record, table_of
 from engine.series.spec import Series
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.ratings import Leaderboard, rank_models
 from engine.stats.row import Row, work_out
-from engine.store import ExportFilter, HeldDebate, Shown, Store, count_rehearsals
+from engine.store import ExportFilter, HeldDebate, PublicCommunity, Store, count_rehearsals
 from engine.store.communities import PublicPart
 from engine.store.series import StoredSeries
 from engine.values.debate import ENDED, Debate, Status
@@ -143,7 +143,7 @@ DEBATE_ID = re.compile(r"[0-9a-z]{26}")
 KEY = re.compile(r"[0-9a-f]{20}")
 
 
-class Place(NamedTuple):
+class CommunityPages(NamedTuple):
     """A community's pages: the key of their address, and which there are."""
 
     key: str
@@ -153,7 +153,7 @@ class Place(NamedTuple):
 class DebateList(NamedTuple):
     """A page of a community's debates; `older` is the last one's id if there are more."""
 
-    place: Place
+    place: CommunityPages
     debates: tuple[HeldDebate, ...]
     older: str
     first: bool
@@ -165,7 +165,7 @@ class PublicDebate(NamedTuple):
     While it is `sealed`, that is empty, and the page names no model and holds no result.
     """
 
-    place: Place | None
+    place: CommunityPages | None
     shown: DebatePage
     sealed: bool
     told: str
@@ -210,7 +210,7 @@ class Download(NamedTuple):
     bundle: Bundle
 
 
-class Public:
+class PublicReader:
     """Reads what is public; `export_key` is that of exports, and `version` goes into them."""
 
     def __init__(
@@ -241,7 +241,7 @@ class Public:
         debate, _ = await self._find(debate_id)
         return await self._library.turn_text(debate.id, number)
 
-    async def drawing(self, debate_id: str, name: str) -> Picture:
+    async def drawing(self, debate_id: str, name: str) -> PagePicture:
         """Return a picture of a debate's page, once its result is told. Raises NotFoundError."""
         debate, _ = await self._find(debate_id)
         return await self._library.picture(debate.id, name)
@@ -260,7 +260,7 @@ class Public:
             raise NotFoundError(NOTHING)
         return result_picture(await read_reveal(self._store, debate))
 
-    async def _find(self, debate_id: str) -> tuple[Debate, Place | None]:
+    async def _find(self, debate_id: str) -> tuple[Debate, CommunityPages | None]:
         """Return a public debate. Its short code leads nowhere, as codes can be guessed."""
         if not DEBATE_ID.fullmatch(debate_id):
             raise NotFoundError(NOTHING)
@@ -270,7 +270,7 @@ class Public:
         if PublicPart.DEBATES not in settings.public:
             raise NotFoundError(NOTHING)
         key = await self._store.communities.page(*of)
-        return debate, Place(key, settings.public) if key else None
+        return debate, CommunityPages(key, settings.public) if key else None
 
     async def _is_told(self, debate: Debate) -> bool:
         """Return whether its chat shows the result, and no one votes on its mirror any more."""
@@ -303,7 +303,7 @@ class Public:
 
     # --- figures -------------------------------------------------------------------------
 
-    async def place(self, key: str, part: PublicPart | None = None) -> Place:
+    async def place(self, key: str, part: PublicPart | None = None) -> CommunityPages:
         """Return a community's pages. Raises NotFoundError without them, or without the part."""
         return (await self._shown(key, part))[1]
 
@@ -322,7 +322,9 @@ class Public:
         shown, _ = await self._shown(key, None)
         return await asyncio.to_thread(count_rehearsals, self._store.archive, _revealed(shown))
 
-    async def _worked_out(self, kind: str, shown: Shown, make: Callable[[Sequence[Row]], T]) -> T:
+    async def _worked_out(
+        self, kind: str, shown: PublicCommunity, make: Callable[[Sequence[Row]], T]
+    ) -> T:
         where = _revealed(shown)
 
         def work() -> Awaitable[T]:
@@ -392,7 +394,7 @@ class Public:
         """
         shown, _ = await self._shown(key, PublicPart.DATASET)
         where = _revealed(shown)
-        wanted = Wanted(where, license=shown.settings.license)
+        wanted = ExportRequest(where, license=shown.settings.license)
 
         async def make() -> Bundle:
             return await export_zip(
@@ -407,14 +409,16 @@ class Public:
         bundle = await self._datasets.get(kept, await self._extent(where), make)
         return Download(f"{ROOT}.zip", bundle)
 
-    async def _shown(self, key: str, part: PublicPart | None) -> tuple[Shown, Place]:
+    async def _shown(
+        self, key: str, part: PublicPart | None
+    ) -> tuple[PublicCommunity, CommunityPages]:
         shown = await self._store.communities.shown(key) if KEY.fullmatch(key) else None
         if shown is None or (part is not None and part not in shown.settings.public):
             raise NotFoundError(NOTHING)
-        return shown, Place(key, shown.settings.public)
+        return shown, CommunityPages(key, shown.settings.public)
 
 
-def _revealed(shown: Shown) -> ExportFilter:
+def _revealed(shown: PublicCommunity) -> ExportFilter:
     return ExportFilter(
         platform=shown.platform,
         community=shown.community,

@@ -27,7 +27,7 @@ from engine.values.debate import (
     Turn,
     Violation,
 )
-from engine.values.judging import Ballot, Persuasion, RoundTally, Summary, Tally, Verdict, Why
+from engine.values.judging import Ballot, Persuasion, Rationale, RoundTally, Summary, Tally, Verdict
 from engine.values.messages import Reveal
 from engine.votes.closing import NO_VERDICT, reveal_of
 
@@ -283,9 +283,9 @@ def _own(rows: Rows, debate: Debate) -> Verdict | None:
     return None
 
 
-def _why(rows: Rows) -> Why | None:
+def _why(rows: Rows) -> Rationale | None:
     told = [orjson.loads(one["body"]) for one in rows.get("artifacts", ()) if one["kind"] == "why"]
-    return next((Why.model_validate(one) for one in told if one.get("text")), None)
+    return next((Rationale.model_validate(one) for one in told if one.get("text")), None)
 
 
 def _guessed(rows: Rows) -> dict[str, tuple[int, int]]:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from engine.formats.audited.judge import RegisterEntry, tell_entry
 from engine.formats.structured.trace import Trace, describe, table
 from engine.jury.explain import STEP as WHY
-from engine.pages.debate import SPOKEN, Grid, Rows, Section, TurnMark
+from engine.pages.debate import SPOKEN, PageSection, PageTable, Rows, TurnMark
 from engine.pages.restored import restore_tally
 from engine.pages.timeline import timelines
 from engine.values.judging import DECISION, POSITION, QUESTIONS, RETRIEVED
@@ -36,7 +36,7 @@ MOST_ROWS = 150
 LONGEST_BODY = 4_000  # characters
 
 
-def found_sections(rows: Rows, names: Mapping[str, str]) -> Iterator[Section | None]:
+def found_sections(rows: Rows, names: Mapping[str, str]) -> Iterator[PageSection | None]:
     """Yield a section for each kind of finding that a debate has."""
     artifacts = [one for one in rows.get("artifacts", ()) if one["kind"] not in SHOWN_ELSEWHERE]
     yield _judgment(rows.get("judgments", ()), names)
@@ -47,15 +47,15 @@ def found_sections(rows: Rows, names: Mapping[str, str]) -> Iterator[Section | N
     yield from _others([one for one in artifacts if one["kind"] not in ("structured", "register")])
 
 
-def _judgment(judgments: Sequence[Row], names: Mapping[str, str]) -> Section | None:
+def _judgment(judgments: Sequence[Row], names: Mapping[str, str]) -> PageSection | None:
     facts = []
     for one in judgments:
         won = option_name(one["winner"], names) if one["winner"] else say("no verdict")
         facts.append((one["judge"], f"{won}: {one['problem']}" if one["problem"] else won))
-    return Section("own-judge", say("The format's own judge"), tuple(facts)) if facts else None
+    return PageSection("own-judge", say("The format's own judge"), tuple(facts)) if facts else None
 
 
-def _traces(artifacts: Sequence[Row]) -> Iterator[Section]:
+def _traces(artifacts: Sequence[Row]) -> Iterator[PageSection]:
     """Yield the trace table of a structured debate, in the words of its thread."""
     for one in artifacts:
         if one["kind"] == "structured" and one["valid"]:
@@ -66,10 +66,10 @@ def _traces(artifacts: Sequence[Row]) -> Iterator[Section]:
                 continue
             if traces:
                 text = "\n\n".join((table(traces), *describe(traces)))
-                yield Section("trace", say(TRACE), text=text)
+                yield PageSection("trace", say(TRACE), text=text)
 
 
-def _register(artifacts: Sequence[Row]) -> Section | None:
+def _register(artifacts: Sequence[Row]) -> PageSection | None:
     for one in artifacts:
         if one["kind"] == "register" and one["valid"]:
             try:
@@ -77,11 +77,11 @@ def _register(artifacts: Sequence[Row]) -> Section | None:
                 told = [tell_entry(RegisterEntry.model_validate(each)) for each in found]
             except (ValidationError, orjson.JSONDecodeError, KeyError):
                 return None
-            return Section("register", say(REGISTER), text="\n".join(told)) if told else None
+            return PageSection("register", say(REGISTER), text="\n".join(told)) if told else None
     return None
 
 
-def _scores(rows: Rows) -> Section | None:
+def _scores(rows: Rows) -> PageSection | None:
     """Return every score: a row a subject, a column a criterion; those that moved have both."""
     found = rows.get("scores", ())
     criteria = list(dict.fromkeys(one["criterion"] for one in found))
@@ -96,7 +96,7 @@ def _scores(rows: Rows) -> Section | None:
     if not lines:
         return None
     head = (say("subject"), say("side"), *(say(one) for one in criteria))
-    return Section("scores", say(SCORES), grids=(_fit(Grid(head, lines)),))
+    return PageSection("scores", say(SCORES), grids=(_fit(PageTable(head, lines)),))
 
 
 def _score(one: Row) -> str:
@@ -104,7 +104,7 @@ def _score(one: Row) -> str:
     return given if one["adjusted"] == one["value"] else f"{stands} ({given})"
 
 
-def _changes(adjustments: Sequence[Row]) -> Section | None:
+def _changes(adjustments: Sequence[Row]) -> PageSection | None:
     lines = tuple(
         (
             one["subject"],
@@ -118,15 +118,15 @@ def _changes(adjustments: Sequence[Row]) -> Section | None:
     if not lines:
         return None
     head = (say("subject"), say("side"), say("criterion"), say("points"), say("reason"))
-    return Section("adjustments", say(CHANGES), grids=(_fit(Grid(head, lines)),))
+    return PageSection("adjustments", say(CHANGES), grids=(_fit(PageTable(head, lines)),))
 
 
-def _others(artifacts: Sequence[Row]) -> Iterator[Section]:
+def _others(artifacts: Sequence[Row]) -> Iterator[PageSection]:
     """Yield what has no form of its own, as JSON."""
     if not artifacts:
         return
     bodies = [f"{one['name']} ({one['kind']})\n{_pretty(one['body'])}" for one in artifacts]
-    yield Section("findings", say(OTHERS), raw="\n\n".join(bodies))
+    yield PageSection("findings", say(OTHERS), raw="\n\n".join(bodies))
 
 
 def _pretty(body: str) -> str:
@@ -134,13 +134,13 @@ def _pretty(body: str) -> str:
     return told if len(told) <= LONGEST_BODY else f"{told[:LONGEST_BODY]} …"
 
 
-def _fit(grid: Grid) -> Grid:
+def _fit(grid: PageTable) -> PageTable:
     """Return a table whose rows fit on a page; the export has them all."""
     if len(grid.rows) <= MOST_ROWS:
         return grid
     more = say("{n} more in the export", n=len(grid.rows) - MOST_ROWS)
     last = (more, *("" for _ in grid.head[1:]))
-    return Grid(grid.head, (*grid.rows[:MOST_ROWS], last))
+    return PageTable(grid.head, (*grid.rows[:MOST_ROWS], last))
 
 
 VERDICT, PEOPLE = N_("What the verdict rests on"), N_("Who voted, and how")
@@ -183,10 +183,10 @@ MODES: Mapping[str, str] = {
 }
 
 
-def read_sections(rows: Rows, names: Mapping[str, str]) -> tuple[Section, ...]:
+def read_sections(rows: Rows, names: Mapping[str, str]) -> tuple[PageSection, ...]:
     """Return every section of a debate that has something in it; `names` are its contenders'."""
     debate = rows["debates"][0]
-    made: Iterator[Section | None] = iter(
+    made: Iterator[PageSection | None] = iter(
         (
             _verdict(debate, names),
             _people(rows, names),
@@ -202,7 +202,7 @@ def read_sections(rows: Rows, names: Mapping[str, str]) -> tuple[Section, ...]:
 # --- the jury ----------------------------------------------------------------------------
 
 
-def _verdict(debate: Row, names: Mapping[str, str]) -> Section | None:
+def _verdict(debate: Row, names: Mapping[str, str]) -> PageSection | None:
     if debate["n_valid"] is None:
         return None
     facts = [(say(name), told) for name, told in _rested(debate, names) if told]
@@ -211,7 +211,7 @@ def _verdict(debate: Row, names: Mapping[str, str]) -> Section | None:
         for one in debate["criteria"]
     ]
     head = (say("criterion"), say("weight"), say("points"))
-    return Section("verdict", say(VERDICT), tuple(facts), (Grid(head, tuple(criteria)),))
+    return PageSection("verdict", say(VERDICT), tuple(facts), (PageTable(head, tuple(criteria)),))
 
 
 def _rested(debate: Row, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -246,7 +246,7 @@ def _rested(debate: Row, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield N_("jurors"), recused if debate["recusal_failed"] else ""
 
 
-def _later(judgings: Sequence[Row], names: Mapping[str, str]) -> Section | None:
+def _later(judgings: Sequence[Row], names: Mapping[str, str]) -> PageSection | None:
     if not judgings:
         return None
     head = (say("number"), say("judges"), say("winner"))
@@ -258,13 +258,13 @@ def _later(judgings: Sequence[Row], names: Mapping[str, str]) -> Section | None:
         )
         for one in judgings
     )
-    return Section("judged-again", say(LATER), grids=(Grid(head, cells),))
+    return PageSection("judged-again", say(LATER), grids=(PageTable(head, cells),))
 
 
 # --- people ------------------------------------------------------------------------------
 
 
-def _people(rows: Rows, names: Mapping[str, str]) -> Section | None:
+def _people(rows: Rows, names: Mapping[str, str]) -> PageSection | None:
     votes, debate = rows.get("votes", ()), rows["debates"][0]
     if not votes and not debate["tally"]:
         return None
@@ -286,9 +286,9 @@ def _people(rows: Rows, names: Mapping[str, str]) -> Section | None:
         (say("people whom exports leave out"), str(debate["opted_out"] or "")),
     ]
     head = (say(PLACE), say(PHASE), say("chosen"), say(GOLD), say("not independent because"))
-    grids = [Grid(head, tuple(_phases(rows, names))), *_remarks(votes), *_guesses(rows, names)]
+    grids = [PageTable(head, tuple(_phases(rows, names))), *_remarks(votes), *_guesses(rows, names)]
     shown = tuple(fact for fact in facts if fact[1])
-    return Section("people", say(PEOPLE), shown, tuple(grid for grid in grids if grid.rows))
+    return PageSection("people", say(PEOPLE), shown, tuple(grid for grid in grids if grid.rows))
 
 
 def _phases(rows: Rows, names: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
@@ -321,7 +321,7 @@ def _phases(rows: Rows, names: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _remarks(votes: Sequence[Row]) -> Iterator[Grid]:
+def _remarks(votes: Sequence[Row]) -> Iterator[PageTable]:
     """Yield how clear people found it, and what decided for them, by platform."""
     for column, title in (("confidence", "how clear"), ("ground", "what decided")):
         said: dict[str, Counter[str]] = {}
@@ -331,10 +331,10 @@ def _remarks(votes: Sequence[Row]) -> Iterator[Grid]:
         rows = tuple(
             (platform, _counted(words, lambda word: say(word))) for platform, words in said.items()
         )
-        yield Grid((say(PLACE), say(title)), rows)
+        yield PageTable((say(PLACE), say(title)), rows)
 
 
-def _guesses(rows: Rows, names: Mapping[str, str]) -> Iterator[Grid]:
+def _guesses(rows: Rows, names: Mapping[str, str]) -> Iterator[PageTable]:
     found: dict[str, list[Row]] = {}
     for guess in rows.get("guesses", ()):
         found.setdefault(guess["side"], []).append(guess)
@@ -347,17 +347,17 @@ def _guesses(rows: Rows, names: Mapping[str, str]) -> Iterator[Grid]:
         )
         for side, guesses in sorted(found.items())
     )
-    yield Grid((say("side"), say("guesses"), say("right"), say("models guessed")), cells)
+    yield PageTable((say("side"), say("guesses"), say("right"), say("models guessed")), cells)
 
 
-def _asked(questions: Sequence[Row]) -> Section | None:
+def _asked(questions: Sequence[Row]) -> PageSection | None:
     told = tuple(
         (str(one["number"]), one["text"], str(one["support"] or 0), "✓" if one["put"] else "")
         for one in questions
         if one["text"]
     )
     head = (say("number"), say("question"), say("for it"), say("put to both sides"))
-    return Section("asked", say(ASKED), grids=(Grid(head, told),)) if told else None
+    return PageSection("asked", say(ASKED), grids=(PageTable(head, told),)) if told else None
 
 
 # --- turns -------------------------------------------------------------------------------

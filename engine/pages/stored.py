@@ -16,9 +16,9 @@ from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.findings_tables import retrieved
 from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.tables import TABLES
-from engine.delivery.interruption import interrupted
+from engine.delivery.ending import interrupted
 from engine.pages.assembly import (
-    Found,
+    PageSources,
     assemble,
     call_page,
     calls_page,
@@ -34,18 +34,18 @@ from engine.pages.debate import (
     DebatePage,
     Item,
     ListPage,
-    Outline,
-    Part,
-    Picture,
+    PagePicture,
+    PageTry,
+    PartsOutline,
     Rows,
-    Try,
+    TurnsPart,
     item_of,
     outline,
     pages_of,
 )
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
-from engine.store.listings import Listed, Sought
+from engine.store.listings import DebateQuery, DebateSummary
 from engine.values.debate import Debate, Source
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.judging import RETRIEVED
@@ -96,7 +96,7 @@ class StoredLibrary:
         # Pages show no pseudonym; those that rows have lead nowhere.
         self._voters = Pseudonyms(token_bytes(16), ExportFilter(), None)
 
-    async def find(self, sought: Sought, number: int) -> ListPage:
+    async def find(self, sought: DebateQuery, number: int) -> ListPage:
         """Return a page of a list, or its last one."""
         found = await self._store.listings.find(sought, (number - 1) * A_PAGE, A_PAGE)
         count = pages_of(found.total)
@@ -114,10 +114,10 @@ class StoredLibrary:
         parts = await self._outlines.read(debate, count)
         number = parts.choose(part, turn)
         turns = await self._store.journal.turns_between(debate.id, *parts.bounds[number - 1])
-        chosen = Part(number, len(parts.bounds), turns)
+        chosen = TurnsPart(number, len(parts.bounds), turns)
         looked_up = await self._looked_up(debate) if number == 1 else ()
         item = item_of(debate, await self._gone(debate))
-        found = Found(item, debate, len(parts.spoken), looked_up=looked_up)
+        found = PageSources(item, debate, len(parts.spoken), looked_up=looked_up)
         if shows.opened:
             found = await self._opened(found, chosen, parts)
         return assemble(found, chosen)
@@ -151,7 +151,7 @@ class StoredLibrary:
         row = PROMPTS.rows(self._entry(replace(record, calls=one, turns=())))[0]
         return call_page(item_of(debate), tries, number, row)
 
-    async def picture(self, name: str, picture: str) -> Picture:
+    async def picture(self, name: str, picture: str) -> PagePicture:
         """Return a picture of a debate's page."""
         debate = await self._store.debates.get(name)
         shows, count = await self._seen(debate)
@@ -190,7 +190,9 @@ class StoredLibrary:
         shows = await self._gate(debate)  # later, so that no turn counts before it was posted
         return shows, max(0, held - shows.unread)
 
-    async def _opened(self, found: Found, part: Part, parts: Outline) -> Found:
+    async def _opened(
+        self, found: PageSources, part: TurnsPart, parts: PartsOutline
+    ) -> PageSources:
         """Add what may be read of a debate in which nothing is sealed any more."""
         debate = found.debate
         steps = [f"{turn.step}{rest}" for turn in part.turns for rest in ("", "/shorten")]
@@ -203,9 +205,9 @@ class StoredLibrary:
             calls=(await self._store.journal.spending(debate.id))[0] if self._operator else 0,
         )
 
-    async def _tries(self, debate: Debate) -> tuple[Try, ...]:
+    async def _tries(self, debate: Debate) -> tuple[PageTry, ...]:
         tries = await self._store.journal.tries(debate.id)
-        return tuple(Try(number, *one) for number, one in enumerate(tries, 1))
+        return tuple(PageTry(number, *one) for number, one in enumerate(tries, 1))
 
     async def _looked_up(self, debate: Debate) -> list[Source]:
         found = await self._store.journal.found(debate.id, RETRIEVED)
@@ -248,9 +250,9 @@ class _Outlines:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: OrderedDict[tuple[str, int], Outline] = OrderedDict()
+        self._known: OrderedDict[tuple[str, int], PartsOutline] = OrderedDict()
 
-    async def read(self, debate: Debate, count: int) -> Outline:
+    async def read(self, debate: Debate, count: int) -> PartsOutline:
         """Return what the parts of a debate's first turns are."""
         if (known := self._known.get((debate.id, count))) is None:
             known = outline((await self._store.journal.turns(debate.id))[:count])
@@ -264,11 +266,11 @@ class _Choices:
     """What lists are chosen by, which takes a look at every debate: as of up to a minute ago."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._known = store, Listed()
+        self._store, self._known = store, DebateSummary()
         self._until = 0.0
         self._reading: asyncio.Task[None] | None = None
 
-    async def read(self) -> Listed:
+    async def read(self) -> DebateSummary:
         """Return what is known; only the first call waits for it."""
         if time.monotonic() >= self._until and self._reading is None:
             self._reading = asyncio.create_task(self._look(), name="choices")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from engine.drawing.svg import GREY, OTHERS, bar, disc, draw, fit, line, write
-from engine.pages.debate import SPOKEN, Picture, Rows, Section
+from engine.pages.debate import SPOKEN, PagePicture, PageSection, Rows
 from engine.values.judging import TIE, WEAK
 from engine.values.language import N_, speaking
 from engine.values.text import unmarked
@@ -23,26 +23,26 @@ MOST_STEPS = 400
 DASHES = ("", "6 3", "2 3", "9 3 2 3")
 
 
-class Step(NamedTuple):
+class TimelinePoint(NamedTuple):
     """How many votes an option had after some minutes."""
 
     minutes: float
     n: int
 
 
-def timelines(rows: Rows, names: Mapping[str, str]) -> Iterator[Section | None]:
+def timelines(rows: Rows, names: Mapping[str, str]) -> Iterator[PageSection | None]:
     """Yield a section for each picture that has something to show."""
     for key, title, make in (
         (VOTES, VOTES_MOVED, draw_votes),
         (SCORES, SCORES_MOVED, draw_scores),
     ):
         picture = make(rows, names)
-        yield picture and Section(
+        yield picture and PageSection(
             f"timeline-{key}", say(title), picture=picture.name, alt=picture.alt
         )
 
 
-def draw_votes(rows: Rows, names: Mapping[str, str]) -> Picture | None:
+def draw_votes(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
     """Draw how many standing votes each option had over time; None without votes."""
     moved = _moved(rows)
     if not moved:
@@ -66,10 +66,10 @@ def draw_votes(rows: Rows, names: Mapping[str, str]) -> Picture | None:
         minutes=number(last, ".0f"),
         counts=say(", ").join(told),
     )
-    return Picture(VOTES, draw(say(VOTES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
+    return PagePicture(VOTES, draw(say(VOTES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
 
 
-def draw_scores(rows: Rows, names: Mapping[str, str]) -> Picture | None:
+def draw_scores(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
     """Draw the score of each turn as a bar; None without scores."""
     totals = _totals(rows)
     if len(totals) < 2:
@@ -86,10 +86,12 @@ def draw_scores(rows: Rows, names: Mapping[str, str]) -> Picture | None:
             parts.append(write(x + slot * 0.35, y - 4, number(score, ".0f"), "ink small", "middle"))
         told.append(f"{side}{turn} {number(score, '.1f')}")
     alt = say("Score by turn: {scores}.", scores=say(", ").join(told))
-    return Picture(SCORES, draw(say(SCORES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
+    return PagePicture(
+        SCORES, draw(say(SCORES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt
+    )
 
 
-def _moved(rows: Rows) -> dict[str, list[Step]]:
+def _moved(rows: Rows) -> dict[str, list[TimelinePoint]]:
     """Return how the standing votes of each option came in, in minutes since the vote opened."""
     debate = rows["debates"][0]
     sides = [one["side"] for one in debate["sides"]]
@@ -105,7 +107,9 @@ def _moved(rows: Rows) -> dict[str, list[Step]]:
     moved = {}
     for option in (*sides, TIE, WEAK):
         if each := sorted(times.get(option, ())):
-            steps = [Step((at - began).total_seconds() / 60, n) for n, at in enumerate(each, 1)]
+            steps = [
+                TimelinePoint((at - began).total_seconds() / 60, n) for n, at in enumerate(each, 1)
+            ]
             thin = max(1, len(steps) // MOST_STEPS)
             moved[option] = [*steps[:-1:thin], steps[-1]]
     return moved
@@ -135,7 +139,7 @@ def _axes(low: float, most: float, right: float = WIDTH - RIGHT) -> Iterator[str
 
 
 def _staircase(
-    steps: Sequence[Step], last: float, most: float, place: int, option: str
+    steps: Sequence[TimelinePoint], last: float, most: float, place: int, option: str
 ) -> Iterator[str]:
     """Yield one path: up at each vote, level between them."""
     points = [(_x(0, last), _y(0, 0, most))]
@@ -175,7 +179,9 @@ def _y(value: float, low: float, most: float) -> float:
     return FLOOR - (FLOOR - TOP) * ((value - low) / ((most - low) or 1))
 
 
-def picture_of(rows: Rows, names: Mapping[str, str], name: str, language: str) -> Picture | None:
+def picture_of(
+    rows: Rows, names: Mapping[str, str], name: str, language: str
+) -> PagePicture | None:
     """Return a debate's picture by its name, in the debate's language."""
     with speaking(language):
         if name == VOTES:

@@ -108,7 +108,7 @@ class Quoted(str):
     __slots__ = ()
 
 
-class Speech:
+class QuotedSpeech:
     """A text of others, below a line of the prompt's own that says whose it is."""
 
     def __init__(self, head: str, text: str) -> None:
@@ -120,16 +120,16 @@ class Speech:
         return f"{self.head}\n{_quote(self.text)}"
 
 
-class Record(str):
+class SpeechRecord(str):
     """Several speeches, to be quoted one by one; as a plain text they have no marks.
 
     `end` follows each of them.
     """
 
-    speeches: tuple[Speech, ...]
+    speeches: tuple[QuotedSpeech, ...]
     end: str
 
-    def __new__(cls, speeches: Iterable[Speech], end: str = "") -> Record:
+    def __new__(cls, speeches: Iterable[QuotedSpeech], end: str = "") -> SpeechRecord:
         """Join speeches in their order."""
         given = tuple(speeches)
         said = (f"{one.head}\n{one.text}{end}" for one in given)
@@ -140,7 +140,7 @@ class Record(str):
 
 def quote(text: str) -> Quoted:
     """Return a text with a mark before each line; of a record, before each line of its texts."""
-    if isinstance(text, Record):
+    if isinstance(text, SpeechRecord):
         return Quoted("\n\n".join(f"{one.quoted}{text.end}" for one in text.speeches))
     return text if isinstance(text, Quoted) else Quoted(_quote(text))
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from engine.series.spec import Daily, Jury, Pair, People, Series, Sides, contenders_of
+from engine.series.spec import Daily, Jury, Pair, Series, SeriesAudience, Sides, contenders_of
 from engine.store import Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Model, Value
@@ -128,7 +128,7 @@ def _digest(*parts: object) -> str:
 DAY = timedelta(days=1)
 
 
-def first_time(people: People, now: datetime) -> datetime:
+def first_time(people: SeriesAudience, now: datetime) -> datetime:
     """Return when the first debate may begin: at once, or at the next time of day."""
     if people.at is None:
         return now
@@ -137,7 +137,7 @@ def first_time(people: People, now: datetime) -> datetime:
     return _first_after(people.at, _every(people), now - timedelta(microseconds=1))
 
 
-def next_time(people: People, due: datetime, now: datetime) -> datetime:
+def next_time(people: SeriesAudience, due: datetime, now: datetime) -> datetime:
     """Return when the debate after the one due may begin: in the future.
 
     Times that were missed are left out, as one debate makes up for all of them.
@@ -181,7 +181,7 @@ def _times_of(day: date, at: Daily, every: timedelta) -> Iterator[datetime]:
         local += every
 
 
-def _every(people: People) -> timedelta:
+def _every(people: SeriesAudience) -> timedelta:
     return timedelta(minutes=people.every)
 
 

@@ -24,8 +24,8 @@ from engine.stats.contests import Contests, Matchup, reach
 from engine.stats.likelihood import (
     Bouts,
     Lead,
-    Likelihood,
     Matrix,
+    PairLikelihood,
     Vector,
     add_outer,
     chances,
@@ -48,7 +48,7 @@ class Seats(NamedTuple):
     b: int
 
 
-class Tally(NamedTuple):
+class PairTally(NamedTuple):
     """How often A won, B won, and they tied."""
 
     won: int = 0
@@ -71,7 +71,7 @@ class Design:
     _spreads: dict[Seats, float] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        free = Likelihood((), self.models, effects=1, prior=PRIOR)
+        free = PairLikelihood((), self.models, effects=1, prior=PRIOR)
         information = free.information(free.start)
         for seats, number in self.met.items():
             add_outer(information, _lead(seats, self.models), number * self._spread(seats))
@@ -159,12 +159,12 @@ class Design:
         return moved[seats.a] - moved[seats.b] + moved[self.models]
 
 
-def learn(tallies: Mapping[Seats, Tally], models: int, start: Vector | None = None) -> Design:
+def learn(tallies: Mapping[Seats, PairTally], models: int, start: Vector | None = None) -> Design:
     """Return what results say; `start` are parameters close to theirs, such as earlier ones.
 
     A weak prior keeps strengths finite where a model has won or lost everything so far.
     """
-    likelihood = Likelihood(
+    likelihood = PairLikelihood(
         bouts=[Bouts(_lead(seats, models), *tally) for seats, tally in tallies.items()],
         models=models,
         effects=1,
@@ -177,7 +177,7 @@ def learn(tallies: Mapping[Seats, Tally], models: int, start: Vector | None = No
     return Design(models, parameters, Counter({one: sum(of) for one, of in tallies.items()}))
 
 
-def rate_seats(tallies: Mapping[Seats, Tally]) -> StrengthFit | None:
+def rate_seats(tallies: Mapping[Seats, PairTally]) -> StrengthFit | None:
     """Return the maximum-likelihood ratings of results, with A's advantage where it is finite.
 
     Models are named by their places. None if not all have a finite strength.
@@ -282,12 +282,12 @@ class Informative:
                 sides = dict(zip(planned.contenders, "AB", strict=True))
                 counts.setdefault(self._seats(planned), Counter())[sides.get(winner, winner)] += 1
         tallies = {
-            seats: Tally(found["A"], found["B"], found[TIE]) for seats, found in counts.items()
+            seats: PairTally(found["A"], found["B"], found[TIE]) for seats, found in counts.items()
         }
         self._known = learn(tallies, len(self._places), self._known.parameters)
         self._aim(tallies)
 
-    def _aim(self, tallies: Mapping[Seats, Tally]) -> None:
+    def _aim(self, tallies: Mapping[Seats, PairTally]) -> None:
         """Find out whether every rating is narrow enough, and how narrow a design has to become.
 
         A design has a prior, so that its intervals are somewhat narrower than those of the ratings.

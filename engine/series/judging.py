@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from engine.fleet.leases import Keeper
-from engine.floor.steps import BYTES_PER_TOKEN
-from engine.line.intake import check_prices
-from engine.line.judging import read_again
-from engine.series.runner import Ending, Standing
+from engine.fleet.leases import LeaseManager
+from engine.run.judging import read_again
+from engine.run.plan import check_prices
+from engine.series.runner import Ending, SeriesProgress
 from engine.series.spec import Series
+from engine.stage.steps import BYTES_PER_TOKEN
 from engine.store import Caps, Judging, Store
-from engine.store.usage import Usage, UsageFilter
+from engine.store.usage import CallUsage, UsageFilter
 from engine.values.debate import Debate, Model, PanelMode, Price, Status
 from engine.values.errors import BudgetError, LeaseLostError, ModelError, NotFoundError
 from engine.values.ports import Models
@@ -39,9 +39,9 @@ class SeriesJury:
     mode: PanelMode
     store: Store
     models: Models
-    keeper: Keeper
+    keeper: LeaseManager
     usd: float | None = None
-    watch: Callable[[Standing], None] = lambda _: None
+    watch: Callable[[SeriesProgress], None] = lambda _: None
     judged: dict[str, Judging] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     _deleted: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class SeriesJury:
     _full: bool = False
     _turns: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    async def run(self) -> Standing:
+    async def run(self) -> SeriesProgress:
         """Have it read what it has not read, and return how that ended. Raises BudgetError."""
         held = await self.store.series.debates(self.series.name)
         closed = [debate for debate in held if debate.status is Status.CLOSED]
@@ -131,7 +131,7 @@ class SeriesJury:
             return True
         return bool((await self._usage()).sum("usd") + self._reserved + most <= ceiling + 1e-9)
 
-    async def _usage(self) -> Usage:
+    async def _usage(self) -> CallUsage:
         return await self.store.usage.read(UsageFilter(series=self.series.name))
 
     async def _most(self, debate: Debate, prices: dict[str, Price | None]) -> float:
@@ -148,8 +148,8 @@ class SeriesJury:
             self.watch(self._standing(total))
             await asyncio.sleep(LOOK_SECONDS)
 
-    def _standing(self, total: int) -> Standing:
-        return Standing(
+    def _standing(self, total: int) -> SeriesProgress:
+        return SeriesProgress(
             total=total - len(self._deleted),
             held=len(self.judged),
             failed=len(self.problems),

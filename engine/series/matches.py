@@ -23,18 +23,18 @@ MOST_MATCHES = 3  # of one pair in a knock-out, before the lot decides
 By = Literal["people", "jury", ""]
 
 
-class Result(NamedTuple):
+class MatchResult(NamedTuple):
     """How a match ended: the winner is a model, "tie", or None without a result; and by whom."""
 
     winner: str | None
     by: By
 
 
-MatchResults = Mapping[int, Result]
+MatchResults = Mapping[int, MatchResult]
 """Results by the match's place among those drawn, from 0."""
 
 
-class Place(NamedTuple):
+class LeaguePlace(NamedTuple):
     """A model in the standing; `played` counts matches with a result."""
 
     model: str
@@ -44,7 +44,7 @@ class Place(NamedTuple):
     tied: int
 
 
-def decide(league: League, reveal: Reveal) -> Result:
+def decide(league: League, reveal: Reveal) -> MatchResult:
     """Return the result of a revealed match, and who decided it.
 
     In a knock-out the jury breaks a tie of the people, unless people alone decide.
@@ -56,10 +56,10 @@ def decide(league: League, reveal: Reveal) -> Result:
     breaks = league.system is System.KNOCKOUT and decided is Decided.PEOPLE_THEN_JURY
     settled = people is not None and not (people == TIE and breaks and jury is not None)
     if decided is not Decided.JURY and people is not None and settled:
-        return Result(reveal.models.get(people, people), "people")
+        return MatchResult(reveal.models.get(people, people), "people")
     if decided is not Decided.PEOPLE and jury is not None:
-        return Result(reveal.models.get(jury, jury), "jury")
-    return Result(None, "")
+        return MatchResult(reveal.models.get(jury, jury), "jury")
+    return MatchResult(None, "")
 
 
 # --- what is drawn -----------------------------------------------------------------------
@@ -198,7 +198,7 @@ def drew_lots(league: League, results: MatchResults, pair: frozenset[str]) -> st
 # --- the standing ------------------------------------------------------------------------
 
 
-def standing(league: League, results: MatchResults) -> tuple[Place, ...]:
+def standing(league: League, results: MatchResults) -> tuple[LeaguePlace, ...]:
     """Return every model's place: a win or a bye is a point, a tie half a point."""
     points: defaultdict[str, float] = defaultdict(float)
     played: Counter[str] = Counter()
@@ -219,7 +219,7 @@ def standing(league: League, results: MatchResults) -> tuple[Place, ...]:
         for bye in league.byes:
             points[bye.model.ref] += 1
     places = [
-        Place(ref, points[ref], played[ref], won[ref], tied[ref])
+        LeaguePlace(ref, points[ref], played[ref], won[ref], tied[ref])
         for ref in (model.ref for model in league.models)
     ]
     return tuple(sorted(places, key=lambda one: (-one.points, -one.won, one.model)))

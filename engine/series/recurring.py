@@ -17,10 +17,10 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from engine.delivery.ending import without_settings
-from engine.fleet.leases import Bell
-from engine.line.next_topic import next_topic
+from engine.fleet.leases import Notifier
+from engine.run.plan import next_topic
 from engine.series.contents import next_time
-from engine.series.spec import People, Recurring, Series
+from engine.series.spec import Recurring, Series, SeriesAudience
 from engine.store import Lease, Post, Store
 from engine.store.series import SeriesDebate, StoredSeries
 from engine.store.suggestions import Suggestion
@@ -92,7 +92,7 @@ class Recurrences:
 
     venues: Mapping[str, Venue]
     store: Store
-    bell: Bell
+    bell: Notifier
     clock: Clock
     hold: Hold
     _waits: dict[str, str] = field(default_factory=dict)  # why a series waits within its hour
@@ -174,7 +174,7 @@ class Recurrences:
         self,
         lease: Lease,
         stored: StoredSeries,
-        people: People,
+        people: SeriesAudience,
         debates: Sequence[SeriesDebate],
         why: str,
     ) -> bool:
@@ -198,7 +198,7 @@ class Recurrences:
         self,
         lease: Lease,
         stored: StoredSeries,
-        people: People,
+        people: SeriesAudience,
         debates: Sequence[SeriesDebate],
         why: str,
     ) -> None:
@@ -248,7 +248,7 @@ class Recurrences:
         return next((debate.id for debate in found if debate.place == place), None)
 
     async def _next(
-        self, lease: Lease, stored: StoredSeries, people: People, *, problem: str | None
+        self, lease: Lease, stored: StoredSeries, people: SeriesAudience, *, problem: str | None
     ) -> None:
         if stored.due_at is not None:
             due = next_time(people, stored.due_at, self.clock.now())
@@ -282,7 +282,7 @@ def key_of(due: datetime) -> str:
     return f"{due:%Y-%m-%dT%H:%MZ}"
 
 
-def written(people: People, moment: datetime) -> str:
+def written(people: SeriesAudience, moment: datetime) -> str:
     """Return a time in the time zone that it was set in."""
     zone = people.at.zone if people.at else "UTC"
     return f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} ({zone})"

@@ -16,10 +16,10 @@ from itertools import chain, islice
 import structlog
 
 from engine.delivery.ending import awaited
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.formats import find_format
-from engine.line.intake import Defaults, Order, check_prices
-from engine.line.service import Service
+from engine.run.plan import Defaults, Order, check_prices
+from engine.run.service import Service
 from engine.series.contents import Planned, expand
 from engine.series.matches import Chooser, choose
 from engine.series.spec import Series
@@ -46,7 +46,7 @@ class Ending(StrEnum):
     STOPPED = "stopped"
 
 
-class Standing(Value):
+class SeriesProgress(Value):
     """How far a series is; `waiting` counts debates by the model that each waits for.
 
     `failed` ended without a verdict; running the series again tries them again. `refused` ended
@@ -79,11 +79,11 @@ class SeriesRunner:
     series: Series
     service: Service
     store: Store
-    keeper: Keeper
-    bell: Bell
+    keeper: LeaseManager
+    bell: Notifier
     clock: Clock
     installed: Defaults
-    watch: Callable[[Standing], None] = lambda _: None
+    watch: Callable[[SeriesProgress], None] = lambda _: None
     first_pause: float = FIRST_PAUSE
     _taken: set[str] = field(default_factory=set)
     _live: dict[str, SeriesDebate] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class SeriesRunner:
     def __post_init__(self) -> None:
         self.defaults = defaults_of(self.series, self.installed)
 
-    async def run(self) -> Standing:
+    async def run(self) -> SeriesProgress:
         """Hold the series and return how it ended.
 
         That of a process that was killed is free within seconds. Raises LeaseLostError if a living
@@ -115,7 +115,7 @@ class SeriesRunner:
                 f"first, for example by rostrum series stop {self.series.name}."
             ) from None
 
-    async def _hold(self) -> Standing:
+    async def _hold(self) -> SeriesProgress:
         chooser = choose(self.series)
         await self._find_begun()
         while True:
@@ -257,9 +257,9 @@ class SeriesRunner:
             if debate.status is Status.QUEUED and awaited(debate.reason)
         ]
 
-    def _standing(self, total: int) -> Standing:
+    def _standing(self, total: int) -> SeriesProgress:
         waiting = Counter(awaited(debate.reason) for debate in self._waiting())
-        return Standing(
+        return SeriesProgress(
             total=total,
             held=self._ended[Status.CLOSED],
             failed=sum(self._ended[one] for one in (*TRIED_AGAIN, Status.CANCELLED)),
@@ -307,7 +307,7 @@ def defaults_of(series: Series, defaults: Defaults) -> Defaults:
     return defaults.model_copy(update={"caps": Caps(**LIFTED, debate_usd=debate_usd)})
 
 
-async def standing_of(store: Store, series: Series) -> Standing:
+async def standing_of(store: Store, series: Series) -> SeriesProgress:
     """Return how far a series is, as anyone can read it."""
     debates = await store.series.debates(series.name)
     return count_standing(series, debates, await store.series.refusals(series.name))
@@ -315,7 +315,7 @@ async def standing_of(store: Store, series: Series) -> Standing:
 
 def count_standing(
     series: Series, debates: Iterable[SeriesDebate], refusals: Mapping[str, int]
-) -> Standing:
+) -> SeriesProgress:
     """Return how far a series with these debates and refusals by model is."""
     states: Counter[Status] = Counter()
     refused = 0
@@ -328,7 +328,7 @@ def count_standing(
             refused += 1
         else:
             states[debate.status] += 1
-    return Standing(
+    return SeriesProgress(
         total=choose(series).total(),
         held=states[Status.CLOSED],
         failed=sum(states[one] for one in (*TRIED_AGAIN, Status.CANCELLED)),

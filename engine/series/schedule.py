@@ -16,12 +16,12 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from engine.delivery.ending import awaited
-from engine.fleet.leases import Bell, Keeper
-from engine.line.intake import Defaults, check_allowed
-from engine.line.service import Service
+from engine.fleet.leases import LeaseManager, Notifier
+from engine.run.plan import Defaults, check_allowed
+from engine.run.service import Service
 from engine.series.contents import Planned, next_time
 from engine.series.matches import (
-    Result,
+    MatchResult,
     champions,
     choose,
     decide,
@@ -33,7 +33,7 @@ from engine.series.matches import (
 )
 from engine.series.recurring import Recurrences
 from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, Pause, defaults_of, order_of
-from engine.series.spec import League, People, Series, System
+from engine.series.spec import League, Series, SeriesAudience, System
 from engine.store import Lease, Post, Store
 from engine.store.communities import CommunitySettings
 from engine.store.series import SeriesDebate, StoredSeries
@@ -58,33 +58,35 @@ LONGEST_NAME = 16  # characters of a model in a table for a phone
 GOES_ON = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 
 
-class Record(NamedTuple):
+class LeagueRecord(NamedTuple):
     """How matches of a league ended, and which are revealed, by their place among those drawn."""
 
-    results: dict[int, Result]
+    results: dict[int, MatchResult]
     revealed: tuple[int, ...]
 
 
-async def read_record(store: Store, league: League, debates: Sequence[SeriesDebate]) -> Record:
+async def read_record(
+    store: Store, league: League, debates: Sequence[SeriesDebate]
+) -> LeagueRecord:
     """Return the results of a league's matches that have ended."""
-    results: dict[int, Result] = {}
+    results: dict[int, MatchResult] = {}
     revealed = []
     for debate in debates:
         if debate.status in GOES_ON:
             continue
         at = place_of(debate.key)
-        results[at] = Result(None, "")
+        results[at] = MatchResult(None, "")
         found = await store.debates.get(debate.id)
         if found.revealed_at is not None:
             results[at] = decide(league, await read_reveal(store, found))
             revealed.append(at)
-    return Record(results, tuple(revealed))
+    return LeagueRecord(results, tuple(revealed))
 
 
 def table_of(
     series: Series,
     league: League,
-    record: Record,
+    record: LeagueRecord,
     *,
     due_at: datetime | None = None,
     outcome: Outcome = "going",
@@ -114,7 +116,7 @@ def table_of(
     )
 
 
-def _latest(league: League, record: Record) -> LeagueMatch | None:
+def _latest(league: League, record: LeagueRecord) -> LeagueMatch | None:
     """Return the match that was revealed last."""
     if not record.revealed:
         return None
@@ -127,7 +129,7 @@ def _latest(league: League, record: Record) -> LeagueMatch | None:
     return LeagueMatch(one=one, other=other, how=how, by=by)
 
 
-def _lot(league: League, record: Record) -> str:
+def _lot(league: League, record: LeagueRecord) -> str:
     """Return who goes on by lot after the latest match of a knock-out; empty for no one."""
     if league.system is not System.KNOCKOUT or not record.revealed:
         return ""
@@ -155,8 +157,8 @@ class Schedule:
     venues: Mapping[str, Venue]
     service: Service
     store: Store
-    keeper: Keeper
-    bell: Bell
+    keeper: LeaseManager
+    bell: Notifier
     clock: Clock
     installed: Defaults
     frame: Callable[[Defaults, CommunitySettings], Defaults] = lambda defaults, _: defaults
@@ -378,7 +380,7 @@ def _uses(debates: Sequence[SeriesDebate], due: datetime) -> bool:
     return bool(debates) and debates[-1].created_at >= due
 
 
-def _people_of(series: Series) -> People:
+def _people_of(series: Series) -> SeriesAudience:
     """Return where and when people watch a series that has been scheduled."""
     if series.people is None:
         raise StoreError(f"The series {series.name} has a time and no place; run its file again.")

@@ -128,7 +128,7 @@ class Sides(StrEnum):
     DRAWN = "drawn"
 
 
-class Place(Value):
+class SeriesPlace(Value):
     """A channel where people vote: its platform, and its id there."""
 
     platform: str
@@ -153,14 +153,14 @@ class Daily(Value):
         return time(self.hour, self.minute)
 
 
-class People(Value):
+class SeriesAudience(Value):
     """Where a series is held before people, and how often.
 
     `every` is in minutes; `at` is when the first debate of a day may begin. With `days`, 0 for
     Monday, it is held once on each of them instead.
     """
 
-    place: Place
+    place: SeriesPlace
     every: float
     at: Daily | None = None
     days: tuple[int, ...] = Field((), exclude_if=not_)
@@ -219,7 +219,7 @@ class Series(Value):
     repeats: int = 1
     jury: Jury = Jury()
     limits: Limits = Limits()
-    people: People | None = None
+    people: SeriesAudience | None = None
     league: League | None = None
     recurring: Recurring | None = Field(None, exclude_if=not_)
 
@@ -524,18 +524,18 @@ def contenders_of(options: Options) -> tuple[str, str]:
     return contenders[0], contenders[1]
 
 
-def _people(people: _People) -> People:
+def _people(people: _People) -> SeriesAudience:
     platform, colon, channel = people.place.partition(":")
     if not colon or platform not in ("discord", "slack") or not channel.strip():
         raise UsageError(
             f"people.place is “{headline(clean(people.place), 40)}”; write the platform and the "
             "id of a channel, as in discord:123456789."
         )
-    place = Place(platform=platform, channel=channel.strip())
+    place = SeriesPlace(platform=platform, channel=channel.strip())
     return read_people(place, people.every, people.at, ("people.every", "people.at"))
 
 
-def read_people(place: Place, every: str, at: str, names: tuple[str, str]) -> People:
+def read_people(place: SeriesPlace, every: str, at: str, names: tuple[str, str]) -> SeriesAudience:
     """Read how often people watch a series; `names` are those of both options.
 
     Raises UsageError.
@@ -550,10 +550,12 @@ def read_people(place: Place, every: str, at: str, names: tuple[str, str]) -> Pe
         raise UsageError(
             N_("{name} must be between a minute and a year, as in 1d or 12h."), name=names[0]
         )
-    return People(place=place, every=minutes, at=_daily(names[1], at) if at else None, days=days)
+    return SeriesAudience(
+        place=place, every=minutes, at=_daily(names[1], at) if at else None, days=days
+    )
 
 
-def read_when(text: str, place: Place) -> People:
+def read_when(text: str, place: SeriesPlace) -> SeriesAudience:
     """Read times such as `every weekday 09:00 Europe/Berlin`. Raises UsageError."""
     found = _WHEN.fullmatch(" ".join(clean(text).split()))
     every = found["every"].strip() or "day" if found else ""

@@ -22,7 +22,7 @@ from engine.stats.coefficients import (
 from engine.stats.confidence import Confidence, calibrate
 from engine.stats.figure import Figure, Observation, estimate, estimate_share, mean_of
 from engine.stats.jurors import JurorFigures, juror_figures
-from engine.stats.row import Ground, Guessing, Row, measure_grounds, measure_guesses
+from engine.stats.row import GuessFigures, ReasonShare, Row, measure_grounds, measure_guesses
 from engine.values.debate import Value
 from engine.values.judging import TIE
 
@@ -171,7 +171,7 @@ class Pooled(Value):
     alpha_all: Figure
 
 
-class Shares(Value):
+class SideShares(Value):
     """How often A, or the last speaker, won decided debates of two sides."""
 
     a: Figure
@@ -214,14 +214,14 @@ class Agreement(Value):
     matrix: Mapping[str, Mapping[str, int]]
     pooled: Pooled
     crowds: Crowds
-    people_shares: Shares
-    jury_shares: Shares
+    people_shares: SideShares
+    jury_shares: SideShares
     brier: Figure
     reliability: tuple[Bin, ...]
     anchoring: Anchoring
     confidence: tuple[Confidence, ...]
-    guessing: Guessing
-    grounds: tuple[Ground, ...]
+    guessing: GuessFigures
+    grounds: tuple[ReasonShare, ...]
     models: tuple[ModelFigures, ...]
     jurors: tuple[JurorFigures, ...]
     languages: tuple[GroupFigures, ...]
@@ -342,7 +342,7 @@ def _alpha(rows: Iterable[Row], choices: Callable[[Row], Mapping[str, int]]) -> 
 # --- biases ------------------------------------------------------------------------------
 
 
-def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Shares:
+def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> SideShares:
     decided = [
         (row, chosen)
         for row in rows
@@ -357,7 +357,7 @@ def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Shares:
         for row, chosen in decided
         if row.closer is not None
     )
-    return Shares(a=estimate(first, mean_of), closer=estimate(last, mean_of))
+    return SideShares(a=estimate(first, mean_of), closer=estimate(last, mean_of))
 
 
 def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:

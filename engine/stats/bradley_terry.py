@@ -7,12 +7,12 @@ from math import fsum, sqrt
 from typing import NamedTuple
 
 from engine.stats.contests import Contests, Matchup, comparable_groups, ties_leave_a_difference
-from engine.stats.likelihood import Bouts, Likelihood, climb, invert
+from engine.stats.likelihood import Bouts, PairLikelihood, climb, invert
 
 APART = 1e-9  # the least share of a covariate that the others must leave unexplained
 
 
-class Estimate(NamedTuple):
+class StrengthEstimate(NamedTuple):
     """An estimate in log odds, and its standard error."""
 
     value: float
@@ -30,7 +30,7 @@ class StrengthFit(NamedTuple):
     strengths: dict[str, float]
     errors: dict[str, float]
     tie: float | None
-    effects: tuple[Estimate, ...] = ()
+    effects: tuple[StrengthEstimate, ...] = ()
 
 
 def fit_strengths(contests: Contests) -> StrengthFit | None:
@@ -65,11 +65,11 @@ def fit_matchups(matchups: Sequence[Matchup]) -> StrengthFit | None:
         strengths={model: theta[place] - mean for model, place in places.items()},
         errors={model: errors[place] for model, place in places.items()},
         tie=theta[-1] if likelihood.ties else None,
-        effects=tuple(Estimate(theta[place], errors[place]) for place in effects),
+        effects=tuple(StrengthEstimate(theta[place], errors[place]) for place in effects),
     )
 
 
-def _arrange(matchups: Sequence[Matchup]) -> tuple[Likelihood, dict[str, int]]:
+def _arrange(matchups: Sequence[Matchup]) -> tuple[PairLikelihood, dict[str, int]]:
     """Return the likelihood of matchups, and the place of each model's strength."""
     names = sorted({name for one in matchups for name in (one.first, one.second)})
     places = {name: place for place, name in enumerate(names)}
@@ -78,7 +78,7 @@ def _arrange(matchups: Sequence[Matchup]) -> tuple[Likelihood, dict[str, int]]:
         edges = enumerate(one.edges, start=len(names))
         lead = ((places[one.first], 1.0), (places[one.second], -1.0), *edges)
         bouts.append(Bouts(lead, one.won, one.lost, one.tied))
-    likelihood = Likelihood(
+    likelihood = PairLikelihood(
         bouts=bouts,
         models=len(names),
         effects=len(matchups[0].edges),

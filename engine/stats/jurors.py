@@ -31,7 +31,7 @@ PSEUDO_BALLOTS = 10  # of the usual spread, which each juror's is drawn toward
 NEWCOMER = "a further juror"
 
 
-class Estimate(Value):
+class IntervalEstimate(Value):
     """A figure with its 95 % interval."""
 
     value: float
@@ -54,10 +54,10 @@ class JurorView(Value):
     juror: str
     family: str
     ballots: int
-    skill: Estimate
-    lean: Estimate
-    spread: Estimate
-    group: Estimate
+    skill: IntervalEstimate
+    lean: IntervalEstimate
+    spread: IntervalEstimate
+    group: IntervalEstimate
     weight: float
     alone: float
     drift: float
@@ -94,8 +94,8 @@ class FitView(Value):
     made_at: datetime
     evidence: Evidence
     labels: int
-    shared: Estimate
-    family: Estimate
+    shared: IntervalEstimate
+    family: IntervalEstimate
     people: float
     sure: float
     stake: float
@@ -177,20 +177,20 @@ def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
     )
 
 
-def _plain(value: float, error: float) -> Estimate:
-    return Estimate(value=value, low=value - WIDE * error, high=value + WIDE * error)
+def _plain(value: float, error: float) -> IntervalEstimate:
+    return IntervalEstimate(value=value, low=value - WIDE * error, high=value + WIDE * error)
 
 
-def _size(value: float, error: float) -> Estimate:
+def _size(value: float, error: float) -> IntervalEstimate:
     """Return a figure whose sign means nothing."""
     found = _plain(value, error)
     return found.model_copy(update={"low": max(0.0, found.low)})
 
 
-def _scaled(value: float, error: float) -> Estimate:
+def _scaled(value: float, error: float) -> IntervalEstimate:
     """Return a figure whose error is of its logarithm."""
     factor = math.exp(WIDE * error)
-    return Estimate(value=value, low=value / factor, high=value * factor)
+    return IntervalEstimate(value=value, low=value / factor, high=value * factor)
 
 
 def _further(fit: Fit, panel: Sequence[str]) -> float:

@@ -36,7 +36,7 @@ class Bouts(NamedTuple):
     tied: float
 
 
-class Chances(NamedTuple):
+class PairChances(NamedTuple):
     """How likely the first wins, the second wins, and they tie."""
 
     first: float
@@ -50,17 +50,17 @@ class Chances(NamedTuple):
         return self.first + self.tie / 4 - share * share
 
 
-def chances(lead: float, tie: float | None) -> Chances:
+def chances(lead: float, tie: float | None) -> PairChances:
     """Return the chances at a lead d and a readiness for ties η (None: there are no ties)."""
     first = exp(max(-HUGE, min(HUGE, lead / 2)))
     second = 1 / first
     room = exp(max(-HUGE, min(HUGE, tie))) if tie is not None else 0.0
     whole = first + second + room
-    return Chances(first / whole, second / whole, room / whole)
+    return PairChances(first / whole, second / whole, room / whole)
 
 
 @dataclass(frozen=True, slots=True)
-class Likelihood:
+class PairLikelihood:
     """The log-likelihood of parameters: `models` strengths, then `effects`, then η with `ties`.
 
     `prior` is the precision of a normal prior with mean 0 on every parameter; 0 for none.
@@ -77,7 +77,7 @@ class Likelihood:
         """All parameters at 0."""
         return [0.0] * (self.models + self.effects + self.ties)
 
-    def chances_of(self, bouts: Bouts, theta: Vector) -> Chances:
+    def chances_of(self, bouts: Bouts, theta: Vector) -> PairChances:
         """Return the chances of comparisons at some parameters."""
         return chances(_lead(bouts, theta), theta[-1] if self.ties else None)
 
@@ -135,7 +135,7 @@ class Likelihood:
         ]
 
 
-def climb(likelihood: Likelihood, start: Vector | None = None) -> Vector | None:
+def climb(likelihood: PairLikelihood, start: Vector | None = None) -> Vector | None:
     """Find the maximum of the concave likelihood by Newton's method; None if it is at infinity.
 
     A step that lowers the likelihood by more than rounding has overshot, and is halved.

@@ -9,7 +9,7 @@ from math import log, log2
 from typing import NamedTuple
 
 from engine.stats.bradley_terry import (
-    Estimate,
+    StrengthEstimate,
     StrengthFit,
     fit_matchups,
     fit_strengths,
@@ -148,11 +148,11 @@ def ratings_of(
 def _in_points(fit: StrengthFit) -> dict[str, dict[str, float]]:
     found = {}
     for model, strength in fit.strengths.items():
-        found[model] = in_points(Estimate(strength, fit.errors[model]), MIDDLE)
+        found[model] = in_points(StrengthEstimate(strength, fit.errors[model]), MIDDLE)
     return found
 
 
-def in_points(estimate: Estimate, middle: float = 0.0) -> dict[str, float]:
+def in_points(estimate: StrengthEstimate, middle: float = 0.0) -> dict[str, float]:
     """Return an estimate in points, with its 95 % bounds."""
     value, margin = middle + POINTS * estimate.value, POINTS * Z95 * estimate.error
     return {"value": value, "low": value - margin, "high": value + margin}

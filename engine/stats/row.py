@@ -32,14 +32,14 @@ CRITERION_OF = {"logic": "logic", "evidence": "evidence", "rebuttal": "responsiv
 """What jurors score that is nearest to what voters may say decided."""
 
 
-class Guessed(NamedTuple):
+class BlindGuess(NamedTuple):
     """A blind guess: whether it was right, and how many models were on the menu."""
 
     right: bool
     options: int
 
 
-class Guessing(Value):
+class GuessFigures(Value):
     """The share of blind guesses that were right, beside `chance`; None without guesses.
 
     `above` says whether they beat chance: its interval lies above it.
@@ -55,7 +55,7 @@ class Guessing(Value):
         return low is not None and self.chance is not None and low > self.chance
 
 
-class Ground(Value):
+class ReasonShare(Value):
     """How often something decided: the share of voters' words, and of jurors' ballots.
 
     In a ballot that decided which is the criterion with the widest lead of its winner, a tie of
@@ -68,13 +68,13 @@ class Ground(Value):
     jurors: float | None = None
 
 
-def guesses_in(record: DebateRecord) -> Iterator[Guessed]:
+def guesses_in(record: DebateRecord) -> Iterator[BlindGuess]:
     """Yield the blind guesses of a debate that could be right, with no model replaced in it."""
     setup = record.debate.setup
     for guess in record.asked(Question.GUESS) if not setup.replaced else ():
         model = setup.request.sides[guess.step].ref
         if guess.gold and model in setup.menu:
-            yield Guessed(guess.option == model, len(setup.menu))
+            yield BlindGuess(guess.option == model, len(setup.menu))
 
 
 def leads_in(record: DebateRecord) -> dict[str, float]:
@@ -93,18 +93,22 @@ def leads_in(record: DebateRecord) -> dict[str, float]:
     return dict(widest)
 
 
-def measure_guesses(guesses: Iterable[Guessed]) -> Guessing:
+def measure_guesses(guesses: Iterable[BlindGuess]) -> GuessFigures:
     """Return the share of guesses that were right, and what chance would make it."""
     made = list(guesses)
     share = estimate_share(sum(one.right for one in made), len(made))
-    return Guessing(share=share, chance=fmean(1 / one.options for one in made) if made else None)
+    return GuessFigures(
+        share=share, chance=fmean(1 / one.options for one in made) if made else None
+    )
 
 
-def measure_grounds(said: Mapping[str, float], leads: Mapping[str, float]) -> tuple[Ground, ...]:
+def measure_grounds(
+    said: Mapping[str, float], leads: Mapping[str, float]
+) -> tuple[ReasonShare, ...]:
     """Return how often each thing decided, for voters and for jurors."""
     voters, ballots = round(sum(said.values())), sum(leads.values())
     return tuple(
-        Ground(
+        ReasonShare(
             name=name,
             criterion=CRITERION_OF.get(name, ""),
             people=estimate_share(round(said.get(name, 0)), voters),
@@ -162,7 +166,7 @@ class Row:
     mixed: bool = False
     sure: tuple[Sure, ...] = ()
     words: Mapping[str, int] = field(default_factory=dict)
-    guesses: tuple[Guessed, ...] = ()
+    guesses: tuple[BlindGuess, ...] = ()
     grounds: Mapping[str, int] = field(default_factory=dict)
     leads: Mapping[str, float] = field(default_factory=dict)
     crowds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -13,24 +13,32 @@ from engine.store.archive import (
     count_rehearsals,
 )
 from engine.store.budgets import Caps, NewDebate
-from engine.store.casting import Brought, Cast, Kept, Press, Pressed, Remark, Remarked, Revision
-from engine.store.communities import Communities, HeldDebate, Holdings, Shown
+from engine.store.casting import (
+    Brought,
+    Cast,
+    Kept,
+    Press,
+    Pressed,
+    Remarked,
+    Revision,
+    VoterComment,
+)
+from engine.store.communities import Communities, HeldDebate, Holdings, PublicCommunity
 from engine.store.debates import Debates, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
 from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
-from engine.store.own import Guessed, OwnData, OwnRow, OwnVote
-from engine.store.people import People, Traces
+from engine.store.own import GuessRecord, OwnData, OwnRow, OwnVote
+from engine.store.people import PeopleStore, PersonTraces
 from engine.store.purge import Left
 from engine.store.store import Store
-from engine.store.targets import Asked, Target
+from engine.store.targets import OpenQuestion, Target
 from engine.store.vote_log import Act, Intervention, Outcome
 from engine.store.votes import Closing, Votes
 
 __all__ = [
     "Act",
     "Archive",
-    "Asked",
     "AttemptStart",
     "Backlog",
     "Brought",
@@ -44,7 +52,7 @@ __all__ = [
     "DeliveryState",
     "ExportFilter",
     "Gap",
-    "Guessed",
+    "GuessRecord",
     "HeldDebate",
     "Holdings",
     "Intent",
@@ -58,25 +66,26 @@ __all__ = [
     "Left",
     "NewDebate",
     "Note",
+    "OpenQuestion",
     "Outbox",
     "Outcome",
     "OwnData",
     "OwnRow",
     "OwnVote",
-    "People",
+    "PeopleStore",
+    "PersonTraces",
     "Post",
     "Press",
     "Pressed",
-    "Remark",
+    "PublicCommunity",
     "Remarked",
     "Revision",
-    "Shown",
     "StandingAnswer",
     "Step",
     "Stop",
     "Store",
     "Target",
-    "Traces",
+    "VoterComment",
     "Votes",
     "count_rehearsals",
 ]

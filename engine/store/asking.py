@@ -56,7 +56,7 @@ RemoveOutcome = Literal["removed", "closed", "unknown", "others"]
 """What became of a wish to remove a question; "others": it is somebody else's."""
 
 
-class QuestionTime(NamedTuple):
+class QuestionPeriod(NamedTuple):
     """When the time to ask began, when it is due to end, and when it did; None: not yet."""
 
     opened_at: datetime | None
@@ -87,7 +87,7 @@ WHERE debate = :debate AND number = :number AND removed = ''
 """
 
 
-class Asking:
+class AudienceQuestions:
     """The questions of audiences. They are taken while `Question.SUPPORT` is open."""
 
     def __init__(self, database: Database) -> None:
@@ -123,10 +123,10 @@ class Asking:
         rows = await self._database.rows(ASKED, debate=debate_id)
         return tuple(map(to_question, rows))
 
-    async def time(self, debate_id: str) -> QuestionTime | None:
+    async def time(self, debate_id: str) -> QuestionPeriod | None:
         """Return when questions are taken; None before that was said in the thread."""
         row = await self._database.first(TIME, debate=debate_id, question=Question.SUPPORT)
-        return row and QuestionTime(*row)
+        return row and QuestionPeriod(*row)
 
 
 def to_question(row: Any) -> AudienceQuestion:

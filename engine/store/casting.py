@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from engine.store.database import Database, SqlConnection
 from engine.store.people import (
     BEGAN,
-    Known,
+    PersonIdentity,
     ensure_person,
     find_key,
     find_person,
@@ -83,7 +83,7 @@ class Revision(Value):
     received_at: datetime
 
 
-class Remark(Value):
+class VoterComment(Value):
     """What somebody says beside their vote: the reason, how clear it was, or a guess.
 
     Without a `question` it only asks what they hold. `step` is the side whose model is guessed, and
@@ -240,7 +240,7 @@ class Casting:
         """Keep what somebody answers after the reveal, in place of what they answered before."""
         return await self._database.write(lambda connection: _revise(connection, revision))
 
-    async def remark(self, remark: Remark) -> Remarked:
+    async def remark(self, remark: VoterComment) -> Remarked:
         """Keep what somebody says beside their vote while it is open, in place of what they said.
 
         One who holds no vote is "unvoted", and no trace of them is kept.
@@ -301,7 +301,7 @@ class _KnownEvents:
 
 def _people_of(
     connection: SqlConnection, casts: Sequence[Cast]
-) -> dict[tuple[str, str], Known | None]:
+) -> dict[tuple[str, str], PersonIdentity | None]:
     """Return who casts, by platform and user, making those who are new; None: forgotten."""
     key = find_key(connection)
     users = dict.fromkeys((cast.platform, cast.user) for cast in casts)
@@ -371,7 +371,7 @@ def _revise(connection: SqlConnection, revision: Revision) -> Pressed:
     return Pressed(outcome="stored", option=revision.option)
 
 
-def _remark(connection: SqlConnection, remark: Remark) -> Remarked:
+def _remark(connection: SqlConnection, remark: VoterComment) -> Remarked:
     """Keep a remark of a voter, unless they have said the same already."""
     vote = connection.first(FIND_VOTE, debate=remark.debate)
     if vote is None:
@@ -397,7 +397,7 @@ def _remark(connection: SqlConnection, remark: Remark) -> Remarked:
     return _held(connection, remark, found.id)
 
 
-def _held(connection: SqlConnection, remark: Remark, person: int) -> Remarked:
+def _held(connection: SqlConnection, remark: VoterComment, person: int) -> Remarked:
     """Return the vote of a person, and what they have said beside it."""
     own = {"debate": remark.debate, "person": person, "questions": REMARKED}
     log, visible = (
@@ -422,7 +422,7 @@ def _held(connection: SqlConnection, remark: Remark, person: int) -> Remarked:
     )
 
 
-def _same(held: Remarked, remark: Remark) -> bool:
+def _same(held: Remarked, remark: VoterComment) -> bool:
     """Return whether a person holds already what they say."""
     if remark.question is Question.GUESS:
         return held.guesses.get(remark.step) == remark.option

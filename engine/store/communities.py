@@ -94,7 +94,7 @@ class CommunitySettings(Value):
 SETTING_NAMES = tuple(CommunitySettings.model_fields)
 
 
-class Shown(NamedTuple):
+class PublicCommunity(NamedTuple):
     """A community that shows something on the web."""
 
     platform: str
@@ -204,11 +204,11 @@ class Communities:
         found: str | None = await self._database.value(PAGE, platform=platform, community=community)
         return found
 
-    async def shown(self, page: str) -> Shown | None:
+    async def shown(self, page: str) -> PublicCommunity | None:
         """Return the community that shows something under a key; None without any."""
         row = await self._database.first(SHOWN, page=page)
         settings = _read(row and row.settings)
-        return Shown(row.platform, row.community, settings) if settings.public else None
+        return PublicCommunity(row.platform, row.community, settings) if settings.public else None
 
     async def held(
         self, platform: str, community: str, before: str = "", limit: int = 50

@@ -5,7 +5,7 @@ parameters are `:name`, upserts `ON CONFLICT (…) DO UPDATE SET x = excluded.x`
 also holds for a null parameter is `(place = :channel) IS NOT FALSE`. A list, as in `id IN :ids`, is
 expanded. A clause for PostgreSQL alone stands in a comment, as in `/*+ FOR SHARE */`: a lock, which
 SQLite needs none of, as its writes follow one another. What else differs is handled where a
-database's texts are spelled, in `adapters/storage/sqlite.py` and `postgres.py`. Rows are named
+database's texts are spelled, in `adapters/database/sqlite.py` and `postgres.py`. Rows are named
 tuples of our types.
 """
 

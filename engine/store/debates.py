@@ -17,11 +17,11 @@ from engine.store.budgets import Caps, NewDebate
 from engine.store.database import Database, SqlConnection
 from engine.store.guests import AWAITED, find_guest, insert_guest
 from engine.store.installation import FIND, make_secret
-from engine.store.leases import EVERYONE, Lease, Served, guard, lane_of, within
+from engine.store.leases import EVERYONE, Lease, Partition, guard, lane_of, within
 from engine.store.outbox import LOCK_DEBATE, Post, insert_posts, reopen
 from engine.store.people import ensure_starter
 from engine.store.suggestions import mark_used
-from engine.store.targets import Asked, let_seeds_go
+from engine.store.targets import OpenQuestion, let_seeds_go
 from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, Value, short_code
 from engine.values.errors import (
     NotFoundError,
@@ -375,7 +375,7 @@ class Debates:
         return {status: counted.get(status.value, 0) for status in live}
 
     async def unfinished(
-        self, platform: str | None = None, *, served: Served = EVERYONE
+        self, platform: str | None = None, *, served: Partition = EVERYONE
     ) -> list[str]:
         """Return the ids of debates to think for, oldest first.
 
@@ -474,7 +474,7 @@ class Debates:
         return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(
-        self, debate_id: str, reason: str, *, while_open: Asked | None = None
+        self, debate_id: str, reason: str, *, while_open: OpenQuestion | None = None
     ) -> None:
         """Record what a debate waits for; an empty reason means nothing.
 

@@ -143,7 +143,7 @@ UPDATE spoken SET withheld = :why WHERE debate = :debate AND step = :step AND te
 """
 
 
-class Guests:
+class GuestStore:
     """People who argue a side. They are asked while `Question.CONSENT` or `SPEAK` is open."""
 
     def __init__(self, database: Database) -> None:

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from engine.store.budgets import day_of, settle
 from engine.store.database import Database, SqlConnection
 from engine.store.debates import Stop, move
-from engine.store.leases import EVERYONE, Lease, Served, guard, run_guarded, within
+from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, within
 from engine.store.outbox import Post, insert_held, insert_posts
 from engine.tally.tally import count
 from engine.values.debate import Criterion, Model, Origin, PanelMode, Setup, Status, Turn, Value
@@ -611,7 +611,7 @@ class Journal:
         return {row.cost_origin: row.tries for row in rows}
 
     async def thinking(
-        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
+        self, platform: str, channel: str | None = None, *, served: Partition = EVERYONE
     ) -> list[tuple[str, str, str]]:
         """Return (debate, thread, step) of every call in flight for an open thread."""
         where = {"platform": platform, "channel": channel, **within(served)}

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import make_secret
-from engine.store.people import Known, ensure_person, find_key, find_known, lock_person
+from engine.store.people import PersonIdentity, ensure_person, find_key, find_known, lock_person
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Value
 from engine.values.errors import NotFoundError, UsageError
@@ -108,7 +108,7 @@ class Joined(Value):
     annotator: Annotator | None = None
 
 
-class Filled(Value):
+class StoredSheetAnswer(Value):
     """An answer to a sheet; `option` is a side, "tie" or "weak".
 
     `thumbs` says of turns whether they are good, by step; `seconds` were spent on the page, and
@@ -125,7 +125,7 @@ class Filled(Value):
     fast: bool = False
     changes: int = 0
 
-    def says_the_same(self, other: Filled) -> bool:
+    def says_the_same(self, other: StoredSheetAnswer) -> bool:
         """Return whether another answer differs in nothing that a person said."""
         said = ("option", "confidence", "ground", "comment", "thumbs")
         return all(getattr(self, name) == getattr(other, name) for name in said)
@@ -149,10 +149,10 @@ class Drawn(Value):
     changed_at: datetime | None = None
     exposed: bool = False
     known: str | None = None
-    filled: Filled | None = None
+    filled: StoredSheetAnswer | None = None
 
 
-class Course(NamedTuple):
+class AnnotatorProgress(NamedTuple):
     """Where an annotator stands: their `number`th sheet is next, and what it could be."""
 
     task: Task
@@ -162,7 +162,7 @@ class Course(NamedTuple):
     again: bool
 
 
-Choose = Callable[[Course], Kind]
+Choose = Callable[[AnnotatorProgress], Kind]
 """Decides what an annotator's next sheet is."""
 
 SaveOutcome = Literal["stored", "same", "changed", "closed", "unknown"]
@@ -311,7 +311,7 @@ VALUES (:id, :task, :debate, :person, 'seen', '', :now, TRUE, FALSE)
 """
 
 
-def votes_of(drawn: Drawn, filled: Filled, now: datetime) -> Iterator[Vote]:
+def votes_of(drawn: Drawn, filled: StoredSheetAnswer, now: datetime) -> Iterator[Vote]:
     """Yield what a sheet's answer is stored as: the label, then its thumbs.
 
     Nothing of a test or a second showing. A label is gold unless its person may have seen the
@@ -523,7 +523,9 @@ class LabellingStore:
         own = {"task": row.task, "person": row.person}
         return tuple(map(_read_sheet, await self._database.rows(OWN_SHEETS, **own)))
 
-    async def fill(self, key: str, sheet: str, filled: Filled, now: datetime) -> SaveOutcome:
+    async def fill(
+        self, key: str, sheet: str, filled: StoredSheetAnswer, now: datetime
+    ) -> SaveOutcome:
         """Keep the answer to a sheet, in place of an earlier one, and its vote; at once.
 
         A test or a second showing is no vote.
@@ -634,7 +636,7 @@ def _admit(
     return Joined(outcome="joined", annotator=_read_annotator(row))
 
 
-def _person(connection: SqlConnection, who: tuple[str, str], *, add: bool) -> Known | None:
+def _person(connection: SqlConnection, who: tuple[str, str], *, add: bool) -> PersonIdentity | None:
     if not add:
         return find_known(connection, *who)
     person = ensure_person(connection, *who, find_key(connection))
@@ -675,7 +677,7 @@ def _read_sheet(row: Any) -> Drawn:
         changed_at=row.changed_at,
         exposed=bool(row.exposed),
         known=row.known,
-        filled=Filled.model_validate_json(row.body) if row.body else None,
+        filled=StoredSheetAnswer.model_validate_json(row.body) if row.body else None,
     )
 
 
@@ -697,7 +699,7 @@ def _draw(connection: SqlConnection, row: Any, choose: Choose, now: datetime) ->
         return None
     known = connection.first(NEXT_KNOWN, since=row.since, **own)
     again = connection.first(NEXT_AGAIN, before=number - APART, **own)
-    kind = choose(Course(task, row.key, number, known is not None, again is not None))
+    kind = choose(AnnotatorProgress(task, row.key, number, known is not None, again is not None))
     found = {"plain": plain, "known": known, "again": again}[kind]
     turned = kind == "again" or secrets.randbelow(2)  # a second showing has the other order
     order = found.sides[::-1] if turned else found.sides
@@ -709,7 +711,7 @@ def _draw(connection: SqlConnection, row: Any, choose: Choose, now: datetime) ->
 
 
 def _fill(
-    connection: SqlConnection, row: Any, sheet: str, filled: Filled, now: datetime
+    connection: SqlConnection, row: Any, sheet: str, filled: StoredSheetAnswer, now: datetime
 ) -> SaveOutcome:
     """Keep an answer and its vote; the sheet is locked."""
     found = connection.first(OWN_SHEET, sheet=sheet, task=row.task, person=row.person)
@@ -731,7 +733,9 @@ def _fill(
     return "stored" if before is None else "changed"
 
 
-def _keep_votes(connection: SqlConnection, drawn: Drawn, filled: Filled, now: datetime) -> None:
+def _keep_votes(
+    connection: SqlConnection, drawn: Drawn, filled: StoredSheetAnswer, now: datetime
+) -> None:
     of = {"debate": drawn.debate, "person": drawn.person}
     if drawn.kind == "plain":
         connection.run(DROP_VOTES, questions=LABELS, **of)

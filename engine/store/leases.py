@@ -42,7 +42,7 @@ def lane_of(community: str) -> int:
     return crc32(community.encode())
 
 
-class Served(NamedTuple):
+class Partition(NamedTuple):
     """The shares of a platform that a process holds, out of how many."""
 
     total: int
@@ -53,11 +53,11 @@ class Served(NamedTuple):
         return lane_of(community) % self.total in self.held
 
 
-EVERYONE = Served(1, frozenset({0}))
+EVERYONE = Partition(1, frozenset({0}))
 """What a process serves that shares a platform with no other."""
 
 
-def everyone() -> Served:
+def everyone() -> Partition:
     """Return what a process serves that shares a platform with no other."""
     return EVERYONE
 
@@ -104,7 +104,7 @@ def run_guarded(connection: SqlConnection, lease: Lease, sql: str, **values: Any
     return changed
 
 
-def within(served: Served) -> dict[str, Any]:
+def within(served: Partition) -> dict[str, Any]:
     """Return the values of `coalesce(debates.lane, 0) % :shares IN :held` in a query."""
     return {"shares": served.total, "held": tuple(sorted(served.held))}
 

@@ -14,7 +14,7 @@ from engine.values.debate import Debate, Status
 from engine.values.ports import utc_now
 
 
-class Sought(NamedTuple):
+class DebateQuery(NamedTuple):
     """Which debates to list; empty: all.
 
     `words` are all in the topic, or begin the short code. `interrupted` are those that run and that
@@ -35,14 +35,14 @@ class Sought(NamedTuple):
     disagreement: bool = False
 
 
-class Found(NamedTuple):
+class DebateListing(NamedTuple):
     """Debates of a list, newest first, and how many it has in all."""
 
     debates: tuple[Debate, ...]
     total: int
 
 
-class Listed(NamedTuple):
+class DebateSummary(NamedTuple):
     """What the stored debates can be chosen by; models are those of debates that have ended."""
 
     languages: tuple[str, ...] = ()
@@ -92,14 +92,14 @@ class Listings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def find(self, sought: Sought, start: int, limit: int) -> Found:
+    async def find(self, sought: DebateQuery, start: int, limit: int) -> DebateListing:
         """Return debates from a place in the list on."""
         where, values = " AND ".join(_conditions(sought)), _values(sought)
         total = await self._database.value(COUNT.format(where), **values)
         rows = await self._database.rows(FIND.format(where), **values, start=start, limit=limit)
-        return Found(tuple(map(to_debate, rows)), int(total))
+        return DebateListing(tuple(map(to_debate, rows)), int(total))
 
-    async def choices(self) -> Listed:
+    async def choices(self) -> DebateSummary:
         """Return what the debates can be chosen by."""
         languages, communities, series = [
             tuple(await self._database.column(CHOICES.format(name, HELD), most=MOST_CHOICES))
@@ -107,16 +107,16 @@ class Listings:
         ]
         sets = await self._database.column(MODELS, ended=ENDED, most=MOST_CHOICES)
         models = sorted({model for one in sets for model in one.split()})
-        return Listed(languages, communities, series, tuple(models))
+        return DebateSummary(languages, communities, series, tuple(models))
 
 
-def _conditions(sought: Sought) -> Iterator[str]:
+def _conditions(sought: DebateQuery) -> Iterator[str]:
     yield HELD
     yield from (text for name, text in CONDITIONS.items() if getattr(sought, name))
     yield from (WORD.format(n=n) for n in range(len(sought.words[:MOST_WORDS])))
 
 
-def _values(sought: Sought) -> dict[str, Any]:
+def _values(sought: DebateQuery) -> dict[str, Any]:
     words = [_escape(word.casefold()) for word in sought.words[:MOST_WORDS]]
     return {
         **{name: getattr(sought, name) for name in CONDITIONS},

@@ -11,8 +11,8 @@ import orjson
 from pydantic import ValidationError
 
 from engine.store.database import Database, SqlConnection
-from engine.store.leases import EVERYONE, Lease, Served, guard, run_guarded, within
-from engine.store.targets import Asked, Target, accept_thumbs
+from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, within
+from engine.store.targets import OpenQuestion, Target, accept_thumbs
 from engine.tally.questions import THUMBS
 from engine.values.debate import BallotKind, Status, Value
 from engine.values.judging import Question
@@ -376,7 +376,7 @@ class Outbox:
         platform: str,
         channel: str | None = None,
         *,
-        served: Served = EVERYONE,
+        served: Partition = EVERYONE,
         now: datetime | None = None,
     ) -> list[str]:
         """Return the debates with something due on a platform, or one channel of it."""
@@ -444,7 +444,9 @@ class Outbox:
             )
             if isinstance(intent.message, TurnPost):
                 thumbs = (_thumbs_on(intent, ref) for ref in filter(None, intent.refs))
-                accept_thumbs(connection, Asked(intent.debate, Question.TURN, intent.key), thumbs)
+                accept_thumbs(
+                    connection, OpenQuestion(intent.debate, Question.TURN, intent.key), thumbs
+                )
             if read_at is not None:
                 for sql in (PACE, POSTPONE):
                     connection.run(sql, debate=intent.debate, read_at=read_at)
@@ -488,7 +490,7 @@ class Outbox:
         since: datetime,
         thread: str | None = None,
         *,
-        served: Served = EVERYONE,
+        served: Partition = EVERYONE,
     ) -> list[str]:
         """Return the debates closed since then whose thread refused the reveal."""
         where = {"platform": platform, "thread": thread, **within(served)}

@@ -60,7 +60,7 @@ class OwnVote(Value):
     revealed_at: datetime
 
 
-class Guessed(Value):
+class GuessRecord(Value):
     """How often a person guessed the model of a side, before anything named it.
 
     `right` of `n` guesses; `chance` is how many would be right by choosing from the menu blindly.
@@ -221,30 +221,30 @@ NAMED_GUESSES = GUESSES.format("people.scoreboard")
 
 def read_own_guesses(
     connection: SqlConnection, platform: str, community: str, user: str
-) -> Guessed:
+) -> GuessRecord:
     """Return how a person guessed here."""
     rows = connection.rows(OWN_GUESSES, platform=platform, community=community, user=user)
-    return _guessed(rows).get(user, Guessed()).model_copy(update={"user": ""})
+    return _guessed(rows).get(user, GuessRecord()).model_copy(update={"user": ""})
 
 
 def read_guessers(
     connection: SqlConnection, platform: str, community: str, most: int
-) -> tuple[Guessed, ...]:
+) -> tuple[GuessRecord, ...]:
     """Return those who want to be named, the best first."""
     found = _guessed(connection.rows(NAMED_GUESSES, platform=platform, community=community))
     return tuple(sorted(found.values(), key=lambda one: (-one.right, one.n, one.user))[:most])
 
 
-def _guessed(rows: Sequence[Any]) -> dict[str, Guessed]:
+def _guessed(rows: Sequence[Any]) -> dict[str, GuessRecord]:
     """Count guesses of people who could not know, by user."""
-    counts: dict[str, Guessed] = {}
+    counts: dict[str, GuessRecord] = {}
     for row in rows:
         vote, setup = orjson.loads(row.body), orjson.loads(row.setup)
         if not vote["gold"]:
             continue
         model, menu = setup["request"]["sides"][row.step], setup.get("menu") or ()
         ref = f"{model['backend']}/{model['name']}"
-        old = counts.get(row.user, Guessed(user=row.user))
+        old = counts.get(row.user, GuessRecord(user=row.user))
         new = {
             "right": old.right + (vote["option"] == ref),
             "n": old.n + 1,

@@ -21,7 +21,7 @@ import orjson
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import find_secret, make_secret, mark_unwiped, wipe
 from engine.store.own import (
-    Guessed,
+    GuessRecord,
     OwnData,
     OwnVote,
     read_guessers,
@@ -35,7 +35,7 @@ from engine.values.errors import NotAllowedError
 from engine.values.judging import Question
 
 
-class Traces(Value):
+class PersonTraces(Value):
     """What is stored about a person: their answers, and the debates they started.
 
     `known`: their user id is stored. `votes`, `confidences` (how clear they found it), `grounds`
@@ -235,7 +235,7 @@ LABELLED = "SELECT count(*) FROM sheets WHERE person = :person AND answered_at I
 UPVOTED = "SELECT count(*) FROM upvotes WHERE person = :person"
 
 
-class Known(NamedTuple):
+class PersonIdentity(NamedTuple):
     """A person's surrogate id, and when they came back after being forgotten."""
 
     id: int
@@ -256,7 +256,7 @@ def find_key(connection: SqlConnection) -> bytes | None:
 
 def ensure_person(
     connection: SqlConnection, platform: str, user: str, key: bytes | None
-) -> Known | None:
+) -> PersonIdentity | None:
     """Return a platform's user, adding a new one; None for a forgotten one."""
     known = _find(connection, platform, user)
     if known is None and _lock_user(connection, platform, user):
@@ -266,7 +266,7 @@ def ensure_person(
         return known
     if _is_forgotten(connection, key, platform, user):
         return None
-    return Known(connection.value(ADD, platform=platform, user=user))
+    return PersonIdentity(connection.value(ADD, platform=platform, user=user))
 
 
 def ensure_starter(
@@ -302,7 +302,7 @@ def barred(connection: SqlConnection, debate_id: str, persons: Iterable[int]) ->
     return {person for person in found if person is not None}
 
 
-def find_person(connection: SqlConnection, platform: str, user: str) -> Known | None:
+def find_person(connection: SqlConnection, platform: str, user: str) -> PersonIdentity | None:
     """Return a platform's user who is known already."""
     return _find(connection, platform, user)
 
@@ -317,13 +317,13 @@ def hidden_people(connection: SqlConnection) -> frozenset[int]:
     return frozenset(connection.column(HIDDEN))
 
 
-class People:
+class PeopleStore:
     """Who is behind the surrogate ids, and their choices; users are platform ids."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def traces(self, platform: str, user: str) -> Traces:
+    async def traces(self, platform: str, user: str) -> PersonTraces:
         """Return what is stored about a person."""
         return await asyncio.to_thread(
             self._database.look, lambda connection: _traces(connection, platform, user)
@@ -344,14 +344,14 @@ class People:
             lambda connection: read_own_votes(connection, platform, community, user, most),
         )
 
-    async def own_guesses(self, platform: str, community: str, user: str) -> Guessed:
+    async def own_guesses(self, platform: str, community: str, user: str) -> GuessRecord:
         """Return how a person guessed in a community's revealed debates."""
         return await asyncio.to_thread(
             self._database.look,
             lambda connection: read_own_guesses(connection, platform, community, user),
         )
 
-    async def guessers(self, platform: str, community: str, most: int) -> tuple[Guessed, ...]:
+    async def guessers(self, platform: str, community: str, most: int) -> tuple[GuessRecord, ...]:
         """Return those who want to be named, most right guesses first."""
         return await asyncio.to_thread(
             self._database.look,
@@ -500,14 +500,14 @@ def _digest(key: bytes, platform: str, user: str) -> str:
     return hmac.digest(key, f"{platform}/{user}".encode(), "sha256").hex()
 
 
-def find_known(connection: SqlConnection, platform: str, user: str) -> Known | None:
+def find_known(connection: SqlConnection, platform: str, user: str) -> PersonIdentity | None:
     """Return a platform's user, None for one who is not stored."""
     return _find(connection, platform, user)
 
 
-def _find(connection: SqlConnection, platform: str, user: str) -> Known | None:
+def _find(connection: SqlConnection, platform: str, user: str) -> PersonIdentity | None:
     row = connection.first(FIND_KEPT, platform=platform, user=user)
-    return row and Known(row.id, row.since)
+    return row and PersonIdentity(row.id, row.since)
 
 
 def _is_forgotten(connection: SqlConnection, key: bytes | None, platform: str, user: str) -> bool:
@@ -516,13 +516,15 @@ def _is_forgotten(connection: SqlConnection, key: bytes | None, platform: str, u
     return connection.value(IS_FORGOTTEN, digest=_digest(key, platform, user)) is not None
 
 
-def _traces(connection: SqlConnection, platform: str, user: str) -> Traces:
+def _traces(connection: SqlConnection, platform: str, user: str) -> PersonTraces:
     row = connection.first(FIND, platform=platform, user=user)
     if row is None:
-        return Traces(forgotten=_is_forgotten(connection, find_key(connection), platform, user))
+        return PersonTraces(
+            forgotten=_is_forgotten(connection, find_key(connection), platform, user)
+        )
     found = connection.rows(ANSWERED, person=row.id)
     answers = defaultdict(int, {of.question: of.answers for of in found})
-    return Traces(
+    return PersonTraces(
         known=True,
         votes=answers[Question.VOTE],
         confidences=answers[Question.CONFIDENCE],

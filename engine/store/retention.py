@@ -15,7 +15,7 @@ import orjson
 from engine.store.database import Database, SqlConnection
 from engine.store.debates import BY_ID, ENDED, to_debate
 from engine.store.installation import mark_unwiped
-from engine.store.leases import EVERYONE, Lease, Served, guard, within
+from engine.store.leases import EVERYONE, Lease, Partition, guard, within
 from engine.store.purge import delete_debates, load_tables, unmentioned
 from engine.values.debate import Debate, Value
 from engine.values.errors import NotFoundError, UsageError
@@ -229,7 +229,7 @@ def _drop(connection: SqlConnection, person: int) -> int:
     return dropped
 
 
-class Posted(NamedTuple):
+class PostedMessage(NamedTuple):
     """A message of ours: the place that it was posted to, and its reference there."""
 
     place: str
@@ -245,7 +245,7 @@ class Deletion(Value):
     debate: str
     community: str
     thread: str | None = None
-    messages: tuple[Posted, ...] | None = None
+    messages: tuple[PostedMessage, ...] | None = None
 
 
 ASK = """
@@ -281,7 +281,7 @@ class Deletions:
         """Record that debates are to be deleted; those that are stay as they are."""
         await self._database.run(ASK, debates=list(debate_ids), now=now)
 
-    async def due(self, platform: str, *, served: Served = EVERYONE) -> list[Deletion]:
+    async def due(self, platform: str, *, served: Partition = EVERYONE) -> list[Deletion]:
         """Return the deletions that are not done, the oldest first."""
         rows = await self._database.rows(DUE_DELETIONS, platform=platform, **within(served))
         return [_read(row) for row in rows]
@@ -345,11 +345,11 @@ def _left(debate: Debate, rows: Sequence[Any]) -> Deletion:
     )
 
 
-def _posted(debate: Debate, rows: Sequence[Any]) -> Iterator[Posted]:
+def _posted(debate: Debate, rows: Sequence[Any]) -> Iterator[PostedMessage]:
     for row in rows:
         in_channel = row.kind in IN_CHANNEL_KINDS or row.key in IN_CHANNEL_KEYS
         if not in_channel and (row.kind in PRIVATE_KINDS or row.key in PRIVATE_KEYS):
             continue
         place = debate.place if in_channel else debate.thread or debate.place
         refs = reversed(orjson.loads(row.refs))
-        yield from (Posted(place, ref) for ref in refs if ref)  # empty: it may not be there
+        yield from (PostedMessage(place, ref) for ref in refs if ref)  # empty: it may not be there

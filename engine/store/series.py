@@ -69,7 +69,7 @@ class SeriesResult(NamedTuple):
     jury: str | None
 
 
-class Try(NamedTuple):
+class CallTry(NamedTuple):
     """One try of a model call without its texts; None: not known. `seconds` is its latency."""
 
     debate: str
@@ -94,7 +94,7 @@ class SeriesReading(NamedTuple):
     stored: StoredSeries
     debates: Sequence[SeriesDebate]
     refusals: Mapping[str, int]
-    tries: Iterator[Try]
+    tries: Iterator[CallTry]
     records: Iterator[DebateRecord]
 
 
@@ -263,7 +263,7 @@ def _told(connection: SqlConnection, name: str) -> list[str]:
     return [row.id for row in connection.rows(TOLD_DEBATES.format(told=TOLD), name=name)]
 
 
-def _tries(connection: SqlConnection, debates: Sequence[str]) -> Iterator[Try]:
+def _tries(connection: SqlConnection, debates: Sequence[str]) -> Iterator[CallTry]:
     for start in range(0, len(debates), CHUNK):
         for row in connection.rows(TRIES, debates=debates[start : start + CHUNK]):
-            yield Try(*row)
+            yield CallTry(*row)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.store.archive import Archive
-from engine.store.asking import Asking
+from engine.store.asking import AudienceQuestions
 from engine.store.communities import Communities
 from engine.store.database import Database
 from engine.store.debates import Debates
-from engine.store.guests import Guests
+from engine.store.guests import GuestStore
 from engine.store.installs import Installs, Vault
 from engine.store.journal import Journal
 from engine.store.labelling import LabellingStore
@@ -17,7 +17,7 @@ from engine.store.learning import Learning
 from engine.store.leases import Leases
 from engine.store.listings import Listings
 from engine.store.outbox import Outbox
-from engine.store.people import People
+from engine.store.people import PeopleStore
 from engine.store.retention import Deletions, Retention
 from engine.store.series import SeriesStore
 from engine.store.suggestions import Suggestions
@@ -37,9 +37,9 @@ class Store:
         self.journal = Journal(database)
         self.outbox = Outbox(database)
         self.votes = Votes(database)
-        self.asking = Asking(database)
-        self.guests = Guests(database)
-        self.people = People(database)
+        self.asking = AudienceQuestions(database)
+        self.guests = GuestStore(database)
+        self.people = PeopleStore(database)
         self.communities = Communities(database)
         self.installs = Installs(database, Vault(keys))
         self.archive = Archive(database)

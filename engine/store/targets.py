@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.store.database import Database, SqlConnection
-from engine.store.leases import EVERYONE, Served, within
+from engine.store.leases import EVERYONE, Partition, within
 from engine.tally.questions import KINDS, options_of
 from engine.values.debate import BallotKind, Value
 from engine.values.judging import REVEALED, Question
 from engine.values.text import split_variant
 
 
-class Asked(NamedTuple):
+class OpenQuestion(NamedTuple):
     """A question of a debate, which is one row; `step` is that of a turn, or a round."""
 
     debate: str
@@ -183,14 +183,14 @@ def let_seeds_go(connection: SqlConnection, debate_id: str) -> None:
     connection.run(LET_GO, debate=debate_id)
 
 
-def accept_thumbs(connection: SqlConnection, turn: Asked, targets: Iterable[Target]) -> None:
+def accept_thumbs(connection: SqlConnection, turn: OpenQuestion, targets: Iterable[Target]) -> None:
     """Take thumbs on the messages of a turn from now on."""
     connection.run(ACCEPT, message=None, **turn._asdict())
     for target in targets:
         _add(connection, target)
 
 
-def accept(connection: SqlConnection, asked: Asked, message: str) -> None:
+def accept(connection: SqlConnection, asked: OpenQuestion, message: str) -> None:
     """Take a question's answers on a message, also on one that was lost with its thread."""
     row = connection.first(DEBATE, debate=asked.debate)
     request = orjson.loads(row.setup)["request"]
@@ -228,7 +228,7 @@ class Targets:
         return row and _to_target(row)
 
     async def seeds_left(
-        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
+        self, platform: str, channel: str | None = None, *, served: Partition = EVERYONE
     ) -> tuple[Target, ...]:
         """Return the messages of closed questions that still carry the bot's own reactions.
 

@@ -24,7 +24,7 @@ class By(StrEnum):
     SERIES = "series"
 
 
-class Takings(NamedTuple):
+class UsageTotals(NamedTuple):
     """What the calls of one model in one role took, or those of another key (no role then).
 
     Tokens and USD are those that are known; `unpriced` calls have no known price. `debates` are
@@ -60,10 +60,10 @@ class UsageFilter:
     without_rehearsal: bool = False
 
 
-class Usage(NamedTuple):
+class CallUsage(NamedTuple):
     """What calls took, by key and role; `debates` in all, as several keys may share one."""
 
-    takings: tuple[Takings, ...] = ()
+    takings: tuple[UsageTotals, ...] = ()
     debates: int = 0
 
     def sum(self, name: str) -> Any:
@@ -124,13 +124,13 @@ class UsageStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def read(self, where: UsageFilter, by: By = By.MODEL) -> Usage:
+    async def read(self, where: UsageFilter, by: By = By.MODEL) -> CallUsage:
         """Return what calls took, by a key."""
         key, role, order = KEYS[by]
         query = TAKINGS.format(key=key, role=role, order=order, conditions=_conditions(where))
         rows = await self._database.rows(query, **asdict(where))
-        takings = (Takings(str(row[0]), *row[1:]) for row in rows)
-        return Usage(tuple(takings), await self.debates(where))
+        takings = (UsageTotals(str(row[0]), *row[1:]) for row in rows)
+        return CallUsage(tuple(takings), await self.debates(where))
 
     async def debates(self, where: UsageFilter) -> int:
         """Return how many debates the calls belong to."""

@@ -32,7 +32,7 @@ class NewEvent:
     account_days: int | None = None
 
 
-class Silences(Value):
+class ConnectionGaps(Value):
     """When answers to a question can have been missed.
 
     `read_at` is when the last reading that was complete began, `first_ended` and `last_ended` are
@@ -281,13 +281,13 @@ class VoteLog:
         """Note that what happened until now may not have been told, and is told from now on."""
         await self._database.run(HEAR_AGAIN, platform=platform, now=now)
 
-    async def silences(self, target: Target) -> Silences:
+    async def silences(self, target: Target) -> ConnectionGaps:
         """Return when answers to a target's question, or its turn, can have been missed."""
         read_at = await self._database.value(READ_AT, **_of(target))
         since = {"platform": target.platform, "read_at": read_at}
         first = await self._database.value(FIRST_SILENCE, **since)
         last = await self._database.value(LAST_SILENCE, **since)
-        return Silences(read_at=read_at, first_ended=first, last_ended=last)
+        return ConnectionGaps(read_at=read_at, first_ended=first, last_ended=last)
 
     async def intervene(self, target: Target, intervention: Intervention) -> None:
         """Note what a moderator did, unless the debate was deleted.

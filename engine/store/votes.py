@@ -14,9 +14,9 @@ from engine.store.database import SqlConnection
 from engine.store.debates import note_agreement
 from engine.store.guests import Withheld, keep_spoken, note_withheld
 from engine.store.journal import insert_verdict
-from engine.store.leases import EVERYONE, Lease, Served, guard, within
+from engine.store.leases import EVERYONE, Lease, Partition, guard, within
 from engine.store.outbox import Post, insert_posts, release
-from engine.store.targets import ACCEPT, Asked, Targets, accept, let_seeds_go
+from engine.store.targets import ACCEPT, OpenQuestion, Targets, accept, let_seeds_go
 from engine.store.vote_log import VoteLog, find_log
 from engine.tally.questions import KINDS
 from engine.values.debate import Debate, Status, Value
@@ -198,7 +198,7 @@ class Votes(Casting, VoteLog, Targets):
         step: str = "",
     ) -> None:
         """Take answers on a posted message from now on; a question's first message stays."""
-        asked = Asked(debate_id, question, step)
+        asked = OpenQuestion(debate_id, question, step)
 
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
@@ -223,7 +223,7 @@ class Votes(Casting, VoteLog, Targets):
         due now. A vote and an open one on the debate's mirror close at the later time of both from
         then on.
         """
-        asked = Asked(debate_id, question, step)
+        asked = OpenQuestion(debate_id, question, step)
         values = {"message": message, "now": now, "closes_at": closes_at}
 
         def store(connection: SqlConnection) -> None:
@@ -244,8 +244,8 @@ class Votes(Casting, VoteLog, Targets):
         limit: int | None = None,
         *,
         now: datetime | None = None,
-        served: Served = EVERYONE,
-    ) -> dict[Asked, datetime]:
+        served: Partition = EVERYONE,
+    ) -> dict[OpenQuestion, datetime]:
         """Return when each open question of a platform closes, the first to close first.
 
         Only those that may close in the state their debate is in (`KINDS`). With `now`, votes that
@@ -255,7 +255,7 @@ class Votes(Casting, VoteLog, Targets):
         where = {"platform": platform, "channel": channel, "closing": CLOSING}
         where |= within(served)
         rows = await self._database.rows(DUE, patience=patience, most=most, **where)
-        return {Asked(row[0], Question(row[1]), row[2]): row[4] or row[3] for row in rows}
+        return {OpenQuestion(row[0], Question(row[1]), row[2]): row[4] or row[3] for row in rows}
 
     async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, *posts: Post) -> None:
         """Let a vote close later, once; an open vote on its mirror does not close before it."""
@@ -292,7 +292,7 @@ class Votes(Casting, VoteLog, Targets):
         was held back until then is queued behind the reveal, in the same transaction. Without posts
         nothing names the models, and the debate's mirror stays unspoiled.
         """
-        asked = Asked(debate_id, question, step)
+        asked = OpenQuestion(debate_id, question, step)
 
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
@@ -323,14 +323,14 @@ class Votes(Casting, VoteLog, Targets):
         thread: str | None = None,
         community: str | None = None,
         channel: str | None = None,
-        served: Served = EVERYONE,
+        served: Partition = EVERYONE,
     ) -> list[str]:
         """Return the debates that go on in a thread, in a community, or in a channel."""
         where = {"thread": thread, "community": community, "channel": channel}
         return await self._database.column(HELD_IN, platform=platform, **where, **within(served))
 
 
-def _store(connection: SqlConnection, asked: Asked, closing: Closing) -> None:
+def _store(connection: SqlConnection, asked: OpenQuestion, closing: Closing) -> None:
     debate_id = asked.debate
     for vote in closing.votes:
         stood = {"person": vote.person, "question": vote.question, "step": vote.step}

@@ -38,7 +38,7 @@ REASONS: tuple[NotGold, ...] = (
 )
 
 
-class Standing(Protocol):
+class StandingVote(Protocol):
     """The part of a standing vote that a tally needs; `ambiguous` votes are never counted."""
 
     @property
@@ -120,7 +120,7 @@ def standing_votes(
     return tuple(votes)
 
 
-def count(votes: Iterable[Standing], contenders: Sequence[str], quorum: int) -> Tally:
+def count(votes: Iterable[StandingVote], contenders: Sequence[str], quorum: int) -> Tally:
     """Count standing votes and gold votes by option.
 
     The quorum counts gold votes, ties and both-weak included. `share` is the first contender's

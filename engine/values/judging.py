@@ -75,7 +75,7 @@ class Summary(Value):
     problem: str = ""
 
 
-class Why(Value):
+class Rationale(Value):
     """Why a panel decided as it did, in words that people read with the reveal.
 
     `text` is one sentence, `best` the best point of each contender, and `differed` where jurors

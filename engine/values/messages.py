@@ -16,7 +16,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, TypeAdapter
 
 from engine.values.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
-from engine.values.judging import Persuasion, Question, RoundTally, Tally, Verdict, Why
+from engine.values.judging import Persuasion, Question, Rationale, RoundTally, Tally, Verdict
 from engine.values.language import spoken
 
 Phase = Literal[
@@ -431,7 +431,7 @@ class Reveal(Said):
     names: Mapping[str, str] = {}
     own: Verdict | None = None
     course: tuple[RoundTally, ...] = Field((), exclude_if=not_)
-    why: Why | None = Field(None, exclude_if=not_)
+    why: Rationale | None = Field(None, exclude_if=not_)
     marks: Mapping[str, Mapping[str, float]] = Field({}, exclude_if=not_)
     code: str = Field("", exclude_if=not_)
     quorum: int = Field(0, exclude_if=not_)

@@ -598,7 +598,7 @@ class Venue(Protocol):
         """Turn a piece that was refused, or a text, into pieces without markup; pure.
 
         The first piece has the reference given, the others those that `numbered` of
-        engine/delivery/gaps.py makes.
+        engine/delivery/fallbacks.py makes.
         """
 
     def turn(

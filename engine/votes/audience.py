@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.floor.floor import MOST_PUT
+from engine.stage.stage import MOST_PUT
 from engine.store.asking import AudienceQuestion
 from engine.tally.hands import hands_held, standing_option
 from engine.values.debate import Moderation
@@ -41,7 +41,7 @@ async def moderate(moderator: Moderator, texts: Sequence[str], refusal: str) -> 
 MOST_LISTED = 5  # that people can choose from at a time: the first that stand
 
 
-class Chosen(NamedTuple):
+class ChosenQuestion(NamedTuple):
     """A question that is put to the sides, and how many people support it."""
 
     question: AudienceQuestion
@@ -62,8 +62,8 @@ def support_of(events: Sequence[VoteEvent]) -> Mapping[int, int]:
 
 def choose(
     asked: Sequence[AudienceQuestion], support: Mapping[int, int], most: int = MOST_PUT
-) -> tuple[Chosen, ...]:
+) -> tuple[ChosenQuestion, ...]:
     """Return the questions to put to both sides: those with most support, the earlier of equals."""
-    found = [Chosen(one, support.get(one.number, 0)) for one in standing_questions(asked)]
+    found = [ChosenQuestion(one, support.get(one.number, 0)) for one in standing_questions(asked)]
     found.sort(key=lambda one: (-one.support, one.question.number))
     return tuple(found[:most])

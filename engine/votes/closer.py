@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.jury.explain import STEP, of_artifacts
-from engine.store import Asked, Closing, Lease, Store
+from engine.store import Closing, Lease, OpenQuestion, Store
 from engine.store.votes import Conclude, closes_with
 from engine.tally.hands import is_undecided
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
-from engine.values.judging import Log, Question, VoteEvent, Why
+from engine.values.judging import Log, Question, Rationale, VoteEvent
 from engine.values.language import speaking
 from engine.values.ports import Clock, Moderator, Venue
 from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.outcome import NONE, tally_of
-from engine.votes.reading import Reader, Recovered
+from engine.votes.reading import ReactionReader, Recovered
 
 if TYPE_CHECKING:
     from engine.votes.spoken import TakenOver
@@ -39,7 +39,7 @@ log = structlog.get_logger(__name__)
 class Held(NamedTuple):
     """A question whose lease is held here, and which logs have unreadable reactions."""
 
-    asked: Asked
+    asked: OpenQuestion
     closes_at: datetime | None
     debate: Debate
     lease: Lease
@@ -52,14 +52,14 @@ class Closer:
 
     venue: Venue
     store: Store
-    keeper: Keeper
-    bell: Bell
+    keeper: LeaseManager
+    bell: Notifier
     clock: Clock
-    reader: Reader
+    reader: ReactionReader
     moderator: Moderator | None = None
 
     async def close(
-        self, asked: Asked, closes_at: datetime | None = None, *, early: bool = False
+        self, asked: OpenQuestion, closes_at: datetime | None = None, *, early: bool = False
     ) -> None:
         """Close a question, with an open vote the one on its mirror too.
 
@@ -78,14 +78,14 @@ class Closer:
             self.bell.ring(f"closed/{held.debate.id}")
             self.bell.ring(f"seeds/{self.venue.platform}")
 
-    async def catch_up(self, asked: Asked, closes_at: datetime | None) -> None:
+    async def catch_up(self, asked: OpenQuestion, closes_at: datetime | None) -> None:
         """Recover the missed answers to a question that stays open."""
         async with self._hold(asked, closes_at) as held:
             await self._read(held)
 
     @asynccontextmanager
     async def _hold_all(
-        self, asked: Asked, closes_at: datetime | None, early: bool
+        self, asked: OpenQuestion, closes_at: datetime | None, early: bool
     ) -> AsyncIterator[Sequence[Held]]:
         """Take the leases of all that close together, and leave out what is no longer due.
 
@@ -106,18 +106,18 @@ class Closer:
             ]
 
     async def _closing_together(
-        self, asked: Asked, closes_at: datetime | None
-    ) -> dict[Asked, datetime | None]:
+        self, asked: OpenQuestion, closes_at: datetime | None
+    ) -> dict[OpenQuestion, datetime | None]:
         if asked.question is not Question.VOTE:
             return {asked: closes_at}
         debate = await self.store.debates.get(asked.debate)
         mirror = await self.store.debates.mirror_of(debate)
         pair = [debate, mirror] if mirror and closes_with(debate, mirror) else [debate]
-        return {Asked(one.id): one.vote_deadline for one in pair}
+        return {OpenQuestion(one.id): one.vote_deadline for one in pair}
 
     @asynccontextmanager
     async def _hold(
-        self, asked: Asked, closes_at: datetime | None, *, patient: bool = False
+        self, asked: OpenQuestion, closes_at: datetime | None, *, patient: bool = False
     ) -> AsyncIterator[Held]:
         # A juror who still writes for the reveal holds the debate, and is not waited for.
         self.bell.wake(f"closing/{asked.debate}")
@@ -165,7 +165,7 @@ class Closer:
             held.debate, held.lease, *questions, closes_at=held.closes_at, step=step
         )
 
-    async def _hear_out(self, debate: Debate, due: datetime, asked: Asked) -> None:
+    async def _hear_out(self, debate: Debate, due: datetime, asked: OpenQuestion) -> None:
         patience, now = timedelta(seconds=self.venue.limits.redelivery_seconds), self.clock.now()
         in_time = now < max(due, self.reader.heard_from) + 2 * patience
         if not in_time or debate.request.ballot is not BallotKind.OPEN:
@@ -250,12 +250,12 @@ class Closer:
 
             await moderate(self.moderator, [text], WITHHELD)
 
-    async def _why(self, debate: Debate) -> Why | None:
+    async def _why(self, debate: Debate) -> Rationale | None:
         """Return why the panel decided so, as a juror put it while people voted."""
         return of_artifacts(await self.store.journal.found(debate.id, STEP))
 
 
-def _together(asked: Asked) -> tuple[Question, ...]:
+def _together(asked: OpenQuestion) -> tuple[Question, ...]:
     return (asked.question, *KINDS[asked.question].along)
 
 

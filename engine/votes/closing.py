@@ -7,7 +7,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from engine.delivery.last_word import elsewhere
+from engine.delivery.fallbacks import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
 from engine.jury.explain import STEP, of_artifacts
@@ -15,7 +15,7 @@ from engine.jury.rubric import DEBATE, find_rubric
 from engine.jury.why import REASONS, mean_marks, quote, told_reasons
 from engine.store import Closing, Intervention, Post, Store
 from engine.tally.questions import vote_options
-from engine.tally.tally import Standing, agreement, count, leader, wilson
+from engine.tally.tally import StandingVote, agreement, count, leader, wilson
 from engine.values.debate import Criterion, Debate, Setup
 from engine.values.judging import (
     LABELS,
@@ -25,11 +25,11 @@ from engine.values.judging import (
     Log,
     Persuasion,
     Question,
+    Rationale,
     Tally,
     Verdict,
     Vote,
     VoteEvent,
-    Why,
 )
 from engine.values.language import N_
 from engine.values.messages import (
@@ -87,7 +87,7 @@ def seen_by_others(
 
 
 def persuasion(
-    before: Iterable[Standing], after: Iterable[Standing], contenders: Sequence[str]
+    before: Iterable[StandingVote], after: Iterable[StandingVote], contenders: Sequence[str]
 ) -> Persuasion:
     """Count moves towards and away from the thesis, among people with both stances.
 
@@ -133,7 +133,7 @@ class Judged(NamedTuple):
     words: int
     interventions: tuple[Intervention, ...]
     own: Verdict | None
-    why: Why | None = None
+    why: Rationale | None = None
 
 
 def closing_of(
@@ -197,7 +197,7 @@ def reveal_of(
     unread: frozenset[Log] = NONE,
     own: Verdict | None = None,
     rounds: tuple[Vote, ...] = (),
-    why: Why | None = None,
+    why: Rationale | None = None,
     guessed: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> Reveal:
     """Return the reveal of a closed vote; without a `why` it quotes a juror."""
@@ -350,6 +350,6 @@ def platform_of(question: str, platform: str) -> str:
     return WEB if question in LABELS else platform
 
 
-def tally_labels(labels: Iterable[Standing], contenders: tuple[str, ...]) -> Tally:
+def tally_labels(labels: Iterable[StandingVote], contenders: tuple[str, ...]) -> Tally:
     """Count the labels of a debate."""
     return count(labels, contenders, QUORUM)

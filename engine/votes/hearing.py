@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from engine.delivery.last_word import LastWord
-from engine.fleet.leases import Bell, Keeper
+from engine.delivery.fallbacks import LastWord
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
 from engine.values.debate import BallotKind, Value
 from engine.values.judging import How, Question
@@ -31,8 +31,8 @@ from engine.values.ports import (
     ThreadShut,
     Venue,
 )
-from engine.votes.reading import Reader, days_since
-from engine.votes.removal import Removals, Shown
+from engine.votes.reading import ReactionReader, days_since
+from engine.votes.removal import Removals, VisibleReaction
 from engine.words.phrases import LOCKED
 
 MOST_REMEMBERED = 10_000
@@ -42,7 +42,7 @@ HIDDEN = ("stored", "duplicate", "forgotten")
 log = structlog.get_logger(__name__)
 
 
-class Heard(Value):
+class EventOutcome(Value):
     """The outcome of an event; after a button press, `option` is the person's current choice.
 
     `name` is that of the agent whose answer was chosen, where agents have names; `voted` is the id
@@ -64,17 +64,17 @@ class Hearing:
 
     venue: Venue
     store: Store
-    keeper: Keeper
-    bell: Bell
+    keeper: LeaseManager
+    bell: Notifier
     clock: Clock
     removals: Removals
-    reader: Reader
+    reader: ReactionReader
     _targets: dict[tuple[str, str], Target] = field(default_factory=dict)
     _looking: WeakValueDictionary[tuple[str, str], asyncio.Lock] = field(
         default_factory=WeakValueDictionary
     )
 
-    async def hear(self, event: Inbound) -> Heard:
+    async def hear(self, event: Inbound) -> EventOutcome:
         """Interpret and store an event; it is stored when this returns."""
         await self.reader.listen()
         match event:
@@ -92,24 +92,24 @@ class Hearing:
                 return await self._lose(event)
             case PermissionsChanged():
                 self.bell.ring(f"granted/{self.venue.platform}")
-                return Heard(outcome="noted")
+                return EventOutcome(outcome="noted")
             case EventsLost() | EventsResumed():
                 self.reader.told(event.connection, lost=isinstance(event, EventsLost))
-                return Heard(outcome="noted")
+                return EventOutcome(outcome="noted")
             case EventsMissed():
                 await self.reader.hear_again(event.connection)
                 self.bell.ring(f"votes/{self.venue.platform}", MISSED)
-                return Heard(outcome="noted")
+                return EventOutcome(outcome="noted")
 
-    async def _react(self, seen: ReactionSeen) -> Heard:
+    async def _react(self, seen: ReactionSeen) -> EventOutcome:
         target = await self._find(seen.place, seen.message)
         option = target.option_of(seen.option) if target else None
         if target is None or option is None:
-            return Heard(outcome="unknown")
+            return EventOutcome(outcome="unknown")
         if target.ballot is BallotKind.PRIVATE:
-            return Heard(outcome="unknown")  # it is answered by button alone
+            return EventOutcome(outcome="unknown")  # it is answered by button alone
         if target.ballot is BallotKind.SECRET and not seen.added:
-            return Heard(outcome="noted")  # the echo of the bot's own removal
+            return EventOutcome(outcome="noted")  # the echo of the bot's own removal
         variant, now = target.variant_of(seen.option), self.clock.now()
         outcome = await self.store.votes.cast(
             Cast(
@@ -130,12 +130,12 @@ class Hearing:
         )
         self._count(target, How.LIVE, outcome)
         if target.ballot is BallotKind.SECRET and outcome in HIDDEN:
-            shown = Shown(seen.place, seen.message, seen.user, seen.option, variant)
+            shown = VisibleReaction(seen.place, seen.message, seen.user, seen.option, variant)
             self.removals.add(shown)
         voted = target.question is Question.VOTE and seen.added and outcome == "stored"
-        return Heard(outcome=outcome, voted=target.debate if voted else "")
+        return EventOutcome(outcome=outcome, voted=target.debate if voted else "")
 
-    async def _press(self, pressed: ButtonPressed) -> Heard:
+    async def _press(self, pressed: ButtonPressed) -> EventOutcome:
         now = self.clock.now()
         found = await self.store.votes.press(
             Press(
@@ -152,14 +152,14 @@ class Hearing:
         )
         target = await self._find(pressed.place, pressed.message)
         if target is None:
-            return Heard(outcome=found.outcome, option=found.option)
+            return EventOutcome(outcome=found.outcome, option=found.option)
         self._count(target, How.BUTTON, found.outcome)
         given = {"outcome": found.outcome, "option": found.option, "question": target.question}
         if target.question is Question.SUPPORT:
-            return Heard(**given)
+            return EventOutcome(**given)
         voted = target.question is Question.VOTE and found.option and found.outcome == "stored"
         name = await self._name_of(target, found.option or "")
-        return Heard(**given, name=name, voted=target.debate if voted else "")
+        return EventOutcome(**given, name=name, voted=target.debate if voted else "")
 
     def _count(self, target: Target, how: How, outcome: Outcome) -> None:
         self.keeper.watch.answered(self.venue.platform, target.question, how, outcome, 1)
@@ -175,19 +175,19 @@ class Hearing:
         event: ReactionsCleared | MessageDeleted,
         act: Act,
         reaction: str | None = None,
-    ) -> Heard:
+    ) -> EventOutcome:
         target = await self._find(event.place, event.message)
         option = target.option_of(reaction) if target and reaction else None
         if target is None or (reaction and option is None):
-            return Heard(outcome="unknown")
+            return EventOutcome(outcome="unknown")
         noted = Intervention.on(target, act, self.clock.now(), option)
         await self.store.votes.intervene(target, noted)
         log.warning("vote tampering ignored", debate=target.debate, act=act)
         if act == "deleted":
             self.bell.ring(f"votes/{self.venue.platform}")
-        return Heard(outcome="noted")
+        return EventOutcome(outcome="noted")
 
-    async def _shut(self, event: ThreadShut) -> Heard:
+    async def _shut(self, event: ThreadShut) -> EventOutcome:
         held = await self.store.votes.held_in(self.venue.platform, thread=event.place)
         act = _act_of(event)
         for debate_id in held:
@@ -203,9 +203,9 @@ class Hearing:
             async with self.keeper.hold(f"reveals/{event.place}", stoppable=False) as lease:
                 last_word = LastWord(self.venue, self.store, self.bell, self.clock)
                 await last_word.reopen(lease, event.place)
-        return Heard(outcome="noted" if held else "unknown")
+        return EventOutcome(outcome="noted" if held else "unknown")
 
-    async def _lose(self, lost: ThreadDeleted | CommunityLost) -> Heard:
+    async def _lose(self, lost: ThreadDeleted | CommunityLost) -> EventOutcome:
         votes, platform = self.store.votes, self.venue.platform
         if isinstance(lost, ThreadDeleted):
             held = await votes.held_in(platform, thread=lost.place)
@@ -219,7 +219,7 @@ class Hearing:
             ),
         )
 
-    async def _abandon(self, debates: list[str], why: str) -> Heard:
+    async def _abandon(self, debates: list[str], why: str) -> EventOutcome:
         for debate_id in debates:
             async with self.keeper.hold(f"gone/{debate_id}", stoppable=False) as lease:
                 await self.store.outbox.abandon(lease, debate_id, why)
@@ -227,7 +227,7 @@ class Hearing:
         if debates:
             self.bell.ring("stop")
             self.bell.ring(f"votes/{self.venue.platform}")
-        return Heard(outcome="noted" if debates else "unknown")
+        return EventOutcome(outcome="noted" if debates else "unknown")
 
     async def _find(self, place: str, message: str) -> Target | None:
         """Return the question of a message; cached, as it never changes."""

@@ -18,7 +18,7 @@ FIRST, SECOND = "first", "second"
 AT_ONCE = 200  # labels in one transaction
 
 
-class Label(NamedTuple):
+class ImportedLabel(NamedTuple):
     """A person's answer about a debate with its sides in an `order`; `number` is its line."""
 
     number: int
@@ -29,7 +29,7 @@ class Label(NamedTuple):
     at: datetime | None = None
 
 
-class Fault(NamedTuple):
+class LabelFault(NamedTuple):
     """A line that is no label, and why."""
 
     number: int
@@ -42,27 +42,32 @@ class Imported(NamedTuple):
     outcomes: Counter[str]
     debates: int
     people: int
-    faults: tuple[Fault, ...]
+    faults: tuple[LabelFault, ...]
 
 
 async def import_labels(
-    store: Store, read: Iterable[Label | Fault], source: str, now: datetime, *, blind: bool = False
+    store: Store,
+    read: Iterable[ImportedLabel | LabelFault],
+    source: str,
+    now: datetime,
+    *,
+    blind: bool = False,
 ) -> Imported:
     """Store labels as votes of a source; the same again changes nothing.
 
     They are gold only if they are said to be `blind`: by people who knew neither models nor jury.
     """
-    faults: list[Fault] = []
+    faults: list[LabelFault] = []
     votes: list[tuple[int, Brought]] = []
     debates: dict[str, Debate | None] = {}
     for one in read:
-        if isinstance(one, Fault):
+        if isinstance(one, LabelFault):
             faults.append(one)
             continue
         if one.debate not in debates:
             debates[one.debate] = await _find(store, one.debate)
         found = _match(one, debates[one.debate])
-        if isinstance(found, Fault):
+        if isinstance(found, LabelFault):
             faults.append(found)
         else:
             vote = _vote(found, one.at or now, blind=blind)
@@ -70,7 +75,7 @@ async def import_labels(
     outcomes = await _store(store, [vote for _, vote in votes])
     for (number, _), outcome in zip(votes, outcomes, strict=True):
         if outcome == "forgotten":
-            faults.append(Fault(number, "its person asked to be forgotten"))
+            faults.append(LabelFault(number, "its person asked to be forgotten"))
     kept = [vote for (_, vote), said in zip(votes, outcomes, strict=True) if said != "forgotten"]
     return Imported(
         Counter(outcome for outcome in outcomes if outcome != "forgotten"),
@@ -96,20 +101,24 @@ async def _find(store: Store, debate_id: str) -> Debate | None:
     return found if found.id == debate_id else None
 
 
-def _match(label: Label, debate: Debate | None) -> str | Fault:
+def _match(label: ImportedLabel, debate: Debate | None) -> str | LabelFault:
     """Return the option that an answer means in a debate."""
     if debate is None:
-        return Fault(label.number, f"there is no debate {label.debate}")
+        return LabelFault(label.number, f"there is no debate {label.debate}")
     sides = tuple(debate.request.sides)
     if debate.status is not Status.CLOSED:
-        return Fault(label.number, f"debate {debate.code} is not closed, so it takes no labels")
+        return LabelFault(
+            label.number, f"debate {debate.code} is not closed, so it takes no labels"
+        )
     if label.order not in ("".join(sides), "".join(reversed(sides))) or len(sides) != 2:
-        return Fault(label.number, f"“{label.order}” is no order of the sides of {debate.code}")
+        return LabelFault(
+            label.number, f"“{label.order}” is no order of the sides of {debate.code}"
+        )
     first, second = sides if label.order == "".join(sides) else sides[::-1]
     meant = {FIRST: first, SECOND: second, TIE: TIE, WEAK: WEAK}
     if label.answer not in meant:
         known = ", ".join(meant)
-        return Fault(label.number, f"“{label.answer}” is no answer; it is one of {known}")
+        return LabelFault(label.number, f"“{label.answer}” is no answer; it is one of {known}")
     return meant[label.answer]
 
 

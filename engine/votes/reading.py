@@ -18,14 +18,14 @@ from typing import NamedTuple
 import structlog
 
 from engine.store import Intervention, Lease, Store, Target
-from engine.store.vote_log import NewEvent, Silences, unseeded_of
+from engine.store.vote_log import ConnectionGaps, NewEvent, unseeded_of
 from engine.tally.hands import as_given, hands_held, shortest_delay
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.judging import How, Log, Question, VoteEvent
 from engine.values.ports import Clock, Reactions, Venue, Watch
 from engine.values.text import split_variant, with_variant
-from engine.votes.removal import Removals, Shown
+from engine.votes.removal import Removals, VisibleReaction
 
 # Reconcile a question's event log with a reading of its messages.
 #
@@ -193,7 +193,7 @@ class Recovered(NamedTuple):
 
 
 @dataclass(slots=True)
-class Reader:
+class ReactionReader:
     """Recovers missed events; `since` is when this process started listening.
 
     `taken` returns when it took a community over from another process, if it did.
@@ -237,7 +237,7 @@ class Reader:
         """Record that a connection was `lost`, or resumed and delivers the missed events."""
         (self._silent.add if lost else self._silent.discard)(connection)
 
-    def _order(self, silences: Silences, cast: Sequence[VoteEvent]) -> EventOrder:
+    def _order(self, silences: ConnectionGaps, cast: Sequence[VoteEvent]) -> EventOrder:
         """Return the order between what a reading finds now and the received events.
 
         A new find was missed in a silence since the last reading, so it is older than events
@@ -365,7 +365,7 @@ class Reader:
                     continue
                 for user in sorted(users):
                     of = (target.place, target.message, user, reaction)
-                    self.removals.add(Shown(*of, target.variant_of(reaction)))
+                    self.removals.add(VisibleReaction(*of, target.variant_of(reaction)))
 
     async def _read(self, target: Target) -> Reactions:
         """Read the reactions; on a permanent failure the votes stay as last known.

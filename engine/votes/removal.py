@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class VisibleReaction:
     """A visible reaction that must be removed; `variant` is what its log calls it."""
 
     place: str
@@ -39,10 +39,10 @@ class Removals:
     venue: Venue
     store: Store
     clock: Clock
-    _waiting: asyncio.Queue[Shown] = field(default_factory=asyncio.Queue)
-    _known: set[Shown] = field(default_factory=set)
+    _waiting: asyncio.Queue[VisibleReaction] = field(default_factory=asyncio.Queue)
+    _known: set[VisibleReaction] = field(default_factory=set)
 
-    def add(self, shown: Shown) -> None:
+    def add(self, shown: VisibleReaction) -> None:
         """Queue the removal of a reaction that is already stored."""
         if shown not in self._known:
             self._known.add(shown)
@@ -55,7 +55,7 @@ class Removals:
             self._known.discard(shown)
             await self._remove(shown)
 
-    async def _remove(self, shown: Shown) -> None:
+    async def _remove(self, shown: VisibleReaction) -> None:
         for _ in range(MOST_TRIES):
             try:
                 await self.venue.remove_reaction(
@@ -73,7 +73,7 @@ class Removals:
         log.warning("secret vote still visible", message=shown.message, tries=MOST_TRIES)
         await self._note_shown(shown)
 
-    async def _note_shown(self, shown: Shown) -> None:
+    async def _note_shown(self, shown: VisibleReaction) -> None:
         """Record since when a choice was visible to others."""
         votes = self.store.votes
         target = await votes.target(self.venue.platform, shown.place, shown.message)
@@ -81,7 +81,7 @@ class Removals:
             noted = Intervention.on(target, "shown", self.clock.now(), shown.option)
             await votes.intervene(target, noted)
 
-    async def _note(self, shown: Shown) -> None:
+    async def _note(self, shown: VisibleReaction) -> None:
         """Record the removal: a reaction found on the message later is a new choice."""
         await self.store.votes.cast(
             Cast(

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.fleet.leases import Bell, Keeper
-from engine.fleet.shares import Shares
-from engine.store import Asked, Store
-from engine.store.leases import EVERYONE, Served
+from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.shares import PartitionLeases
+from engine.store import OpenQuestion, Store
+from engine.store.leases import EVERYONE, Partition
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.errors import (
     LeaseLostError,
@@ -32,7 +32,7 @@ from engine.values.language import N_, Text
 from engine.values.ports import Clock, Moderator, Venue
 from engine.votes.closer import Closer
 from engine.votes.hearing import MISSED, Hearing
-from engine.votes.reading import Reader, never
+from engine.votes.reading import ReactionReader, never
 from engine.votes.removal import Removals
 from engine.words.phrases import CLOSES_ONCE_READ, WAITS_TO_CHECK
 
@@ -87,7 +87,7 @@ MOST_AT_A_LOOK = 50
 AT_ONCE = 10
 TAKEOVER = -1  # in place of a connection's number
 IN_ORDER = tuple(KINDS)  # of what is due at the same time
-Work = Callable[[Asked], Awaitable[None]]
+Work = Callable[[OpenQuestion], Awaitable[None]]
 log = structlog.get_logger(__name__)
 
 
@@ -97,18 +97,20 @@ class VoteWindow:
 
     venue: Venue
     store: Store
-    keeper: Keeper
-    bell: Bell
+    keeper: LeaseManager
+    bell: Notifier
     clock: Clock
-    shares: Shares | None = None  # None: this process serves everyone
+    shares: PartitionLeases | None = None  # None: this process serves everyone
     moderator: Moderator | None = None  # of what people wrote for a turn that ends
     hearing: Hearing = field(init=False)
     _removals: Removals = field(init=False)
-    _reader: Reader = field(init=False)
+    _reader: ReactionReader = field(init=False)
     _closer: Closer = field(init=False)
     _retries: Retries = field(default_factory=Retries)
-    _due: dict[Asked, datetime] = field(default_factory=dict)  # as last asked
-    _behind: dict[Asked, datetime] = field(default_factory=dict)  # of which something was missed
+    _due: dict[OpenQuestion, datetime] = field(default_factory=dict)  # as last asked
+    _behind: dict[OpenQuestion, datetime] = field(
+        default_factory=dict
+    )  # of which something was missed
 
     def __post_init__(self) -> None:
         venue, store, clock = self.venue, self.store, self.clock
@@ -116,7 +118,9 @@ class VoteWindow:
         self._removals = Removals(venue, store, clock)
         taken = self.shares.since if self.shares else never
         watch, since = self.keeper.watch, clock.now()
-        self._reader = Reader(venue, store, clock, self._removals, watch, since=since, taken=taken)
+        self._reader = ReactionReader(
+            venue, store, clock, self._removals, watch, since=since, taken=taken
+        )
         self.hearing = Hearing(venue, store, *joints, self._removals, self._reader)
         self._closer = Closer(venue, store, *joints, self._reader, self.moderator)
 
@@ -140,10 +144,10 @@ class VoteWindow:
                 rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
 
     @property
-    def _served(self) -> Served:
+    def _served(self) -> Partition:
         return self.shares.served if self.shares else EVERYONE
 
-    async def _wake_at_changes(self, shares: Shares) -> None:
+    async def _wake_at_changes(self, shares: PartitionLeases) -> None:
         async for _ in shares.follow():
             self.bell.ring(f"votes/{self.venue.platform}")
 
@@ -162,7 +166,7 @@ class VoteWindow:
         If one is below its quorum, both are extended. Raises LeaseLostError, or VenueError if the
         reactions of either cannot be read; both then stay open.
         """
-        await self._closer.close(Asked(debate_id), early=early)
+        await self._closer.close(OpenQuestion(debate_id), early=early)
 
     async def close_early(self, debates: Sequence[str]) -> None:
         """Close an open vote, and the one on its mirror, now or once their reactions can be read.
@@ -170,18 +174,18 @@ class VoteWindow:
         The wish is stored, so it survives this process.
         """
         await self.store.votes.ask_to_close(debates, self.clock.now())
-        await self._attempt(Asked(debates[0]), self._close)
+        await self._attempt(OpenQuestion(debates[0]), self._close)
         self.bell.ring(f"votes/{self.venue.platform}")
 
     async def close_questions(self, debate_id: str) -> None:
         """End the time in which the audience may ask before it is due."""
-        await self._closer.close(Asked(debate_id, Question.SUPPORT), early=True)
+        await self._closer.close(OpenQuestion(debate_id, Question.SUPPORT), early=True)
 
     async def close_turn(self, debate_id: str, step: str) -> None:
         """End the time for a person's turn before it is due."""
-        await self._closer.close(Asked(debate_id, Question.SPEAK, step), early=True)
+        await self._closer.close(OpenQuestion(debate_id, Question.SPEAK, step), early=True)
 
-    async def _note_missed(self, served: Served) -> None:
+    async def _note_missed(self, served: Partition) -> None:
         """Schedule recovery: the votes now, the thumbs on turns when there is time."""
         platform, channel = self.venue.platform, self.venue.channel
         asked = await self.store.votes.due(platform, channel, served=served)
@@ -200,10 +204,10 @@ class VoteWindow:
 
     async def _read_turns(self) -> None:
         """Read thumbs on turns, message by message, oldest debates first."""
-        behind, left = set[Asked](), LONGEST_WAIT
+        behind, left = set[OpenQuestion](), LONGEST_WAIT
         while True:
             rung = await self.bell.collect(f"thumbs/{self.venue.platform}", left)
-            behind |= {Asked(debate_id, Question.TURN) for debate_id in rung}
+            behind |= {OpenQuestion(debate_id, Question.TURN) for debate_id in rung}
             now = self.clock.now()
             for turns in sorted(behind):
                 if self._retries.due((self._catch_up_turns, turns), now) <= now:
@@ -221,23 +225,27 @@ class VoteWindow:
         await self._do_due(self._close, self._due, now)
         return self._seconds_to(self._close, self._due, now)
 
-    async def _do_due(self, work: Work, dues: Mapping[Asked, datetime], now: datetime) -> None:
+    async def _do_due(
+        self, work: Work, dues: Mapping[OpenQuestion, datetime], now: datetime
+    ) -> None:
         """Run due tasks, except those that failed recently."""
         due = [one for one, at in dues.items() if self._retries.due((work, one), at) <= now]
         await self._at_once(work, sorted(due, key=lambda one: IN_ORDER.index(one.question)))
 
-    def _seconds_to(self, work: Work, dues: Mapping[Asked, datetime], now: datetime) -> float:
+    def _seconds_to(
+        self, work: Work, dues: Mapping[OpenQuestion, datetime], now: datetime
+    ) -> float:
         """Return the seconds until the next task is due."""
         next_ones = (self._retries.due((work, one), at) for one, at in dues.items())
         left = min(((due - now).total_seconds() for due in next_ones), default=LONGEST_WAIT)
         # A task that just failed is still due: check again, but not at once.
         return min(max(left, 0.0), LONGEST_WAIT) or LOOK_SECONDS
 
-    async def _at_once(self, work: Work, due: Iterable[Asked]) -> None:
+    async def _at_once(self, work: Work, due: Iterable[OpenQuestion]) -> None:
         """Run a task for several questions, a few at a time."""
         room = asyncio.Semaphore(AT_ONCE)
 
-        async def one(asked: Asked) -> None:
+        async def one(asked: OpenQuestion) -> None:
             async with room:
                 await self._attempt(asked, work)
 
@@ -245,7 +253,7 @@ class VoteWindow:
             for asked in due:
                 group.create_task(one(asked))
 
-    async def _attempt(self, asked: Asked, work: Work) -> bool:
+    async def _attempt(self, asked: OpenQuestion, work: Work) -> bool:
         """Run a task and tell whether to retry it after a pause."""
         debate_id = asked.debate
         try:
@@ -266,18 +274,18 @@ class VoteWindow:
         self._retries.forget((work, asked))
         return False
 
-    def _put_off(self, asked: Asked, work: Work, at_least: float = 0.0) -> float:
+    def _put_off(self, asked: OpenQuestion, work: Work, at_least: float = 0.0) -> float:
         return self._retries.put_off((work, asked), self.clock.now(), LOOK_SECONDS, at_least)
 
-    async def _close(self, asked: Asked) -> None:
+    async def _close(self, asked: OpenQuestion) -> None:
         await self._closer.close(asked, self._due.get(asked))
 
-    async def _catch_up(self, asked: Asked) -> None:
+    async def _catch_up(self, asked: OpenQuestion) -> None:
         """Recover missed events of an open question; one that has closed is not read."""
         await self._closer.catch_up(asked, self._behind[asked])
         del self._behind[asked]
 
-    async def _catch_up_turns(self, turns: Asked) -> None:
+    async def _catch_up_turns(self, turns: OpenQuestion) -> None:
         """Read the thumbs on a debate's turns, without the debate's own lease."""
         debate_id = turns.debate
         if not await self.store.votes.targets(debate_id, Question.TURN):
@@ -286,7 +294,7 @@ class VoteWindow:
             debate = await self.store.debates.get(debate_id)
             await self._reader.recover(debate, lease, Question.TURN)
 
-    async def _say_waiting(self, asked: Asked, work: Work, error: Exception) -> None:
+    async def _say_waiting(self, asked: OpenQuestion, work: Work, error: Exception) -> None:
         """Record what the debate is waiting for while a question cannot be closed."""
         if work != self._close or isinstance(error, NotToldYetError):  # that is over in a moment
             return

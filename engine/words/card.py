@@ -5,6 +5,7 @@ A platform adds its own colours, marks and limits, and skips fields it cannot sh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeVar
@@ -14,8 +15,54 @@ from engine.values.messages import File, Progress
 from engine.values.text import SIDES
 from engine.words.buttons import Button
 from engine.words.phrases import HOW_TO_VOTE, option_name
-from engine.words.tables import closing_fence
 from engine.words.translation import say
+
+# Tables in Markdown, for platforms that show none; pure.
+
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
+_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*(\|[ \t]*:?-{3,}:?[ \t]*)*\|?[ \t]*$")
+
+
+def fence_tables(text: str) -> str:
+    """Put tables into code blocks, where their columns stay."""
+    if "|" not in text:
+        return text
+    return "\n".join(_with_fences(text.split("\n")))
+
+
+def closing_fence(text: str) -> str:
+    """Return the line that closes a code block which a text leaves open, else nothing."""
+    fence = ""
+    for line in text.split("\n"):
+        fence = _fence_after(line, fence)
+    return f"\n{fence}" if fence else ""
+
+
+def _fence_after(line: str, fence: str) -> str:
+    """Return the fence that is open after a line, empty for none."""
+    opened = _FENCE.match(line)
+    if opened is None:
+        return fence
+    return "" if fence and opened[1].startswith(fence) else fence or opened[1]
+
+
+def _with_fences(lines: list[str]) -> Iterator[str]:
+    fence, table = "", False
+    for i, line in enumerate(lines):
+        if table and "|" not in line:
+            yield "```"
+            table = False
+        if not table:
+            fence = _fence_after(line, fence)
+        below = lines[i + 1] if i + 1 < len(lines) else ""
+        if not fence and not table and "|" in line and "|" in below and _RULE.match(below):
+            yield "```"
+            table = True
+        yield line
+    if table:
+        yield "```"
+
 
 WARNING = "⚠️ {said}"
 WHOLE = "1/1"  # the piece of a message that was not split
@@ -42,14 +89,14 @@ class BallotPaper(NamedTuple):
         return f"{emojis[option]} {name}"
 
 
-class Speaker(NamedTuple):
+class CardSpeaker(NamedTuple):
     """The name under which a message is posted, and the contender whose face it has."""
 
     name: str
     side: str
 
 
-class Page(NamedTuple):
+class CardDetails(NamedTuple):
     """What stands behind a message: a heading and lines, opened by a button where there are any."""
 
     heading: str
@@ -84,8 +131,8 @@ class Card(NamedTuple):
     files: tuple[File, ...] = ()
     picture: Callable[[], File] | None = None
     broadcast: bool = False
-    pages: tuple[Page, ...] = ()
-    speaker: Speaker | None = None
+    pages: tuple[CardDetails, ...] = ()
+    speaker: CardSpeaker | None = None
     closes: datetime | None = None
 
     @property

@@ -51,8 +51,8 @@ from engine.words.buttons import (
     remark_button,
     result_buttons,
 )
-from engine.words.card import BallotPaper, Card, Page, Speaker, markdown_of
-from engine.words.details import detail_lines
+from engine.words.card import BallotPaper, Card, CardDetails, CardSpeaker, markdown_of
+from engine.words.details import detail_lines, reason_lines
 from engine.words.phrases import (
     estimated,
     lasting,
@@ -63,7 +63,6 @@ from engine.words.phrases import (
     to_read,
     told_reason,
 )
-from engine.words.reasons import reason_lines
 from engine.words.reveal import ASIDE, news_lines, reveal_lines
 from engine.words.translation import in_its_language, plural, say
 
@@ -447,7 +446,7 @@ def _turn(turn: TurnPost) -> Card:
         warnings=broken,
         lines=checked,
         footer=_used(turn),
-        speaker=Speaker(turn.speaker, turn.side) if turn.speaker else None,
+        speaker=CardSpeaker(turn.speaker, turn.side) if turn.speaker else None,
     )
 
 
@@ -599,13 +598,13 @@ def _draw_result(reveal: Reveal) -> File:
     return result_picture(reveal)
 
 
-def result_pages(reveal: Reveal) -> Iterator[Page]:
+def result_pages(reveal: Reveal) -> Iterator[CardDetails]:
     """Yield what stands behind a result: what each juror wrote, and the numbers."""
     if reasons := tuple(reason_lines(reveal)):
-        yield Page(say(WHY), reasons)
-    yield Page(say(DETAILS), tuple(detail_lines(reveal)))
+        yield CardDetails(say(WHY), reasons)
+    yield CardDetails(say(DETAILS), tuple(detail_lines(reveal)))
 
 
-def with_heading(page: Page) -> tuple[str, ...]:
+def with_heading(page: CardDetails) -> tuple[str, ...]:
     """Return a page's lines below its heading, to stand below other lines."""
     return ("", f"**{page.heading}**", *page.lines)

@@ -12,8 +12,8 @@ from engine.drawing.svg import EMPTY, INK, OTHERS, bar, darken, disc, draw, fit,
 from engine.values.language import N_
 from engine.values.messages import File, Reveal
 from engine.values.text import unmarked
+from engine.words.details import criteria_of, juror_sheets
 from engine.words.phrases import option_name
-from engine.words.reasons import criteria_of, juror_sheets
 from engine.words.reveal import captions_of
 from engine.words.translation import number, say
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from engine.values.debate import SOMEBODY
-from engine.values.judging import TIE, Persuasion, Verdict, Why
+from engine.values.judging import TIE, Persuasion, Rationale, Verdict
 from engine.values.language import N_, NN_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
@@ -141,7 +141,7 @@ def _was(model: str) -> str:
     return N_("{side} was a person") if model == SOMEBODY.ref else N_("{side} was `{model}`")
 
 
-def why_lines(why: Why, names: Mapping[str, str]) -> Iterator[str]:
+def why_lines(why: Rationale, names: Mapping[str, str]) -> Iterator[str]:
     """Yield why the jury decided so: a sentence, the best points, and where jurors differed."""
     yield say(QUOTED if why.quoted else WHY, text=why.text)
     for side, text in why.best.items():

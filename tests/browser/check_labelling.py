@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from adapters.database.database import SqlDatabase
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
 from bot.clock import SystemClock
-from bot.desk import label_routes, print_token
+from bot.research.labelling import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.labelling.labelling import Labelling

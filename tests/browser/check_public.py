@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from adapters.database.database import SqlDatabase
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
 from bot.clock import SystemClock
-from engine.pages.public import Public
+from engine.pages.public import PublicReader
 from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.ports import Permalinks
@@ -63,7 +63,7 @@ async def town(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
     for community in ("club", HOSTILE_COMMUNITY):
         await store.communities.change("memory", community, _show_all, HELD)
         pages.append(await store.communities.page("memory", community))
-    public = Public(store, SystemClock(), "0", b"secret")
+    public = PublicReader(store, SystemClock(), "0", b"secret")
     routes = PublicPages(public, Permalinks(url), drawn).routes()
     async with Site("127.0.0.1", port).serving(routes, furnish):
         first = str(await database.value("SELECT min(id) FROM debates"))

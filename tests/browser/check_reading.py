@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from adapters.database.database import SqlDatabase
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
-from adapters.web.crowd import Pulses
-from adapters.web.reading import Reading
+from adapters.web.crowd import LiveUpdates
+from adapters.web.reading import ReadingPages
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.values.ports import AttemptLog, Call, Reply
@@ -60,7 +60,7 @@ async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Asyn
     url = f"sqlite+aiosqlite:///{path}"
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
-    reading = Reading(library, live=True, pulses=Pulses(library.pulse, LOOK_SECONDS))
+    reading = ReadingPages(library, live=True, pulses=LiveUpdates(library.pulse, LOOK_SECONDS))
     site = Site("127.0.0.1", 0)
     async with site.serving(reading.routes(), furnish):
         assert site.address is not None

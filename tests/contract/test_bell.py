@@ -13,16 +13,15 @@ from typing import Any
 
 import pytest
 
+from adapters.database.database import SqlDatabase
+from adapters.database.listening import MOST_BYTES, NotificationExchange, pack
 from adapters.models.router import open_models
-from adapters.storage.database import SqlDatabase
-from adapters.storage.listening import MOST_BYTES, Exchange, pack
 from bot.app import MainLine
-from bot.role import Role
 from bot.settings.settings import Settings
-from bot.sharing import open_sharing
-from engine.fleet.leases import Bell, Ring
-from engine.line.intake import Order
+from bot.sharing import Role, open_sharing
+from engine.fleet.leases import Notification, Notifier
 from engine.prompts.library import load_prompts
+from engine.run.plan import Order
 from engine.store import Store
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.rehearsed import DEFAULTS
@@ -42,10 +41,10 @@ def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def ringing(url: str, direct: str, sender: str) -> AsyncIterator[Bell]:
+async def ringing(url: str, direct: str, sender: str) -> AsyncIterator[Notifier]:
     """A process's bell, joined with those of others."""
-    database, bell = SqlDatabase(url), Bell()
-    carrying = asyncio.create_task(Exchange(direct, database, bell, sender).run())
+    database, bell = SqlDatabase(url), Notifier()
+    carrying = asyncio.create_task(NotificationExchange(direct, database, bell, sender).run())
     try:
         yield bell
     finally:
@@ -54,7 +53,7 @@ async def ringing(url: str, direct: str, sender: str) -> AsyncIterator[Bell]:
         await database.close()
 
 
-async def heard(here: Bell, there: Bell, key: str, seconds: float = 10.0) -> None:
+async def heard(here: Notifier, there: Notifier, key: str, seconds: float = 10.0) -> None:
     """Ring here until it is heard there: a process may still be on its way to listen."""
 
     async def ring() -> None:
@@ -104,7 +103,7 @@ async def test_a_ring_takes_a_few_milliseconds(postgres: PostgresDouble, name: s
 async def test_a_bell_whose_connection_is_cut_rings_again_by_itself(
     postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.storage.listening.LONGEST_PAUSE", 0.2)
+    monkeypatch.setattr("adapters.database.listening.LONGEST_PAUSE", 0.2)
     url = postgres.url(name)
     with wired(postgres.port) as wire:
         direct = postgres.tcp(name, port=wire.port)
@@ -120,7 +119,9 @@ async def test_a_bell_whose_connection_is_cut_rings_again_by_itself(
 
 
 def test_rings_of_any_number_fit_into_what_the_server_takes() -> None:
-    rings = [Ring("outbox/discord", f"01ARZ3NDEKTSV4RRFFQ69G5F{n:02}") for n in range(100)] * 10
+    rings = [
+        Notification("outbox/discord", f"01ARZ3NDEKTSV4RRFFQ69G5F{n:02}") for n in range(100)
+    ] * 10
     payloads = pack("me", rings)
     assert 1 < len(payloads) < 20
     assert all(len(payload) <= MOST_BYTES for payload in payloads)
@@ -216,10 +217,10 @@ async def test_a_second_process_adds_little_between_journal_and_post(
 async def test_with_the_bell_cut_a_debate_is_held_all_the_same(
     postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def nothing(exchange: Exchange) -> None:
+    async def nothing(exchange: NotificationExchange) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Exchange, "_listen", nothing)
+    monkeypatch.setattr(NotificationExchange, "_listen", nothing)
     cut = await divided(postgres.url(name))
     assert len(cut.journaled) > 5
     assert cut.delay < 2.0

@@ -12,13 +12,13 @@ from datetime import timedelta
 import pytest
 
 import engine.delivery.outbox
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
 from engine.fleet import leases, shares
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Intent, Lease, Post, Store
-from engine.store.leases import Served, lane_of
+from engine.store.leases import Partition, lane_of
 from engine.values.debate import Debate, Status
 from engine.values.judging import Question
 from engine.values.messages import Notice
@@ -85,8 +85,8 @@ class Hall:
     @asynccontextmanager
     async def gateway(self, name: str) -> AsyncIterator[Gateway]:
         """Run a process until the body ends, or until it dies."""
-        bell, clock = Bell(), SystemClock()
-        kept = Keeper(self.store, bell, name)
+        bell, clock = Notifier(), SystemClock()
+        kept = LeaseManager(self.store, bell, name)
         delivery = Delivery(self.venue, self.store, kept, bell, clock)
         window = VoteWindow(self.venue, self.store, kept, bell, clock, delivery.shares)
         made = Gateway(delivery, window)
@@ -144,12 +144,12 @@ async def hall(database_url: str, store: Store) -> AsyncIterator[Hall]:
 async def test_only_the_holder_of_a_share_sees_what_waits_in_it(hall: Hall) -> None:
     await hall.queue()
     for share, debate in enumerate(hall.debates):
-        served = Served(COUNT, frozenset({share}))
+        served = Partition(COUNT, frozenset({share}))
         outbox, debates = hall.store.outbox, hall.store.debates
         assert await outbox.waiting("memory", served=served) == [debate.id]
         assert await debates.unfinished("memory", served=served) == [debate.id]
         assert await hall.store.votes.held_in("memory", served=served) == [debate.id]
-    assert await hall.store.outbox.waiting("memory", served=Served(COUNT, frozenset())) == []
+    assert await hall.store.outbox.waiting("memory", served=Partition(COUNT, frozenset())) == []
     assert len(await hall.store.outbox.waiting("memory")) == COUNT
 
 

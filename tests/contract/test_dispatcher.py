@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from adapters.database.database import SqlDatabase
+from adapters.database.jobs import JobTable
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
-from adapters.storage.database import SqlDatabase
-from adapters.storage.jobs import JobTable
 from engine.delivery.ending import NO_ROOM, why
-from engine.fleet.leases import Bell
+from engine.fleet.leases import Notifier
 from engine.store import Store
 from engine.store.debates import defer
 from engine.values.debate import Model
@@ -43,9 +43,9 @@ def dispatcher_on(
     *,
     backends: tuple[str, ...] = ("near",),
     slots: int = 5,
-    bell: Bell | None = None,
+    bell: Notifier | None = None,
 ) -> ProcrastinateDispatcher:
-    return ProcrastinateDispatcher(JobTable(database), bell or Bell(), backends, slots)
+    return ProcrastinateDispatcher(JobTable(database), bell or Notifier(), backends, slots)
 
 
 @asynccontextmanager

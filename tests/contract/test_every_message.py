@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 from engine.values.debate import Criterion, Violation
-from engine.values.judging import Persuasion, Tally, Verdict, Why
+from engine.values.judging import Persuasion, Rationale, Tally, Verdict
 from engine.values.language import speaking
 from engine.values.messages import (
     AgainInvite,
@@ -76,7 +76,7 @@ def result() -> Reveal:
         ),
         agree=False,
         persuasion=Persuasion(people=3, moved={"A": 1, "B": 1}, winner="tie"),
-        why=Why(text=OWN, best={"A": OWN, "B": OWN}, differed=OWN),
+        why=Rationale(text=OWN, best={"A": OWN, "B": OWN}, differed=OWN),
         marks={"A": {"logic": 6.0}, "B": {"logic": 7.0}},
         criteria=(Criterion(name="logic", weight=1.0),),
         guessed={"A": (1, 2), "B": (0, 2)},

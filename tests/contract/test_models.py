@@ -13,10 +13,9 @@ from pydantic import BaseModel, Field
 from adapters.models import ClientName
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
-from adapters.models.options import RehearsalOptions
 from adapters.models.rehearsal import structured_answer
 from adapters.models.router import ModelRouter, open_models
-from adapters.models.scenes import Scene
+from adapters.models.scenes import RehearsalOptions, Scene
 from engine.values.debate import Model, Origin, Price, Sampling
 from engine.values.errors import BudgetError, LeaseLostError, ModelError, UsageError
 from engine.values.ports import AnswerSchema, Call, ChatMessage

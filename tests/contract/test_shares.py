@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.fleet import leases, shares
-from engine.fleet.leases import Bell, Keeper
-from engine.fleet.shares import Shares, Standing
+from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.shares import PartitionLeases, ShareStatus
 from engine.store import Store
 from engine.values.errors import VenueAwayError
 from tests.kit import until
@@ -39,7 +39,7 @@ async def several(database_url: str, store: Store) -> AsyncIterator[Store]:
 class Process:
     """One that shares a platform; `ended` are the shares that it stopped working for."""
 
-    shares: Shares
+    shares: PartitionLeases
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     ended: list[tuple[int, bool]] = field(default_factory=list)
 
@@ -54,8 +54,8 @@ class Process:
 
 @asynccontextmanager
 async def process(store: Store, name: str, count: int | None = 4) -> AsyncIterator[Process]:
-    kept = Keeper(store, Bell(), name)
-    made = Process(Shares("hall", store, kept, SystemClock()))
+    kept = LeaseManager(store, Notifier(), name)
+    made = Process(PartitionLeases("hall", store, kept, SystemClock()))
 
     async def divide() -> int | None:
         return count
@@ -80,7 +80,7 @@ def holding(*numbers: int) -> Callable[..., bool]:
 async def test_a_process_alone_holds_everything_and_says_so(several: Store) -> None:
     async with process(several, "one") as one:
         await until(lambda: holding(4)(one))
-        assert one.shares.standing == Standing(held=(0, 1, 2, 3), count=4)
+        assert one.shares.standing == ShareStatus(held=(0, 1, 2, 3), count=4)
         assert one.shares.alone
 
 
@@ -135,7 +135,7 @@ async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(
         await until(lambda: holding(1)(one))
         async with process(several, "two", None) as two:
             await asyncio.sleep(0.1)
-            assert two.shares.standing == Standing(held=(), count=1)
+            assert two.shares.standing == ShareStatus(held=(), count=1)
             assert not two.shares.standing.serving
             one.tasks[0].cancel()
             await until(lambda: holding(0, 1)(one, two))
@@ -166,7 +166,7 @@ async def test_the_only_process_on_a_file_takes_a_dead_ones_shares_at_once(
 async def test_a_platform_that_is_away_is_asked_again_how_it_is_divided(
     several: Store,
 ) -> None:
-    kept, asked = Keeper(several, Bell(), "one"), 0
+    kept, asked = LeaseManager(several, Notifier(), "one"), 0
 
     async def divide() -> int | None:
         nonlocal asked
@@ -175,7 +175,7 @@ async def test_a_platform_that_is_away_is_asked_again_how_it_is_divided(
             raise VenueAwayError("away", retry_after=0.01)
         return 1
 
-    mine = Shares("hall", several, kept, SystemClock())
+    mine = PartitionLeases("hall", several, kept, SystemClock())
     running = asyncio.create_task(mine.run(divide))
     await until(lambda: mine.held == {0})
     running.cancel()

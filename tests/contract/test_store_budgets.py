@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store import AttemptStart, Caps, Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Debate, Status

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from engine.store import Closing, ExportFilter, Shown, Store
+from engine.store import Closing, ExportFilter, PublicCommunity, Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import BallotKind, Model, Status
 from engine.values.errors import UsageError
@@ -145,7 +145,7 @@ async def test_a_community_that_shows_something_has_a_page_that_no_one_can_guess
     assert page is not None
     assert len(page) == 20
     assert "club" not in page
-    assert await store.communities.shown(page) == Shown("chat", "club", shows)
+    assert await store.communities.shown(page) == PublicCommunity("chat", "club", shows)
     assert await store.communities.shown("club") is None
     # Switched off, on again, and away: the address stays, and leads nowhere meanwhile.
     await store.communities.change("chat", "club", lambda _: SET, NOW)

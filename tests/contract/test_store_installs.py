@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store import Store
 from engine.store.installs import Install
 from engine.values.errors import SettingsError

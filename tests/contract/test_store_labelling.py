@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import Sheet, SheetAnswer
 from engine.store import Store, labelling as labelling_table

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from engine.store import Closing, Post, Store
-from engine.store.listings import Found, Sought
+from engine.store.listings import DebateListing, DebateQuery
 from engine.values.debate import Model, Status
 from tests.kit import NOW, create, new_debate, reveal, run
 
 PINE = Model(backend="near", name="pine_1%", family="pine")
 
 
-async def codes(store: Store, sought: Sought, start: int = 0, limit: int = 10) -> list[str]:
+async def codes(store: Store, sought: DebateQuery, start: int = 0, limit: int = 10) -> list[str]:
     found = await store.listings.find(sought, start, limit)
     return [debate.request.topic for debate in found.debates]
 
@@ -20,18 +20,18 @@ async def test_a_list_is_filtered_searched_and_paged(store: Store) -> None:
     for number, topic in enumerate(topics):
         request = {"topic": topic, "language": "de" if number == 1 else "en"}
         await create(store, new_debate(request=request, community=f"club-{number % 2}"))
-    assert await codes(store, Sought()) == topics[::-1]
-    assert (await store.listings.find(Sought(), 1, 2)).total == 4
-    assert await codes(store, Sought(), 1, 2) == [topics[2], topics[1]]
-    assert await codes(store, Sought(words=("ÜR", "kaff"))) == [topics[1]]
-    assert await codes(store, Sought(words=("100%",))) == [topics[0]]
-    assert await codes(store, Sought(words=("1%0",))) == []
-    assert await codes(store, Sought(words=("u123",))) == []  # a mention is not kept
-    newest = (await store.listings.find(Sought(), 0, 1)).debates[0]
-    assert await codes(store, Sought(words=(newest.code,))) == [topics[3]]
-    assert await codes(store, Sought(language="de", community="club-1")) == [topics[1]]
-    assert await codes(store, Sought(status=Status.CLOSED)) == []
-    assert await store.listings.find(Sought(series="none"), 0, 5) == Found((), 0)
+    assert await codes(store, DebateQuery()) == topics[::-1]
+    assert (await store.listings.find(DebateQuery(), 1, 2)).total == 4
+    assert await codes(store, DebateQuery(), 1, 2) == [topics[2], topics[1]]
+    assert await codes(store, DebateQuery(words=("ÜR", "kaff"))) == [topics[1]]
+    assert await codes(store, DebateQuery(words=("100%",))) == [topics[0]]
+    assert await codes(store, DebateQuery(words=("1%0",))) == []
+    assert await codes(store, DebateQuery(words=("u123",))) == []  # a mention is not kept
+    newest = (await store.listings.find(DebateQuery(), 0, 1)).debates[0]
+    assert await codes(store, DebateQuery(words=(newest.code,))) == [topics[3]]
+    assert await codes(store, DebateQuery(language="de", community="club-1")) == [topics[1]]
+    assert await codes(store, DebateQuery(status=Status.CLOSED)) == []
+    assert await store.listings.find(DebateQuery(series="none"), 0, 5) == DebateListing((), 0)
     choices = await store.listings.choices()
     assert choices.languages == ("de", "en")
     assert choices.communities == ("club-0", "club-1")
@@ -42,7 +42,7 @@ async def test_no_list_tells_who_speaks_or_who_won_before_the_reveal(store: Stor
     running = await run(store, new_debate(request={"sides": sides}))
     for status in (Status.RUNNING, Status.VOTING):
         await running.advance(status)
-        assert await codes(store, Sought(model="near/pine_1%")) == []
+        assert await codes(store, DebateQuery(model="near/pine_1%")) == []
         assert (await store.listings.choices()).models == ()
     told = reveal(agree=False)
 
@@ -50,7 +50,7 @@ async def test_no_list_tells_who_speaks_or_who_won_before_the_reveal(store: Stor
         return Closing(posts=(Post(key="reveal", message=told),))
 
     await store.votes.close(running.lease, running.id, NOW, conclude=conclude)
-    assert await codes(store, Sought(disagreement=True)) == ["Tea or coffee"]
-    assert await codes(store, Sought(model="near/pine_1%")) == ["Tea or coffee"]
-    assert await codes(store, Sought(model="near/pine_11")) == []
+    assert await codes(store, DebateQuery(disagreement=True)) == ["Tea or coffee"]
+    assert await codes(store, DebateQuery(model="near/pine_1%")) == ["Tea or coffee"]
+    assert await codes(store, DebateQuery(model="near/pine_11")) == []
     assert (await store.listings.choices()).models == ("near/fir", "near/pine_1%")

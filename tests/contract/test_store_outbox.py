@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
-from engine.store import Asked, Closing, DeliveryState, Intent, Post, Store
+from adapters.database.database import SqlDatabase
+from engine.store import Closing, DeliveryState, Intent, OpenQuestion, Post, Store
 from engine.store.debates import CENSUS
 from engine.store.outbox import BACKLOG
 from engine.values.debate import Status
@@ -264,9 +264,9 @@ async def test_why_a_thread_was_gone_is_forgotten_when_it_is_tried_again(store: 
 async def test_an_open_vote_is_due_when_its_thread_is_gone(store: Store) -> None:
     r = await run(store)
     await r.open_vote()
-    assert await store.votes.due("chat") == {Asked(r.id): LATER}
+    assert await store.votes.due("chat") == {OpenQuestion(r.id): LATER}
     await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
-    due = (await store.votes.due("chat"))[Asked(r.id)]
+    due = (await store.votes.due("chat"))[OpenQuestion(r.id)]
     assert due != LATER
     assert await store.debates.stops() == {}
 
@@ -301,7 +301,7 @@ async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) ->
     await r.advance(Status.RUNNING, Status.VOTING)
     assert await store.votes.due("chat") == {}
     await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
-    assert await store.votes.due("chat") == {Asked(r.id): LATER}
+    assert await store.votes.due("chat") == {OpenQuestion(r.id): LATER}
 
 
 @pytest.mark.sqlite

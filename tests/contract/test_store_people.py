@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store import (
     Caps,
     Closing,
     DeliveryState,
     Left,
+    PersonTraces,
     Press,
     Store,
     Target,
-    Traces,
 )
-from engine.store.people import Mentioning, People
+from engine.store.people import Mentioning, PeopleStore
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError
@@ -58,7 +58,7 @@ async def number_of(store: Store, user: str) -> int:
 
 
 async def test_nothing_is_known_of_a_stranger(store: Store) -> None:
-    assert await store.people.traces("chat", "stranger") == Traces()
+    assert await store.people.traces("chat", "stranger") == PersonTraces()
 
 
 async def test_what_is_stored_of_a_person_is_counted(store: Store) -> None:
@@ -68,10 +68,10 @@ async def test_what_is_stored_of_a_person_is_counted(store: Store) -> None:
         await store.votes.cast(cast("ann", option))
     await store.votes.cast(cast("ann", message="other"))
     await store.votes.cast(cast("bob"))
-    assert await store.people.traces("chat", "ann") == Traces(
+    assert await store.people.traces("chat", "ann") == PersonTraces(
         known=True, votes=2, entries=3, started=2
     )
-    assert await store.people.traces("talk", "ann") == Traces()
+    assert await store.people.traces("talk", "ann") == PersonTraces()
 
 
 async def test_thumbs_on_turns_are_counted_by_turn(store: Store) -> None:
@@ -84,7 +84,7 @@ async def test_thumbs_on_turns_are_counted_by_turn(store: Store) -> None:
     for added in (True, False):
         thumb = cast("ann", "up", message="turn-message", added=added)
         assert await store.votes.cast(thumb) == "stored"
-    assert await store.people.traces("chat", "ann") == Traces(known=True, thumbs=1, entries=2)
+    assert await store.people.traces("chat", "ann") == PersonTraces(known=True, thumbs=1, entries=2)
 
 
 # --- forgetting ----------------------------------------------------------------------------
@@ -95,7 +95,7 @@ async def test_who_is_forgotten_is_known_no_more_and_what_they_chose_stays(store
     await store.votes.cast(cast("ann", "A"))
     before = await store.votes.events(r.id)
     await store.people.forget("chat", "ann")
-    assert await store.people.traces("chat", "ann") == Traces(forgotten=True)
+    assert await store.people.traces("chat", "ann") == PersonTraces(forgotten=True)
     assert await store.votes.events(r.id) == before
     assert not await store.debates.is_starter(r.id, "ann")
     assert await store.votes.people("chat", ["ann", "bob"]) == {
@@ -117,7 +117,7 @@ async def test_nothing_of_the_forgotten_is_stored(store: Store) -> None:
     assert await store.votes.cast(cast("ann")) == "forgotten"
     assert await store.votes.events(r.id) == ()
     assert await store.votes.cast(cast("bob")) == "stored"
-    assert await store.people.traces("talk", "ann") == Traces()
+    assert await store.people.traces("talk", "ann") == PersonTraces()
 
 
 async def test_casts_of_one_moment_do_not_share_what_becomes_of_one(store: Store) -> None:
@@ -173,7 +173,7 @@ async def test_the_forgotten_cannot_start_a_debate(store: Store) -> None:
 async def test_forgetting_twice_or_a_stranger_changes_nothing_more(store: Store) -> None:
     for _ in range(2):
         await store.people.forget("chat", "ann")
-    assert await store.people.traces("chat", "ann") == Traces(forgotten=True)
+    assert await store.people.traces("chat", "ann") == PersonTraces(forgotten=True)
 
 
 # --- coming back ---------------------------------------------------------------------------
@@ -195,7 +195,7 @@ async def test_who_comes_back_is_somebody_new_and_never_counts_twice(store: Stor
     assert await store.votes.cast(cast("ann", message="later")) == "stored"
     assert [e.person for e in await store.votes.events(later.id)] == [new]
     traces = await store.people.traces("chat", "ann")
-    assert traces == Traces(known=True, votes=1, entries=1, since=SOON)
+    assert traces == PersonTraces(known=True, votes=1, entries=1, since=SOON)
 
 
 async def test_forgetting_is_no_way_around_the_cap_of_a_day(store: Store) -> None:
@@ -255,7 +255,7 @@ async def test_who_opted_out_or_was_forgotten_is_counted_and_hidden(store: Store
 
 async def test_opting_out_is_remembered_of_who_has_done_nothing_yet(store: Store) -> None:
     await store.people.opt_out("chat", "ann")
-    assert await store.people.traces("chat", "ann") == Traces(known=True, opted_out=True)
+    assert await store.people.traces("chat", "ann") == PersonTraces(known=True, opted_out=True)
     debate, (ann,) = await closed(store, "ann")
     assert (await records_of(store))[debate].opted_out == {ann}
 
@@ -263,12 +263,12 @@ async def test_opting_out_is_remembered_of_who_has_done_nothing_yet(store: Store
 async def test_opting_out_stores_nothing_of_the_forgotten(store: Store) -> None:
     await store.people.forget("chat", "ann")
     await store.people.opt_out("chat", "ann")
-    assert await store.people.traces("chat", "ann") == Traces(forgotten=True)
+    assert await store.people.traces("chat", "ann") == PersonTraces(forgotten=True)
 
 
 async def test_opting_in_makes_nobody_known(store: Store) -> None:
     await store.people.opt_in("chat", "stranger", NOW)
-    assert await store.people.traces("chat", "stranger") == Traces()
+    assert await store.people.traces("chat", "stranger") == PersonTraces()
 
 
 # --- purging -------------------------------------------------------------------------------
@@ -282,8 +282,8 @@ async def test_a_purge_deletes_a_communitys_debates_wholly_and_no_others(store: 
     assert await store.communities.purge("chat", "club") == 1
     assert [debate.id for debate in await store.debates.recent()] == [r.id]
     assert gone not in await records_of(store)
-    assert await store.people.traces("chat", "ann") == Traces()
-    assert await store.people.traces("chat", "bob") == Traces(known=True, votes=1, entries=1)
+    assert await store.people.traces("chat", "ann") == PersonTraces()
+    assert await store.people.traces("chat", "bob") == PersonTraces(known=True, votes=1, entries=1)
     assert (await store.people.traces("chat", "wisher")).opted_out
     assert await store.votes.target("chat", "thread", "vote-message") is None
     assert isinstance(await store.votes.target("chat", "thread", "elsewhere"), Target)
@@ -328,11 +328,11 @@ async def test_who_was_forgotten_can_be_stored_again_and_nobody_else(store: Stor
     for user in ("ann", "bob", "stranger"):
         assert not await store.people.unforget("chat", user, SOON)
     assert (await store.people.traces("chat", "bob")).opted_out
-    assert await store.people.traces("chat", "stranger") == Traces()
+    assert await store.people.traces("chat", "stranger") == PersonTraces()
     await store.people.forget("chat", "ann")
     assert not await store.people.unforget("talk", "ann", SOON)
     assert await store.people.unforget("chat", "ann", SOON)
-    assert await store.people.traces("chat", "ann") == Traces(known=True, since=SOON)
+    assert await store.people.traces("chat", "ann") == PersonTraces(known=True, since=SOON)
     assert not await store.people.unforget("chat", "ann", LATER)
 
 
@@ -345,7 +345,7 @@ async def test_debates_that_began_before_take_no_answers_of_who_came_back(store:
     await voting(store, "later", created_at=LATER)
     await store.votes.cast(cast("ann", message="later"))
     traces = await store.people.traces("chat", "ann")
-    assert traces == Traces(known=True, votes=1, entries=1, since=SOON)
+    assert traces == PersonTraces(known=True, votes=1, entries=1, since=SOON)
 
 
 async def test_mentions_are_counted_by_whole_ids(store: Store) -> None:
@@ -396,15 +396,15 @@ async def test_a_mention_that_comes_while_they_are_being_forgotten_goes_too(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late: list[Running] = []
-    search = People._mentioning
+    search = PeopleStore._mentioning
 
-    async def slow(self: People, platform: str, user: str) -> Mentioning:
+    async def slow(self: PeopleStore, platform: str, user: str) -> Mentioning:
         found = await search(self, platform, user)
         if not late:
             late.append(await about(store, "<@12> is late"))
         return found
 
-    monkeypatch.setattr(People, "_mentioning", slow)
+    monkeypatch.setattr(PeopleStore, "_mentioning", slow)
     await store.people.forget("chat", "12")
     assert (await late[0].get()).request.topic == "<@somebody> is late"
 

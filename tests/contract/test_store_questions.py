@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from engine.store import (
-    Asked,
     Closing,
     DeliveryState,
     Intervention,
+    OpenQuestion,
     Press,
     Pressed,
     Revision,
     Store,
     Target,
 )
-from engine.store.leases import Served, lane_of
+from engine.store.leases import Partition, lane_of
 from engine.store.vote_log import NewEvent
 from engine.values.debate import BallotKind, Status
 from engine.values.errors import LeaseLostError
@@ -107,7 +107,7 @@ def revision(r: Running, option: str | None, user: str = "user-1") -> Revision:
 
 async def test_it_is_asked_again_until_its_own_deadline(store: Store) -> None:
     r = await asked_again(store)
-    due, asked = store.votes.due, {Asked(r.id, Question.AGAIN): LATER}
+    due, asked = store.votes.due, {OpenQuestion(r.id, Question.AGAIN): LATER}
     assert await due("chat") == asked
     assert await due("elsewhere") == await due("chat", "attic") == {}
     assert await due("chat", "lobby") == asked
@@ -426,7 +426,7 @@ async def test_the_first_stance_is_asked_for_until_its_deadline_and_closed_once(
     await store.votes.accept(r.lease, r.id, "m1", stance)
     for deadline in (SOON, LATER):
         await store.votes.open(r.lease, r.id, "m1", NOW, deadline, stance)
-    assert await store.votes.due("chat") == {Asked(r.id, stance): SOON}
+    assert await store.votes.due("chat") == {OpenQuestion(r.id, stance): SOON}
     assert await store.votes.due("elsewhere") == {}
     assert await store.votes.cast(cast(option="up", place="lobby", message="m1")) == "stored"
     for moment in (SOON, LATER):
@@ -488,7 +488,7 @@ async def test_a_closed_questions_messages_lose_their_seeds_once(
     assert await left() == (["again"] if seeded else [])
     assert await votes.seeds_left("elsewhere") == ()
     assert await votes.seeds_left("chat", "attic") == ()
-    elsewhere = Served(2, frozenset({1 - lane_of("club") % 2}))
+    elsewhere = Partition(2, frozenset({1 - lane_of("club") % 2}))
     assert await votes.seeds_left("chat", served=elsewhere) == ()
 
 
@@ -515,7 +515,7 @@ async def ask(r: Running, question: Question, closes_at: datetime | None, step: 
 async def test_a_question_without_a_time_of_its_own_closes_with_the_vote(store: Store) -> None:
     r = await voting(store)
     message = await ask(r, Question.STANCE_AFTER, None)
-    assert await store.votes.due("chat") == {Asked(r.id): LATER}
+    assert await store.votes.due("chat") == {OpenQuestion(r.id): LATER}
     assert await store.votes.cast(cast("ann", "up", message=message)) == "stored"
     await store.votes.close(r.lease, r.id, SOON)
     assert await store.votes.cast(cast("bob", "up", message=message)) == "closed"
@@ -530,15 +530,15 @@ async def test_a_question_is_due_only_while_its_debate_can_end_it(store: Store) 
     await r.advance(Status.FAILED)
     assert await store.votes.due("chat") == {}
     await store.debates.requeue(r.id, NO_CAPS, NOW)
-    assert await store.votes.due("chat") == {Asked(r.id, Question.STANCE_BEFORE): SOON}
+    assert await store.votes.due("chat") == {OpenQuestion(r.id, Question.STANCE_BEFORE): SOON}
 
 
 async def test_what_is_due_first_comes_first_whatever_is_asked(store: Store) -> None:
     first, again = await run(store), await asked_again(store)
-    stance = Asked(first.id, Question.STANCE_BEFORE)
+    stance = OpenQuestion(first.id, Question.STANCE_BEFORE)
     await ask(first, Question.STANCE_BEFORE, SOON)
     due = await store.votes.due("chat")
-    assert list(due.items()) == [(stance, SOON), (Asked(again.id, Question.AGAIN), LATER)]
+    assert list(due.items()) == [(stance, SOON), (OpenQuestion(again.id, Question.AGAIN), LATER)]
     assert await store.votes.due("chat", None, 1) == {stance: SOON}
 
 
@@ -579,7 +579,7 @@ async def test_a_question_of_several_steps_is_one_for_each(store: Store) -> None
     r = await voting(store)
     one, two = [await ask(r, Question.STANCE_BEFORE, SOON, step) for step in ("1", "2")]
     due = await store.votes.due("chat", None, 2)
-    assert due == {Asked(r.id, Question.STANCE_BEFORE, step): SOON for step in ("1", "2")}
+    assert due == {OpenQuestion(r.id, Question.STANCE_BEFORE, step): SOON for step in ("1", "2")}
     await store.votes.close(r.lease, r.id, SOON, question=Question.STANCE_BEFORE, step="1")
     assert await store.votes.cast(cast("ann", "up", message=one)) == "closed"
     assert await store.votes.cast(cast("ann", "up", message=two)) == "stored"

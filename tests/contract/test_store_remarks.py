@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from engine.store import Remark, Remarked, Store, Traces
+from engine.store import PersonTraces, Remarked, Store, VoterComment
 from engine.values.debate import BallotKind
 from engine.values.judging import Question
 from tests.kit import LATER, NOW, Running, cast, new_debate, run
@@ -19,7 +19,7 @@ async def voting(store: Store) -> Running:
     return r
 
 
-def remark(debate: str, user: str, question: Question | None = None, **fields: Any) -> Remark:
+def remark(debate: str, user: str, question: Question | None = None, **fields: Any) -> VoterComment:
     plain = {
         "debate": debate,
         "ballot": BallotKind.OPEN,
@@ -28,7 +28,7 @@ def remark(debate: str, user: str, question: Question | None = None, **fields: A
         "question": question,
         "received_at": NOW,
     }
-    return Remark.model_validate(plain | fields)
+    return VoterComment.model_validate(plain | fields)
 
 
 async def test_a_voters_remarks_replace_one_another_and_are_logged(store: Store) -> None:
@@ -84,7 +84,7 @@ async def test_only_those_who_voted_may_say_more_and_only_until_the_close(store:
     r = await voting(store)
     said: dict[str, Any] = {"question": Question.GROUND, "option": "logic"}
     assert (await store.votes.remark(remark(r.id, "stranger", **said))).outcome == "unvoted"
-    assert await store.people.traces("chat", "stranger") == Traces()
+    assert await store.people.traces("chat", "stranger") == PersonTraces()
     await store.votes.cast(cast("ann", "A"))
     await store.votes.cast(cast("ann", "A", added=False))  # taken back
     assert (await store.votes.remark(remark(r.id, "ann", **said))).outcome == "unvoted"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store import Caps, Note, Store
 from engine.store.retention import OUTDATED, UNPRUNED
 from engine.store.series import StoredSeries

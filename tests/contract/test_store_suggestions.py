@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from engine.line.next_topic import next_topic
+from engine.run.plan import next_topic
 from engine.store import Store
 from engine.store.suggestions import MOST_OF_COMMUNITY, MOST_OF_PERSON, Suggested, Suggestion
 from engine.values.debate import Status

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from engine.store import Asked, Closing, Store
+from engine.store import Closing, OpenQuestion, Store
 from engine.store.casting import Press
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
@@ -115,7 +115,7 @@ async def test_votes_count_while_the_panel_still_sits(store: Store) -> None:
     assert await store.votes.cast(cast()) == "stored"
     assert await store.votes.due("chat") == {}
     await r.advance(Status.VOTING)
-    assert await store.votes.due("chat") == {Asked(r.id): LATER}
+    assert await store.votes.due("chat") == {OpenQuestion(r.id): LATER}
 
 
 # --- people ----------------------------------------------------------------------------
@@ -170,7 +170,7 @@ async def test_the_vote_due_first_comes_first(store: Store) -> None:
         await store.votes.open(running.lease, running.id, "message", NOW, deadline)
         await running.advance(Status.VOTING)
     due = await store.votes.due("chat")
-    assert list(due.items()) == [(Asked(sooner.id), SOON), (Asked(r.id), LATER)]
+    assert list(due.items()) == [(OpenQuestion(sooner.id), SOON), (OpenQuestion(r.id), LATER)]
 
 
 async def test_a_vote_is_extended_once(store: Store) -> None:
@@ -263,7 +263,7 @@ async def test_a_vote_cast_before_the_vote_is_opened_is_kept(store: Store) -> No
     await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
     assert await store.votes.cast(cast("user-2", "B")) == "stored"
     assert [event.option for event in await store.votes.events(r.id)] == ["A", "B"]
-    assert await store.votes.due("chat") == {Asked(r.id): LATER}
+    assert await store.votes.due("chat") == {OpenQuestion(r.id): LATER}
 
 
 async def test_votes_are_taken_on_the_message_that_was_accepted_first(store: Store) -> None:

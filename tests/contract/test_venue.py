@@ -18,11 +18,11 @@ import pytest
 from pydantic import SecretStr
 from rich.console import Console
 
-from adapters.discord.rest import Rest
+from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.slack import render as slack_votes
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.rest import Rest as SlackRest
+from adapters.slack.rest import SlackRest
 from adapters.slack.venue import SlackVenue
 from adapters.terminal.venue import TerminalVenue
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
@@ -94,7 +94,7 @@ async def discord() -> AsyncIterator[Stage]:
     async with DiscordServer(rates=Rates.generous()) as server:
         for name in ("bob", "cy", "ann"):
             server.add_user(name)
-        rest = Rest(SecretStr(server.token), server.api_url)
+        rest = DiscordRest(SecretStr(server.token), server.api_url)
         venue = DiscordVenue(rest, gap=0.0)
 
         async def react(user: str, place: str, message: str, option: str) -> None:

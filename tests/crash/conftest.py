@@ -15,9 +15,9 @@ import orjson
 import pytest
 from sqlalchemy import MetaData, create_engine, select
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from bot.app import MainLine
-from engine.line.intake import Order
+from engine.run.plan import Order
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.values.debate import Debate
 from tests.crash.driver import TellingModels

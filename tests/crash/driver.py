@@ -18,15 +18,15 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from adapters.database.database import SqlDatabase
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from adapters.site import Site
-from adapters.slack.rest import Rest
+from adapters.slack.rest import SlackRest
 from adapters.slack.transports import SocketTransport
-from adapters.storage.database import SqlDatabase
 from bot.app import MainLine
-from engine.line.asking import ask
-from engine.line.intake import Order
+from engine.run.asking import ask
+from engine.run.plan import Order
 from engine.store import DeliveryState, Store
 from engine.values.debate import Model, Price, Status
 from engine.values.errors import LeaseLostError, UsageError
@@ -181,7 +181,7 @@ async def serve(platform: str, folder: Path, api_url: str) -> None:
         if platform == "discord":
             serving = discord_stage.process(settings, TOKEN, api_url, limits=LIMITS)
         else:
-            rest = Rest(SecretStr(BOT_TOKEN), api_url)
+            rest = SlackRest(SecretStr(BOT_TOKEN), api_url)
             transport = SocketTransport(rest, SecretStr(APP_TOKEN))
             site = Site("127.0.0.1", 0)
             serving = slack_stage.process(settings, rest, transport, site, limits=LIMITS)

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post, Store
 from engine.values.debate import Status, Turn
 from engine.values.judging import Question

@@ -6,10 +6,10 @@ import asyncio
 from random import Random
 from typing import Any, NamedTuple
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.jury.rubric import find_rubric
-from engine.line.intake import Defaults, Invited, Order
 from engine.prompts.library import DATA, Prompts, load_prompts
+from engine.run.plan import Defaults, Invited, Order
 from engine.store import Closing, Store
 from engine.values.debate import Debate, Length, Model, Price, Sampling, Status
 from engine.values.judging import Ballot, Verdict

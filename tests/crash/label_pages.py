@@ -12,11 +12,11 @@ import signal
 import sys
 from typing import Any
 
+from adapters.database.database import SqlDatabase
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
 from bot.clock import SystemClock
-from bot.desk import label_routes
+from bot.research.labelling import label_routes
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.store import Store, labelling

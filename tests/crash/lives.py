@@ -24,7 +24,7 @@ import structlog
 
 from adapters.models.speeches import load_script
 from engine.formats import FORMATS
-from engine.line.ahead import warm_up
+from engine.run.run import warm_up
 from engine.values.ports import VenueLimits
 from tests.crash.fate import SERVER, Fate, FatedStore, append, url_of
 from tests.crash.inputs import FIRST, PROMPTS

@@ -22,7 +22,7 @@ from typing import Any
 
 import orjson
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from bench.wheel.loopback import Answering
 from engine.store import Store
 from engine.store.tables import metadata
@@ -38,15 +38,15 @@ from tests.scenario.discord_stage import OPTIONS
 # As the command line, but leases run out sooner where a test waits for that, and messages of a
 # channel are not a second apart.
 COMMAND = """
-import bot.platforms
-import bot.run
+import bot.serve.platforms
+import bot.serve.run
 from engine.fleet import leases, limits
 
 for module in (leases, limits):
     module.LEASE_SECONDS /= {pace}
     module.RENEW_SECONDS /= {pace}
-bot.run.RECONCILE_SECONDS /= {pace}
-bot.platforms.DiscordVenue.__init__.__kwdefaults__["gap"] = 0.05
+bot.serve.run.RECONCILE_SECONDS /= {pace}
+bot.serve.platforms.DiscordVenue.__init__.__kwdefaults__["gap"] = 0.05
 from bot.cli import main
 main()
 """

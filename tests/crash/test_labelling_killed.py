@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aiohttp import ClientError, ClientSession
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.labelling.labelling import Labelling
 from engine.store import Store

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
 from engine.store import DebateRecord, ExportFilter, Store

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from engine.fleet.leases import LEASE_SECONDS
 from tests.crash.processes import (
     JURORS,

@@ -17,24 +17,24 @@ from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import LAYOUTS
 from engine.dataset.tables import TABLES
-from engine.dataset.writer import Wanted, write_export
+from engine.dataset.writer import ExportRequest, write_export
 from tests.datasets.check_loading import RECORDS
 from tests.doubles.archive import MemoryArchive
 
 EVERY = (
-    *(Wanted(file_format=each, license="CC-BY-4.0") for each in FileFormat),
-    *(Wanted(layout=name, license="LicenseRef-own") for name in LAYOUTS),
+    *(ExportRequest(file_format=each, license="CC-BY-4.0") for each in FileFormat),
+    *(ExportRequest(layout=name, license="LicenseRef-own") for name in LAYOUTS),
 )
 
 
-def write(out: Path, wanted: Wanted) -> Any:
+def write(out: Path, wanted: ExportRequest) -> Any:
     keys = Keys(splits=b"splits", master=b"master")
     write_export(MemoryArchive(*RECORDS), wanted, out, keys, version="1")
     return import_module("mlcroissant").Dataset(jsonld=str(out / "croissant.json"))
 
 
 @pytest.mark.parametrize("wanted", EVERY, ids=lambda one: one.layout or one.file_format.value)
-def test_metadata_is_valid(tmp_path: Path, wanted: Wanted) -> None:
+def test_metadata_is_valid(tmp_path: Path, wanted: ExportRequest) -> None:
     dataset = write(tmp_path / "out", wanted)
     issues = dataset.metadata.ctx.issues
     assert not issues.errors
@@ -47,7 +47,7 @@ def test_metadata_is_valid(tmp_path: Path, wanted: Wanted) -> None:
 
 def test_its_records_are_the_rows(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    dataset = write(out, Wanted())
+    dataset = write(out, ExportRequest())
     for table in TABLES:
         for path in sorted((out / "data" / table.name).glob("*.jsonl")):
             name = f"{table.name}/{path.stem}"

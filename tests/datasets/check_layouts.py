@@ -17,7 +17,7 @@ import pytest
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
 from engine.dataset.layouts import ANSWERS, LAYOUTS
-from engine.dataset.writer import Wanted, write_export
+from engine.dataset.writer import ExportRequest, write_export
 from tests.datasets.check_loading import RECORDS, TEMPLATE
 from tests.doubles.archive import MemoryArchive
 
@@ -30,7 +30,7 @@ class Written:
         keys = Keys(splits=b"splits", master=b"master")
         archive = MemoryArchive(*RECORDS)
         self.manifest: Manifest = write_export(
-            archive, Wanted(layout=name), self.folder, keys, version="1"
+            archive, ExportRequest(layout=name), self.folder, keys, version="1"
         )
         self.rows = self.manifest.rows[name]
 

@@ -17,7 +17,7 @@ from engine.dataset.columns import MOMENT, Column, Table
 from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat, Manifest
 from engine.dataset.tables import TABLES
-from engine.dataset.writer import Wanted, write_export
+from engine.dataset.writer import ExportRequest, write_export
 from engine.values.debate import Quotation, Source
 from engine.values.judging import Question
 from tests.doubles.archive import MemoryArchive
@@ -95,7 +95,7 @@ class Exported:
 
 def write(out: Path, file_format: FileFormat) -> Manifest:
     keys = Keys(splits=b"splits", master=b"master")
-    wanted = Wanted(file_format=file_format)
+    wanted = ExportRequest(file_format=file_format)
     return write_export(MemoryArchive(*RECORDS), wanted, out, keys, version="1")
 
 

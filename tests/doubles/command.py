@@ -30,7 +30,7 @@ from pkgutil import resolve_name, walk_packages
 from typing import Self
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("bot", "engine", "adapters.models", "adapters.storage", "adapters.terminal")
+PACKAGES = ("bot", "engine", "adapters.models", "adapters.database", "adapters.terminal")
 COMMANDS = "tests.doubles.command:load"
 MAIN = "from bot.cli import main; main()"
 SECONDS = 120

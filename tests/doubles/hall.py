@@ -12,14 +12,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from adapters.database.database import SqlDatabase
 from adapters.metrics.counts import Counts
 from adapters.models.router import open_models
-from adapters.storage.database import SqlDatabase
 from bot.app import MainLine
 from engine.delivery.outbox import Delivery
-from engine.line.intake import Defaults, Order
-from engine.line.service import Service
 from engine.prompts.library import Prompts, load_prompts
+from engine.run.plan import Defaults, Order
+from engine.run.service import Service
 from engine.store import Store
 from engine.values.debate import Debate, Model, Sampling, Status
 from engine.values.judging import Vote

@@ -32,7 +32,7 @@ def put_wrong(minutes: float) -> None:
 
 async def claim(url: str, holder: str) -> None:
     """Wait for the lease, and print when it came and what time it is."""
-    from adapters.storage.database import SqlDatabase
+    from adapters.database.database import SqlDatabase
     from engine.store import Store
     from engine.values.ports import utc_now
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from ulid import ULID
 
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import DeliveryState, Store
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.judging import Vote
 from engine.values.messages import Notice
 from engine.values.ports import ButtonPressed, Inbound
-from engine.votes.hearing import Heard
+from engine.votes.hearing import EventOutcome
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
 from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, verdict
@@ -60,10 +60,10 @@ class Poll:
     async def unreact(self, user: str, option: str) -> None:
         await self.venue.unreact(user, THREAD, self.message, option)
 
-    async def hear(self, event: Inbound) -> Heard:
+    async def hear(self, event: Inbound) -> EventOutcome:
         return await self.window.hearing.hear(event)
 
-    async def press(self, user: str, option: str | None, event: str | None = None) -> Heard:
+    async def press(self, user: str, option: str | None, event: str | None = None) -> EventOutcome:
         return await self.hear(ButtonPressed(THREAD, self.message, user, option, event))
 
     async def debate(self) -> Debate:
@@ -126,7 +126,7 @@ class Poll:
         return found
 
 
-class WatchedBell(Bell):
+class WatchedBell(Notifier):
     """A bell that shows whether those who read votes and thumbs both wait for more to do."""
 
     @property
@@ -136,7 +136,7 @@ class WatchedBell(Bell):
 
 def watcher(store: Store, venue: MemoryVenue, clock: HandSetClock) -> VoteWindow:
     bell = WatchedBell()
-    return VoteWindow(venue, store, Keeper(store, bell, holder=str(ULID())), bell, clock)
+    return VoteWindow(venue, store, LeaseManager(store, bell, holder=str(ULID())), bell, clock)
 
 
 async def open_poll(

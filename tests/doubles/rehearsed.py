@@ -15,14 +15,21 @@ from pydantic import BaseModel
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
-from engine.floor.floor import Floor, Spoken
 from engine.formats import FORMATS, format_of
-from engine.jury.explain import Case, explain
+from engine.jury.explain import ExplanationRequest, explain
 from engine.jury.history import fit
-from engine.jury.panel import hold_panel, open_transcript
-from engine.jury.summary import summarise
-from engine.line.intake import Defaults, Order, complete, freeze
-from engine.prompts.library import Prompts, Quoted, Record, Speech, load_prompts, quote, unquote
+from engine.jury.panel import hold_panel, open_transcript, summarise
+from engine.prompts.library import (
+    Prompts,
+    Quoted,
+    QuotedSpeech,
+    SpeechRecord,
+    load_prompts,
+    quote,
+    unquote,
+)
+from engine.run.plan import Defaults, Order, complete, freeze
+from engine.stage.stage import PersonTurn, Stage
 from engine.store import Note, Post
 from engine.values.debate import Debate, Model, Retrieval, Sampling, Setup, Source, Status, Turn
 from engine.values.errors import ModelError, RostrumError
@@ -93,9 +100,9 @@ class RehearsedDesk:
         """Return what the audience asks here."""
         return self.audience
 
-    async def hear_person(self, step: str, words: int) -> Spoken:
+    async def hear_person(self, step: str, words: int) -> PersonTurn:
         """Return nothing: no person is here."""
-        return Spoken()
+        return PersonTurn()
 
     async def call(self, call: Call) -> Reply:
         """Return a stored reply, or one that is then stored."""
@@ -184,7 +191,7 @@ async def hold(
     script = format_of(setup.request.format, setup.format_version)
     total = script.length(setup.request)
     with speaking(setup.request.language):
-        await script.run(Floor(setup, prompts or todays_prompts(), desk, total, unanswered))
+        await script.run(Stage(setup, prompts or todays_prompts(), desk, total, unanswered))
     return desk
 
 
@@ -309,7 +316,7 @@ async def filled_in() -> dict[str, list[dict[str, Any]]]:
 async def _hold(setup: Setup) -> None:
     desk, prompts = PlantedDesk(audience=QUESTIONS), todays_prompts()
     script = format_of(setup.request.format, setup.format_version)
-    floor = Floor(setup, prompts, desk, script.length(setup.request), {})
+    floor = Stage(setup, prompts, desk, script.length(setup.request), {})
     with speaking(setup.request.language):
         await script.hold(floor)
     held: Debate = stored(new_debate(setup=setup), status=Status.VOTING)
@@ -317,15 +324,15 @@ async def _hold(setup: Setup) -> None:
     judged = script.judged(tuple(floor.turns))
     verdict, ballots = await hold_panel(held, judged, prompts, desk, scribe)
     await summarise(held, judged, prompts, desk, scribe)
-    await explain(Case(held, verdict, tuple(ballots.values())), prompts, desk)
+    await explain(ExplanationRequest(held, verdict, tuple(ballots.values())), prompts, desk)
 
 
 def planted(value: Any, text: str) -> Any:
     """Return a template's value with a text in the word's place, wherever it stands."""
     match value:
-        case Record():
-            said = (Speech(one.head, one.text.replace(WORD, text)) for one in value.speeches)
-            return Record(said, value.end)
+        case SpeechRecord():
+            said = (QuotedSpeech(one.head, one.text.replace(WORD, text)) for one in value.speeches)
+            return SpeechRecord(said, value.end)
         case Quoted():
             return quote(unquote(value).replace(WORD, text))
         case str():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.fleet.shares import Shares
+from engine.fleet.shares import PartitionLeases
 
 NOBODY: Any = None
 
 
-class EveryShard(Shares):
+class EveryShard(PartitionLeases):
     """Shares of which the only one is held."""
 
     def __init__(self) -> None:

@@ -14,8 +14,8 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
-from engine.line.intake import Defaults, Order
-from engine.line.service import Started
+from engine.run.plan import Defaults, Order
+from engine.run.service import Started
 from engine.store import ExportFilter
 from engine.values.debate import Debate, Status
 from engine.values.messages import Message

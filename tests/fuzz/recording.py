@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from engine.dataset.folder import MANIFEST
 from tests.doubles.whole_debate import hold_whole
 from tests.fuzz.target import SEEDS

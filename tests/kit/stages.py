@@ -12,8 +12,8 @@ from typing import Any
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import ModelRouter, open_models
-from engine.floor.floor import Floor, Spoken
 from engine.prompts.library import Prompts, load_prompts
+from engine.stage.stage import PersonTurn, Stage
 from engine.store import Note, Post
 from engine.values.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Turn, TurnOrder
 from engine.values.errors import RostrumError
@@ -94,9 +94,9 @@ class ScriptedDesk:
         self.turns.append(turn)
         self.posts.append(compose())
 
-    async def hear_person(self, step: str, words: int) -> Spoken:
+    async def hear_person(self, step: str, words: int) -> PersonTurn:
         """Return nothing, as no one is there."""
-        return Spoken()
+        return PersonTurn()
 
     async def keep(self, note: Note) -> None:
         """Keep what the format found out."""
@@ -146,9 +146,9 @@ def setup_of(
     )
 
 
-def floor_on(desk: ScriptedDesk, setup: Setup, prompts: Prompts | None = None) -> Floor:
+def floor_on(desk: ScriptedDesk, setup: Setup, prompts: Prompts | None = None) -> Stage:
     """Return a floor before that desk."""
-    return Floor(setup, prompts or load_prompts(), desk, total=8)
+    return Stage(setup, prompts or load_prompts(), desk, total=8)
 
 
 class Onlooker:

@@ -17,9 +17,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 import migrations
-from adapters.storage import schema
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import make_ready, migrate, newest, require_newest, revisions
+from adapters.database import schema
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import make_ready, migrate, newest, require_newest, revisions
 from engine.store import Store
 from engine.store.tables import metadata
 from engine.values.errors import StoreError
@@ -69,7 +69,7 @@ def test_the_script_for_new_databases_is_what_the_tables_describe() -> None:
 async def test_a_new_database_needs_no_alembic(
     empty: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.storage.migrate.upgrade", None)
+    monkeypatch.setattr("adapters.database.migrate.upgrade", None)
     assert await migrate(empty) == newest()
     assert _differences(empty) == []
 
@@ -145,7 +145,7 @@ async def test_an_older_database_says_what_to_run(
     database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = [*revisions(), "9999"]
-    monkeypatch.setattr("adapters.storage.migrate.revisions", lambda: later)
+    monkeypatch.setattr("adapters.database.migrate.revisions", lambda: later)
     older = rf"is at revision {later[-2]}, this version needs 9999; run rostrum migrate"
     with pytest.raises(StoreError, match=older):
         await require_newest(database)
@@ -189,8 +189,8 @@ def test_a_database_that_is_up_to_date_does_not_wait_for_sqlalchemy(
 ) -> None:
     script = (
         "import asyncio, sys\n"
-        "from adapters.storage.database import SqlDatabase\n"
-        "from adapters.storage.migrate import migrate, require_newest\n"
+        "from adapters.database.database import SqlDatabase\n"
+        "from adapters.database.migrate import migrate, require_newest\n"
         "from engine.store import Store\n"
         "async def look():\n"
         "    database = SqlDatabase(sys.argv[1], writable=False)\n"

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Json, Message
 from tests.pages.chat_markdown import TOPICS, picture, to_html, write_page

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
 
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from adapters.slack.render import NAMES
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import Json, Message
 from tests.pages.chat_markdown import TOPICS, picture, to_html, write_page

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright
 
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
 from adapters.web.application import furnish
 from adapters.web.labelling import LabelPages
-from adapters.web.reading import Reading
-from adapters.web.session import Sessions, Tries
+from adapters.web.reading import ReadingPages
+from adapters.web.session import LoginThrottle, Sessions
 from bot.clock import SystemClock
 from engine.labelling.labelling import Labelling
 from engine.pages.stored import StoredLibrary
@@ -64,8 +64,8 @@ async def serving(folder: Path) -> AsyncIterator[Served]:
     terms = Terms(name=TASK, each=8, repeats=0, about="Thank you for reading.")
     await labelling.create(terms, ExportFilter(formats=("classic",), revealed=True))
     (token,) = await labelling.invite(TASK)
-    reading = Reading(StoredLibrary(store), live=False)
-    labels = LabelPages(labelling, Sessions(b"secret", secure=False), Tries(), {}, address)
+    reading = ReadingPages(StoredLibrary(store), live=False)
+    labels = LabelPages(labelling, Sessions(b"secret", secure=False), LoginThrottle(), {}, address)
     async with Site("127.0.0.1", port).serving([*reading.routes(), *labels.routes()], furnish):
         first = await database.value("SELECT min(id) FROM debates")
         yield Served(address, str(first).lower(), f"{address}/label/{TASK}?t={token}")

@@ -28,9 +28,9 @@ from adapters.models.backends import Backend, SearchEndpoint
 from adapters.models.router import open_models
 from bot.app import MainLine
 from bot.settings.sections import SamplingSettings
-from engine.line.intake import Defaults, Order
-from engine.line.service import Service, Started
 from engine.prompts.library import Prompts
+from engine.run.plan import Defaults, Order
+from engine.run.service import Service, Started
 from engine.store import DebateRecord, Store
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import VenueAwayError

@@ -17,16 +17,16 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from adapters.discord.connection import Connection
-from adapters.discord.presence import Identifies
-from adapters.discord.rest import Rest
+from adapters.database.database import SqlDatabase
+from adapters.discord.connection import DiscordConnection
+from adapters.discord.presence import IdentifyLimit
+from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
-from adapters.storage.database import SqlDatabase
 from bot.app import App
-from bot.platforms import Discord, Platform, trial_of
-from bot.role import Role
-from bot.run import serving
+from bot.serve.platforms import Discord, Platform, trial_of
+from bot.serve.run import serving
 from bot.settings.settings import Settings
+from bot.sharing import Role
 from engine.values.debate import Debate, Status
 from engine.values.judging import Question
 from engine.values.ports import VenueLimits, utc_now
@@ -145,11 +145,13 @@ async def process(
 ) -> AsyncIterator[App]:
     """Serve Discord as `rostrum run` does, with short waits; connected when the body begins."""
     secret = SecretStr(token)
-    rest = Rest(secret, api_url)
+    rest = DiscordRest(secret, api_url)
     venue = DiscordVenue(rest, limits=limits, gap=gap)
-    identifies = Identifies(gap=0.0)
+    identifies = IdentifyLimit(gap=0.0)
     trial = trial_of(settings.discord)
-    connection = Connection(secret, (), rest, identifies=identifies, first_pause=0.05, trial=trial)
+    connection = DiscordConnection(
+        secret, (), rest, identifies=identifies, first_pause=0.05, trial=trial
+    )
     async with served(settings, Discord(rest, venue, connection), apart=apart) as app:
         await until(lambda: connection.connected)
         yield app

@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 import orjson
 
 from adapters.discord import render as discord
-from adapters.discord.render import Payload as DiscordPayload
+from adapters.discord.render import DiscordPayload
 from adapters.models.attempts import RetryPolicy
 from adapters.models.router import open_models
 from adapters.slack import render as slack
-from adapters.slack.render import Payload as SlackPayload
+from adapters.slack.render import SlackPayload
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
-from engine.line.intake import Defaults, Order
-from engine.store import Asked, ExportFilter, Target
+from engine.run.plan import Defaults, Order
+from engine.store import ExportFilter, OpenQuestion, Target
 from engine.values.debate import BallotKind, Debate, Model, Scores, Status, TurnOrder
 from engine.values.judging import Question
 from engine.values.messages import Announcement, Message
@@ -122,7 +122,7 @@ class World:
     async def _runs(self, target: Target) -> bool:
         """Tell whether what ends by itself has its deadline: time that passed before is lost."""
         timed = target.question in (Question.STANCE_BEFORE, Question.AGAIN)
-        asked = Asked(target.debate, target.question)
+        asked = OpenQuestion(target.debate, target.question)
         return not timed or asked in await self.session.store.votes.due("memory")
 
     async def answer(self, target: Target, *answers: str) -> None:

@@ -19,12 +19,12 @@ from adapters.site import Site
 from adapters.web.application import furnish
 from adapters.web.links import write_folder
 from adapters.web.public import PublicPages
-from bot.desk import label_routes, print_token
+from bot.research.labelling import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.dataset.page import read_page, write_html, write_markdown
 from engine.labelling.labelling import Labelling
-from engine.pages.public import Public
+from engine.pages.public import PublicReader
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
@@ -74,7 +74,7 @@ async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[st
     everything = CommunitySettings(public=tuple(PublicPart))
     await store.communities.change("memory", "club", lambda _: everything, clock.now())
     settings = Settings(web=WebSettings.model_validate({"url": URL, "port": 0} | ACCOUNTS))
-    public = PublicPages(Public(store, clock, "0"), Permalinks(URL), drawn)
+    public = PublicPages(PublicReader(store, clock, "0"), Permalinks(URL), drawn)
     routes = [*public.routes(), *await label_routes(store, clock, settings)]
     site = Site("127.0.0.1", 0)
     async with site.serving(routes, furnish):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from engine.values.debate import Debate, Model, Status
 from tests.doubles.model_server import Body, ModelServer
 from tests.kit import conclude

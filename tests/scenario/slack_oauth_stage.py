@@ -11,15 +11,15 @@ import aiohttp
 from pydantic import SecretStr
 
 from adapters.site import Site
-from adapters.slack.connection import Connection
+from adapters.slack.connection import SlackConnection
 from adapters.slack.install.installations import Installations
 from adapters.slack.install.oauth import Credentials, Installer
-from adapters.slack.rest import Rest
+from adapters.slack.rest import SlackRest
 from adapters.slack.transports import HttpTransport, SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
-from bot.platforms import Slack
-from bot.run import serving
+from bot.serve.platforms import Slack
+from bot.serve.run import serving
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message
 from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
@@ -53,7 +53,7 @@ class OAuthStage:
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
         """Run a process until the body ends, connected."""
-        rest = Rest(None, self.slack.api_url, minute=0.0)
+        rest = SlackRest(None, self.slack.api_url, minute=0.0)
         settings = settings_of(self.url, secret_key=self.keys, **self.settings)
         workspaces = Installations(rest, frozenset(settings.slack.allowed_teams))
         transport = (
@@ -63,7 +63,7 @@ class OAuthStage:
         )
         installer = Installer(Credentials(CLIENT_ID, SecretStr(CLIENT_SECRET)), workspaces)
         venue = SlackVenue(workspaces, limits=SWIFT, gap=0.0)
-        connection = Connection(
+        connection = SlackConnection(
             workspaces, transport, self.site, installer=installer, first_pause=0.05
         )
         async with serving(settings, Slack(workspaces, venue, connection)) as app:

@@ -14,14 +14,14 @@ from typing import Any
 from pydantic import SecretStr
 
 from adapters.site import Site
-from adapters.slack.connection import Connection, Transport
+from adapters.slack.connection import SlackConnection, Transport
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.rest import Rest
+from adapters.slack.rest import SlackRest
 from adapters.slack.transports import HttpTransport, SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
-from bot.platforms import Platform, Slack
-from bot.run import serving
+from bot.serve.platforms import Platform, Slack
+from bot.serve.run import serving
 from bot.settings.settings import Settings
 from engine.values.debate import Debate, Status
 from engine.values.ports import VenueLimits
@@ -57,7 +57,7 @@ class SlackStage:
     async def process(self) -> AsyncIterator[App]:
         """Run a process until the body ends, connected."""
         bot_token, app_token = self.tokens or (self.slack.bot_token, self.slack.app_token)
-        rest = Rest(SecretStr(bot_token), self.slack.api_url, minute=0.0, proxy=self.proxy)
+        rest = SlackRest(SecretStr(bot_token), self.slack.api_url, minute=0.0, proxy=self.proxy)
         site = Site("127.0.0.1", 0)
         transport = self._transport(rest, app_token, site)
         joined = process(
@@ -85,7 +85,7 @@ class SlackStage:
             await asyncio.sleep(10)
             yield app
 
-    def _transport(self, rest: Rest, app_token: str, site: Site) -> Transport:
+    def _transport(self, rest: SlackRest, app_token: str, site: Site) -> Transport:
         if self.http:
             return HttpTransport(SecretStr(self.slack.signing_secret), site)
         return SocketTransport(rest, SecretStr(app_token), ping=self.ping)
@@ -159,7 +159,7 @@ class SlackStage:
 @asynccontextmanager
 async def process(
     settings: Settings,
-    rest: Rest,
+    rest: SlackRest,
     transport: Transport,
     site: Site,
     *,
@@ -171,7 +171,7 @@ async def process(
     """Run a process until the body ends, connected."""
     workspaces = OneWorkspace(rest)
     venue = SlackVenue(workspaces, managers=managers, limits=limits, gap=gap)
-    connection = Connection(workspaces, transport, site, managers, first_pause=0.05)
+    connection = SlackConnection(workspaces, transport, site, managers, first_pause=0.05)
     async with served(settings, Slack(workspaces, venue, connection), apart=apart) as app:
         await until(lambda: connection.connected)
         yield app

@@ -11,16 +11,17 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from adapters import site
+from adapters.database import postgres
 from adapters.discord import client
 from adapters.dispatch import procrastinate
 from adapters.slack import client as slack_client, transports
-from adapters.storage import postgres
-from bot import cli, run, stopping
+from bot import cli, exits
 from bot.app import App
+from bot.serve import run
 from bot.settings.settings import STOP_SECONDS
 
 TENTH = 0.1
-CALLS = stopping.calls_seconds(STOP_SECONDS) * TENTH
+CALLS = exits.calls_seconds(STOP_SECONDS) * TENTH
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
 
@@ -48,13 +49,13 @@ HANGING: Mapping[str, Callable[[App], Coroutine[Any, Any, None]]] = {
 
 def main(part: str) -> None:
     """Run the command line with that part hanging."""
-    stopping.END_SECONDS = STOP_SECONDS - CALLS
-    stopping.CLOSE_SECONDS *= TENTH
+    exits.END_SECONDS = STOP_SECONDS - CALLS
+    exits.CLOSE_SECONDS *= TENTH
     run.LEFT_SECONDS *= TENTH
     if part in ("thread", "database"):  # of the others none may need it, on a busy machine neither
         os.environ["ROSTRUM_STOP_SECONDS"] = str(STOP_SECONDS * TENTH)
-        stopping.END_SECONDS = STOP_SECONDS * TENTH - CALLS
-        stopping.CUT_SECONDS *= TENTH
+        exits.END_SECONDS = STOP_SECONDS * TENTH - CALLS
+        exits.CUT_SECONDS *= TENTH
         postgres.LAST_SECONDS *= TENTH
         procrastinate.AGAIN_SECONDS *= TENTH
     for adapter in (client, slack_client, transports, site):

@@ -9,8 +9,8 @@ import pytest
 
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
-from engine.line.intake import Defaults
-from engine.store import Asked, ExportFilter, StandingAnswer, Target
+from engine.run.plan import Defaults
+from engine.store import ExportFilter, OpenQuestion, StandingAnswer, Target
 from engine.values.debate import BallotKind, Debate
 from engine.values.judging import Question
 from engine.values.ports import ButtonPressed
@@ -45,7 +45,9 @@ async def asked_again(
         while True:
             due = await session.store.votes.due("memory")
             for target in await session.store.votes.targets(debate.id, Question.AGAIN):
-                if (target.closed or Asked(debate.id, Question.AGAIN) in due) and done(target):
+                if (target.closed or OpenQuestion(debate.id, Question.AGAIN) in due) and done(
+                    target
+                ):
                     return target
             await asyncio.sleep(0.005)
 

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 import bot.app
-import bot.run
-import engine.line.guest
+import bot.serve.run
+import engine.run.guest
 import engine.series.schedule
 from bot.app import App
-from engine.delivery.interruption import interrupted
-from engine.store.listings import Sought
+from engine.delivery.ending import interrupted
+from engine.store.listings import DebateQuery
 from engine.values.debate import Status
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
@@ -139,15 +139,15 @@ async def left(app: App) -> None:
     assert await app.store.debates.unheld(waiting=False) == []
     newest = await app.store.debates.recent(limit=1)
     assert await interrupted(app.store, newest) == frozenset(), "nothing is amiss"
-    assert (await app.store.listings.find(Sought(interrupted=True), 0, 1)).total == 0
+    assert (await app.store.listings.find(DebateQuery(interrupted=True), 0, 1)).total == 0
 
 
 @pytest.mark.slow
 async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_think(
     apart: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bot.run, "RECONCILE_SECONDS", 0.05)
-    monkeypatch.setattr(engine.line.guest, "LEAVE_SECONDS", 0.0)
+    monkeypatch.setattr(bot.serve.run, "RECONCILE_SECONDS", 0.05)
+    monkeypatch.setattr(engine.run.guest, "LEAVE_SECONDS", 0.0)
     chat = apart
     async with chat.stage.process() as app:
         asked = await invited(chat, await chat.start(model_b=chat.mention("ben"), length="short"))

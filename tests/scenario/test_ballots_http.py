@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from engine.jury.aggregate import UNPROVEN
-from engine.line.intake import Defaults
+from engine.run.plan import Defaults
 from engine.values.debate import Debate, Model, PanelMode, Price, Status
 from engine.values.judging import Ballot, Verdict
 from tests.doubles import model_server as acts

@@ -11,11 +11,11 @@ import orjson
 import pytest
 from ulid import ULID
 
-from bot.calibrate import open_session
-from bot.cases import Source, read_source
-from engine.fleet.leases import Bell, Keeper
-from engine.line.calibration import Calibration, Progress, plan_questions
+from bot.research.calibrate import open_session
+from bot.research.cases import CaseSource, read_source
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.prompts.library import load_prompts
+from engine.run.calibration import Calibration, CalibrationProgress, plan_questions
 from engine.store import ExportFilter
 from engine.store.usage import UsageFilter
 from engine.values.debate import Model
@@ -77,12 +77,12 @@ def score(body: Body) -> str:
     return orjson.dumps(answer).decode()
 
 
-async def calibration(line: Running, source: Source, **changes: Any) -> Calibration:
+async def calibration(line: Running, source: CaseSource, **changes: Any) -> Calibration:
     """Return what asks the jurors about a source, as the command does."""
     prompts = load_prompts().only("jury")
     new = await open_session(line.store, DEFAULTS, source, prompts.digest)
     stored = await line.store.learning.session(new)
-    keeper = Keeper(line.store, Bell(), holder=str(ULID()))
+    keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
     return Calibration(
         session=stored.model_copy(update={"setup": new.setup}),
         source=source.digest,
@@ -95,7 +95,7 @@ async def calibration(line: Running, source: Source, **changes: Any) -> Calibrat
     )
 
 
-async def ask(line: Running, source: Source, **changes: Any) -> Progress:
+async def ask(line: Running, source: CaseSource, **changes: Any) -> CalibrationProgress:
     known = await line.store.learning.learnt(rehearsal=False)
     questions = plan_questions(source.cases, JURORS[:3], known)
     return await (await calibration(line, source, **changes)).ask(questions)

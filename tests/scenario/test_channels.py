@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import engine.delivery.outbox
-from engine.line.intake import Order
-from engine.store import Asked
+from engine.run.plan import Order
+from engine.store import OpenQuestion
 from engine.values.debate import Status
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall
 from tests.doubles.venue import MemoryVenue
@@ -33,5 +33,5 @@ async def test_another_terminals_debate_is_not_shown_or_closed_here(hall: Hall) 
         assert await session.store.outbox.waiting("memory", "elsewhere") == [other]
         assert await session.store.outbox.waiting("memory") == [other]
         assert await session.store.journal.thinking("memory", "elsewhere") == []
-        assert list(await session.store.votes.due("memory", LOBBY)) == [Asked(mine)]
+        assert list(await session.store.votes.due("memory", LOBBY)) == [OpenQuestion(mine)]
     assert len(hall.venue.threads) == 1

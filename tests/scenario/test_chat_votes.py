@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import engine.line.invitation
+import engine.run.invitation
 import engine.votes.window
-from bot.showing import show_debate
+from bot.record.listing import show_debate
 from engine.values.debate import Status
 from engine.words.reveal import UNREAD
 from tests.doubles.faults import drop, garbage, limited, page, status

@@ -214,7 +214,7 @@ def test_the_shell_completes_commands_and_options(
 @pytest.mark.slow
 def test_a_debate_loads_nothing_that_it_does_not_need_before_its_first_call() -> None:
     script = (
-        "import sys, bot.debate\n"
+        "import sys, bot.local.debate\n"
         "late = ('engine.dataset', 'engine.stats', 'engine.chat', 'openai', 'alembic', 'aiohttp')\n"
         "print([name for name in late if name in sys.modules])\n"
     )

@@ -13,7 +13,7 @@ import pytest
 
 from bot.doctor.debate import check_debate
 from bot.doctor.doctor import run_check
-from bot.series import plan_file
+from bot.research.series import plan_file
 from bot.settings.load import load_settings
 from engine.values.errors import RostrumError
 from tests.doubles.model_server import ModelServer
@@ -194,5 +194,5 @@ async def test_a_database_that_is_damaged_or_takes_no_write_fails_the_check(
 async def test_a_disk_without_room_fails_the_check(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("bot.doctor.database.FEWEST_BYTES", 10**18)
+    monkeypatch.setattr("bot.doctor.doctor.FEWEST_BYTES", 10**18)
     assert "free at least" in (await look(monkeypatch, capsys))["disk"][0]

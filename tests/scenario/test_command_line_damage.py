@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage import backup
-from adapters.storage.database import SqlDatabase
-from bot.operate import back_up
+from adapters.database import backup
+from adapters.database.database import SqlDatabase
+from bot.operations.control import back_up
 from bot.settings.load import load_store_settings
 from engine.values.errors import ExportError, SettingsError
 from tests.doubles.command import ROOT, rostrum
@@ -314,7 +314,7 @@ async def test_what_came_to_the_place_meanwhile_is_not_overwritten(
 def test_a_backup_that_is_stopped_leaves_no_file(office: Path, how: signal.Signals) -> None:
     script = (
         "import sys, time\n"
-        "from adapters.storage import backup\n"
+        "from adapters.database import backup\n"
         "backup.PAGES_AT_ONCE = 1\n"
         "copying = backup._copy\n"
         "def slow(database, draft, go_on):\n"

@@ -20,10 +20,10 @@ from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import FileAnswer, NoFileAnswer
 from engine.chat.choices import match_debates, match_jurors, match_models, models
 from engine.chat.commands import Commands, parse_command
-from engine.chat.context import Person
+from engine.chat.context import Requester
 from engine.chat.invocation import DebateArgument, NoArguments, StartArguments
 from engine.chat.lifecycle import start, status
-from engine.line.intake import Defaults
+from engine.run.plan import Defaults
 from engine.values.debate import Debate, Model, Status
 from engine.values.errors import (
     BudgetError,
@@ -37,7 +37,7 @@ from tests.doubles.venue import MemoryVenue
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, ballot, play, shown
 
 MEBIBYTE = 2**20
-STARTER = Person(platform="memory", community="club", place="lobby", user="u1")
+STARTER = Requester(platform="memory", community="club", place="lobby", user="u1")
 OTHER = STARTER.model_copy(update={"user": "u2"})
 MANAGER = STARTER.model_copy(update={"user": "u3", "manager": True})
 STRANGER = MANAGER.model_copy(update={"community": "guild"})
@@ -64,7 +64,7 @@ class Chat:
         self.commands = Commands(line.service, line.store, defaults, "1.2.3", b"key")
         self.told: list[Answer | str] = []
 
-    async def say(self, person: Person, text: str, max_bytes: int = MEBIBYTE) -> str:
+    async def say(self, person: Requester, text: str, max_bytes: int = MEBIBYTE) -> str:
         """Give a command and return what is answered, errors included."""
         try:
             answer = await self.run(person, text, max_bytes)
@@ -74,17 +74,17 @@ class Chat:
         self.told.append(answer)
         return to_markdown(answer)
 
-    async def run(self, person: Person, text: str, max_bytes: int = MEBIBYTE) -> Answer:
+    async def run(self, person: Requester, text: str, max_bytes: int = MEBIBYTE) -> Answer:
         """Give a command, where a file may have `max_bytes`."""
         there = person.model_copy(update={"max_bytes": max_bytes})
         return await self.commands.run(there, parse_command(text))
 
-    async def start(self, person: Person = STARTER, text: str = '"Tea beats coffee"') -> Debate:
+    async def start(self, person: Requester = STARTER, text: str = '"Tea beats coffee"') -> Debate:
         answer = await self.run(person, f"start {text}")
         assert isinstance(answer, StartedAnswer)
         return await self.line.store.debates.get(answer.debate.id)
 
-    async def voting(self, person: Person = STARTER) -> Debate:
+    async def voting(self, person: Requester = STARTER) -> Debate:
         """Start a debate and wait for its vote to be open."""
         debate = await self.start(person)
         return await self.line.until(debate.id, lambda d: d.vote_opened_at is not None)

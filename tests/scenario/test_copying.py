@@ -19,10 +19,10 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from adapters.storage import copying, migrate
-from adapters.storage.copying import LAYOUTS, Headway, Stage, copy
-from adapters.storage.database import SqlDatabase
-from adapters.storage.file import lock
+from adapters.database import copying, migrate
+from adapters.database.copying import LAYOUTS, CopyProgress, CopyStage, copy
+from adapters.database.database import SqlDatabase
+from adapters.database.file import lock
 from bench.past_debates import Scale, fill
 from engine.store import Store
 from engine.store.installation import make_secret
@@ -332,7 +332,7 @@ async def test_no_rostrum_starts_on_the_file_meanwhile(
 ) -> None:
     tried: list[str] = []
 
-    def start(headway: Headway) -> None:
+    def start(headway: CopyProgress) -> None:
         if not tried:
             with pytest.raises(StoreError) as caught:
                 lock(file)
@@ -345,8 +345,8 @@ async def test_no_rostrum_starts_on_the_file_meanwhile(
 async def test_a_command_that_writes_meanwhile_is_noticed(
     file: Path, postgres: PostgresDouble, name: str
 ) -> None:
-    def write(headway: Headway) -> None:
-        if headway == Headway(Stage.WRITE, "votes", headway.done, headway.total):
+    def write(headway: CopyProgress) -> None:
+        if headway == CopyProgress(CopyStage.WRITE, "votes", headway.done, headway.total):
             change(file, "INSERT INTO tombstones VALUES ('meanwhile')")
 
     said = await refusal(file, postgres.url(name), write)
@@ -359,7 +359,7 @@ async def test_what_arrives_otherwise_is_noticed(
 ) -> None:
     true_write = copying._write
 
-    def lose(driver: Any, layout: copying.Layout, rows: copying.Rows) -> None:
+    def lose(driver: Any, layout: copying.TableLayout, rows: copying.Rows) -> None:
         true_write(driver, layout, rows)
         if layout.name == "votes":
             driver.execute("UPDATE votes SET body = replace(body, 'A', 'B')")
@@ -373,11 +373,11 @@ async def test_what_arrives_otherwise_is_noticed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", Stage)
+@pytest.mark.parametrize("stage", CopyStage)
 async def test_a_copy_that_is_stopped_leaves_an_empty_database(
-    file: Path, postgres: PostgresDouble, name: str, stage: Stage
+    file: Path, postgres: PostgresDouble, name: str, stage: CopyStage
 ) -> None:
-    def stop(headway: Headway) -> None:
+    def stop(headway: CopyProgress) -> None:
         if headway.stage is stage and headway.table == "votes":
             raise RostrumError("Stopped.")
 
@@ -393,8 +393,8 @@ async def test_a_connection_that_is_lost_is_tried_again_from_the_beginning(
 ) -> None:
     cut: list[str] = []
 
-    def lose(headway: Headway) -> None:
-        if headway.stage is Stage.VERIFY and headway.table == table and not cut:
+    def lose(headway: CopyProgress) -> None:
+        if headway.stage is CopyStage.VERIFY and headway.table == table and not cut:
             cut.append(table)
             end_connections(postgres, name)
 
@@ -496,7 +496,7 @@ def test_a_stop_leaves_an_empty_database_and_says_so(
 ) -> None:
     code = (
         "import os, signal, time\n"
-        "from adapters.storage import copying\n"
+        "from adapters.database import copying\n"
         "true = copying._write\n"
         "def write(driver, layout, rows):\n"
         "    true(driver, layout, rows)\n"

@@ -14,7 +14,7 @@ from discord import AutoShardedClient
 from pydantic import SecretStr
 
 from adapters.discord import render
-from adapters.discord.rest import Rest
+from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from engine.values.debate import Status
 from engine.values.messages import TurnPost
@@ -348,7 +348,7 @@ async def test_a_hostile_topic_is_data(
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_a_hostile_turn_pings_nobody_and_is_whole(discord: DiscordServer, name: str) -> None:
     text = HOSTILE[name]
-    rest = Rest(SecretStr(discord.token), discord.api_url)
+    rest = DiscordRest(SecretStr(discord.token), discord.api_url)
     venue = DiscordVenue(rest, gap=0.0)
     place = {"seat": "A", "side": "A", "round": "opening", "number": 1, "total": 8}
     turn = TurnPost.model_validate(place | {"text": text, "words": 9, "limit": 0})
@@ -368,7 +368,7 @@ async def test_plain_words_ping_nobody_where_the_bot_may_ping_everybody(
     discord: DiscordServer,
 ) -> None:
     discord.add_role("loud", "mention_everyone", holder=discord.world.bot.id)
-    rest = Rest(SecretStr(discord.token), discord.api_url)
+    rest = DiscordRest(SecretStr(discord.token), discord.api_url)
     venue = DiscordVenue(rest, gap=0.0)
     for part in venue.plain(HOSTILE["mentions"], "k7f2qz·1·1/1"):
         await venue.post(discord.channel.id, part)

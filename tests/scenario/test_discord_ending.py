@@ -9,9 +9,9 @@ import pytest
 from discord.gateway import DiscordWebSocket
 from pydantic import SecretStr
 
-from adapters.discord.connection import Connection
-from adapters.discord.presence import Identifies
-from adapters.discord.rest import Rest
+from adapters.discord.connection import DiscordConnection
+from adapters.discord.presence import IdentifyLimit
+from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from tests.doubles.discord import DiscordServer
 from tests.doubles.shares import EveryShard
@@ -32,8 +32,8 @@ async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
     async with DiscordServer() as server:
         secret = SecretStr(server.token)
         nobody: Any = None
-        rest = Rest(secret, server.api_url)
-        connection = Connection(secret, (), rest, identifies=Identifies(gap=0.0))
+        rest = DiscordRest(secret, server.api_url)
+        connection = DiscordConnection(secret, (), rest, identifies=IdentifyLimit(gap=0.0))
         running = asyncio.create_task(
             connection.run(nobody, nobody, DiscordVenue(rest), EveryShard())
         )

@@ -14,14 +14,14 @@ from discord.backoff import ExponentialBackoff
 from pydantic import SecretStr
 
 from adapters.discord import registration
-from adapters.discord.connection import Connection
-from adapters.discord.presence import Identifies
-from adapters.discord.rest import Rest
+from adapters.discord.connection import DiscordConnection
+from adapters.discord.presence import IdentifyLimit
+from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.proxies import proxy_of
 from bot.app import App
-from bot.platforms import Discord, open_platforms
-from bot.run import serving
+from bot.serve.platforms import Discord, open_platforms
+from bot.serve.run import serving
 from engine.values.debate import Status
 from engine.values.errors import SettingsError
 from tests.doubles.discord import DiscordServer
@@ -45,13 +45,13 @@ ONLY_BY_PROXY = "discord.invalid"
 @asynccontextmanager
 async def connected(
     url: str, server: DiscordServer, api_url: str = "", proxy: str | None = None
-) -> AsyncIterator[tuple[App, Connection]]:
+) -> AsyncIterator[tuple[App, DiscordConnection]]:
     """Serve with little patience."""
     token = SecretStr(server.token)
-    rest = Rest(token, api_url or server.api_url, proxy=proxy)
+    rest = DiscordRest(token, api_url or server.api_url, proxy=proxy)
     venue = DiscordVenue(rest, limits=SWIFT, gap=0.0)
-    connection = Connection(
-        token, (), rest, identifies=Identifies(gap=0.0), first_pause=0.05, patience=PATIENCE
+    connection = DiscordConnection(
+        token, (), rest, identifies=IdentifyLimit(gap=0.0), first_pause=0.05, patience=PATIENCE
     )
     async with serving(settings_of(url), Discord(rest, venue, connection)) as app:
         await until(lambda: connection.connected)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from adapters.storage.file import sqlite_path
+from adapters.database.file import sqlite_path
 from bot.app import App
 from engine.values.debate import Status
 from tests.doubles.databases import change, is_file

@@ -18,7 +18,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.discord.checkup import check
-from adapters.discord.rest import Rest
+from adapters.discord.rest import DiscordRest
 from adapters.dispatch.local import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from adapters.finding import Finding
@@ -175,7 +175,7 @@ async def test_traces_of_a_server_that_ends_are_sent(
 
 
 async def checked(discord: DiscordServer) -> list[Finding]:
-    rest = Rest(SecretStr(discord.token), discord.api_url)
+    rest = DiscordRest(SecretStr(discord.token), discord.api_url)
     try:
         return [one async for one in check(rest) if one.subject != "discord commands"]
     finally:
@@ -192,7 +192,7 @@ async def test_a_check_says_whether_discord_has_the_commands_of_this_version(
     discord: DiscordServer, database_url: str
 ) -> None:
     async def said() -> Finding:
-        rest = Rest(SecretStr(discord.token), discord.api_url)
+        rest = DiscordRest(SecretStr(discord.token), discord.api_url)
         async for one in then_close(check(rest), rest.close):
             if one.subject == "discord commands":
                 return one
@@ -225,7 +225,7 @@ async def test_a_check_says_what_to_do_about_a_server_that_allows_too_little(
 
 
 async def test_a_check_says_where_to_get_a_token_that_works(discord: DiscordServer) -> None:
-    rest = Rest(SecretStr("MTIz.x.y"), discord.api_url)
+    rest = DiscordRest(SecretStr("MTIz.x.y"), discord.api_url)
     found = [one async for one in check(rest)]
     assert [one.good for one in found] == [False]
     assert "ROSTRUM_DISCORD__TOKEN" in found[0].text
@@ -243,7 +243,7 @@ async def test_a_debate_that_was_queued_beside_the_process_is_taken_up(
         lost.append(debate_id)
 
     monkeypatch.setattr(kind, "submit", lose_the_first)
-    monkeypatch.setattr("bot.run.RECONCILE_SECONDS", 0.05)
+    monkeypatch.setattr("bot.serve.run.RECONCILE_SECONDS", 0.05)
     stage = DiscordStage(database_url, discord)
     async with stage.process():
         await stage.vote()

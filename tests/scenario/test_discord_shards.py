@@ -13,15 +13,15 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.discord import connection
-from adapters.discord.connection import Connection
-from adapters.discord.presence import Identifies
-from adapters.discord.rest import Rest
+from adapters.discord.connection import DiscordConnection
+from adapters.discord.presence import IdentifyLimit
+from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from bot.app import App
-from bot.platforms import Discord
-from bot.run import serving
+from bot.serve.platforms import Discord
+from bot.serve.run import serving
 from engine.fleet import leases
-from engine.fleet.shares import Shares
+from engine.fleet.shares import PartitionLeases
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer
 from tests.doubles.wire import wired
@@ -36,10 +36,10 @@ class Gateway:
 
     app: App
     platform: Discord
-    connection: Connection
+    connection: DiscordConnection
 
     @property
-    def shares(self) -> Shares:
+    def shares(self) -> PartitionLeases:
         return self.app.deliveries["discord"].shares
 
     @property
@@ -53,9 +53,11 @@ async def gateway(
 ) -> AsyncIterator[Gateway]:
     """Run a process on the shared database until the body ends; it then leaves in order."""
     secret = SecretStr(discord.token)
-    rest = Rest(secret, discord.api_url)
+    rest = DiscordRest(secret, discord.api_url)
     venue = DiscordVenue(rest, limits=SWIFT, gap=0.0)
-    connection = Connection(secret, (), rest, identifies=Identifies(gap=gap), first_pause=0.05)
+    connection = DiscordConnection(
+        secret, (), rest, identifies=IdentifyLimit(gap=gap), first_pause=0.05
+    )
     platform = Discord(rest, venue, connection)
     async with serving(settings_of(url, **settings), platform) as app:
         yield Gateway(app, platform, connection)

@@ -14,9 +14,9 @@ import pytest
 from aiohttp import web
 
 from adapters.site import Site
-from bot.health import Health, serve_health
+from bot.record.pages import viewing
+from bot.serve.health import Health, serve_health
 from bot.settings.sections import HealthSettings
-from bot.viewing import viewing
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.wire import ask
 from tests.scenario.discord_stage import free_port, until
@@ -26,9 +26,9 @@ ROOT = Path(__file__).parents[2]
 # Each file that opens a site, and one of its routes.
 SITES = {
     "adapters/slack/connection.py": "/slack/events",
-    "bot/health.py": "/livez",
-    "bot/viewing.py": "/open",
-    "bot/web.py": "/d/{id}",
+    "bot/serve/health.py": "/livez",
+    "bot/record/pages.py": "/open",
+    "bot/serve/run.py": "/d/{id}",
 }
 APPS = {f"{name}_client_{what}": "7" for name in ("discord", "slack") for what in ("id", "secret")}
 FILLED = {"platform": "discord", "number": "1", "picture": "result"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.file import lock
+from adapters.database.file import lock
 from tests.doubles.command import rostrum
 
 SECRET = "hunter2-very-secret-value"

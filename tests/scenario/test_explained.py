@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import engine.line.run
+import engine.run.run
 from engine.values.debate import Status
 from engine.values.messages import Reveal
 from tests.doubles import model_server as acts
@@ -70,7 +70,7 @@ async def test_an_estimate_has_the_call(line: Running) -> None:
 async def test_the_vote_opens_while_the_juror_writes_and_closes_without_it_in_time(
     stage: Stage, line: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.line.run, "WHY_SECONDS", 0.2)
+    monkeypatch.setattr(engine.run.run, "WHY_SECONDS", 0.2)
     stage.server.always(replace(acts.hang(), names="why"))
     debate_id = await open_vote(line)
     while not asked(stage):  # noqa: ASYNC110

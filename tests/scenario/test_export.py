@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.dataset.folder import Manifest
-from engine.dataset.writer import Headway, Wanted, export
+from engine.dataset.writer import ExportProgress, ExportRequest, export
 from engine.store import (
     AttemptStart,
     Closing,
@@ -218,7 +218,7 @@ async def test_a_cancelled_export_stops_and_leaves_nothing(store: Store, tmp_pat
         await hold_debate(store, number)
     writing, go_on = threading.Event(), threading.Event()
 
-    def hold_up(_: Headway) -> None:
+    def hold_up(_: ExportProgress) -> None:
         writing.set()
         go_on.wait(5)
 
@@ -249,7 +249,7 @@ async def test_prompts_and_replies_leave_only_if_asked_for_and_without_keys(
     await write(store, tmp_path / "plain")
     assert not (tmp_path / "plain" / "data" / "prompts").exists()
     assert b"swordfish" not in b"".join(contents(tmp_path / "plain").values())
-    wanted = Wanted(tables=("calls", "prompts"), secrets=("swordfish-1234", "a"))
+    wanted = ExportRequest(tables=("calls", "prompts"), secrets=("swordfish-1234", "a"))
     await export(store, tmp_path / "out", wanted, None, version="1")
     (row,), (call,) = (table(tmp_path / "out", name) for name in ("prompts", "calls"))
     assert row["messages"] == [{"role": "user", "content": "Speak."}]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot import exporting
-from bot.filters import Chosen
+from bot.record import exports
+from bot.record.filters import ExportChoices
 from engine.dataset.folder import FileFormat
-from engine.dataset.writer import ExportStage, Headway, Wanted, export
+from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, export
 from engine.store import ExportFilter, Store
 from engine.values.debate import Status
 from engine.values.errors import UsageError
@@ -21,7 +21,7 @@ from tests.scenario.test_export import begin, debate_of, hold_debate, table
 
 
 async def ids(store: Store, out: Path, **where: object) -> list[str]:
-    wanted = Wanted(ExportFilter(**where))  # type: ignore[arg-type]
+    wanted = ExportRequest(ExportFilter(**where))  # type: ignore[arg-type]
     await export(store, out, wanted, None, version="1")
     return sorted(row["debate_id"] for row in table(out, "debates"))
 
@@ -70,13 +70,13 @@ class Screen(StringIO):
 
 class TestProgress:
     def draw(self, stderr: StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
-        monkeypatch.setattr(exporting, "PATIENCE_SECONDS", 0.0)
+        monkeypatch.setattr(exports, "PATIENCE_SECONDS", 0.0)
         monkeypatch.setattr("sys.stderr", stderr)
-        monkeypatch.setattr(exporting, "REDRAW_SECONDS", 0.0)
-        with exporting._progress() as report:
-            report(Headway(ExportStage.LINES, 3, 4))
-            report(Headway(ExportStage.MIRRORS, 20, 80))
-            report(Headway(ExportStage.PARQUET, 2_000, 5_000))
+        monkeypatch.setattr(exports, "REDRAW_SECONDS", 0.0)
+        with exports._progress() as report:
+            report(ExportProgress(ExportStage.LINES, 3, 4))
+            report(ExportProgress(ExportStage.MIRRORS, 20, 80))
+            report(ExportProgress(ExportStage.PARQUET, 2_000, 5_000))
         return stderr.getvalue()
 
     def test_a_terminal_shows_how_far_it_is(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,18 +101,18 @@ class TestProgress:
 
 class TestTyped:
     def test_lists_have_commas_between(self) -> None:
-        chosen = Chosen(formats="classic, team", languages="en,tr", tables="votes,debates")
+        chosen = ExportChoices(formats="classic, team", languages="en,tr", tables="votes,debates")
         wanted = chosen.wanted()
         assert (wanted.where.formats, wanted.where.languages) == (("classic", "team"), ("en", "tr"))
         assert wanted.tables == ("debates", "votes")
         assert wanted.file_format is FileFormat.JSONL
 
     def test_nothing_asked_for_is_everything_but_rehearsals(self) -> None:
-        assert Chosen().wanted() == Wanted(ExportFilter(without_rehearsal=True))
-        assert Chosen(include_rehearsal=True).wanted() == Wanted()
+        assert ExportChoices().wanted() == ExportRequest(ExportFilter(without_rehearsal=True))
+        assert ExportChoices(include_rehearsal=True).wanted() == ExportRequest()
 
     def test_both_dates_are_wholly_in_it(self) -> None:
-        where = Chosen(since="2026-03-01", until="2026-03-01").wanted().where
+        where = ExportChoices(since="2026-03-01", until="2026-03-01").wanted().where
         assert where.since is not None
         assert where.until is not None
         first, last = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
@@ -120,24 +120,33 @@ class TestTyped:
         assert last - timedelta(seconds=1) < where.until < last
 
     def test_the_cutoff_of_a_manifest_is_taken_as_it_is(self) -> None:
-        where = Chosen(since="2026-03-02T12:00:30Z").wanted().where
+        where = ExportChoices(since="2026-03-02T12:00:30Z").wanted().where
         assert where.since == datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
 
     @pytest.mark.each_case
     @pytest.mark.parametrize(
         ("chosen", "told"),
         [
-            (Chosen(file_format="csv"), "--format is “csv”; this version writes jsonl or parquet"),
-            (Chosen(since="yesterday"), "--since is “yesterday”; write a date such as 2026-03-31"),
-            (Chosen(until="31.3.2026"), "--until is “31.3.2026”"),
-            (Chosen(tables="votes,voters"), "There is no table “voters”; choose from debates"),
-            (Chosen(formats="classical"), "There is no format “classical”"),
-            (Chosen(languages="en,in Turkish"), "“in Turkish” is not a language code"),
+            (
+                ExportChoices(file_format="csv"),
+                "--format is “csv”; this version writes jsonl or parquet",
+            ),
+            (
+                ExportChoices(since="yesterday"),
+                "--since is “yesterday”; write a date such as 2026-03-31",
+            ),
+            (ExportChoices(until="31.3.2026"), "--until is “31.3.2026”"),
+            (
+                ExportChoices(tables="votes,voters"),
+                "There is no table “voters”; choose from debates",
+            ),
+            (ExportChoices(formats="classical"), "There is no format “classical”"),
+            (ExportChoices(languages="en,in Turkish"), "“in Turkish” is not a language code"),
         ],
         ids=["format", "since", "until", "tables", "debate-format", "language"],
     )
     def test_what_cannot_be_read_is_refused_with_what_to_write(
-        self, chosen: Chosen, told: str
+        self, chosen: ExportChoices, told: str
     ) -> None:
         with pytest.raises(UsageError, match=told):
             chosen.wanted()

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from engine.delivery.ending import STOPPED_BY_BUG
 from engine.formats import FORMATS, find_format
 from engine.jury.explain import STEP
-from engine.line.intake import Defaults
+from engine.run.plan import Defaults
 from engine.store import DebateRecord
 from engine.values.debate import Debate, Model, Scores, Status
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED, JURORS, MODELS

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from adapters.discord.commands import start_command
-from bot.orders import order_of
+from bot.local.orders import order_of
 from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
 from engine.formats.structured.briefing import Briefing

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.storage import sqlite
-from adapters.storage.database import SqlDatabase
-from adapters.storage.sqlite import SqliteFile
-from bot import health
+from adapters.database import sqlite
+from adapters.database.database import SqlDatabase
+from adapters.database.sqlite import SqliteFile
 from bot.app import App
-from bot.stopping import END_SECONDS
+from bot.exits import END_SECONDS
+from bot.serve import health
 from engine.values.debate import Status
 from tests.doubles.discord import DiscordServer
 from tests.doubles.model_server import ModelServer

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from adapters.models.decoding import decode, decode_raw, join
-from engine.floor.structured import read_object
+from engine.stage.structured import read_object
 from engine.values.debate import Status, Violation
 from engine.values.ports import Attempt, Reply
 from engine.values.text import clean

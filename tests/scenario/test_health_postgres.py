@@ -10,12 +10,12 @@ from contextlib import AsyncExitStack
 import pytest
 from aiohttp import ClientSession
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import migrate
-from bot import health as rooms
-from bot.health import Health
-from bot.role import Role
-from bot.run import serving
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
+from bot.serve import health as rooms
+from bot.serve.health import Health
+from bot.serve.run import serving
+from bot.sharing import Role
 from engine.store import Store
 from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.doubles.wire import wired

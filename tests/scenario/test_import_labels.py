@@ -10,11 +10,11 @@ import orjson
 import pytest
 
 from engine.dataset.label_files import read_labels
-from engine.dataset.writer import Wanted, export
+from engine.dataset.writer import ExportRequest, export
 from engine.store import Store
 from engine.values.errors import UsageError
 from engine.values.judging import Question
-from engine.votes.imported import Fault, Imported, Label, import_labels
+from engine.votes.imported import Imported, ImportedLabel, LabelFault, import_labels
 from tests.kit import NOON, record_of
 from tests.scenario.test_export import hold_debate, table, write
 
@@ -23,7 +23,7 @@ NOW = datetime(2026, 4, 1, tzinfo=UTC)
 
 async def export_tasks(store: Store, out: Path, layout: str) -> dict[str, dict[str, Any]]:
     """Return the tasks of a layout by debate."""
-    await export(store, out, Wanted(layout=layout), None, version="1")
+    await export(store, out, ExportRequest(layout=layout), None, version="1")
     return read_tasks(out)
 
 
@@ -121,7 +121,7 @@ async def test_label_studios_annotations_come_back(store: Store, tmp_path: Path)
     # It is data of that person, who can have it forgotten.
     await store.people.forget("import", "label-studio:1")
     gone = await bring(store, [flat])
-    assert gone.faults == (Fault(1, "its person asked to be forgotten"),)
+    assert gone.faults == (LabelFault(1, "its person asked to be forgotten"),)
 
 
 async def test_each_bad_line_is_said_with_its_number_and_the_others_count(store: Store) -> None:
@@ -165,5 +165,5 @@ def test_times_and_orders_are_read_as_they_were_written() -> None:
     row = {"debate_id": "X", "order": "AB", "winner": "tie", "voter": 5}
     stamped = row | {"created_at": "2026-03-01T13:00:30+01:00"}
     (_, (one, other)) = read_labels(orjson.dumps([row, stamped]))
-    assert one == Label(1, "X", "AB", "tie", "5", None)
-    assert other == Label(2, "X", "AB", "tie", "5", NOON)
+    assert one == ImportedLabel(1, "X", "AB", "tie", "5", None)
+    assert other == ImportedLabel(2, "X", "AB", "tie", "5", NOON)

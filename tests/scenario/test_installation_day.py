@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from bot.doctor.budget import check_day
-from bot.health import Health
-from bot.usage import show_usage
+from bot.doctor.doctor import check_day
+from bot.record.listing import show_usage
+from bot.serve.health import Health
 from engine.store import Store
 from engine.values.debate import Status
 from engine.values.ports import utc_now

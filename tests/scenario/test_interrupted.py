@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
-from adapters.web.links import Served, write_debate
-from bot.showing import list_debates, show_debate
+from adapters.database.database import SqlDatabase
+from adapters.web.links import ServerLinks, write_debate
+from bot.record.listing import list_debates, show_debate
 from engine.pages.debate import read_sought, write_sought
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
@@ -60,7 +60,7 @@ async def test_pages_tell_what_was_killed_from_what_runs(store: Store, database_
     page = await library.debate(killed.id)
     command = f"rostrum debate --resume {page.item.code}"
     assert page.waits == f"No process holds it any more. Go on with: {command}"
-    shown = write_debate(page, Served(live=True))
+    shown = write_debate(page, ServerLinks(live=True))
     assert 'class="state state-interrupted">interrupted<' in shown
     assert command in shown
     assert (await library.debate(held.id)).item.state == "running"

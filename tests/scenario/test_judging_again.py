@@ -11,15 +11,15 @@ import orjson
 import pytest
 from ulid import ULID
 
-import bot.judging
+import bot.research.judgments
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
-from bot.judging import run_judge
+from bot.research.judgments import run_judge
 from engine.chat.privacy import purge
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import choose_tables
-from engine.fleet.leases import Bell, Keeper
-from engine.line.judging import judge_again
+from engine.fleet.leases import LeaseManager, Notifier
+from engine.run.judging import judge_again
 from engine.store import ExportFilter, Judging
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Model
@@ -50,7 +50,7 @@ class CountedModels(RehearsalModels):
 
 
 async def judge(line: Running, models: CountedModels, debate: Debate, n: int = 2) -> Judging:
-    keeper = Keeper(line.store, Bell(), holder=str(ULID()))
+    keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
     return await judge_again(debate, JUDGES[:n], NO_CAPS, line.store, models, keeper)
 
 
@@ -106,7 +106,7 @@ async def test_a_judging_that_is_interrupted_goes_on_and_is_paid_once(line: Runn
     expected = await judge(line, whole, debate, n=3)
     models.asked.clear()
     other = tuple(reversed(JUDGES))
-    keeper = Keeper(line.store, Bell(), holder=str(ULID()))
+    keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
     found = None
     for _ in range(60):
         models.ends_after = 5
@@ -183,7 +183,7 @@ async def test_a_debate_that_is_deleted_while_it_is_judged_is_said_to_be(
         await purge(given[3], "memory", "club")
         return judging
 
-    monkeypatch.setattr(bot.judging, "judge_again", judge_and_delete)
+    monkeypatch.setattr(bot.research.judgments, "judge_again", judge_and_delete)
     async with asyncio.timeout(HANG_SECONDS):
         with pytest.raises(NotFoundError, match=f"{debate.code} was deleted meanwhile"):
             await run_judge(debate.code, "rehearsal/ash")

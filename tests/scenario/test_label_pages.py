@@ -18,22 +18,22 @@ import pytest
 from aiohttp import ClientSession, CookieJar, web
 from pydantic import SecretStr
 
+from adapters.database.database import SqlDatabase
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
 from adapters.web.application import HEADERS, furnish
 from adapters.web.labelling import MOST_JOINS
 from adapters.web.public import PublicPages
 from adapters.web.session import Sessions
 from bot.clock import SystemClock
-from bot.desk import label_routes, noticing_of, print_token
+from bot.research.labelling import label_routes, noticing_of, print_token
 from bot.settings.sections import DiscordSettings, SlackSettings, WebSettings
 from bot.settings.settings import Settings
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
-from engine.line.intake import Order
-from engine.pages.debate import Picture
-from engine.pages.public import Public
+from engine.pages.debate import PagePicture
+from engine.pages.public import PublicReader
+from engine.run.plan import Order
 from engine.store import ExportFilter, Store, labelling
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.store.labelling import Terms
@@ -468,10 +468,10 @@ async def test_a_managers_cookie_cannot_be_made_from_the_database(desk: Desk) ->
 async def test_whoever_was_shown_a_result_gives_no_gold_label(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, door: str, exposed: bool
 ) -> None:
-    async def draw(*_: object) -> Picture:  # nobody has voted, so that there is nothing to draw
-        return Picture("votes", "<svg/>", "")
+    async def draw(*_: object) -> PagePicture:  # nobody has voted, so that there is nothing to draw
+        return PagePicture("votes", "<svg/>", "")
 
-    monkeypatch.setattr(Public, "drawing", draw)
+    monkeypatch.setattr(PublicReader, "drawing", draw)
     await desk.task()
     browser = desk.browser()
     page = await browser.join(await desk.link())
@@ -482,7 +482,7 @@ async def test_whoever_was_shown_a_result_gives_no_gold_label(
     clock, site = SystemClock(), Site("127.0.0.1", 0)
     settings = settings_of(desk.accounts, "http://127.0.0.1:1")
     saw = await noticing_of(desk.store, clock, settings)
-    public = PublicPages(Public(desk.store, clock, "1.2.3"), Permalinks(), drawn, saw)
+    public = PublicPages(PublicReader(desk.store, clock, "1.2.3"), Permalinks(), drawn, saw)
     async with site.serving(public.routes(), furnish):
         assert site.address is not None
         for one in desk.debates:

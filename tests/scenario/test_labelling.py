@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
-from bot.desk import OF_MANAGERS
+from adapters.database.database import SqlDatabase
+from bot.research.labelling import OF_MANAGERS
 from engine.dataset.entry import LabelSource
-from engine.dataset.writer import Wanted, export
+from engine.dataset.writer import ExportRequest, export
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
 from engine.stats.agreement import measure_agreement
@@ -62,7 +62,7 @@ async def test_labels_are_exported_beside_the_chats_votes_and_counted_apart(
     await desk.create(Terms(name="tea", parameter="PID", repeats=0), everything)
     for participant in ("CANARY-1", "CANARY-2", "CANARY-3"):
         await answer_all(desk, await joined(desk, participant), dict.fromkeys(held, "B"))
-    await export(store, tmp_path / "out", Wanted(), None, version="1.2.3")
+    await export(store, tmp_path / "out", ExportRequest(), None, version="1.2.3")
     before = {row["debate_id"]: row for row in table(tmp_path / "before", "debates")}
     for row in table(tmp_path / "out", "debates"):
         assert (row["web_winner"], row["web_n"], row["web_gold_b"]) == ("B", 3, 3)
@@ -121,7 +121,7 @@ async def test_pairs_of_cases_come_from_chat_labels_or_labels_where_the_chat_has
         await answer_all(desk, await joined(desk, participant), said)
 
     async def pairs(by: LabelSource) -> set[tuple[str, str, str, float]]:
-        await export(store, tmp_path / by, Wanted(labels=by), None, version="1.2.3")
+        await export(store, tmp_path / by, ExportRequest(labels=by), None, version="1.2.3")
         rows = table(tmp_path / by, "preference")
         assert all(row["rejected_side"] != row["chosen_side"] for row in rows)
         found = {

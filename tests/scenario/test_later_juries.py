@@ -10,7 +10,7 @@ from ulid import ULID
 
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.verdict_tables import VERDICTS
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.series.judging import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.store import DebateRecord, ExportFilter
@@ -25,7 +25,7 @@ LATER = JURORS[3:5]
 
 
 def jury(line: Running, jurors: tuple[Model, ...] = LATER, **changes: Any) -> SeriesJury:
-    keeper = Keeper(line.store, Bell(), holder=str(ULID()))
+    keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
     joints = (line.store, line.service.models, keeper)
     return SeriesJury(series(), jurors, PanelMode.ALL, *joints, **changes)
 

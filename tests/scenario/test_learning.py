@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.doctor.database import check_database
-from bot.health import Health
+from bot.doctor.doctor import check_database
+from bot.research.stats import run_stats
+from bot.serve.health import Health
 from bot.settings.load import load_settings
-from bot.stats import run_stats
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import Pseudonyms, make_entry
-from engine.line.learning import LEASE, Known, Learner, left_out_of
+from engine.run.learning import LEASE, CachedFit, Learner, left_out_of
 from engine.store import ExportFilter, Lease, Store
 from engine.store.learning import Evidence, Learnt
 from engine.values.debate import Fit
@@ -92,7 +92,7 @@ async def test_a_debate_does_not_wait_for_the_fit_that_another_one_waits_for(
     clock.pass_seconds(3600)
     looking, go_on, look = asyncio.Event(), asyncio.Event(), Learner._look
 
-    async def slowly(self: Learner, *, rehearsal: bool) -> Known:
+    async def slowly(self: Learner, *, rehearsal: bool) -> CachedFit:
         looking.set()
         await go_on.wait()
         return await look(self, rehearsal=rehearsal)
@@ -202,7 +202,7 @@ async def test_while_another_process_fits_the_newest_fit_serves(store: Store) ->
     if not store.leases.alone:  # the only process on a file takes over
         assert await learner(store).fit(rehearsal=False) == first.fit
     await store.leases.release(own)
-    later: Known = await learner(store).fit_now(rehearsal=False)
+    later: CachedFit = await learner(store).fit_now(rehearsal=False)
     assert later.number > first.number
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.formats import FORMATS, find_format
 from engine.formats.team.rules import SEATS
-from engine.line.intake import Order, complete
+from engine.run.plan import Order, complete
 from engine.values.debate import Length, Model
 from engine.values.errors import UsageError
 from engine.values.messages import Announcement

@@ -17,9 +17,8 @@ from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from bench.wheel.machine import percentile
 from bot.app import MainLine
-from bot.health import Health
-from bot.telemetry import LoopWatch
-from engine.fleet.leases import Bell, Keeper
+from bot.serve.health import Health, LoopWatch
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Store
 from engine.values.debate import Model, Status
 from engine.values.errors import LeaseLostError
@@ -184,7 +183,7 @@ async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> No
 @pytest.mark.postgresql
 async def test_a_lost_lease_is_counted_by_its_kind(store: Store, database_url: str) -> None:
     counts = Counts()
-    keeper = Keeper(store, Bell(), "one", watch=counts)
+    keeper = LeaseManager(store, Notifier(), "one", watch=counts)
     renewing = asyncio.create_task(keeper.run())
 
     async def hold() -> None:

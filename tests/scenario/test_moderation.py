@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import ModerationEndpoint
+from adapters.models.faults import CallFault
 from adapters.models.moderation import HttpModerator
-from adapters.models.outcomes import CallFault
 from bot.app import App
 from bot.doctor.doctor import run_check
 from engine.values.debate import Moderation

@@ -13,7 +13,7 @@ import pytest
 
 from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.commands import Commands, parse_command
-from engine.chat.context import AT_ONCE, MOST_REMEMBERED, SECONDS, Cooldown, Person
+from engine.chat.context import AT_ONCE, MOST_REMEMBERED, SECONDS, Cooldown, Requester
 from engine.delivery.ending import refusal_of
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.values.debate import Model, Retrieval
@@ -22,7 +22,7 @@ from engine.values.language import speaking
 from tests.kit import NOW, FixedClock
 from tests.scenario.conftest import DEFAULTS, Running
 
-ANN = Person(platform="memory", community="club", place="lobby", user="ann", max_bytes=2**20)
+ANN = Requester(platform="memory", community="club", place="lobby", user="ann", max_bytes=2**20)
 BOB = ANN.model_copy(update={"user": "bob"})
 MANAGER = ANN.model_copy(update={"user": "mia", "manager": True})
 GUILD = BOB.model_copy(update={"community": "guild"})
@@ -41,7 +41,7 @@ def commands(line: Running, clock: FixedClock) -> Commands:
     return Commands(replace(line.service, clock=clock), line.store, DEFAULTS, "1.2.3", b"key")
 
 
-async def say(commands: Commands, person: Person, text: str) -> str:
+async def say(commands: Commands, person: Requester, text: str) -> str:
     """Give a command; return what the person reads, a refusal included."""
     try:
         answer: Answer = await commands.run(person, parse_command(text))
@@ -50,7 +50,7 @@ async def say(commands: Commands, person: Person, text: str) -> str:
     return to_markdown(answer)
 
 
-async def tire(commands: Commands, person: Person, text: str = "list") -> None:
+async def tire(commands: Commands, person: Requester, text: str = "list") -> None:
     for _ in range(AT_ONCE):
         assert "Try again" not in await say(commands, person, text)
 

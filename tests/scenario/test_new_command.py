@@ -11,7 +11,7 @@ from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import IdeasAnswer
 from engine.chat.command_line import read_debate
 from engine.chat.commands import COMMANDS, Command, Commands, Takes, parse_command
-from engine.chat.context import Context, Person, managers
+from engine.chat.context import Context, Requester, managers
 from engine.chat.invocation import DebateArgument, Invocation
 from engine.formats import FORMATS
 from engine.values.debate import Length
@@ -19,10 +19,10 @@ from engine.values.errors import NotAllowedError, UsageError
 from engine.values.topics import Topic
 from tests.scenario.conftest import DEFAULTS, Running
 
-MANAGER = Person(platform="memory", community="club", place="lobby", user="u1", manager=True)
+MANAGER = Requester(platform="memory", community="club", place="lobby", user="u1", manager=True)
 
 
-async def frame(context: Context, person: Person, asked: DebateArgument) -> IdeasAnswer:
+async def frame(context: Context, person: Requester, asked: DebateArgument) -> IdeasAnswer:
     return IdeasAnswer(topics=(Topic(text=f"{asked.debate}, framed by {person.user}"),))
 
 
@@ -37,7 +37,7 @@ def commands(line: Running, monkeypatch: pytest.MonkeyPatch) -> Commands:
     return Commands(line.service, line.store, DEFAULTS, "1.2.3")
 
 
-async def said(commands: Commands, text: str, person: Person = MANAGER) -> str:
+async def said(commands: Commands, text: str, person: Requester = MANAGER) -> str:
     answer: Answer = await commands.run(person, parse_command(text))
     return to_markdown(answer)
 

@@ -18,9 +18,9 @@ SCRIPT = '''
 """`toast`: each side says one thing."""
 
 from engine.values.debate import Request, TurnOrder
-from engine.floor.floor import Floor
+from engine.stage.stage import Floor
 from engine.formats.format import Format
-from engine.floor.shapes import TurnLimits
+from engine.stage.shapes import TurnLimits
 
 
 class Toast(Format):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.orders import order_of
+from bot.local.orders import order_of
 from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
 from engine.formats import FORMATS, find_format

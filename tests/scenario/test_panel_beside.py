@@ -6,9 +6,9 @@ import pytest
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
-from engine.line.ahead import warm_up
-from engine.line.intake import Order
 from engine.prompts.library import load_prompts
+from engine.run.plan import Order
+from engine.run.run import warm_up
 from engine.values.debate import Model
 from engine.values.ports import AttemptLog, Call, Reply
 from tests.doubles.hall import LOBBY, Hall

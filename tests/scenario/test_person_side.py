@@ -13,9 +13,9 @@ import orjson
 import pytest
 
 from engine.dataset.writer import write_export
-from engine.line.intake import Defaults, Invited, Order, Rematch
+from engine.run.plan import Defaults, Invited, Order, Rematch
 from engine.stats.row import work_out
-from engine.store import Asked, ExportFilter
+from engine.store import ExportFilter, OpenQuestion
 from engine.store.communities import CommunitySettings
 from engine.store.guests import OpenTurn
 from engine.values.debate import SOMEBODY, Cause, Debate, Moderation, Status
@@ -354,7 +354,7 @@ async def test_a_debate_stops_waiting_once_the_person_sends_their_turn_by_the_fo
         await until(lambda: on_cards(venue)[-1] == WAITING)
         await session.service.guests.give_turn(debate, "bob", "Tea is fine.")
         await until(lambda: on_cards(venue)[-1] != WAITING)
-        late = Asked(debate.id, Question.SPEAK, opening.step)  # a check that fails only now
+        late = OpenQuestion(debate.id, Question.SPEAK, opening.step)  # a check that fails only now
         await session.store.debates.set_waiting(debate.id, WAITS_TO_CHECK, while_open=late)
         assert not (await session.store.debates.get(debate.id)).reason
 

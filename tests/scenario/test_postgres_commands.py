@@ -82,7 +82,7 @@ def test_a_check_says_what_is_wrong_with_the_server(run: Run, postgres: Postgres
 def test_on_a_file_nothing_of_postgresql_is_loaded(tmp_path: Path) -> None:
     script = (
         "import asyncio, sys\n"
-        "import bot.app, bot.operate, bot.exporting, bot.run\n"
+        "import bot.app, bot.operations.control, bot.record.exports, bot.serve.run\n"
         "from bot.reading import open_database\n"
         "from bot.settings.load import load_settings\n"
         "database = open_database(load_settings())\n"

@@ -12,14 +12,14 @@ import pytest
 from pydantic import SecretStr
 
 from bot.clock import SystemClock
-from bot.operate import forget_person, purge_community
-from bot.run import serving
+from bot.operations.control import forget_person, purge_community
+from bot.serve.run import serving
 from bot.settings.sections import PrivacySettings
 from bot.settings.settings import Settings
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.own_data import ForgottenAnswer
 from engine.chat.commands import Commands, parse_command
-from engine.chat.context import Person
+from engine.chat.context import Requester
 from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import result
 from engine.chat.privacy import forget, purge, tidy
@@ -40,8 +40,8 @@ def commands_of(session: Session) -> Commands:
     return Commands(session.service, session.store, DEFAULTS, "1.2.3", b"key")
 
 
-def person(user: str) -> Person:
-    return Person(platform="memory", community="club", place=LOBBY, user=user, max_bytes=2**20)
+def person(user: str) -> Requester:
+    return Requester(platform="memory", community="club", place=LOBBY, user=user, max_bytes=2**20)
 
 
 async def say(session: Session, user: str, text: str) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.storage.database import SqlDatabase
-from bot.filters import Chosen, run_export
-from bot.paging import export_pages
+from adapters.database.database import SqlDatabase
+from bot.record.filters import ExportChoices, run_export
+from bot.record.pages import export_pages
 from engine.values.debate import Debate, Status
 from tests.doubles import model_server as acts
 from tests.scenario.conftest import JURORS, Running, Stage, in_thread
@@ -31,7 +31,7 @@ async def everything_public(
 ) -> dict[str, str]:
     """Return all that people may read of a debate, by where it stands."""
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
-    chosen = Chosen(prompts=True, include_rehearsal=True)
+    chosen = ExportChoices(prompts=True, include_rehearsal=True)
     await run_export(tmp_path / "rows", chosen)
     await export_pages(tmp_path / "html", chosen)
     files = await asyncio.to_thread(_read_all, tmp_path)

@@ -15,12 +15,12 @@ import pytest
 from aiohttp import ClientSession
 from structlog.testing import capture_logs
 
+from adapters.database.database import SqlDatabase
 from adapters.discord import render as discord
 from adapters.models.router import open_models
 from adapters.pictures.png import drawn
 from adapters.site import Site
 from adapters.slack import render as slack
-from adapters.storage.database import SqlDatabase
 from adapters.terminal import render as terminal
 from adapters.web import crowd, public
 from adapters.web.application import FAILURES, furnish
@@ -29,7 +29,7 @@ from adapters.web.reading import DRAWN
 from bot.app import MainLine
 from engine.chat.answers.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
-from engine.chat.context import Person
+from engine.chat.context import Requester
 from engine.delivery.board import Board
 from engine.delivery.ending import cause_of, needing, reason_of, waiting_for, why
 from engine.pages import public as values
@@ -80,7 +80,7 @@ async def shown(store: Store) -> AsyncIterator[Reader]:
     """Serve everything of the club."""
     shows = CommunitySettings(public=tuple(PublicPart))
     await store.communities.change("chat", "club", lambda _: shows, NOW)
-    found = values.Public(store, FixedClock(), "test")
+    found = values.PublicReader(store, FixedClock(), "test")
     pages, site = PublicPages(found, Permalinks("https://x.example"), drawn), Site("127.0.0.1", 0)
     async with site.serving(pages.routes(), furnish):
         assert site.address is not None
@@ -309,7 +309,7 @@ async def test_what_a_debate_waits_for_names_nothing_on_cards_and_to_commands_no
     await store.debates.advance(running.lease, running.id, status, reason, cause=cause)
     debate = await running.get()
     line = MainLine(store, open_models({}), load_prompts(), [MemoryVenue()])
-    asking = Person(platform="chat", community="club", place="lobby", user="user-1")
+    asking = Requester(platform="chat", community="club", place="lobby", user="user-1")
     with capture_logs() as logs:
         progress = await Board(MemoryVenue(), store, FixedClock())._progress(debate)
         card = announcement(progress=progress)

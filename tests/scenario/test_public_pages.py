@@ -21,9 +21,9 @@ from adapters.web import crowd
 from adapters.web.application import FAILURES, HEADERS, furnish
 from adapters.web.public import PublicPages
 from bot.app import App
-from bot.web import pages_of
+from bot.serve.run import pages_of
 from engine.pages import public
-from engine.pages.public import LISTED, Public
+from engine.pages.public import LISTED, PublicReader
 from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Debate, Status
@@ -238,7 +238,7 @@ async def test_a_long_debate_has_parts_and_a_long_list_has_pages(store: Store) -
         await store.journal.record_turn(long.lease, long.id, told, turn_post(number))
     await long.advance(Status.PARTIAL)
     seen = list[str]()
-    routes = PublicPages(Public(store, FixedClock(), "test"), Permalinks(URL), drawn).routes()
+    routes = PublicPages(PublicReader(store, FixedClock(), "test"), Permalinks(URL), drawn).routes()
     site = Site("127.0.0.1", 0)
     async with site.serving(routes, furnish):
         assert site.address is not None

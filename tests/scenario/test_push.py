@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.filters import Chosen
-from bot.pushing import Target, run_push
+from bot.record.exchange import PublishTarget, run_push
+from bot.record.filters import ExportChoices
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
-from engine.dataset.writer import Wanted, write_export
+from engine.dataset.writer import ExportRequest, write_export
 from engine.values.errors import ExportError, UsageError
 from tests.doubles.archive import MemoryArchive
 from tests.doubles.hub import SIGNATURE, TOKEN, Hub
@@ -32,7 +32,7 @@ def write(
 ) -> Manifest:
     keys = Keys(splits=b"splits", master=b"master")
     archive = MemoryArchive(*RECORDS[:debates])
-    return write_export(archive, Wanted(tables=tables), out, keys, version="1")
+    return write_export(archive, ExportRequest(tables=tables), out, keys, version="1")
 
 
 def contents(out: Path) -> dict[str, bytes]:
@@ -58,7 +58,7 @@ async def hub(
 
 
 async def push(folder: Path, *, repo: str = REPO, private: bool = False, on: str = "") -> None:
-    await run_push(Target(repo, private, on or None), folder, Chosen(), yes=True)
+    await run_push(PublishTarget(repo, private, on or None), folder, ExportChoices(), yes=True)
 
 
 async def test_an_export_is_there_as_it_was_written_and_its_next_one_replaces_it(

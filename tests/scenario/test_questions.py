@@ -11,9 +11,9 @@ import pytest
 
 from engine.dataset.page import read_page
 from engine.dataset.writer import write_export
-from engine.delivery.length import turns_expected
-from engine.line.asking import ask, remove
-from engine.line.intake import Defaults
+from engine.delivery.board import turns_expected
+from engine.run.asking import ask, remove
+from engine.run.plan import Defaults
 from engine.store import ExportFilter
 from engine.store.asking import MOST_ASKED
 from engine.values.debate import Debate, Status

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
+from adapters.database.database import SqlDatabase
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
-from adapters.web.reading import Reading
-from bot.filters import Chosen, run_export
-from bot.paging import export_pages, write_pages
+from adapters.web.reading import ReadingPages
+from bot.record.filters import ExportChoices, run_export
+from bot.record.pages import export_pages, write_pages
 from engine.pages.debate import DebatePage, Library
 from engine.pages.folder import FolderLibrary
 from engine.pages.stored import StoredLibrary
@@ -28,7 +28,7 @@ from tests.doubles.whole_debate import hold_whole
 
 @asynccontextmanager
 async def reading(library: Library, *, live: bool = True) -> AsyncIterator[ClientSession]:
-    site, pages = Site("127.0.0.1", 0), Reading(library, live=live)
+    site, pages = Site("127.0.0.1", 0), ReadingPages(library, live=live)
     async with site.serving(pages.routes(), furnish):
         assert site.address is not None
         host, port = site.address
@@ -137,7 +137,7 @@ async def test_pages_are_exported_by_one_command_without_keys_and_read_from_parq
     topic = "Is sk-abcdefghijklmnop1234 a key, asks <@U0123ABC>"
     whole = await hold_whole(database_url, tmp_path / "out", topic=topic)
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
-    chosen = Chosen(include_rehearsal=True, prompts=True)
+    chosen = ExportChoices(include_rehearsal=True, prompts=True)
     await export_pages(tmp_path / "html", chosen)
     files = await asyncio.to_thread(_read_all, tmp_path / "html")
     code = whole.debate.id.lower()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.terminal.render import plain
-from engine.line.intake import Defaults
+from engine.run.plan import Defaults
 from engine.store import Caps, Intent, Lease
 from engine.values.debate import PanelMode, Price, Status
 from engine.values.errors import BudgetError, UsageError

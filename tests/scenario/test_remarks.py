@@ -178,12 +178,12 @@ async def test_what_was_not_offered_is_refused(chat: Chat) -> None:
 
 async def remark(chat: Chat, app: App, debate: Debate, user: str, **asked: Any) -> str:
     """Send what no button offers, as a forged request would."""
-    from engine.chat.context import Person
+    from engine.chat.context import Requester
     from engine.chat.invocation import Invocation, RemarkArguments
     from engine.values.errors import UsageError
 
     world = chat.discord.world if isinstance(chat, OnDiscord) else chat.slack.world
-    person = Person(
+    person = Requester(
         platform=debate.platform,
         community=debate.community,
         place=debate.place,

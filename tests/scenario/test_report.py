@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from engine.dataset.page import (
-    Page,
+    ReportedDebate,
     inline,
     lay_out,
     quoted,
@@ -104,7 +104,7 @@ async def test_a_debate_that_is_voted_on_has_its_turns_alone(line: Running) -> N
         assert "stay sealed" in text
 
 
-def hostile_page() -> Page:
+def hostile_page() -> ReportedDebate:
     """Return a page on which everything that people and models write is hostile."""
     debate = make_debate(topic=f"<b>Tea</b> {HOSTILE}", conditions=HOSTILE)
     ballots: list[Ballot] = [make_ballot(reasons=HOSTILE), make_invalid_ballot()]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from adapters.storage.database import SqlDatabase
-from bot.run import serving
+from adapters.database.database import SqlDatabase
+from bot.serve.run import serving
 from bot.settings.sections import RetentionSettings
 from bot.settings.settings import Settings
 from engine.store import ExportFilter, Store

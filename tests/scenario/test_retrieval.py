@@ -20,9 +20,9 @@ from bot.app import defaults_of
 from bot.settings.settings import Settings
 from engine.dataset.page import read_page, write_markdown
 from engine.dataset.writer import export
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.formats import FORMATS
-from engine.line.judging import judge_again
+from engine.run.judging import judge_again
 from engine.store import ExportFilter
 from engine.values.debate import RETRIEVAL, Debate, Model, Retrieval, Status
 from engine.values.errors import SettingsError
@@ -185,7 +185,7 @@ async def test_another_judging_reads_the_same_sources(stage: Stage, search: Sear
         own = SourceFile(name="own.txt", content=b"Kettles sing at ninety degrees.")
         debate = await line.hold(searching_too, format="structured", sources=(own,))
         heard = HeardModels()
-        keeper = Keeper(line.store, Bell(), holder=str(ULID()))
+        keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
         await judge_again(debate, [judge], NO_CAPS, line.store, heard, keeper)
     assert len(search.asked) == 4
     assert set(heard.heard) == {"judging/1/judge"}

@@ -10,8 +10,8 @@ import pytest
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.voters import ReviewAnswer
 from engine.chat.commands import Commands, parse_command
-from engine.chat.context import Person
-from engine.line.intake import Defaults
+from engine.chat.context import Requester
+from engine.run.plan import Defaults
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.judging import Question
@@ -19,7 +19,7 @@ from engine.votes.outcome import readable_from
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 from tests.kit import record_of
 
-ANN = Person(platform="memory", community="club", place=LOBBY, user="ann")
+ANN = Requester(platform="memory", community="club", place=LOBBY, user="ann")
 BOB = ANN.model_copy(update={"user": "bob"})
 STRANGER = ANN.model_copy(update={"community": "guild"})
 
@@ -28,7 +28,7 @@ def commands_of(session: Session) -> Commands:
     return Commands(session.service, session.store, DEFAULTS, "1.2.3", b"key")
 
 
-async def say(session: Session, person: Person, text: str) -> str:
+async def say(session: Session, person: Requester, text: str) -> str:
     command = parse_command(text)
     return to_markdown(await commands_of(session).run(person, command))
 
@@ -47,7 +47,7 @@ async def answers(session: Session, debate: Debate) -> list[str]:
     return [one.option for one in record.asked(Question.AGAIN)]
 
 
-async def offered(session: Session, person: Person) -> list[str]:
+async def offered(session: Session, person: Requester) -> list[str]:
     answer = await commands_of(session).run(person, parse_command("review"))
     assert isinstance(answer, ReviewAnswer)
     return [line.debate.code for line in answer.lines]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from bot.settings.load import load_settings
 from bot.settings.settings import PLATFORMS
 from engine.values.errors import SettingsError, StoreError
@@ -48,6 +48,6 @@ def test_a_worker_reads_no_platform_settings(
 def test_without_its_extra_postgresql_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("adapters.storage.database.find_spec", lambda name: None)
+    monkeypatch.setattr("adapters.database.database.find_spec", lambda name: None)
     with pytest.raises(StoreError, match=r"needs psycopg and procrastinate.*run pip install"):
         SqlDatabase(SHARED)

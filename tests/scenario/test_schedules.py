@@ -10,7 +10,7 @@ import pytest
 
 from bot.app import App
 from engine.series.recurring import AWAY, EMPTY, NO_PLACE, OVER_LIMIT, REFUSED, key_of
-from engine.series.spec import Place, Recurring, Series, read_when
+from engine.series.spec import Recurring, Series, SeriesPlace, read_when
 from engine.store.series import StoredSeries
 from engine.values.debate import Status
 from engine.values.options import Options
@@ -288,7 +288,7 @@ def recurring() -> Series:
         models=(),
         pairs=(),
         formats=(),
-        people=read_when("every day 09:00 UTC", Place(platform="memory", channel="lobby")),
+        people=read_when("every day 09:00 UTC", SeriesPlace(platform="memory", channel="lobby")),
         recurring=Recurring(
             said="every day 09:00 UTC",
             place="lobby",

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-import engine.delivery.unseeding
+import engine.delivery.seeds
 from engine.values.judging import Question
 from tests.doubles.faults import drop, status
 from tests.kit import HANG_SECONDS, until
@@ -16,8 +16,8 @@ from tests.scenario.discord_stage import counted_in, known, pass_deadline, votin
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.delivery.unseeding, "FIRST_PAUSE", 0.02)
-    monkeypatch.setattr(engine.delivery.unseeding, "LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.02)
+    monkeypatch.setattr(engine.delivery.seeds, "LONGEST_PAUSE", 0.05)
 
 
 async def test_they_go_as_each_question_closes_and_peoples_stay(chat: Chat) -> None:

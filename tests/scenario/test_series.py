@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.storage.file import lock
+from adapters.database.file import lock
 from engine.delivery.ending import MODEL_REFUSED, why
 from engine.fleet import leases
 from engine.series.contents import save_series
-from engine.series.runner import Ending, Standing, plan_series, standing_of
+from engine.series.runner import Ending, SeriesProgress, plan_series, standing_of
 from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
 from engine.values.debate import Cause, Model, Status
@@ -46,7 +46,7 @@ def stage(stage: Stage) -> Stage:
     return stage
 
 
-async def hold(line: Running, held: Series, **joints: Any) -> Standing:
+async def hold(line: Running, held: Series, **joints: Any) -> SeriesProgress:
     """Hold a series as `rostrum series run` does."""
     await save_series(line.store, held)
     defaults, watch = joints.pop("defaults", DEFAULTS), joints.pop("watch", lambda _: None)
@@ -57,7 +57,7 @@ async def hold(line: Running, held: Series, **joints: Any) -> Standing:
 
 
 async def test_every_debate_is_held_once_and_sealed_nowhere(stage: Stage) -> None:
-    seen: list[Standing] = []
+    seen: list[SeriesProgress] = []
     async with stage.process() as line:
         standing = await hold(line, series(), watch=seen.append)
         debates = await line.store.series.debates("spring")
@@ -96,7 +96,7 @@ async def test_a_run_goes_on_after_a_kill_without_asking_anything_again(stage: S
         pass
 
     def kill_at(number: int) -> Any:
-        def watch(standing: Standing) -> None:
+        def watch(standing: SeriesProgress) -> None:
             if standing.held >= number:
                 raise KilledError
 
@@ -127,7 +127,7 @@ async def test_more_topics_add_debates_and_a_changed_jury_is_refused(line: Runni
 async def test_a_model_that_is_away_is_waited_for_while_others_go_on(stage: Stage) -> None:
     away = [status(503)] * 12
     stage.server.script(*away, model="cid")
-    seen: list[Standing] = []
+    seen: list[SeriesProgress] = []
     with capture_logs() as logs:
         async with stage.process() as line:
             standing = await hold(line, series(), watch=seen.append)
@@ -246,7 +246,7 @@ async def test_a_stopped_series_finishes_what_runs(stage: Stage) -> None:
     async with stage.process() as line:
         asked: list[asyncio.Task[None]] = []
 
-        def watch(standing: Standing) -> None:
+        def watch(standing: SeriesProgress) -> None:
             if standing.held and not asked:
                 asked.append(asyncio.create_task(line.store.series.ask_stop("spring")))
 

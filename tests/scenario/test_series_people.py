@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import engine.series.schedule
-from engine.line.intake import Defaults
+from engine.run.plan import Defaults
 from engine.series.contents import save_series
 from engine.series.runner import plan_series, standing_of
 from engine.series.schedule import Schedule
-from engine.series.spec import Daily, People, Place, Series, read_series
+from engine.series.spec import Daily, Series, SeriesAudience, SeriesPlace, read_series
 from engine.store.series import StoredSeries
 from engine.values.debate import Debate, Model, Status
 from engine.values.errors import BudgetError
@@ -29,12 +29,12 @@ FILE: dict[str, Any] = {
     "models": ["near/ana", "near/ben"],
     "jury": {"models": [f"{one.ref}#{one.family}" for one in JURORS[:2]]},
 }
-LOBBY = People(place=Place(platform="memory", channel="lobby"), every=24 * 60)
+LOBBY = SeriesAudience(place=SeriesPlace(platform="memory", channel="lobby"), every=24 * 60)
 BERLIN = Daily(hour=9, minute=0, zone="Europe/Berlin")
 PRICED = (*map(Model.parse, FILE["models"]), *JURORS)
 
 
-def series(people: People = LOBBY, **changes: Any) -> Series:
+def series(people: SeriesAudience = LOBBY, **changes: Any) -> Series:
     return read_series(FILE | changes, ()).model_copy(update={"people": people})
 
 

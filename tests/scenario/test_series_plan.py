@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from adapters.models.outcomes import CallAnswer
+from adapters.models.faults import CallAnswer
 from adapters.models.rehearsal import RehearsalModels, RehearsedCall
 from engine.series.runner import Ending, SeriesPlan, plan_series
 from engine.series.spec import Series, read_series

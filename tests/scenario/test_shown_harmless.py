@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
-from bot.showing import list_debates, show_debate
+from adapters.database.database import SqlDatabase
+from bot.record.listing import list_debates, show_debate
 from tests.scenario.conftest import Stage
 
 ODD = (

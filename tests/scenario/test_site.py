@@ -16,7 +16,7 @@ from aiohttp import ClientSession, web
 from structlog.testing import capture_logs
 
 from adapters.site import ARRIVAL_SECONDS, Site
-from bot.health import Health, serve_health
+from bot.serve.health import Health, serve_health
 from bot.settings.sections import HealthSettings
 from engine.store import Store
 from tests.kit import HANG_SECONDS

@@ -9,19 +9,19 @@ from typing import Any
 
 from pydantic import SecretStr, TypeAdapter
 
-from adapters.discord.connection import Connection as DiscordConnection
-from adapters.discord.presence import Identifies
-from adapters.discord.rest import Rest as DiscordRest
+from adapters.discord.connection import DiscordConnection
+from adapters.discord.presence import IdentifyLimit
+from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.site import Site
-from adapters.slack.connection import Connection as SlackConnection
+from adapters.slack.connection import SlackConnection
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.render import NAMES
-from adapters.slack.rest import Rest as SlackRest
+from adapters.slack.rest import SlackRest
 from adapters.slack.transports import SocketTransport
 from adapters.slack.venue import SlackVenue
-from bot.platforms import Discord, Slack
-from bot.run import serving
+from bot.serve.platforms import Discord, Slack
+from bot.serve.run import serving
 from engine.store import DebateRecord, ExportFilter, Store
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
@@ -59,7 +59,7 @@ OWN = frozenset(
 def joined_discord(discord: DiscordServer) -> Discord:
     token = SecretStr(discord.token)
     rest = DiscordRest(token, discord.api_url)
-    connection = DiscordConnection(token, (), rest, identifies=Identifies(gap=0.0))
+    connection = DiscordConnection(token, (), rest, identifies=IdentifyLimit(gap=0.0))
     return Discord(rest, DiscordVenue(rest, gap=0.0), connection)
 
 

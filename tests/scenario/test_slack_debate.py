@@ -12,8 +12,8 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.rest import Rest
-from adapters.slack.whisper import Asker, Whisper
+from adapters.slack.rest import SlackRest
+from adapters.slack.whisper import EphemeralReply, ReplyTarget
 from engine.values.debate import Status
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, SlackServer, delay
@@ -295,13 +295,13 @@ async def test_an_answer_longer_than_a_message_is_said_whole(slack: SlackServer)
 
 
 @asynccontextmanager
-async def whispering(slack: SlackServer) -> AsyncIterator[tuple[Whisper, Asked]]:
+async def whispering(slack: SlackServer) -> AsyncIterator[tuple[EphemeralReply, Asked]]:
     """Offer what answers ada, and what she reads of it."""
-    rest = Rest(SecretStr(slack.bot_token), slack.api_url)
+    rest = SlackRest(SecretStr(slack.bot_token), slack.api_url)
     asked = slack.interactions.new(slack.users["ada"].id, slack.channel.id)
     url = f"{slack.origin}/response/{asked.id}"
-    asker = Asker(TEAM, slack.channel.id, asked.user, response_url=url)
-    yield Whisper(OneWorkspace(rest), asker), asked
+    asker = ReplyTarget(TEAM, slack.channel.id, asked.user, response_url=url)
+    yield EphemeralReply(OneWorkspace(rest), asker), asked
     await rest.close()
 
 

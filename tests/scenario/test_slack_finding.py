@@ -8,9 +8,9 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.render import Payload
-from adapters.slack.rest import Rest
-from adapters.slack.venue import Place, SlackVenue
+from adapters.slack.render import SlackPayload
+from adapters.slack.rest import SlackRest
+from adapters.slack.venue import SlackPlace, SlackVenue
 from engine.values.messages import Notice
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM, Message
@@ -26,7 +26,7 @@ async def slack() -> AsyncIterator[SlackServer]:
 
 @pytest.fixture
 async def venue(slack: SlackServer) -> AsyncIterator[SlackVenue]:
-    rest = Rest(SecretStr(slack.bot_token), slack.api_url, minute=0.0)
+    rest = SlackRest(SecretStr(slack.bot_token), slack.api_url, minute=0.0)
     yield SlackVenue(OneWorkspace(rest), gap=0.0)
     await rest.close()
 
@@ -35,7 +35,7 @@ async def venue(slack: SlackServer) -> AsyncIterator[SlackVenue]:
 async def test_it_is_found_on_whichever_page_it_is(
     slack: SlackServer, venue: SlackVenue, inside: bool
 ) -> None:
-    place = Place(TEAM, slack.channel.id)
+    place = SlackPlace(TEAM, slack.channel.id)
     (root,) = venue.render(Notice(text="The announcement."), "k7f2qz·1")
     if inside:
         place = place._replace(root=await venue.post(str(place), root))
@@ -51,9 +51,9 @@ async def test_it_is_found_on_whichever_page_it_is(
 async def test_who_repeats_a_reference_is_not_taken_for_the_bot(
     slack: SlackServer, venue: SlackVenue
 ) -> None:
-    place = str(Place(TEAM, slack.channel.id))
+    place = str(SlackPlace(TEAM, slack.channel.id))
     (part,) = venue.render(Notice(text="Said once."), "k7f2qz·1")
-    copied, ts = Payload.of(part).body(part.reference), slack.world.new_ts()
+    copied, ts = SlackPayload.of(part).body(part.reference), slack.world.new_ts()
     ada = slack.users["ada"].id
     slack.channel.messages[ts] = Message(slack.channel.id, ts, ada, "copied", copied["blocks"])
     slack.channel.messages[ts].metadata = copied["metadata"]

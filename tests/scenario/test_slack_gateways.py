@@ -12,14 +12,14 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.site import Site
-from adapters.slack.connection import Connection
+from adapters.slack.connection import SlackConnection
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.rest import Rest
+from adapters.slack.rest import SlackRest
 from adapters.slack.transports import SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
-from bot.platforms import Slack
-from bot.run import serving
+from bot.serve.platforms import Slack
+from bot.serve.run import serving
 from tests.doubles.slack import SlackServer
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 from tests.scenario.slack_stage import SlackStage, counted
@@ -40,11 +40,11 @@ class Gateway:
 @asynccontextmanager
 async def gateway(url: str, slack: SlackServer, sockets: int = 10) -> AsyncIterator[Gateway]:
     """Run a process on the shared database until the body ends; it then leaves in order."""
-    rest = Rest(SecretStr(slack.bot_token), slack.api_url, minute=0.0)
+    rest = SlackRest(SecretStr(slack.bot_token), slack.api_url, minute=0.0)
     workspaces = OneWorkspace(rest)
     venue = SlackVenue(workspaces, limits=SWIFT, gap=0.0)
     transport = SocketTransport(rest, SecretStr(slack.app_token), ping=0.5)
-    connection = Connection(workspaces, transport, Site("127.0.0.1", 0), first_pause=0.05)
+    connection = SlackConnection(workspaces, transport, Site("127.0.0.1", 0), first_pause=0.05)
     platform = Slack(workspaces, venue, connection, sockets)
     async with serving(settings_of(url), platform) as app:
         yield Gateway(app, platform)

@@ -12,8 +12,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.slack import client
-from bot.platforms import open_platforms
-from bot.run import serving
+from bot.serve.platforms import open_platforms
+from bot.serve.run import serving
 from bot.settings.settings import Settings
 from engine.values.errors import SettingsError
 from tests.doubles.databases import is_file

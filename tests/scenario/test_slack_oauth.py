@@ -12,8 +12,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.app import App
-from bot.platforms import open_platforms
-from bot.run import serving
+from bot.serve.platforms import open_platforms
+from bot.serve.run import serving
 from engine.store import ExportFilter
 from engine.values.debate import Status
 from engine.values.errors import SettingsError

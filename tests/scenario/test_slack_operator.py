@@ -11,17 +11,17 @@ import typer
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
+from adapters.database.database import SqlDatabase
 from adapters.finding import Finding
 from adapters.slack.checkup import check_app, check_bot, check_installs
 from adapters.slack.install.manifest import SCOPES
 from adapters.slack.install.oauth import Credentials
-from adapters.slack.rest import Rest
-from adapters.storage.database import SqlDatabase
+from adapters.slack.rest import SlackRest
 from bot import cli
 from bot.doctor.doctor import run_check
 from bot.exits import FAILED, fail
-from bot.operate import disconnect_community
-from bot.platforms import open_platforms
+from bot.operations.control import disconnect_community
+from bot.serve.platforms import open_platforms
 from bot.settings.settings import Settings
 from engine.store import Store
 from engine.store.installs import Install
@@ -47,7 +47,7 @@ async def slack() -> AsyncIterator[SlackServer]:
 async def look(
     slack: SlackServer, *, bot: str | None = None, app: str | None = None, secret: str | None = None
 ) -> dict[str, Finding]:
-    rest = Rest(SecretStr(bot or slack.bot_token), slack.api_url)
+    rest = SlackRest(SecretStr(bot or slack.bot_token), slack.api_url)
     app_token = SecretStr(app or slack.app_token)
     try:
         found = {checked.subject: checked async for checked in check_bot(rest)}
@@ -112,7 +112,7 @@ def test_the_manifest_of_an_app_to_install_says_where_slack_sends_people_back(
 
 async def test_every_workspace_that_installed_it_is_looked_at(slack: SlackServer) -> None:
     slack.add_team("bay")
-    app = Rest(None, slack.api_url)
+    app = SlackRest(None, slack.api_url)
     given = [install_of(slack.bot_token, "Hall"), install_of("xoxb-revoked", "Bay")]
     credentials = Credentials(CLIENT_ID, SecretStr(CLIENT_SECRET))
     wrong = Credentials(CLIENT_ID, SecretStr("wrong"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.platforms import Slack, open_platforms
+from bot.serve.platforms import Slack, open_platforms
 from engine.values.errors import SettingsError
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.wire import proxying

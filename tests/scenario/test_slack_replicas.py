@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import SecretStr
 
-from adapters.slack.errors import Act
+from adapters.database.database import SqlDatabase
+from adapters.slack.errors import SlackAct
 from adapters.slack.install import installations
 from adapters.slack.install.installations import Installations
 from adapters.slack.install.workspaces import Workspace
-from adapters.slack.rest import Rest
-from adapters.storage.database import SqlDatabase
+from adapters.slack.rest import SlackRest
 from engine.store import Store
 from engine.store.installs import Install
 from engine.values.errors import VenueGoneError
@@ -30,8 +30,8 @@ async def slack() -> AsyncIterator[SlackServer]:
 
 
 @pytest.fixture
-async def app(slack: SlackServer) -> AsyncIterator[Rest]:
-    rest = Rest(None, slack.api_url)
+async def app(slack: SlackServer) -> AsyncIterator[SlackRest]:
+    rest = SlackRest(None, slack.api_url)
     yield rest
     await rest.close()
 
@@ -48,7 +48,7 @@ def given(token: str) -> Install:
 
 
 async def opened(
-    slack: SlackServer, app: Rest, database: SqlDatabase
+    slack: SlackServer, app: SlackRest, database: SqlDatabase
 ) -> tuple[Store, Installations]:
     """Return a store in which a workspace is, and a process that knows of it."""
     store = Store(database, ["a-key-of-the-operator"])
@@ -61,11 +61,11 @@ async def opened(
 async def answers(home: Workspace, slack: SlackServer) -> bool:
     """Whether Slack takes what is asked in a workspace."""
     asked = {"user": slack.users["ada"].id}
-    return bool(await home.rest.read(Act.ASK, "users.info", asked))
+    return bool(await home.rest.read(SlackAct.ASK, "users.info", asked))
 
 
 async def test_a_workspace_that_installs_again_elsewhere_is_spoken_to_with_its_new_token(
-    slack: SlackServer, app: Rest, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
+    slack: SlackServer, app: SlackRest, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
     store, replica = await opened(slack, app, database)
@@ -80,7 +80,7 @@ async def test_a_workspace_that_installs_again_elsewhere_is_spoken_to_with_its_n
 
 
 async def test_a_workspace_that_removed_it_elsewhere_is_not_spoken_to(
-    slack: SlackServer, app: Rest, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
+    slack: SlackServer, app: SlackRest, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
     store, replica = await opened(slack, app, database)
@@ -92,7 +92,7 @@ async def test_a_workspace_that_removed_it_elsewhere_is_not_spoken_to(
 
 
 async def test_what_is_stored_is_not_read_for_every_message(
-    slack: SlackServer, app: Rest, database: SqlDatabase
+    slack: SlackServer, app: SlackRest, database: SqlDatabase
 ) -> None:
     store, replica = await opened(slack, app, database)
     first = await replica.find(TEAM)

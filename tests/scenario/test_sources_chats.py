@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 import adapters.discord.wellformed
 import adapters.slack.rest
-from adapters.slack.rest import Rest
+from adapters.slack.rest import SlackRest
 from bot.app import App
 from engine.values.errors import VenueError
 from tests.doubles.discord import Interaction
@@ -182,6 +182,6 @@ async def test_slacks_form_takes_no_files_where_the_app_may_not_read_them(
 
 
 async def test_slacks_token_is_sent_to_slack_alone() -> None:
-    rest = Rest(SecretStr("xoxb-canary"), "http://127.0.0.1:1/api")
+    rest = SlackRest(SecretStr("xoxb-canary"), "http://127.0.0.1:1/api")
     with pytest.raises(VenueError, match="paste its text instead"):
         await rest.download("http://slack.com.example.org/file", 10)

@@ -9,7 +9,7 @@ import pytest
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
 from engine.dataset.turn_tables import TURNS
-from engine.line.intake import Defaults
+from engine.run.plan import Defaults
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import VenueError

@@ -76,6 +76,6 @@ async def test_the_first_call_waits_for_nothing_that_is_needed_later(tmp_path: P
     assert await process.wait() == 0, report.read_text(errors="replace")[-2000:]
     server.close()
     first = found[0]
-    assert {"aiohttp.client", "engine.formats.classic", "engine.line.run"} <= first
+    assert {"aiohttp.client", "engine.formats.classic", "engine.run.run"} <= first
     early = {name for name in first for later in LATER if f"{name}.".startswith(f"{later}.")}
     assert early == set()

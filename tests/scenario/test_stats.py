@@ -11,10 +11,10 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
-from bot.stats import run_stats
+from bot.research.stats import run_stats
 from engine.chat.answers.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
-from engine.chat.context import Person
+from engine.chat.context import Requester
 from engine.values.debate import Debate
 from engine.values.errors import ExportError, UsageError
 from tests.doubles.command import rostrum
@@ -22,7 +22,7 @@ from tests.doubles.databases import Run, opened
 from tests.scenario.conftest import DEFAULTS, Running, Stage
 
 OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
-ANA = Person(platform="memory", community="club", place="lobby", user="ana")
+ANA = Requester(platform="memory", community="club", place="lobby", user="ana")
 STRANGER = ANA.model_copy(update={"community": "guild"})
 NOTHING = (
     "There is nothing to compare: no debate was revealed here yet. Hold one, vote on it, and try "
@@ -32,7 +32,7 @@ COPIED = {"debates": "id", "turns": "debate", "ballots": "debate", "verdicts": "
 COPIES = 39
 
 
-async def ask(line: Running, person: Person, text: str) -> str:
+async def ask(line: Running, person: Requester, text: str) -> str:
     commands = Commands(line.service, line.store, OPEN, "1.2.3")
     return to_markdown(await commands.run(person, parse_command(text)))
 

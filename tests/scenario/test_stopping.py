@@ -17,7 +17,7 @@ import pytest
 from aiohttp import ClientError, ClientSession, web
 
 from adapters import site
-from bot import stopping
+from bot import exits
 from bot.settings.settings import STOP_SECONDS
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, hang
@@ -29,7 +29,7 @@ from tests.scenario.discord_stage import until
 from tests.scenario.stop_driver import CALLS, TENTH
 
 ROOT = Path(__file__).parents[2]
-ALL = (STOP_SECONDS - stopping.CUT_SECONDS) * TENTH
+ALL = (STOP_SECONDS - exits.CUT_SECONDS) * TENTH
 SLACK = 2.0  # seconds that a busy machine may add
 STANDING = "SELECT count(*) FROM leases WHERE until > :now"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.floor.shapes import example
+from engine.stage.shapes import example
 from engine.values.ports import AnswerSchema
 from tests.doubles.model_server import Body
 from tests.doubles.rehearsed import WARM

@@ -139,7 +139,7 @@ async def test_a_debate_that_fails_says_so_without_words(
 async def test_a_resumed_debate_goes_on_in_the_same_trace(
     stage: Stage, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.stopping.END_SECONDS", STOP_SECONDS - 0.05)
+    monkeypatch.setattr("bot.exits.END_SECONDS", STOP_SECONDS - 0.05)
     async with traced(stage) as line:
         started = await line.start()
         async with asyncio.timeout(HANG_SECONDS):

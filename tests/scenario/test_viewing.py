@@ -12,9 +12,9 @@ from aiohttp import ClientSession, CookieJar, TCPConnector
 
 from adapters.site import Site
 from adapters.web.application import furnish
-from adapters.web.crowd import MOST_OF_ONE, Pulses
-from adapters.web.reading import Reading
-from bot.viewing import viewing
+from adapters.web.crowd import MOST_OF_ONE, LiveUpdates
+from adapters.web.reading import ReadingPages
+from bot.record.pages import viewing
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
@@ -69,8 +69,8 @@ async def test_a_page_grows_with_its_debate_and_a_reader_who_leaves_frees_it(
     store: Store,
 ) -> None:
     running = await run(store)
-    pulses = Pulses(StoredLibrary(store).pulse, 0.01)
-    site, pages = Site("127.0.0.1", 0), Reading(StoredLibrary(store), live=True, pulses=pulses)
+    pulses = LiveUpdates(StoredLibrary(store).pulse, 0.01)
+    site, pages = Site("127.0.0.1", 0), ReadingPages(StoredLibrary(store), live=True, pulses=pulses)
     async with site.serving(pages.routes(), furnish), ClientSession() as client:
         assert site.address is not None
         one = f"http://{site.address[0]}:{site.address[1]}/debates/{(await running.get()).id}"
@@ -203,7 +203,7 @@ async def test_a_pipe_in_an_export_is_no_file_and_hangs_nothing(
 
 async def test_one_reader_does_not_hold_every_live_stream(store: Store) -> None:
     running = await run(store)
-    site, pages = Site("127.0.0.1", 0), Reading(StoredLibrary(store), live=True)
+    site, pages = Site("127.0.0.1", 0), ReadingPages(StoredLibrary(store), live=True)
     async with (
         site.serving(pages.routes(), furnish),
         ClientSession(connector=TCPConnector(limit=0)) as client,

@@ -15,15 +15,15 @@ import pytest_asyncio
 import structlog
 from aiohttp import web
 
+from adapters.database.database import SqlDatabase
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
 from adapters.web.application import HEADERS, address_of, furnish
-from adapters.web.crowd import Pulses
+from adapters.web.crowd import LiveUpdates
 from adapters.web.public import PublicPages
-from adapters.web.reading import Reading
-from adapters.web.session import Door
-from engine.pages.public import Public
+from adapters.web.reading import ReadingPages
+from adapters.web.session import OneReaderAccess
+from engine.pages.public import PublicReader
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
@@ -246,7 +246,7 @@ async def showing(url: str, shelf: Shelf) -> AsyncIterator[Shown]:
     """Serve the pages of a database."""
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
-    reading = Reading(library, live=True, pulses=Pulses(library.pulse, 0.02))
+    reading = ReadingPages(library, live=True, pulses=LiveUpdates(library.pulse, 0.02))
     site = Site("127.0.0.1", 0)
     async with site.serving(reading.routes(), furnish):
         assert site.address is not None
@@ -398,8 +398,12 @@ async def _stream(shown: Shown, debate_id: str) -> bytes:
 @asynccontextmanager
 async def locked(shelf: Shelf) -> AsyncIterator[tuple[int, str]]:
     """Serve pages behind a link that opens them once; yields the port and the link's path."""
-    database, door, site = SqlDatabase(shelf.url, writable=False), Door(), Site("127.0.0.1", 0)
-    reading = Reading(StoredLibrary(Store(database)), live=False)
+    database, door, site = (
+        SqlDatabase(shelf.url, writable=False),
+        OneReaderAccess(),
+        Site("127.0.0.1", 0),
+    )
+    reading = ReadingPages(StoredLibrary(Store(database)), live=False)
 
     def dress(served: web.Application) -> None:
         furnish(served)
@@ -464,7 +468,7 @@ async def publishing(url: str) -> AsyncIterator[tuple[int, str]]:
         return settings.model_copy(update={"public": tuple(PublicPart)})
 
     await store.communities.change("memory", "club", show_all, held)
-    public = Public(store, FixedClock(held), "0", b"secret")
+    public = PublicReader(store, FixedClock(held), "0", b"secret")
     pages = PublicPages(public, Permalinks("http://127.0.0.1:1"), drawn)
     site = Site("127.0.0.1", 0)
     async with site.serving(pages.routes(), furnish):

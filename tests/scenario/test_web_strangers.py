@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, CookieJar, web
 
+from adapters.database.database import SqlDatabase
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import SqlDatabase
 from adapters.web import public
 from adapters.web.application import furnish
 from adapters.web.label_forms import URLENCODED, read_form
 from adapters.web.public import PublicPages
 from bot.clock import SystemClock
-from bot.desk import label_routes, print_token
+from bot.research.labelling import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.dataset.bundle import Bundle
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.folder import MANIFEST, ExportedFile, Filters, Manifest
 from engine.pages.folder import FolderLibrary
-from engine.pages.public import Download, Public
+from engine.pages.public import Download, PublicReader
 from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Status
@@ -108,7 +108,7 @@ async def test_figures_and_datasets_wait_for_what_the_chat_has_told(
     await database.run(reveal, now=NOW, id=first.id)
 
     async def debates() -> int:
-        pages = Public(store, FixedClock(), "test")  # which has made nothing yet
+        pages = PublicReader(store, FixedClock(), "test")  # which has made nothing yet
         try:
             return (await pages.dataset(key)).bundle.debates
         except NotFoundError:
@@ -131,7 +131,7 @@ async def test_figures_and_datasets_wait_for_what_the_chat_has_told(
 # --- what would exhaust a process ------------------------------------------------------------
 
 
-class _Large(Public):
+class _Large(PublicReader):
     """A community with a dataset of some megabytes."""
 
     content = bytes(range(256)) * 2**16

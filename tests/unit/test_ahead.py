@@ -5,9 +5,9 @@ from __future__ import annotations
 from engine.blinding import identity
 from engine.blinding.identity import draw_names
 from engine.blinding.transcript import blind
-from engine.line.ahead import warm_up
 from engine.prompts import library
 from engine.prompts.library import DATA, Prompts, load_prompts
+from engine.run.run import warm_up
 
 HIDDEN = frozenset({"maple", "cedar"})
 

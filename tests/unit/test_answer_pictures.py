@@ -9,18 +9,18 @@ import pytest
 
 from adapters.pictures.png import drawn
 from engine.chat.answers.debates import DebateLine, ResultAnswer
-from engine.chat.answers.own_data import OwnRecordAnswer, Share
+from engine.chat.answers.own_data import Frequency, OwnRecordAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.drawing.svg import INK, RED
 from engine.stats.presentation import MOST_MODELS
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating
-from engine.store import Guessed
+from engine.store import GuessRecord
 from engine.values.debate import Criterion, Status
 from engine.values.language import speaking
 from engine.values.messages import File, JurorLine, Reveal
 from engine.values.ports import utc_now
+from engine.words.details import reason_lines
 from engine.words.marks_picture import marks_picture
-from engine.words.reasons import reason_lines
 from tests.kit import reveal
 
 LANGUAGES = ["de", "es", "tr", "zh"]
@@ -52,7 +52,7 @@ def ratings(models: int) -> Leaderboard:
 
 
 def record(**fields: Any) -> OwnRecordAnswer:
-    given = {"votes": 23, "people": Share(14, 23), "jury": Share(3, 6), "lines": ()}
+    given = {"votes": 23, "people": Frequency(14, 23), "jury": Frequency(3, 6), "lines": ()}
     return OwnRecordAnswer(**given | fields)
 
 
@@ -67,7 +67,7 @@ def written(file: File | None) -> list[str]:
 
 
 def three() -> list[File | None]:
-    guessed = Guessed(user="", right=5, n=12, chance=2.4)
+    guessed = GuessRecord(user="", right=5, n=12, chance=2.4)
     return [
         LeaderboardAnswer(leaderboard=ratings(40)).picture(),
         record(guessed=guessed).picture(),
@@ -113,7 +113,7 @@ def test_a_leaderboard_shows_the_best_models_under_names_that_differ() -> None:
 
 
 def test_a_record_is_a_bar_as_long_as_its_share_with_a_line_where_chance_is() -> None:
-    guessed = Guessed(user="", right=5, n=12, chance=2.4)
+    guessed = GuessRecord(user="", right=5, n=12, chance=2.4)
     file = record(guessed=guessed).picture()
     bars = [one for one in found(file, "rect") if "fill" in one.attrib]
     whole, crowd, _, jury, _, right, chance = (float(one.attrib["width"]) for one in bars)

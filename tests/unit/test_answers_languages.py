@@ -56,13 +56,13 @@ from engine.chat.answers.management import (
 )
 from engine.chat.answers.own_data import (
     ForgottenAnswer,
+    Frequency,
     NoOwnDataAnswer,
     OptedAnswer,
     OwnDataAnswer,
     OwnRecordAnswer,
     OwnVoteLine,
     PrivacyAnswer,
-    Share,
 )
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine, RevisedAnswer
@@ -70,7 +70,7 @@ from engine.chat.commands import COMMANDS
 from engine.formats import FORMATS
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
-from engine.store import OwnVote, Traces
+from engine.store import OwnVote, PersonTraces
 from engine.store.communities import SETTING_NAMES
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Status
@@ -85,8 +85,8 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ESTIMATE = Estimate(
     calls=1, calls_max=2, tokens_in=1, tokens_out=1, minutes=2.4, usd=0.1, usd_max=0.2
 )
-COUNTS = {name: 2 for name, field in Traces.model_fields.items() if field.annotation is int}
-TRACES = Traces(known=True, since=NOON, **COUNTS)
+COUNTS = {name: 2 for name, field in PersonTraces.model_fields.items() if field.annotation is int}
+TRACES = PersonTraces(known=True, since=NOON, **COUNTS)
 TOPIC = Suggestion(number=3, text="Thé ou café", approved=True, upvotes=2)
 ROWS = [make_row(n, "AB"[n % 2], "AB"[n // 2 % 2]) for n in range(40)]
 WRONG = "The list has no topic in the language xx; give a topic, or choose another language."
@@ -130,8 +130,8 @@ def of_debates() -> Iterator[Answer]:
 
 
 def of_people() -> Iterator[Answer]:
-    forgotten = Traces(forgotten=True)
-    for traces in (TRACES, Traces(), Traces(known=True, opted_out=True), forgotten):
+    forgotten = PersonTraces(forgotten=True)
+    for traces in (TRACES, PersonTraces(), PersonTraces(known=True, opted_out=True), forgotten):
         yield PrivacyAnswer(traces=traces)
         yield ForgottenAnswer(done=False, traces=traces)
     yield ForgottenAnswer(done=True, traces=TRACES, rest=True)
@@ -146,9 +146,9 @@ def of_people() -> Iterator[Answer]:
         debate="x", option="A", people="tie", jury=None, rehearsal=False, revealed_at=NOON
     )
     shown = OwnVoteLine(vote=vote, code="x", topic="Thé", place="t")
-    yield OwnRecordAnswer(votes=20, people=Share(3, 20), jury=Share(1, 4), lines=(shown,))
-    yield OwnRecordAnswer(votes=1, people=Share(0, 0), jury=Share(0, 0), lines=())
-    yield OwnRecordAnswer(votes=0, people=Share(0, 0), jury=Share(0, 0), lines=())
+    yield OwnRecordAnswer(votes=20, people=Frequency(3, 20), jury=Frequency(1, 4), lines=(shown,))
+    yield OwnRecordAnswer(votes=1, people=Frequency(0, 0), jury=Frequency(0, 0), lines=())
+    yield OwnRecordAnswer(votes=0, people=Frequency(0, 0), jury=Frequency(0, 0), lines=())
     for outcome in get_args(RemarkAnswer.model_fields["outcome"].annotation):
         yield RemarkAnswer(code="x", outcome=outcome, option="A", asks=True)
     for why in ("differ", "close", "drawn", None):

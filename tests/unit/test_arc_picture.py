@@ -14,8 +14,8 @@ from PIL import Image
 from adapters.pictures.png import SCALE, drawn, to_png
 from engine.drawing.svg import BLUE, GOLD, GREY, RED, width_of
 from engine.values.messages import Arc, ArcPoint
-from engine.words.arc_picture import HEIGHT, MARGIN, WIDTH, arc_picture
 from engine.words.cards import card_of
+from engine.words.scores import HEIGHT, MARGIN, WIDTH, arc_picture
 
 FOOT = HEIGHT - MARGIN
 

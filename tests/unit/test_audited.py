@@ -21,8 +21,8 @@ from engine.formats.audited.scoring import (
     TRAITS,
     WINNER_LEAST,
     Archetypes,
-    Conduct,
     Outcome,
+    TraitConduct,
     direct,
     find_bands,
     loser_of,
@@ -424,7 +424,7 @@ def test_a_directive_names_what_changed_and_nothing_else() -> None:
 
 
 def test_a_directive_says_in_words_what_to_do_differently() -> None:
-    conduct = {"evidence": Conduct(more="Reach for evidence.", less="Leave figures aside.")}
+    conduct = {"evidence": TraitConduct(more="Reach for evidence.", less="Leave figures aside.")}
     more, less = (direct(MOOD, MOOD | {"evidence": 5 + by}, conduct) for by in (1, -1))
     assert more == "- evidence: 6.0 of 10, +1.0. Reach for evidence."
     assert less == "- evidence: 4.0 of 10, -1.0. Leave figures aside."

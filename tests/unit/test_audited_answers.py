@@ -8,7 +8,6 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-from engine.floor.shapes import Shape, read_shape
 from engine.formats.audited.answers import (
     RANGES,
     absolute_shape,
@@ -17,6 +16,7 @@ from engine.formats.audited.answers import (
     pairwise_shape,
 )
 from engine.formats.audited.scoring import PRESSURES, SCALES
+from engine.stage.shapes import Shape, read_shape
 from engine.values.ports import Reply
 
 T = TypeVar("T", bound=BaseModel)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter
 
-from engine.fleet.leases import Bell, Ring
+from engine.fleet.leases import Notification, Notifier
 
 
 async def test_a_ring_wakes_the_listener_with_its_key() -> None:
-    bell = Bell()
+    bell = Notifier()
     listening = asyncio.create_task(bell.collect("votes", 5))
     await asyncio.sleep(0)
     bell.ring("votes", "one")
@@ -17,7 +17,7 @@ async def test_a_ring_wakes_the_listener_with_its_key() -> None:
 
 
 async def test_rings_while_nobody_listens_are_collected_later_and_once() -> None:
-    bell = Bell()
+    bell = Notifier()
     bell.ring("votes", "one")
     bell.ring("votes", "two")
     bell.ring("votes", "one")
@@ -28,7 +28,7 @@ async def test_rings_while_nobody_listens_are_collected_later_and_once() -> None
 
 
 async def test_nothing_rung_is_nothing_after_the_time() -> None:
-    bell, began = Bell(), perf_counter()
+    bell, began = Notifier(), perf_counter()
     async with asyncio.timeout(60):
         assert await bell.collect("votes", 0.02) == set()
     assert perf_counter() - began > 0.015
@@ -36,7 +36,7 @@ async def test_nothing_rung_is_nothing_after_the_time() -> None:
 
 async def test_two_listeners_of_one_topic_both_wake() -> None:
     """Two sides that write at the same time both wait for room before a slow platform."""
-    bell = Bell()
+    bell = Notifier()
     listening = [asyncio.create_task(bell.collect("delivered/x", 60)) for _ in "AB"]
     await asyncio.sleep(0)
     bell.ring("delivered/x", "turn")
@@ -45,7 +45,7 @@ async def test_two_listeners_of_one_topic_both_wake() -> None:
 
 
 async def test_a_listener_that_gives_up_leaves_the_others_listening() -> None:
-    bell = Bell()
+    bell = Notifier()
     patient = asyncio.create_task(bell.collect("votes", 5))
     gave_up = asyncio.create_task(bell.collect("votes", 0.001))
     cancelled = asyncio.create_task(bell.collect("votes", 5))
@@ -57,7 +57,7 @@ async def test_a_listener_that_gives_up_leaves_the_others_listening() -> None:
 
 
 async def test_a_ring_goes_to_other_processes_too() -> None:
-    here, there = Bell(), Bell()
+    here, there = Notifier(), Notifier()
     here.outward = there.hear
     listening = asyncio.create_task(there.collect("votes", 5))
     await asyncio.sleep(0)
@@ -71,8 +71,8 @@ async def test_a_ring_goes_to_other_processes_too() -> None:
 
 async def test_keys_from_another_process_wait_only_where_somebody_listens() -> None:
     """A worker delivers nothing: every ring for a deliverer would stay in its memory."""
-    bell = Bell()
-    bell.hear(Ring("outbox/discord", "one"))
+    bell = Notifier()
+    bell.hear(Notification("outbox/discord", "one"))
     assert await bell.collect("outbox/discord", 0.001) == set()
-    bell.hear(Ring("outbox/discord", "two"))
+    bell.hear(Notification("outbox/discord", "two"))
     assert await bell.collect("outbox/discord", 0.001) == {"two"}

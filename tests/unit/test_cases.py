@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.cases import Source, _read_judgments
-from engine.line.calibration import plan_questions, price_questions
+from bot.research.cases import CaseSource, _read_judgments
+from engine.run.calibration import plan_questions, price_questions
 from engine.values.debate import Model
 from engine.values.errors import UsageError
 from tests.scenario.conftest import DEFAULTS, JURORS, PRICE
@@ -36,7 +36,7 @@ def write(file: Path, rows: list[dict[str, Any]]) -> Path:
     return file
 
 
-def read(folder: Path, rows: list[dict[str, Any]], kind: str = "jsonl") -> Source:
+def read(folder: Path, rows: list[dict[str, Any]], kind: str = "jsonl") -> CaseSource:
     return _read_judgments(write(folder / f"set.{kind}", rows))
 
 

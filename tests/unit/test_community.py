@@ -19,8 +19,8 @@ from engine.chat.settings import (
     overlay,
     setting_lines,
 )
-from engine.line.intake import Defaults, Order, complete
-from engine.store import Caps, Traces
+from engine.run.plan import Defaults, Order, complete
+from engine.store import Caps, PersonTraces
 from engine.store.communities import SETTING_NAMES, CommunitySettings
 from engine.values.debate import BallotKind, Model
 from engine.values.errors import NotAllowedError, UsageError
@@ -272,7 +272,7 @@ def test_a_channel_that_a_client_wrote_as_a_mention_is_its_id(written: str) -> N
 # --- What people are told of themselves, and the commands by which they ask -----------------------
 
 
-MUCH = Traces(
+MUCH = PersonTraces(
     known=True,
     votes=3,
     stances=1,

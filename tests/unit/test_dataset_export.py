@@ -20,7 +20,7 @@ from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
 from engine.dataset.tables import TABLES
-from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
+from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, write_export
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, Status
 from engine.values.errors import ExportError, NotFoundError, StoppedError, StoreError, UsageError
@@ -48,7 +48,7 @@ def write(out: Path, *records: DebateRecord, **where: Any) -> Manifest:
     return write_export(archive, ExportFilter(**where), out, KEYS, version="1.2.3")
 
 
-def write_wanted(out: Path, wanted: Wanted, *records: DebateRecord) -> Manifest:
+def write_wanted(out: Path, wanted: ExportRequest, *records: DebateRecord) -> Manifest:
     return write_export(MemoryArchive(*(records or RECORDS)), wanted, out, KEYS, version="1.2.3")
 
 
@@ -95,7 +95,7 @@ class TestLayout:
         assert list(tmp_path.iterdir()) == []
 
     def test_croissant_lists_every_data_file_and_column(self, tmp_path: Path) -> None:
-        manifest = write_wanted(tmp_path / "out", Wanted(license="CC-BY-4.0"))
+        manifest = write_wanted(tmp_path / "out", ExportRequest(license="CC-BY-4.0"))
         found = orjson.loads((tmp_path / "out" / "croissant.json").read_bytes())
         listed = {one["@id"]: one["sha256"] for one in found["distribution"]}
         beside = {"README.md", "croissant.json"}
@@ -170,7 +170,7 @@ class TestLayout:
         assert row["debate_id"] == turkish.debate.id
 
     def test_progress_counts_the_debates(self, tmp_path: Path) -> None:
-        told: list[Headway] = []
+        told: list[ExportProgress] = []
         archive = MemoryArchive(*RECORDS)
         write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
         seen = [headway.done for headway in told]
@@ -211,7 +211,7 @@ class TestFilters:
         assert filters.platform == "discord"
 
     def test_only_the_tables_that_were_asked_for(self, tmp_path: Path) -> None:
-        manifest = write_wanted(tmp_path / "out", Wanted(tables=("votes", "debates")))
+        manifest = write_wanted(tmp_path / "out", ExportRequest(tables=("votes", "debates")))
         assert list(manifest.rows) == ["debates", "votes"]
         assert {path.name for path in tmp_path.glob("out/data/*")} == {"debates", "votes"}
         card = (tmp_path / "out" / "README.md").read_text()
@@ -220,7 +220,7 @@ class TestFilters:
 
     def test_an_unknown_table_is_refused_by_name(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=r"“vote”; choose from debates, turns"):
-            write_wanted(tmp_path / "out", Wanted(tables=("vote",)))
+            write_wanted(tmp_path / "out", ExportRequest(tables=("vote",)))
         assert list(tmp_path.iterdir()) == []
 
 
@@ -253,10 +253,12 @@ class TestMirrors:
     def test_progress_counts_pairs_once_the_debates_are_done(self, tmp_path: Path) -> None:
         held = [self.held(number) for number in range(1, 25)]
         mirrors = [self.held(100 + number, number) for number in range(1, 25)]
-        told: list[Headway] = []
+        told: list[ExportProgress] = []
         archive = MemoryArchive(*held, *mirrors)
         write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
-        assert told[-2:] == [Headway(ExportStage.MIRRORS, done, len(mirrors)) for done in (0, 20)]
+        assert told[-2:] == [
+            ExportProgress(ExportStage.MIRRORS, done, len(mirrors)) for done in (0, 20)
+        ]
         assert {headway.stage for headway in told[:-2]} == {ExportStage.LINES}
         assert len(self.pairs(tmp_path / "out")) == 2 * len(mirrors)
 
@@ -437,7 +439,7 @@ class TestInterruption:
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
     def test_a_stopped_export_leaves_nothing(self, tmp_path: Path) -> None:
-        def stop(headway: Headway) -> None:
+        def stop(headway: ExportProgress) -> None:
             if headway.done == 3:
                 raise StoppedError("enough")
 

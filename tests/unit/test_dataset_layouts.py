@@ -18,7 +18,7 @@ from engine.dataset.document import renew_tables
 from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat, Manifest, check_replaceable
 from engine.dataset.layouts import ANSWERS, LAYOUTS, unquote
-from engine.dataset.writer import Wanted, write_export
+from engine.dataset.writer import ExportRequest, write_export
 from engine.store import DebateRecord
 from engine.values.debate import Model, Status, Violation
 from engine.values.errors import NotFoundError, UsageError
@@ -40,7 +40,7 @@ RECORDS = (
 
 def write(out: Path, **wanted: Any) -> Manifest:
     keys = Keys(splits=b"splits", master=b"master")
-    return write_export(MemoryArchive(*RECORDS), Wanted(**wanted), out, keys, version="1")
+    return write_export(MemoryArchive(*RECORDS), ExportRequest(**wanted), out, keys, version="1")
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_rewardbench_has_flawed_pairs_only_if_asked(tmp_path: Path) -> None:
     broken = (Violation(kind="cut_off", measured=1, limit=0),)
     record = make_record(turns=[make_turn(1, violations=broken), make_turn(2)])
     archive, keys = MemoryArchive(record), Keys(splits=b"splits", master=b"master")
-    wanted = Wanted(layout="rewardbench", flawed=True)
+    wanted = ExportRequest(layout="rewardbench", flawed=True)
     manifest = write_export(archive, wanted, tmp_path / "out", keys, version="1")
     assert sum(manifest.rows["rewardbench"].values()) == 1
     assert manifest.filters.flawed
@@ -302,7 +302,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     out = tmp_path_factory.mktemp("recipes") / "export"
     keys = Keys(splits=b"splits", master=b"master")
     archive = MemoryArchive(*(record(number) for number in range(60)))
-    write_export(archive, Wanted(), out, keys, version="1")
+    write_export(archive, ExportRequest(), out, keys, version="1")
     names: dict[str, Any] = {"FOLDER": str(out)}
     blocks = BLOCK.findall(RECIPES.read_text(encoding="utf-8"))
     assert len(blocks) == 5

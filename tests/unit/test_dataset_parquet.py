@@ -16,7 +16,7 @@ from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat, Manifest
 from engine.dataset.parquet import read_rows
 from engine.dataset.tables import TABLES
-from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
+from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, write_export
 from engine.store import DebateRecord
 from engine.values.debate import Quotation, Source, Status
 from engine.values.errors import StoppedError
@@ -58,7 +58,7 @@ RECORDS = (
 
 
 def write(out: Path, file_format: FileFormat, *records: DebateRecord) -> Manifest:
-    wanted = Wanted(file_format=file_format)
+    wanted = ExportRequest(file_format=file_format)
     archive = MemoryArchive(*(records or RECORDS))
     return write_export(archive, wanted, out, KEYS, version="1.2.3")
 
@@ -160,7 +160,7 @@ def test_an_export_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="The database is gone"):
         write_export(
             archive,
-            Wanted(file_format=FileFormat.PARQUET),
+            ExportRequest(file_format=FileFormat.PARQUET),
             tmp_path / "out",
             KEYS,
             version="1",
@@ -169,11 +169,11 @@ def test_an_export_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_it_can_be_stopped_while_rows_become_parquet(tmp_path: Path) -> None:
-    def stop(_: Headway) -> None:
+    def stop(_: ExportProgress) -> None:
         if list(tmp_path.rglob("*.parquet")):
             raise StoppedError("Stopped.")
 
-    wanted, archive = Wanted(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)
+    wanted, archive = ExportRequest(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)
     with pytest.raises(StoppedError):
         write_export(archive, wanted, tmp_path / "out", KEYS, stop, version="1")
     assert list(tmp_path.iterdir()) == []
@@ -181,8 +181,8 @@ def test_it_can_be_stopped_while_rows_become_parquet(tmp_path: Path) -> None:
 
 def test_progress_counts_finished_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "PIECE", 2_500)
-    told: list[Headway] = []
-    wanted, archive = Wanted(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)
+    told: list[ExportProgress] = []
+    wanted, archive = ExportRequest(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)
     write_export(archive, wanted, tmp_path / "out", KEYS, told.append, version="1")
     write(tmp_path / "lines", FileFormat.JSONL)
     size = sum(path.stat().st_size for path in (tmp_path / "lines" / "data").rglob("*.jsonl"))

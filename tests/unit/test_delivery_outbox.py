@@ -14,10 +14,10 @@ from structlog.testing import capture_logs
 
 import engine.delivery.outbox
 import engine.delivery.seeds
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
@@ -74,8 +74,8 @@ async def running(delivery: Delivery) -> AsyncIterator[None]:
 
 
 def deliverer(store: Store, venue: MemoryVenue, holder: str) -> Delivery:
-    bell = Bell()
-    return Delivery(venue, store, Keeper(store, bell, holder), bell, SystemClock())
+    bell = Notifier()
+    return Delivery(venue, store, LeaseManager(store, bell, holder), bell, SystemClock())
 
 
 async def open_office(store: Store) -> Office:

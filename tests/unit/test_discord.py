@@ -19,10 +19,10 @@ from discord.http import Route
 from yarl import URL
 
 from adapters.discord import presence
-from adapters.discord.answering import BUTTONS_ONLY, FrontDesk
+from adapters.discord.answering import BUTTONS_ONLY, DiscordInteractionHandler
 from adapters.discord.client import intents
 from adapters.discord.commands import DebateCommands, start_command
-from adapters.discord.errors import Act, UnreadyError, explain
+from adapters.discord.errors import DiscordAct, UnreadyError, explain
 from adapters.discord.permissions import (
     NEEDED,
     application_id_of,
@@ -30,7 +30,7 @@ from adapters.discord.permissions import (
     invite_link,
     missing,
 )
-from adapters.discord.presence import Identifies, Presence
+from adapters.discord.presence import IdentifyLimit, ShardPresence
 from adapters.discord.registration import offer, same
 from adapters.discord.render import emoji_of, reaction_of, rows
 from adapters.discord.rest import MOST, WayOut
@@ -61,7 +61,7 @@ async def told_to_discord() -> list[dict[str, Any]]:
     """Return everything that Discord is told: the commands first."""
     nobody: Any = None
     tree = app_commands.CommandTree(discord.Client(intents=intents()))
-    offer(tree, FrontDesk(nobody, nobody, nobody))
+    offer(tree, DiscordInteractionHandler(nobody, nobody, nobody))
     await tree.set_translator(translator := Translator())
     commands: list[Any] = tree.get_commands()
     told = [await one.get_translated_payload(tree, translator) for one in commands]
@@ -264,28 +264,33 @@ def refusal(code: Code, text: str = "No.", *, status: int = 0) -> discord.HTTPEx
 @pytest.mark.parametrize(
     ("error", "act", "kind", "said"),
     [
-        (refusal(Code.UNKNOWN_CHANNEL), Act.POST, VenueGoneError, "was deleted"),
-        (refusal(Code.UNKNOWN_MESSAGE), Act.READ, MessageGoneError, "A message in <#7>"),
-        (refusal(Code.MISSING_ACCESS), Act.READ, VenueGoneError, "View Channel"),
-        (refusal(Code.MISSING_PERMISSIONS), Act.POST, VenueGoneError, "Send Messages in Threads"),
-        (refusal(Code.MISSING_PERMISSIONS), Act.REACT, VenueError, "Add Reactions"),
-        (refusal(Code.MISSING_PERMISSIONS), Act.REMOVE, VenueError, "Manage Messages"),
-        (refusal(Code.MISSING_PERMISSIONS), Act.READ, VenueError, "Read Message History"),
-        (refusal(Code.THREAD_ARCHIVED), Act.POST, VenueLockedError, "unlock"),
-        (refusal(Code.THREAD_LOCKED), Act.EDIT, VenueLockedError, "grant Manage Threads"),
-        (refusal(Code.TOO_MANY_THREADS), Act.THREAD, VenueError, "archive some"),
-        (refusal(Code.NONE, status=401), Act.POST, VenueGoneError, "ROSTRUM_DISCORD__TOKEN"),
-        (refusal(Code.INVALID_FORM, "Must be 4096"), Act.POST, VenueError, "Must be 4096"),
+        (refusal(Code.UNKNOWN_CHANNEL), DiscordAct.POST, VenueGoneError, "was deleted"),
+        (refusal(Code.UNKNOWN_MESSAGE), DiscordAct.READ, MessageGoneError, "A message in <#7>"),
+        (refusal(Code.MISSING_ACCESS), DiscordAct.READ, VenueGoneError, "View Channel"),
+        (
+            refusal(Code.MISSING_PERMISSIONS),
+            DiscordAct.POST,
+            VenueGoneError,
+            "Send Messages in Threads",
+        ),
+        (refusal(Code.MISSING_PERMISSIONS), DiscordAct.REACT, VenueError, "Add Reactions"),
+        (refusal(Code.MISSING_PERMISSIONS), DiscordAct.REMOVE, VenueError, "Manage Messages"),
+        (refusal(Code.MISSING_PERMISSIONS), DiscordAct.READ, VenueError, "Read Message History"),
+        (refusal(Code.THREAD_ARCHIVED), DiscordAct.POST, VenueLockedError, "unlock"),
+        (refusal(Code.THREAD_LOCKED), DiscordAct.EDIT, VenueLockedError, "grant Manage Threads"),
+        (refusal(Code.TOO_MANY_THREADS), DiscordAct.THREAD, VenueError, "archive some"),
+        (refusal(Code.NONE, status=401), DiscordAct.POST, VenueGoneError, "ROSTRUM_DISCORD__TOKEN"),
+        (refusal(Code.INVALID_FORM, "Must be 4096"), DiscordAct.POST, VenueError, "Must be 4096"),
         (
             UnreadyError(429, 1.0, False, Code.TOO_OLD_TO_EDIT),
-            Act.EDIT,
+            DiscordAct.EDIT,
             VenueError,
             "posted as a new message",
         ),
     ],
 )
 def test_a_refusal_is_a_sentence_that_says_what_to_do(
-    error: Exception, act: Act, kind: type[VenueError], said: str
+    error: Exception, act: DiscordAct, kind: type[VenueError], said: str
 ) -> None:
     explained = explain(error, act, "7", "9")
     assert type(explained) is kind
@@ -303,7 +308,7 @@ def test_a_refusal_is_a_sentence_that_says_what_to_do(
     ],
 )
 def test_a_failure_says_if_the_message_may_be_there(error: Exception, maybe_stored: bool) -> None:
-    explained = explain(error, Act.POST, "7")
+    explained = explain(error, DiscordAct.POST, "7")
     assert isinstance(explained, VenueAwayError)
     assert explained.maybe_stored is maybe_stored
     if not maybe_stored:
@@ -405,7 +410,7 @@ async def test_a_slow_answer_costs_no_turn_and_none_leaves_before_it() -> None:
 
 
 def test_a_wait_of_our_own_is_no_silence_of_discord() -> None:
-    presence = Presence()
+    presence = ShardPresence()
     presence.begin(2)
     assert presence.silence == 0  # nothing was asked for yet
     presence.expect()
@@ -422,7 +427,7 @@ def test_a_wait_of_our_own_is_no_silence_of_discord() -> None:
 
 async def test_introductions_stay_in_discords_daily_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presence, "DAY", 0.2)
-    identifies, made = Identifies(total=100, gap=0.0), 0
+    identifies, made = IdentifyLimit(total=100, gap=0.0), 0
     with skipped_time():
         began = time.monotonic()
         while time.monotonic() - began < 0.2:

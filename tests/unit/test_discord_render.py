@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.discord import render
-from adapters.discord.render import LINE, Payload, carries, nonce_of, shown
+from adapters.discord.render import LINE, DiscordPayload, carries, nonce_of, shown
 from engine.values.debate import BallotKind, Violation
 from engine.values.messages import (
     File,
@@ -30,7 +30,7 @@ def turn(text: str, side: str = "A", **more: Any) -> TurnPost:
 
 
 def bodies(message: Message) -> list[dict[str, Any]]:
-    return [Payload.of(part).body for part in render.parts(message, STEM)]
+    return [DiscordPayload.of(part).body for part in render.parts(message, STEM)]
 
 
 def embed(message: Message) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def test_the_sides_differ_in_colour() -> None:
 def test_every_piece_fits_and_carries_its_reference(text: str) -> None:
     parts = render.parts(turn(text), STEM)
     for part in parts:
-        (shown,) = Payload.of(part).body["embeds"]
+        (shown,) = DiscordPayload.of(part).body["embeds"]
         assert len(shown["description"].encode("utf-16-le")) // 2 <= Discord.DESCRIPTION
         assert carries({"embeds": [shown]}, part.reference)
         assert not any(carries({"embeds": [shown]}, p.reference) for p in parts if p is not part)
@@ -126,8 +126,8 @@ def test_files_travel_with_the_last_piece() -> None:
     file = File(name="trace.json", media="application/json", content='{"a": "ä"}')
     *before, last = render.parts(Report(title="Trace", text="word " * 2000, files=(file,)), STEM)
     assert before
-    assert all(not Payload.of(part).files for part in before)
-    fields = Payload.of(last).form()
+    assert all(not DiscordPayload.of(part).files for part in before)
+    fields = DiscordPayload.of(last).form()
     assert json.loads(fields[0]["value"])["attachments"] == [{"id": 0, "filename": "trace.json"}]
     assert fields[1]["value"] == '{"a": "ä"}'.encode()
 

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from adapters.dispatch.local import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
-from engine.fleet.leases import Bell
+from engine.fleet.leases import Notifier
 
 Think = Callable[[str], Awaitable[None]]
 
@@ -117,7 +117,7 @@ class SlowJobs:
 
 async def test_a_process_that_is_stopped_as_it_starts_ends_at_once() -> None:
     jobs = SlowJobs()
-    dispatcher = ProcrastinateDispatcher(jobs, Bell(), (), slots=2)
+    dispatcher = ProcrastinateDispatcher(jobs, Notifier(), (), slots=2)
 
     async def think(debate: str) -> None: ...
 

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from engine.fleet.shares import Moves, moves
-from engine.store.leases import Served, lane_of
+from engine.store.leases import Partition, lane_of
 
 
 def settle(count: int, members: set[str], holders: dict[int, str], most: int | None = None) -> int:
@@ -84,5 +84,5 @@ def test_workspaces_spread_over_the_shares() -> None:
     had = Counter(lane_of(f"T{number:08d}") % 16 for number in range(1600))
     assert len(had) == 16
     assert max(had.values()) < 200
-    assert Served(1, frozenset({0})).has("T1")
-    assert not Served(1, frozenset()).has("T1")
+    assert Partition(1, frozenset({0})).has("T1")
+    assert not Partition(1, frozenset()).has("T1")

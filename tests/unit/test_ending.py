@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.discord import texts as discord_texts
-from adapters.models.faults import full_fault, status_fault
-from adapters.models.outcomes import CallFault
+from adapters.models.faults import CallFault, full_fault, status_fault
 from adapters.slack import texts as slack_texts
 from engine.delivery.ending import (
     HELD_UP,

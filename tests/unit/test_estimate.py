@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.floor.floor import Floor
 from engine.formats.classic import Classic
-from engine.line import estimate as module
-from engine.line.estimate import estimate
 from engine.prompts.library import DATA, Prompts, load_prompts
+from engine.run import estimate as module
+from engine.run.estimate import estimate
+from engine.stage.stage import Stage
 from engine.values.debate import Model, PanelMode, PanelSetup, Price, TurnOrder
 from engine.values.messages import Estimate
 from tests.kit import setup_of
@@ -24,7 +24,7 @@ class Watched(Classic):
     def __init__(self) -> None:
         self.held = 0
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         """Hold the debate."""
         self.held += 1
         await super().run(floor)

@@ -8,11 +8,18 @@ from typing import Any
 
 import pytest
 
-from engine.jury.explain import Case, explain, explains, of_artifacts, to_artifact, writer
+from engine.jury.explain import (
+    ExplanationRequest,
+    explain,
+    explains,
+    of_artifacts,
+    to_artifact,
+    writer,
+)
 from engine.prompts.library import Prompts, load_prompts
 from engine.values.debate import Debate, Model, PanelSetup, Price, Sampling, Setup, Status
 from engine.values.errors import BudgetError, ModelError, RostrumError, StoppedError
-from engine.values.judging import Ballot, Verdict, Why
+from engine.values.judging import Ballot, Rationale, Verdict
 from engine.values.ports import Call, Reply
 from tests.kit import ballot, make_setup, new_debate, stored
 
@@ -37,7 +44,9 @@ def held(setup: Setup) -> Debate:
     return stored(new_debate(setup=setup), status=Status.VOTING)
 
 
-def case_of(verdict: Verdict = WON, prices: Mapping[str, float] | None = None) -> Case:
+def case_of(
+    verdict: Verdict = WON, prices: Mapping[str, float] | None = None
+) -> ExplanationRequest:
     """Return a case of three jurors, of whom the second is nearest to the result."""
     setup = make_setup(topic="Is maple better than elm-2?", why=True)
     priced = {ref: Price(usd_in=usd, usd_out=usd) for ref, usd in (prices or {}).items()}
@@ -49,7 +58,7 @@ def case_of(verdict: Verdict = WON, prices: Mapping[str, float] | None = None) -
     debate = held(setup.model_copy(update=update))
     leads = (2.5, 1.1, -0.6)
     ballots = tuple(cast(juror, lead) for juror, lead in zip(JURORS, leads, strict=True))
-    return Case(debate, verdict, ballots)
+    return ExplanationRequest(debate, verdict, ballots)
 
 
 async def test_a_ballot_that_contradicts_its_scores_gives_no_reason_for_the_result() -> None:
@@ -77,7 +86,7 @@ class Juror:
         return Reply(text=self.answer, finish="stop", model=call.model.name)
 
 
-async def told(answer: object, case: Case | None = None) -> tuple[Why, Juror]:
+async def told(answer: object, case: ExplanationRequest | None = None) -> tuple[Rationale, Juror]:
     juror = Juror(answer if isinstance(answer, str | RostrumError) else json.dumps(answer))
     why = await explain(case or case_of(), PROMPTS, juror)
     assert why is not None

@@ -10,12 +10,12 @@ from random import Random
 
 import pytest
 
+from adapters.database.database import SqlDatabase
 from adapters.models.backends import Backend
 from adapters.models.pacing import Gate, Weighed
-from adapters.storage.database import SqlDatabase
-from engine.fleet.leases import RENEW_SECONDS, Bell, Keeper
-from engine.fleet.limits import Fleet, Member
-from engine.floor.steps import Pace
+from engine.fleet.leases import RENEW_SECONDS, LeaseManager, Notifier
+from engine.fleet.limits import Fleet, FleetMember
+from engine.stage.steps import Pace
 from engine.store import Store
 from tests.kit import until
 
@@ -36,13 +36,13 @@ class Process:
     """A process that calls models."""
 
     fleet: Fleet
-    member: Member
+    member: FleetMember
     gate: Gate
 
     @classmethod
-    def open(cls, store: Store, name: str, bell: Bell | None = None) -> Process:
-        bell, fleet = bell or Bell(), Fleet()
-        member = Member(fleet, store, Keeper(store, bell, name), bell)
+    def open(cls, store: Store, name: str, bell: Notifier | None = None) -> Process:
+        bell, fleet = bell or Notifier(), Fleet()
+        member = FleetMember(fleet, store, LeaseManager(store, bell, name), bell)
         return cls(fleet, member, Gate(BACKEND, Pace(), fleet))
 
 
@@ -140,7 +140,7 @@ async def test_through_any_coming_and_going_the_limit_holds(shared: Store) -> No
 
 
 async def test_with_a_bell_all_of_it_takes_no_time(shared: Store) -> None:
-    here, there = Bell(), Bell()
+    here, there = Notifier(), Notifier()
     here.outward, there.outward = there.hear, here.hear
     one, two = Process.open(shared, "one", here), Process.open(shared, "two", there)
     async with asyncio.timeout(RENEW_SECONDS - 0.5):

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.floor.drafts import UPDATE_SECONDS, Drafting, veil_growing
-from engine.floor.shapes import TurnLimits, violations
-from engine.floor.structured import declines, read_growing, refusal
 from engine.formats.classic import Classic
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
+from engine.stage.drafts import UPDATE_SECONDS, Drafting, veil_growing
+from engine.stage.shapes import TurnLimits, violations
+from engine.stage.structured import declines, read_growing, refusal
 from engine.values.debate import Debate, Model, Sampling, Status, Violation
 from engine.values.messages import TurnPost
 from engine.values.ports import AnswerSchema, Call

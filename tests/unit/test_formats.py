@@ -17,8 +17,6 @@ from bot.settings.format_sections import (
     StructuredSettings,
     TeamSettings,
 )
-from engine.floor.floor import Floor
-from engine.floor.shapes import TurnLimits
 from engine.formats import FORMATS, Format, find_format, format_of, length_of
 from engine.formats.audited.audited import AuditedLimits
 from engine.formats.classic import ClassicLimits
@@ -27,6 +25,8 @@ from engine.formats.roundtable.roundtable import RoundtableLimits
 from engine.formats.structured.answers import StructuredLimits
 from engine.formats.team.bench import TeamLimits
 from engine.prompts.library import Prompts, load_prompts
+from engine.stage.shapes import TurnLimits
+from engine.stage.stage import Stage
 from engine.values.debate import Request, Setup, TurnOrder, Value
 from engine.values.errors import ModelError, PausedError, StoreError
 from tests.doubles.rehearsed import DiedError, RehearsedDesk, hold, setup_for, todays_prompts
@@ -161,11 +161,11 @@ class Toy(Format):
     def waves(self, request: Request) -> int:
         return 2
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         for side in "AB":
             await self.speak(floor, side)
 
-    async def speak(self, floor: Floor, side: str) -> None:
+    async def speak(self, floor: Stage, side: str) -> None:
         limits = TurnLimits(words=200)
         await floor.speak(side, "opening", template="toy/speech", limits=limits)
 
@@ -176,7 +176,7 @@ class NewToy(Toy):
     version = 2
     finishes: tuple[int, ...] = (1,)
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         for side in "AB" if floor.version == 1 else "BA":
             await self.speak(floor, side)
 
@@ -196,7 +196,7 @@ OLD, NEW = prompts("Speak."), prompts("Speak, and mind the new rules.")
 
 def release(monkeypatch: pytest.MonkeyPatch, toy: Format) -> None:
     known = {**FORMATS, "toy": toy}
-    for module in ("engine.formats", "engine.line.intake"):
+    for module in ("engine.formats", "engine.run.plan"):
         monkeypatch.setattr(f"{module}.FORMATS", known, raising=False)
 
 

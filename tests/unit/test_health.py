@@ -16,13 +16,12 @@ from aiohttp import ClientConnectionError, ClientResponse, ClientSession
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
+from adapters.database.database import SqlDatabase
 from adapters.metrics.counts import Counts
 from adapters.metrics.page import FAMILIES
-from adapters.storage.database import SqlDatabase
-from bot import health as rooms
-from bot.health import Connected, Health, Presence, serve_health
+from bot.serve import health as rooms
+from bot.serve.health import Build, Connected, Health, PlatformPresence, serve_health
 from bot.settings.sections import HealthSettings
-from bot.telemetry import Build
 from engine.store import Post, Store
 from engine.values.debate import Model, Status
 from engine.values.messages import Notice
@@ -139,7 +138,9 @@ async def test_what_alerts_watch_is_there_at_0_before_anything_happened(store: S
 async def test_a_platform_that_is_away_makes_it_unready_and_not_dead(store: Store) -> None:
     gateways: dict[str, Connected] = {
         "discord": lambda: False,
-        "slack": lambda: Presence(connected=False, standing_by=True, shares="bucket 2 of 4"),
+        "slack": lambda: PlatformPresence(
+            connected=False, standing_by=True, shares="bucket 2 of 4"
+        ),
     }
     async with served(Health(store, gateways)) as url:
         assert (await ask(f"{url}/livez"))[0] == 200
@@ -154,7 +155,7 @@ async def test_a_platform_that_is_away_makes_it_unready_and_not_dead(store: Stor
 async def test_connected_and_standing_by_are_ready(store: Store) -> None:
     gateways: dict[str, Connected] = {
         "discord": lambda: True,
-        "slack": lambda: Presence(connected=False, standing_by=True),
+        "slack": lambda: PlatformPresence(connected=False, standing_by=True),
     }
     async with served(Health(store, gateways)) as url, ClientSession() as session:
         status, body = await ask(f"{url}/readyz")
@@ -203,7 +204,7 @@ async def test_a_loop_that_was_blocked_is_said_for_a_while(
         [said] = body["problems"]
         assert said.startswith("The event loop was blocked for ")
         page = await (await fetch(session, f"{url}/metrics")).text()
-        monkeypatch.setattr("bot.telemetry.RECENT_SECONDS", 0.0)
+        monkeypatch.setattr("bot.serve.health.RECENT_SECONDS", 0.0)
         assert (await ask(f"{url}/livez"))[0] == 200
     buckets = {
         one.labels["le"]: one.value

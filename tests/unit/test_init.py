@@ -13,8 +13,8 @@ from hypothesis import given, strategies as st
 from rich.table import Table
 
 from bot.console import PIPE_WIDTH, TableConsole, print_json, print_lines
-from bot.init.choose import propose
-from bot.init.env_file import merge
+from bot.init.backends import propose
+from bot.init.init import merge
 from engine.values.errors import SettingsError
 
 ONLINE = "deepseek/v3 mistralai/mistral-large openai/gpt-5-mini google/gemini-3-flash qwen/qwen3"

@@ -8,12 +8,12 @@ import pytest
 
 from adapters.discord.render import (
     DESCRIPTION,
-    Payload as DiscordPayload,
+    DiscordPayload,
     parts as discord_parts,
     units,
 )
-from adapters.slack.render import Payload as SlackPayload, parts as slack_parts
-from engine.line.invitation import CASE, case_of, cases_of, ending_of
+from adapters.slack.render import SlackPayload, parts as slack_parts
+from engine.run.invitation import CASE, case_of, cases_of, ending_of
 from engine.values.debate import BallotKind, Model
 from engine.values.messages import VoteInvite
 from engine.words.translation import LANGUAGES

@@ -11,15 +11,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.jury.aggregate import aggregate
-from engine.jury.ballot import Reading
+from engine.jury.ballot import JurorReading
 from engine.jury.fitting import fit_jurors
-from engine.jury.hearing import hear
 from engine.jury.history import fit
 from engine.jury.model import posterior, signal
 from engine.jury.plan import WORTHWHILE, next_readings
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import DEBATE
-from engine.jury.sight import stake_of
+from engine.jury.sight import hear, stake_of
 from engine.store.journal import PastDebate
 from engine.values.debate import Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
 from engine.values.judging import TIE, Ballot, Verdict
@@ -100,7 +99,7 @@ def leaning(
 
 def hold(
     setup: PanelSetup,
-    judge: Callable[[Reading], Ballot],
+    judge: Callable[[JurorReading], Ballot],
     sides: tuple[str, ...] = SIDES,
 ) -> tuple[Verdict, tuple[Ballot, ...]]:
     """Ask for readings until the plan has none, and return the verdict and all ballots."""
@@ -119,7 +118,7 @@ X1 = 1 / 1.5 + 0.35  # the signal of a margin of one point with its verdict
 
 
 def _first_shown(
-    reading: Reading, sign: int, strength: Callable[[Random], int], rng: Random
+    reading: JurorReading, sign: int, strength: Callable[[Random], int], rng: Random
 ) -> Ballot:
     margin = sign * strength(rng) * (1 if reading.order == AB else -1)
     return leaning(reading.order, margin, juror=reading.juror.ref)
@@ -152,7 +151,7 @@ def test_jurors_whose_preference_of_a_place_was_learnt_never_decide() -> None:
     known = panel(6, history=fit(past).history)
     for size in (3, 4, 5, 6):
         ballots = [
-            _first_shown(Reading(juror, order), 1, lambda _: 3, rng)
+            _first_shown(JurorReading(juror, order), 1, lambda _: 3, rng)
             for juror, order in zip(known.roster[:size], (AB, BA) * 3, strict=False)
         ]
         assert aggregate(known, SIDES, ballots).verdict.winner == "tie"
@@ -227,7 +226,7 @@ def test_an_audit_is_measured_and_decides_nothing() -> None:
 
 
 def test_strict_panels_count_a_juror_that_disagrees_with_itself_as_a_tie() -> None:
-    def judge(reading: Reading) -> Ballot:
+    def judge(reading: JurorReading) -> Ballot:
         steady = reading.juror.name != "juror-0"
         return leaning(
             reading.order, 2 if steady or reading.order == AB else -2, juror=reading.juror.ref
@@ -273,7 +272,7 @@ def test_three_contenders_are_judged_by_the_same_formulas() -> None:
 def test_three_contenders_each_preferred_when_first_are_a_tie() -> None:
     sides = ("1", "2", "3")
 
-    def judge(reading: Reading) -> Ballot:
+    def judge(reading: JurorReading) -> Ballot:
         first = reading.order[0]
         strength = 6 + int(reading.juror.name[-1])
         points = {side: strength if side == first else 4 for side in sides}
@@ -376,7 +375,7 @@ def test_a_verdict_tells_that_the_order_alone_made_it_a_tie() -> None:
 # --- Which readings a panel asks for --------------------------------------------------------------
 
 
-def _tied(reading: Reading) -> Ballot:
+def _tied(reading: JurorReading) -> Ballot:
     return leaning(reading.order, 0, juror=reading.juror.ref, audit=reading.audit)
 
 
@@ -476,7 +475,7 @@ def _seat(fit: Fit | None, ordinal: int = 1, seed: int = 0) -> PanelSetup:
     return seat_panel(ROSTER, (), ordinal=ordinal, seed=seed, fit=fit)
 
 
-def _seeing(reading: Reading, margin: int = 2) -> Ballot:
+def _seeing(reading: JurorReading, margin: int = 2) -> Ballot:
     return leaning(reading.order, margin, juror=reading.juror.ref, audit=reading.audit)
 
 
@@ -566,7 +565,7 @@ def test_a_small_roster_reads_in_other_orders_and_a_lone_juror_gives_a_verdict()
 
 
 def test_a_spoilt_ballot_is_made_up_for() -> None:
-    def judge(reading: Reading) -> Ballot:
+    def judge(reading: JurorReading) -> Ballot:
         if reading.juror == ROSTER[7]:
             return spoilt(reading.order, reading.juror.ref)
         return _seeing(reading, 8)
@@ -673,7 +672,7 @@ def test_jurors_that_toss_a_coin_decide_next_to_nothing_from_the_first_debate_on
     assert len(decided) <= 4
 
 
-def _decided(judge: Callable[[Random, Reading], int], debates: int = 150) -> list[int]:
+def _decided(judge: Callable[[Random, JurorReading], int], debates: int = 150) -> list[int]:
     """Return the debates that had a winner, of an installation with such jurors."""
     rng, past, found = Random(8), list[PastDebate](), []
     learnt, model = fit(()), fit_jurors(())
@@ -700,7 +699,7 @@ def test_a_panel_of_opposite_preferences_never_decides() -> None:
     """Each of its debates could look like agreement; both orders of each juror show it."""
     prefers = {juror.ref: 1 if at % 2 else -1 for at, juror in enumerate(ROSTER)}
 
-    def judge(_: Random, reading: Reading) -> int:
+    def judge(_: Random, reading: JurorReading) -> int:
         return 3 * prefers[reading.juror.ref] * (1 if reading.order == AB else -1)
 
     assert _decided(judge, debates=100) == []

@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 from engine.jury.ballot import (
     TIE_WORDS,
+    JurorReading,
     Outcome,
-    Reading,
     ballot_schema,
     make_ballot,
     read_ballot,
@@ -229,7 +229,7 @@ def test_rubrics_weigh_to_one_and_score_from_1_to_10() -> None:
 
 
 def test_a_ballot_records_the_reply_and_an_invalid_one_keeps_its_text() -> None:
-    reading = Reading(Model.parse("online/x"), ("B", "A"))
+    reading = JurorReading(Model.parse("online/x"), ("B", "A"))
     reply = Reply(
         text="nonsense", finish="stop", model="x-1", usage=Usage(tokens_in=9), cost=0.1, latency=2
     )

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from engine.blinding import transcript
 from engine.blinding.identity import draw_names, kin, read_vocabulary, scrub
-from engine.blinding.transcript import Identities, Scribe, blind
+from engine.blinding.transcript import Identities, TranscriptWriter, blind
 from engine.prompts.library import load_prompts
 from engine.values.debate import Model, Turn
 
@@ -230,7 +230,7 @@ TURNS = (
 
 
 def test_a_transcript_goes_round_by_round_in_the_order_of_the_ballot() -> None:
-    transcript = Scribe("Topic", "", Identities(NAMES, MODELS)).lay_out(TURNS[::-1])
+    transcript = TranscriptWriter("Topic", "", Identities(NAMES, MODELS)).lay_out(TURNS[::-1])
     for order, first in ((("Heron", "Plover"), "Heron"), (("Plover", "Heron"), "Plover")):
         shown = transcript.arrange(order)
         assert [item.title for item in shown.rounds] == ["opening", "rebuttal"]
@@ -252,18 +252,22 @@ def test_what_was_heard_while_models_thought_is_blinded_again_only_for_a_new_nam
         return blind(text, *given, **also)  # type: ignore[arg-type]
 
     monkeypatch.setattr(transcript, "blind", note)
-    scribe = Scribe("Topic", "", Identities(NAMES, MODELS))
+    scribe = TranscriptWriter("Topic", "", Identities(NAMES, MODELS))
     for turn in (*TURNS, *TURNS):
         scribe.hear(turn)
     texts = [turn.text for turn in TURNS]
     assert blinded == [*texts, texts[0]]  # “I am Gemini” came after the first
     blinded.clear()
-    assert scribe.lay_out(TURNS) == Scribe("Topic", "", Identities(NAMES, MODELS)).lay_out(TURNS)
+    assert scribe.lay_out(TURNS) == TranscriptWriter(
+        "Topic", "", Identities(NAMES, MODELS)
+    ).lay_out(TURNS)
     assert [text for text in blinded if text in texts] == texts  # the fresh one's alone
 
 
 def _prompt(order: tuple[str, ...], *, blind: bool = True) -> str:
-    scribe = Scribe("Is side A's work worth it?", "Only Türkiye", Identities(NAMES, MODELS, blind))
+    scribe = TranscriptWriter(
+        "Is side A's work worth it?", "Only Türkiye", Identities(NAMES, MODELS, blind)
+    )
     transcript = scribe.lay_out(TURNS)
     arranged = transcript.arrange([NAMES[side] for side in order])
     return load_prompts().render("jury/transcript", answers=False, **arranged._asdict())
@@ -299,7 +303,9 @@ def test_a_debate_that_is_not_blind_shows_the_models() -> None:
 
 
 def test_simultaneous_turns_are_marked_so() -> None:
-    shown = Scribe("Topic", "", Identities(NAMES, MODELS)).lay_out(TURNS, simultaneous=True)
+    shown = TranscriptWriter("Topic", "", Identities(NAMES, MODELS)).lay_out(
+        TURNS, simultaneous=True
+    )
     assert {speech.spoke for item in shown.rounds for speech in item.speeches} == {
         "written at the same time"
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.models.bundled import bundled_price
+from adapters.models.prices import bundled_price
 from bot.settings.load import load_settings
 from engine.blinding.identity import kin
 from engine.jury.rubric import RUBRICS, read_rubric

@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from engine.jury.aggregate import BEHIND, MOST_JURORS, UNPROVEN
-from engine.jury.ballot import Reading
+from engine.jury.ballot import JurorReading
+from engine.jury.fit_quality import compare_rules
 from engine.jury.fitting import fit_jurors
-from engine.jury.gate import compare_rules
-from engine.jury.hearing import Heard, HeardDebate, hear
 from engine.jury.history import fit, fit_all
 from engine.jury.plan import attendance, next_readings
 from engine.jury.roster import seat_panel
-from engine.jury.sight import PROVEN, bet, combine, stake_of
+from engine.jury.sight import PROVEN, HeardDebate, PairBallot, bet, combine, hear, stake_of
 from engine.jury.tracking import track
 from engine.store.journal import PastDebate
 from engine.values.debate import SEES, Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
@@ -448,7 +447,7 @@ def _pairs(rng: Random, margin: Margin, debates: int, count: int = 3) -> list[He
     return [
         HeardDebate(
             tuple(
-                Heard(f"juror-{at}", f"family-{at}", o, margin(rng, o), 0.0)
+                PairBallot(f"juror-{at}", f"family-{at}", o, margin(rng, o), 0.0)
                 for at in range(count)
                 for o in (1, -1)
             )
@@ -475,7 +474,7 @@ def test_able_jurors_pass_it_after_ten_to_fifteen_debates() -> None:
             truth = rng.gauss(0, 1.1)
             felt = {at: truth + rng.gauss(0, 0.65) for at in range(3)}
             ballots = [
-                Heard(f"juror-{at}", "", o, 1.2 * (seen + 0.3 * o + rng.gauss(0, 0.55)), 0.0)
+                PairBallot(f"juror-{at}", "", o, 1.2 * (seen + 0.3 * o + rng.gauss(0, 0.55)), 0.0)
                 for at, seen in felt.items()
                 for o in (1, -1)
             ]
@@ -489,8 +488,12 @@ def test_one_able_juror_among_three_is_enough() -> None:
     held = [
         HeardDebate(
             (
-                *(Heard("able", "", o, side * 3.0, 0.0) for o in (1, -1)),
-                *(Heard(f"coin-{at}", "", o, coin(rng, o), 0.0) for at in (0, 1) for o in (1, -1)),
+                *(PairBallot("able", "", o, side * 3.0, 0.0) for o in (1, -1)),
+                *(
+                    PairBallot(f"coin-{at}", "", o, coin(rng, o), 0.0)
+                    for at in (0, 1)
+                    for o in (1, -1)
+                ),
             )
         )
         for rng in [Random(3)]
@@ -502,8 +505,10 @@ def test_one_able_juror_among_three_is_enough() -> None:
 
 
 def test_pairs_that_are_both_faint_say_nothing_and_unheard_jurors_neither() -> None:
-    assert bet([HeardDebate((Heard("a", "", 1, 0.3, 0), Heard("a", "", -1, 0.2, 0)))]) == {}
-    assert bet([HeardDebate((Heard("a", "", 1, 3.0, 0),))]) == {}
+    assert (
+        bet([HeardDebate((PairBallot("a", "", 1, 0.3, 0), PairBallot("a", "", -1, 0.2, 0)))]) == {}
+    )
+    assert bet([HeardDebate((PairBallot("a", "", 1, 3.0, 0),))]) == {}
     assert combine({}, ("a", "b")) == 1
     assert combine({"a": 2000.0, "b": 2000.0}, ("a", "b")) >= PROVEN
 
@@ -520,7 +525,7 @@ def _cold(roster: tuple[Model, ...] = ROSTER, **fit: object) -> PanelSetup:
     return seat_panel(roster, (), ordinal=1, seed=0, fit=Fit().model_copy(update=fit))
 
 
-def _says(margins: dict[str, int]) -> Callable[[Reading], Ballot]:
+def _says(margins: dict[str, int]) -> Callable[[JurorReading], Ballot]:
     return lambda it: leaning(it.order, margins.get(it.juror.ref, 2), juror=it.juror.ref)
 
 
@@ -557,7 +562,7 @@ def test_of_the_first_panels_a_juror_without_a_ballot_is_replaced(mode: PanelMod
     setup = _cold().model_copy(update={"mode": mode})
     lost, half = (one.ref for one in setup.roster[:2])
 
-    def answer(it: Reading) -> Ballot:
+    def answer(it: JurorReading) -> Ballot:
         silent = it.juror.ref == lost or (it.juror.ref == half and it.order == AB)
         return (
             spoilt(it.order, it.juror.ref) if silent else leaning(it.order, 2, juror=it.juror.ref)

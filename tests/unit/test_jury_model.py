@@ -10,14 +10,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.jury.errors import with_errors
+from engine.jury.fit_quality import with_errors
 from engine.jury.fitting import fit_jurors
-from engine.jury.hearing import Heard, HeardDebate
 from engine.jury.lbfgs import minimise
-from engine.jury.likelihood import KIN, SHARED, VARIANCE_SD, Likelihood, Model, gather
+from engine.jury.likelihood import (
+    KIN,
+    SHARED,
+    VARIANCE_SD,
+    JurorLikelihood,
+    SignalCovariance,
+    gather,
+)
 from engine.jury.model import (
-    Course,
-    Known,
+    JurorTraits,
+    ReadingSequence,
     choose,
     gain_of_another,
     plot,
@@ -25,7 +31,7 @@ from engine.jury.model import (
     signal,
     weigh,
 )
-from engine.jury.sight import SURE
+from engine.jury.sight import SURE, HeardDebate, PairBallot
 from engine.values.debate import Fit, JurorFit
 
 JURORS, FAMILIES = 12, 6
@@ -134,7 +140,7 @@ def test_what_another_call_is_worth_is_what_asking_gains_on_average(mean: float)
         later = mean + share * (truth - mean) + noise
         right = (np.sign(later) == np.sign(truth)).mean()
         gains.append((right - (np.sign(mean or 1) == np.sign(truth)).mean()) / calls)
-    course = Course(more, tuple(variances))
+    course = ReadingSequence(more, tuple(variances))
     assert gain_of_another(mean, before, course) == pytest.approx(max(0.0, *gains), abs=0.003)
 
 
@@ -143,7 +149,7 @@ def test_two_readings_of_a_juror_are_weighed_as_the_joint_distribution_has_them(
     names = tuple(fit.jurors)
     model = _joint(fit)
     first = fit.jurors[names[0]]
-    size = Known.of(first).size(fit.shared, fit.kin)
+    size = JurorTraits.of(first).size(fit.shared, fit.kin)
     # The second reading has all of the first but what does not stay of its own error.
     one = np.vstack([model, model[1]])
     one = np.column_stack([one, one[:, 1]])
@@ -174,17 +180,17 @@ def test_the_next_reading_is_the_one_that_lowers_the_variance_most() -> None:
     assert max(map((*asked, *course.readings).count, names)) <= 2
 
 
-def _said(seed: int = 0, *, people: bool = True) -> Likelihood:
+def _said(seed: int = 0, *, people: bool = True) -> JurorLikelihood:
     rng = np.random.default_rng(seed)
     signals = rng.normal(size=(80, 6))
     signals[rng.random(signals.shape) < 0.4] = np.nan
     kinship: NDArray[np.float64] = np.kron(np.eye(3), np.ones((2, 2))).astype(np.float64)
     if people:
         kinship = np.pad(kinship[:5, :5], (0, 1))
-    return Likelihood(gather(signals), kinship, np.zeros(6), people)
+    return JurorLikelihood(gather(signals), kinship, np.zeros(6), people)
 
 
-def _somewhere(said: Likelihood, seed: int = 5) -> NDArray[np.float64]:
+def _somewhere(said: JurorLikelihood, seed: int = 5) -> NDArray[np.float64]:
     start = said.start()
     found: NDArray[np.float64] = start + np.random.default_rng(seed).normal(0, 0.4, len(start))
     return found
@@ -197,8 +203,8 @@ def test_the_likelihood_is_that_of_the_ballots_that_were_asked() -> None:
     rng = np.random.default_rng(7)
     signals = rng.normal(size=(50, 6))
     signals[rng.random(signals.shape) < 0.5] = np.nan
-    said = Likelihood(gather(signals), np.eye(6), np.zeros(6))
-    covariance = Model.of(_somewhere(said), said).covariance
+    said = JurorLikelihood(gather(signals), np.eye(6), np.zeros(6))
+    covariance = SignalCovariance.of(_somewhere(said), said).covariance
     whole = 0.0
     for row in signals:
         heard = np.nonzero(~np.isnan(row))[0]
@@ -256,7 +262,7 @@ def _hold(
             margin = felt[juror] + o * lean
             said = float(np.sign(margin)) if abs(margin) > 0.25 else 0.0
             ballots.append(
-                Heard(f"juror-{juror:02}", f"family-{juror % FAMILIES}", o, margin, said)
+                PairBallot(f"juror-{juror:02}", f"family-{juror % FAMILIES}", o, margin, said)
             )
         human = float(np.sign(truth + rng.normal(0, 0.4))) if number < labels else None
         held.append(HeardDebate(tuple(ballots), human))
@@ -374,7 +380,7 @@ def hold(
         felt += rng.normal(size=NINE)
         felt[:HERD] += herd * rng.normal()
         ballots = tuple(
-            Heard(f"j{one}", f"f{one % THREE}", (-1) ** at, float(felt[one]), 0.0)
+            PairBallot(f"j{one}", f"f{one % THREE}", (-1) ** at, float(felt[one]), 0.0)
             for at, one in enumerate(rng.permutation(NINE)[:4])
         )
         human = float(np.sign(truth + rng.normal(0, 0.4))) if number < labels else None

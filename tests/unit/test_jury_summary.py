@@ -6,12 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.models.options import RehearsalOptions
-from adapters.models.scenes import Scene
+from adapters.models.scenes import RehearsalOptions, Scene
 from adapters.models.speeches import LANGUAGES, compose
 from engine.formats.classic import Classic
-from engine.jury.panel import open_transcript
-from engine.jury.summary import summarise
+from engine.jury.panel import open_transcript, summarise
 from engine.prompts.library import load_prompts
 from engine.values.debate import Debate, Status
 from engine.values.errors import BudgetError, ModelError, RostrumError

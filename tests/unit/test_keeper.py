@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
-from engine.fleet.leases import LEASE_SECONDS, Bell, Keeper
+from adapters.database.database import SqlDatabase
+from engine.fleet.leases import LEASE_SECONDS, LeaseManager, Notifier
 from engine.store import Caps, Lease, Store
 from engine.values.errors import LeaseLostError, PausedError, StoppedError
 from tests.kit import HANG_SECONDS, cancelled, create, new_debate, setup_of
@@ -19,9 +19,9 @@ NAME = f"debate/{DEBATE}"
 
 
 @asynccontextmanager
-async def running(store: Store, bell: Bell, holder: str) -> AsyncIterator[Keeper]:
+async def running(store: Store, bell: Notifier, holder: str) -> AsyncIterator[LeaseManager]:
     """Run a keeper beside the body."""
-    keeper = Keeper(store, bell, holder)
+    keeper = LeaseManager(store, bell, holder)
     task = asyncio.create_task(keeper.run())
     try:
         yield keeper
@@ -37,7 +37,7 @@ async def a_debate(store: Store) -> None:
 
 
 async def hold_until_interrupted(
-    keeper: Keeper, meanwhile: Callable[[], Awaitable[object]]
+    keeper: LeaseManager, meanwhile: Callable[[], Awaitable[object]]
 ) -> None:
     """Hold the lease for long, while something happens."""
     async with keeper.hold(NAME):
@@ -46,7 +46,7 @@ async def hold_until_interrupted(
 
 
 async def test_a_lease_that_somebody_holds_is_left_to_them(store: Store) -> None:
-    keeper = Keeper(store, Bell(), "one")
+    keeper = LeaseManager(store, Notifier(), "one")
     lease = await store.leases.claim(NAME, "one", 9)
     assert lease is not None
     with pytest.raises(LeaseLostError, match=f"Another process holds {NAME}"):
@@ -57,7 +57,7 @@ async def test_a_lease_that_somebody_holds_is_left_to_them(store: Store) -> None
 
 
 async def test_within_a_process_holders_take_turns(store: Store) -> None:
-    keeper, order = Keeper(store, Bell(), "one"), []
+    keeper, order = LeaseManager(store, Notifier(), "one"), []
 
     async def work(name: str) -> None:
         async with keeper.hold(NAME):
@@ -70,7 +70,7 @@ async def test_within_a_process_holders_take_turns(store: Store) -> None:
 
 
 async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Store) -> None:
-    bell = Bell()
+    bell = Notifier()
 
     async def take_over() -> None:
         await store.leases.claim(NAME, "two", 9)
@@ -85,7 +85,7 @@ async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Sto
 
 async def test_who_is_cancelled_while_a_lease_is_lost_ends(store: Store) -> None:
     """The loss would otherwise be told in place of the cancellation, and the holder go on."""
-    bell = Bell()
+    bell = Notifier()
     held = asyncio.Event()
     ends: list[str] = []
 
@@ -124,7 +124,7 @@ async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: Store)
             return task.cancelling()
         return -1
 
-    async with running(store, Bell(), "one") as keeper:
+    async with running(store, Notifier(), "one") as keeper:
         holder = asyncio.create_task(hold())
         await held.wait()
         keeper._holds[NAME].fail(LeaseLostError("Another process took over."))
@@ -132,7 +132,7 @@ async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: Store)
 
 
 async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: Store) -> None:
-    bell = Bell()
+    bell = Notifier()
     await a_debate(store)
 
     async def ask() -> None:
@@ -148,7 +148,7 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
     store: Store,
 ) -> None:
     """A debate that began, or wrote down its end, just then was left to nobody."""
-    bell = Bell()
+    bell = Notifier()
 
     async def look_all_the_time() -> None:
         while True:
@@ -164,7 +164,7 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
 
 
 async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: Store) -> None:
-    bell = Bell()
+    bell = Notifier()
     await a_debate(store)
     await store.debates.ask_stop(DEBATE, "enough")
     async with running(store, bell, "one") as keeper, keeper.hold(NAME, stoppable=False):
@@ -173,7 +173,7 @@ async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: Store) ->
 
 
 async def test_an_ordinary_cancellation_stays_one(store: Store) -> None:
-    keeper, held = Keeper(store, Bell(), "one"), asyncio.Event()
+    keeper, held = LeaseManager(store, Notifier(), "one"), asyncio.Event()
 
     async def hold() -> None:
         async with keeper.hold(NAME):
@@ -188,7 +188,7 @@ async def test_an_ordinary_cancellation_stays_one(store: Store) -> None:
 
 
 async def test_a_process_that_ends_begins_nothing_new(store: Store) -> None:
-    keeper = Keeper(store, Bell(), "one")
+    keeper = LeaseManager(store, Notifier(), "one")
     keeper.check()
     keeper.draining = True
     with pytest.raises(PausedError, match="goes on when Rostrum runs again"):
@@ -211,7 +211,7 @@ async def test_a_claim_interrupted_while_it_is_stored_leaves_the_lease_free(
         return lease
 
     monkeypatch.setattr(store.leases, "claim", claim_and_stall)
-    holding = asyncio.create_task(Keeper(store, Bell(), "one").hold(NAME).__aenter__())
+    holding = asyncio.create_task(LeaseManager(store, Notifier(), "one").hold(NAME).__aenter__())
     await stored.wait()
     holding.cancel()
     await asyncio.sleep(0)
@@ -239,14 +239,14 @@ async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
     shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It paid for calls that another process, which had taken over, paid for too."""
-    hours, bell, cut_off = Hours(), Bell(), asyncio.Event()
+    hours, bell, cut_off = Hours(), Notifier(), asyncio.Event()
 
     async def hang(holder: str, seconds: float) -> dict[str, int]:
         cut_off.set()
         return await asyncio.Future()
 
     monkeypatch.setattr("engine.fleet.leases.WATCH_SECONDS", 0.001)
-    keeper = Keeper(shared, bell, "one", hours)
+    keeper = LeaseManager(shared, bell, "one", hours)
     renewing = asyncio.create_task(keeper.run())
 
     async def time_passes() -> None:
@@ -268,7 +268,7 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
     shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer that took long says nothing about the time since."""
-    hours, bell, renewed = Hours(), Bell(), asyncio.Event()
+    hours, bell, renewed = Hours(), Notifier(), asyncio.Event()
     renew = shared.leases.renew
 
     async def answer_late(holder: str, seconds: float) -> dict[str, int]:
@@ -278,7 +278,7 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
         renewed.set()
         return epochs
 
-    keeper = Keeper(shared, bell, "one", hours)
+    keeper = LeaseManager(shared, bell, "one", hours)
     renewing = asyncio.create_task(keeper.run())
     async with keeper.hold(NAME) as lease:
         monkeypatch.setattr(shared.leases, "renew", answer_late)
@@ -295,7 +295,7 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
 
 async def test_on_a_file_of_its_own_a_slow_process_loses_nothing(store: Store) -> None:
     hours = Hours()
-    keeper = Keeper(store, Bell(), "one", hours)
+    keeper = LeaseManager(store, Notifier(), "one", hours)
     async with keeper.hold(NAME) as lease:
         hours.now += 3600
         keeper.check_lease(lease)

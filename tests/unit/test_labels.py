@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from engine.labelling.labelling import queue_of
 from engine.labelling.report import HARD, Labelled, LabelReport, Rate, report_of
 from engine.store import DebateRecord
-from engine.store.labelling import Drawn, Filled, Kind, Queued, Task
+from engine.store.labelling import Drawn, Kind, Queued, StoredSheetAnswer, Task
 from engine.tally.questions import options_of, stance_name
 from engine.tally.tally import turn_labels
 from engine.values.errors import UsageError
@@ -282,7 +282,7 @@ def sheet(person: int, debate: str, option: str, kind: Kind = "plain", **said: o
             "kind": kind,
             "order": "AB",
             "given_at": NOW,
-            "filled": Filled.model_validate({"option": option, "seconds": 60.0} | said),
+            "filled": StoredSheetAnswer.model_validate({"option": option, "seconds": 60.0} | said),
             **own,
         }
     )

@@ -20,15 +20,15 @@ STEPS = (
     "for code in l.NAMES: l.language_name(l.check_language(code))",
     "import adapters.models.router as r; r.open_models({})",
     "import bot.cli",
-    "import bot.run, adapters.discord.render, adapters.slack.render; bot.run.load_served()",
+    "import bot.serve.run as r, adapters.discord.render, adapters.slack.render; r.load_served()",
 )
 SETTINGS, LANGUAGES, MODELS, COMMANDS, BOT = range(5)
 # The whole classic debate: jury, votes, reveal and export; whatever listens on this machine.
 DEMO = """
 import sys
-import bot.demo
+import bot.local.demo
 from bot.cli import app
-bot.demo.OLLAMA = bot.demo.LM_STUDIO = "http://127.0.0.1:9/v1"
+bot.local.demo.OLLAMA = bot.local.demo.LM_STUDIO = "http://127.0.0.1:9/v1"
 app(["demo", "--out", sys.argv[1], "--votes", "A=3,B=2"], standalone_mode=False)
 for name, module in [*sys.modules.items()]:
     print("LOADED", name, getattr(module, "__file__", None) or "")
@@ -37,20 +37,19 @@ for name, module in [*sys.modules.items()]:
 DEMO_LINES = 39_300
 NOT_IN_A_DEMO = """
 adapters.metrics.counts adapters.models.backends adapters.models.client adapters.models.discovery
-adapters.models.moderation adapters.models.search adapters.terminal.keys bot.audience
+adapters.models.moderation adapters.models.search adapters.terminal.keys bot.local.keyboard
 bot.commands.bench bot.commands.data bot.commands.debate bot.commands.label bot.commands.operate
-bot.commands.series bot.commands.serve bot.debate bot.filters bot.settings.load bot.telemetry
-bot.writing engine.dataset.layouts engine.dataset.prompt_table engine.delivery.alerts
-engine.delivery.board engine.delivery.deleter engine.delivery.ending engine.drawing
-engine.fleet.limits engine.floor.drafts engine.floor.research engine.jury.history
-engine.jury.model engine.line.guest engine.line.guests engine.line.mirror
-engine.line.question_time engine.line.rematch engine.line.replacing engine.stats.confidence
-engine.values.markdown engine.values.overlap engine.votes.audience engine.votes.spoken
-engine.words.invitations engine.words.league engine.words.scores aiohttp numpy
+bot.commands.series bot.commands.serve bot.local.debate bot.record.filters bot.settings.load
+bot.serve.health engine.dataset.layouts engine.dataset.prompt_table engine.delivery.ending
+engine.delivery.board engine.delivery.deleter engine.drawing engine.fleet.limits
+engine.stage.drafts engine.stage.research engine.jury.history engine.jury.model engine.run.guest
+engine.run.rematch engine.run.question_time engine.stats.confidence engine.values.markdown
+engine.values.overlap engine.votes.audience engine.votes.spoken engine.words.invitations
+engine.words.league engine.words.scores aiohttp numpy
 """
 # Imported by no serving process before it serves: in a thread, or by an operator's choice.
 NOT_SERVED = (
-    "engine.jury.errors engine.jury.fitting engine.jury.gate engine.dataset.parquet"
+    "engine.jury.fit_quality engine.jury.fitting engine.jury.fit_quality engine.dataset.parquet"
     " engine.dataset.layouts engine.dataset.prompt_table engine.store.tables"
 )
 
@@ -108,7 +107,7 @@ def test_what_serves_has_imported_what_it_serves(loaded: list[list[str]]) -> Non
         for name in (imported.module, *(f"{imported.module}.{one.name}" for one in imported.names))
         if name and (ROOT / f"{name.replace('.', '/')}.py").exists()
     }
-    assert "engine.line.guest" in inside
+    assert "engine.run.guest" in inside
     assert inside - {*loaded[BOT]} == {*NOT_SERVED.split()}
 
 

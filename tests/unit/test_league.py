@@ -11,7 +11,7 @@ from PIL import Image
 from adapters.pictures.png import to_png
 from engine.series.matches import (
     MOST_MATCHES,
-    Result,
+    MatchResult,
     champions,
     decide,
     draw,
@@ -38,13 +38,13 @@ def league(system: System, count: int = 4, rounds: int = 1) -> League:
     return League(system=system, rounds=rounds, seed=7, models=models)
 
 
-def play(held: League) -> tuple[League, dict[int, Result]]:
+def play(held: League) -> tuple[League, dict[int, MatchResult]]:
     """Play a league in which the name that comes first wins."""
-    results: dict[int, Result] = {}
+    results: dict[int, MatchResult] = {}
     while (drawn := draw(held, results)) != held:
         held = drawn
         for at, match in enumerate(held.drawn):
-            results[at] = Result(min(match.pair), "people")
+            results[at] = MatchResult(min(match.pair), "people")
     return held, results
 
 
@@ -83,13 +83,13 @@ def test_in_a_knockout_who_loses_is_out(count: int) -> None:
 
 def test_a_tie_in_a_knockout_is_played_again_with_sides_exchanged_and_then_drawn_by_lot() -> None:
     held = draw(league(System.KNOCKOUT, 3), {})
-    results: dict[int, Result] = {}
+    results: dict[int, MatchResult] = {}
     first = held.drawn[0]
     for number in range(MOST_MATCHES):
         assert len(held.drawn) == number + 1
         assert held.drawn[number].pair == first.pair
         assert drew_lots(held, results, first.pair) == ""
-        results[number] = Result(TIE if number else None, "jury" if number else "")
+        results[number] = MatchResult(TIE if number else None, "jury" if number else "")
         held = draw(held, results)
     assert (held.drawn[1].a, held.drawn[1].b) == (first.b, first.a)
     through = drew_lots(held, results, first.pair)
@@ -99,10 +99,10 @@ def test_a_tie_in_a_knockout_is_played_again_with_sides_exchanged_and_then_drawn
 
 def test_a_result_that_comes_late_changes_no_match_that_was_drawn() -> None:
     held = draw(league(System.SWISS, 4, 2), {})
-    results = {0: Result(None, ""), 1: Result(min(held.drawn[1].pair), "people")}
+    results = {0: MatchResult(None, ""), 1: MatchResult(min(held.drawn[1].pair), "people")}
     held = draw(held, results)
     before = held.drawn
-    results[0] = Result(max(held.drawn[0].pair), "jury")
+    results[0] = MatchResult(max(held.drawn[0].pair), "jury")
     assert draw(held, results).drawn[: len(before)] == before
 
 
@@ -123,18 +123,18 @@ def reveal(people: str | None, jury: str | None) -> Reveal:
 @pytest.mark.parametrize(
     ("decided", "people", "jury", "expected"),
     [
-        ("people", "A", "B", Result("near/ana", "people")),
-        ("people", None, "B", Result(None, "")),
-        ("jury", "A", "B", Result("near/ben", "jury")),
-        ("people_then_jury", "A", "B", Result("near/ana", "people")),
-        ("people_then_jury", None, "B", Result("near/ben", "jury")),
-        ("people_then_jury", "tie", "B", Result("tie", "people")),
-        ("people_then_jury", None, None, Result(None, "")),
-        ("people_then_jury", "weak", "A", Result("near/ana", "jury")),
+        ("people", "A", "B", MatchResult("near/ana", "people")),
+        ("people", None, "B", MatchResult(None, "")),
+        ("jury", "A", "B", MatchResult("near/ben", "jury")),
+        ("people_then_jury", "A", "B", MatchResult("near/ana", "people")),
+        ("people_then_jury", None, "B", MatchResult("near/ben", "jury")),
+        ("people_then_jury", "tie", "B", MatchResult("tie", "people")),
+        ("people_then_jury", None, None, MatchResult(None, "")),
+        ("people_then_jury", "weak", "A", MatchResult("near/ana", "jury")),
     ],
 )
 def test_people_decide_where_the_quorum_is_met_and_else_whoever_is_set(
-    decided: str, people: str | None, jury: str | None, expected: Result
+    decided: str, people: str | None, jury: str | None, expected: MatchResult
 ) -> None:
     held = league(System.SWISS).model_copy(update={"decided": Decided(decided)})
     assert decide(held, reveal(people, jury)) == expected
@@ -142,10 +142,10 @@ def test_people_decide_where_the_quorum_is_met_and_else_whoever_is_set(
 
 def test_in_a_knockout_the_jury_breaks_a_tie_of_the_people() -> None:
     held = league(System.KNOCKOUT)
-    assert decide(held, reveal("tie", "B")) == Result("near/ben", "jury")
-    assert decide(held, reveal("tie", None)) == Result("tie", "people")
+    assert decide(held, reveal("tie", "B")) == MatchResult("near/ben", "jury")
+    assert decide(held, reveal("tie", None)) == MatchResult("tie", "people")
     alone = held.model_copy(update={"decided": Decided.PEOPLE})
-    assert decide(alone, reveal("tie", "B")) == Result("tie", "people")
+    assert decide(alone, reveal("tie", "B")) == MatchResult("tie", "people")
 
 
 def test_the_standing_fits_a_phone_in_every_language() -> None:

@@ -77,14 +77,12 @@ def test_a_text_line_reads_from_time_to_details() -> None:
 
 def test_json_lines_carry_level_logger_and_values() -> None:
     read = start(format="json")
-    logging.getLogger("engine.line.run").error(
-        "turn %s failed", 3, extra={"step": "turn/opening/A"}
-    )
+    logging.getLogger("engine.run.run").error("turn %s failed", 3, extra={"step": "turn/opening/A"})
     (event,) = as_json(read)
     assert event["event"] == "turn 3 failed"
     assert (event["level"], event["logger"], event["step"]) == (
         "error",
-        "engine.line.run",
+        "engine.run.run",
         "turn/opening/A",
     )
 

@@ -20,13 +20,13 @@ from pydantic import SecretStr
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import PRESETS, Backend, ModerationEndpoint, SearchEndpoint
-from adapters.models.bundled import bundled_price
 from adapters.models.connection import pool_size
 from adapters.models.discovery import KnownServer, find_local_servers, probe
+from adapters.models.faults import CallFault
 from adapters.models.moderation import HttpModerator
-from adapters.models.outcomes import CallFault
+from adapters.models.prices import bundled_price
 from adapters.models.router import open_models
-from bot.demo import local_servers
+from bot.local.demo import local_servers
 from engine.values.debate import RETRIEVAL, Model
 from engine.values.errors import ModelError, SettingsError
 from engine.values.ports import Call, FaultKind, Reply
@@ -153,10 +153,10 @@ async def test_a_demo_finds_a_server_that_listens(monkeypatch: pytest.MonkeyPatc
         place = KnownServer("ollama", "Ollama", server.base_url)
         found = partial(find_local_servers, (place,))
         monkeypatch.setattr("adapters.models.discovery.find_local_servers", found)
-        monkeypatch.setattr("bot.demo.LM_STUDIO", f"http://127.0.0.1:{free_port()}/v1")
-        monkeypatch.setattr("bot.demo.OLLAMA", server.base_url)
+        monkeypatch.setattr("bot.local.demo.LM_STUDIO", f"http://127.0.0.1:{free_port()}/v1")
+        monkeypatch.setattr("bot.local.demo.OLLAMA", server.base_url)
         assert [one.base_url for one in await local_servers()] == [server.base_url]
-        monkeypatch.setattr("bot.demo.OLLAMA", f"http://127.0.0.1:{free_port()}/v1")
+        monkeypatch.setattr("bot.local.demo.OLLAMA", f"http://127.0.0.1:{free_port()}/v1")
         assert await local_servers() == [], "no port was open"
 
 

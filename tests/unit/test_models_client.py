@@ -17,14 +17,13 @@ from pydantic import SecretStr
 from adapters.models import prices
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import PRESETS, Backend
-from adapters.models.bundled import bundled_price
 from adapters.models.connection import ConnectionPool
 from adapters.models.discovery import probe
-from adapters.models.marks import MOST, places
-from adapters.models.prices import PriceBook, read_prices
+from adapters.models.habits import MOST, places
+from adapters.models.prices import PriceBook, bundled_price, read_prices
 from adapters.models.router import ModelRouter, open_models
 from bench.wheel.line import defaults_with, open_line
-from engine.line.intake import Order
+from engine.run.plan import Order
 from engine.store import Store
 from engine.values.debate import Model, Origin, Price, Tier, Usage
 from engine.values.errors import ModelError
@@ -940,7 +939,7 @@ def test_the_bundled_list_is_read_without_a_network_or_a_thread() -> None:
         "import socket, threading\n"
         "def refuse(*a, **k): raise SystemExit('it connects')\n"
         "socket.socket.connect = socket.getaddrinfo = socket.create_connection = refuse\n"
-        "from adapters.models.bundled import bundled_price\n"
+        "from adapters.models.prices import bundled_price\n"
         f"print(bundled_price({OPENAI!r}, 'gpt-5-mini').usd_in, threading.active_count())"
     )
     assert printed_by(code).split() == ["0.25", "1"]

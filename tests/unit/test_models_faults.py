@@ -16,15 +16,14 @@ from hypothesis import given, strategies as st
 from adapters.models import faults
 from adapters.models.answers import read_answer
 from adapters.models.backends import PRESETS, Backend
+from adapters.models.decoding import redact
 from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, EventReader
-from adapters.models.faults import complaint, retry_after, status_fault
+from adapters.models.faults import CallAnswer, CallFault, Next, complaint, retry_after, status_fault
 from adapters.models.habits import Habits
-from adapters.models.outcomes import CallAnswer, CallFault, Next
 from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
-from adapters.models.redaction import redact
 from engine.delivery.ending import MODEL_FAILED, refusal_of
-from engine.floor.steps import Pace
+from engine.stage.steps import Pace
 from engine.values.errors import ModelError, failure_in, without_words
 from tests.kit import HANG_SECONDS
 

@@ -17,13 +17,13 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from adapters.models import JsonForm, connection
-from adapters.models.answers import Content, read_text
+from adapters.models.answers import TextContent, read_text
 from adapters.models.attempts import RetryPolicy, wait_after
 from adapters.models.backends import Backend
-from adapters.models.outcomes import CallFault
+from adapters.models.faults import CallFault
 from adapters.models.pacing import Gate
-from engine.floor.steps import Pace
-from engine.floor.structured import read_object
+from engine.stage.steps import Pace
+from engine.stage.structured import read_object
 from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, RefusedError
 from engine.values.ports import AnswerSchema, Call, FaultKind, Reply
@@ -217,7 +217,7 @@ def test_a_draft_in_the_reasoning_is_not_the_answer(text: str) -> None:
 
 def test_an_object_that_a_quoted_debater_wrote_never_follows_its_reasoning() -> None:
     for text in ('{"a": "B wrote: </think>{\\"a\\": 2}', "{'a': 'B wrote: </think>{\"a\": 2}', b"):
-        assert read_text(text) == Content(text)
+        assert read_text(text) == TextContent(text)
 
 
 @pytest.mark.parametrize(

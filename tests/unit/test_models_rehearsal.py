@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.models.attempts import RetryPolicy
-from adapters.models.options import RehearsalOptions
 from adapters.models.rehearsal import RehearsalModels
-from adapters.models.scenes import Scene
-from adapters.models.speeches import LANGUAGES, STAGES, Point, compose, load_script
-from engine.floor.shapes import FLAG, TEXT, by_key, choice, record, several, whole
+from adapters.models.scenes import RehearsalOptions, Scene
+from adapters.models.speeches import LANGUAGES, STAGES, ArgumentPoint, compose, load_script
 from engine.jury.ballot import ballot_schema, read_ballot
+from engine.stage.shapes import FLAG, TEXT, by_key, choice, record, several, whole
 from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, UsageError
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
@@ -457,7 +456,7 @@ async def test_the_reason_of_a_convergence_is_that_of_its_outcome(language: str)
 def test_every_point_is_a_claim_with_its_reasoning(stance: str, language: str) -> None:
     """“The alternative” stood as a claim."""
     script = load_script(language, stance)
-    known: list[Point] = [*script.points, *script.premises]
+    known: list[ArgumentPoint] = [*script.points, *script.premises]
     assert len({point.title for point in known}) == len(known)
     alone = [p.title for p in known if len(re.findall(r"[.!?](?=\s|$)|[。！？]", p.text)) < 2]
     assert not alone

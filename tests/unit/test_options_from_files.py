@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.orders import order_of
+from bot.local.orders import order_of
 from engine.values.debate import Setup
 from engine.values.errors import UsageError
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for

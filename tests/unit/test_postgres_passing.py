@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from adapters.database import postgres
+from adapters.database.database import SqlDatabase
+from adapters.database.jobs import JobTable
 from adapters.models.router import open_models
-from adapters.storage import postgres
-from adapters.storage.database import SqlDatabase
-from adapters.storage.jobs import JobTable
 from bot.app import MainLine
-from bot.role import Role
+from bot.sharing import Role
 from engine.fleet import leases
-from engine.fleet.leases import Bell, Keeper
-from engine.line.intake import Order
-from engine.line.run import Runner
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.prompts.library import load_prompts
+from engine.run.plan import Order
+from engine.run.run import Runner
 from engine.store import Store
 from engine.store.database import SqlConnection
 from engine.store.people import ensure_person
@@ -86,8 +86,8 @@ async def test_a_database_that_cannot_be_used_now_ends_no_debate(
     order = Order(platform="series", community="club", place="lobby", topic="Tea beats coffee")
     debate = (await line.service.start(order, DEFAULTS)).debate.id
     await database.write(lambda c: c.driver.execute(SHORT_OF.format(state=state), prepare=False))
-    bell = Bell()
-    running = Runner(store, models, Keeper(store, bell, "one"), bell).run_debate(debate)
+    bell = Notifier()
+    running = Runner(store, models, LeaseManager(store, bell, "one"), bell).run_debate(debate)
     if ends:
         await running
     else:
@@ -106,7 +106,7 @@ async def test_a_process_goes_by_the_databases_clock_from_its_first_look(
     real, shared = machine_now, SharedTime()
     monkeypatch.setattr("engine.values.ports.SHARED_TIME", shared)
     monkeypatch.setattr(postgres, "SHARED_TIME", shared)
-    for module in ("engine.values.ports", "adapters.storage.postgres"):
+    for module in ("engine.values.ports", "adapters.database.postgres"):
         monkeypatch.setattr(f"{module}.machine_now", lambda: real() + timedelta(minutes=5))
     await asyncio.to_thread(database.peek)  # as a start does, before anything is written
     assert abs(utc_now() - real()) < timedelta(seconds=1)
@@ -125,14 +125,14 @@ async def test_a_newer_versions_debate_does_not_end_a_process_that_queues(
 async def test_a_newer_versions_debate_is_left_to_its_processes(
     database: SqlDatabase, store: Store
 ) -> None:
-    models, bell = open_models({}), Bell()
+    models, bell = open_models({}), Notifier()
     line = MainLine(store, models, load_prompts(), (), role=Role.GATEWAY)
     order = Order(platform="series", community="club", place="lobby", topic="Tea beats coffee")
     debate = (await line.service.start(order, DEFAULTS)).debate
     version = f'"format_version":{debate.setup.format_version}'
     later = "UPDATE debates SET setup = replace(setup, :was, :now)"
     assert await database.run(later, was=version, now='"format_version":99')
-    await Runner(store, models, Keeper(store, bell, "one"), bell).run_debate(debate.id)
+    await Runner(store, models, LeaseManager(store, bell, "one"), bell).run_debate(debate.id)
     await models.aclose()
     assert (await store.debates.get(debate.id)).status.live
     assert await store.leases.held("debate/", "two") == {}
@@ -192,7 +192,7 @@ async def test_the_lease_of_a_process_that_was_killed_is_waited_for(
     monkeypatch.setattr(leases, "LEASE_SECONDS", 1.0)
     dead = await store.leases.claim("debate/1", "dead", 0.3)
     assert dead is not None
-    async with Keeper(store, Bell(), "new").hold("debate/1", patient=True) as lease:
+    async with LeaseManager(store, Notifier(), "new").hold("debate/1", patient=True) as lease:
         assert lease.epoch > dead.epoch
 
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import make_ready, migrate, newest, require_newest
-from bot.copying import _of_target
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import make_ready, migrate, newest, require_newest
+from bot.operations.copy import _of_target
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 from tests.doubles.databases import PostgresDouble
@@ -152,7 +152,7 @@ async def test_only_migrate_upgrades_an_older_schema(
     async with opened(empty_url) as database:
         await migrate(database)
     known = [newest(), "9999"]
-    monkeypatch.setattr("adapters.storage.migrate.revisions", lambda: known)
+    monkeypatch.setattr("adapters.database.migrate.revisions", lambda: known)
     said = await refusal(empty_url, use)
     assert "this version needs 9999; run rostrum migrate." in said
 
@@ -211,10 +211,10 @@ def test_without_the_driver_a_sentence_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = {"procrastinate": True}
-    monkeypatch.setattr("adapters.storage.database.find_spec", found.get)
+    monkeypatch.setattr("adapters.database.database.find_spec", found.get)
     with pytest.raises(StoreError, match=r"needs psycopg, .* pip install 'psycopg\[binary\]"):
         SqlDatabase("postgresql://ann@host/db")
-    monkeypatch.setattr("adapters.storage.database.find_spec", lambda name: None)
+    monkeypatch.setattr("adapters.database.database.find_spec", lambda name: None)
     with pytest.raises(StoreError, match="needs psycopg and procrastinate, which are not") as told:
         SqlDatabase("postgresql://ann@host/db")
     assert str(told.value).endswith(", or set ROSTRUM_DATABASE_URL to a file.")

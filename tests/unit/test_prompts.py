@@ -17,9 +17,7 @@ import regex
 from hypothesis import given, settings, strategies as st
 from jinja2 import nodes
 
-from engine.blinding.transcript import Identities, Scribe
-from engine.floor.shapes import TurnLimits, example
-from engine.floor.structured import example_texts
+from engine.blinding.transcript import Identities, TranscriptWriter
 from engine.formats.roundtable.roundtable import Personas
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.jury.explain import explain
@@ -32,13 +30,15 @@ from engine.prompts.library import (
     SPOKEN,
     Prompts,
     Quoted,
-    Record,
-    Speech,
+    QuotedSpeech,
+    SpeechRecord,
     guard,
     load_prompts,
     quote,
     unquote,
 )
+from engine.stage.shapes import TurnLimits, example
+from engine.stage.structured import example_texts
 from engine.values.errors import SettingsError
 from engine.values.ports import AnswerSchema, Call, Reply
 from tests.doubles.rehearsed import (
@@ -406,7 +406,9 @@ def test_every_line_of_a_text_is_marked(text: str) -> None:
 
 
 def test_the_texts_of_a_record_are_marked_and_what_says_whose_they_are_is_not() -> None:
-    record = Record([Speech("[A, opening]", "Tea.\n[B, opening]\nI concede."), Speech("[B]", "")])
+    record = SpeechRecord(
+        [QuotedSpeech("[A, opening]", "Tea.\n[B, opening]\nI concede."), QuotedSpeech("[B]", "")]
+    )
     assert record == "[A, opening]\nTea.\n[B, opening]\nI concede.\n\n[B]\n"
     assert quote(record) == "[A, opening]\n> Tea.\n> [B, opening]\n> I concede.\n\n[B]\n"
     assert quote(quote("Tea.")) == "> Tea."
@@ -417,7 +419,7 @@ def test_the_texts_of_a_record_are_marked_and_what_says_whose_they_are_is_not() 
 def test_jurors_read_a_text_within_its_marks(text: str) -> None:
     def read(text: str) -> list[str]:
         turns = [turn(1, f"Tea. {text}", asked=(text,)), turn(2, text, side="B", seat="B")]
-        scribe = Scribe(text, text, CAST, {"A": text, "B": text})
+        scribe = TranscriptWriter(text, text, CAST, {"A": text, "B": text})
         variables = scribe.lay_out(turns)._asdict() | {"answers": False}
         return layout(todays_prompts().render("jury/transcript", **variables))
 

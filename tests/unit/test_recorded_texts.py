@@ -22,11 +22,11 @@ from typer.testing import CliRunner
 
 from adapters.discord import render as discord_render
 from adapters.discord.commands import TopicForm
-from adapters.discord.render import Payload as DiscordPayload, modal_of
+from adapters.discord.render import DiscordPayload, modal_of
 from adapters.slack import render as slack_render
 from adapters.slack.forms.fields import form_of as start_form, form_view, settings_form
 from adapters.slack.home import view_of
-from adapters.slack.render import Payload as SlackPayload
+from adapters.slack.render import SlackPayload
 from adapters.terminal.render import plain
 from bot.cli import app
 from engine.blinding.transcript import BlindTurn, Round
@@ -49,8 +49,7 @@ from engine.values.debate import Status
 from engine.values.language import ENGLISH, speaking, spoken
 from engine.values.messages import File, Message, TurnPost
 from engine.values.ports import AnswerSchema, Call, Reply
-from engine.words.buttons import ButtonAction
-from engine.words.forms import form_of
+from engine.words.buttons import ButtonAction, form_of
 from engine.words.translation import LANGUAGES
 from tests.contract.test_every_message import messages
 from tests.doubles.facts import Code

@@ -40,7 +40,7 @@ def by_slack(*names: str) -> Iterator[VenueError]:
     for name in names or SLACKS_NAMES:
         data = {"ok": False, "error": name, "needed": "reactions:read"}
         answer = SimpleNamespace(data=data, status_code=200, headers={})
-        for act, place in product(of_slack.Act, (PLACE, "")):
+        for act, place in product(of_slack.SlackAct, (PLACE, "")):
             refused = cast(SlackApiError, make("refused", answer))
             yield of_slack.explain(refused, act, place, MESSAGE)
 
@@ -48,7 +48,7 @@ def by_slack(*names: str) -> Iterator[VenueError]:
 def by_discord(*codes: Code) -> Iterator[VenueError]:
     for code in codes or Code:
         answer: Any = SimpleNamespace(status=code.status, reason="refused")
-        for act, place in product(of_discord.Act, (PLACE, "")):
+        for act, place in product(of_discord.DiscordAct, (PLACE, "")):
             refused = discord.HTTPException(answer, {"code": code, "message": "No."})
             yield of_discord.explain(refused, act, place, MESSAGE)
 

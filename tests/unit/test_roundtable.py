@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from adapters.discord import render as discord
-from adapters.discord.render import Payload as DiscordPayload
+from adapters.discord.render import DiscordPayload
 from adapters.slack import render as slack
-from adapters.slack.render import Payload as SlackPayload
+from adapters.slack.render import SlackPayload
 from engine.formats import find_format
 from engine.formats.roundtable.roundtable import NAME_CHARS
 from engine.jury.rubric import find_rubric

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import secret_files
+from bot.settings import load
 from bot.settings.load import find_secrets, load_settings
 from engine.values.errors import SettingsError
 
@@ -20,9 +20,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with an empty environment; `mounted` stands for /run/secrets."""
     for name in [name for name in os.environ if name.upper().startswith("ROSTRUM_")]:
         monkeypatch.delenv(name)
-    monkeypatch.delenv(secret_files.GIVEN_BY_SYSTEMD, raising=False)
+    monkeypatch.delenv(load.GIVEN_BY_SYSTEMD, raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(secret_files, "MOUNTED", tmp_path / "mounted")
+    monkeypatch.setattr(load, "MOUNTED", tmp_path / "mounted")
     (tmp_path / "mounted").mkdir()
     return tmp_path
 

@@ -10,11 +10,9 @@ from dataclasses import replace
 import pytest
 
 import engine.delivery.seeds
-import engine.delivery.unseeding
 from bot.clock import SystemClock
-from engine.delivery.seeds import Seeds
-from engine.delivery.unseeding import Unseeding
-from engine.fleet.leases import Bell
+from engine.delivery.seeds import SeedReactions, Unseeding
+from engine.fleet.leases import Notifier
 from engine.store import Store
 from engine.values.debate import BallotKind
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
@@ -45,11 +43,11 @@ async def test_the_next_process_adds_what_was_refused_for_now(
     poll = await open_poll(store, venue)
     venue.messages[poll.message].seeds.clear()
     venue.busy = True
-    await Seeds(venue, store, Bell(), SystemClock()).plant(
+    await SeedReactions(venue, store, Notifier(), SystemClock()).plant(
         poll.debate_id, Question.VOTE, poll.message, OPTIONS
     )
     venue.busy = False
-    running = asyncio.create_task(Seeds(venue, store, Bell(), SystemClock()).run())
+    running = asyncio.create_task(SeedReactions(venue, store, Notifier(), SystemClock()).run())
     try:
         await _until_seeded(venue, poll)
     finally:
@@ -82,7 +80,7 @@ async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_sai
     monkeypatch.setattr(engine.delivery.seeds, "LOOK_SECONDS", 0.02)
     venue = UnreadVenue()
     venue.poll = await open_poll(store, venue)
-    running = asyncio.create_task(Seeds(venue, store, Bell(), SystemClock()).run())
+    running = asyncio.create_task(SeedReactions(venue, store, Notifier(), SystemClock()).run())
     try:
         async with asyncio.timeout(HANG_SECONDS):
             while len(venue.reasons) < 5:
@@ -100,14 +98,14 @@ async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_sai
 
 @pytest.fixture
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.delivery.unseeding, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(engine.delivery.unseeding, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(engine.delivery.seeds, "LOOK_SECONDS", 0.01)
 
 
 @asynccontextmanager
 async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
     """Let another process remove what is left."""
-    joints = (poll.venue, poll.store, Bell(), SystemClock())
+    joints = (poll.venue, poll.store, Notifier(), SystemClock())
     task = asyncio.create_task(Unseeding(*joints, lambda _: adding).run())
     try:
         yield
@@ -233,7 +231,7 @@ async def test_none_is_removed_while_it_is_being_added(store: Store) -> None:
     async with removing(poll, adding=True):
         await asyncio.sleep(0.05)
     assert _removals(poll) == []
-    seeds = Seeds(poll.venue, store, Bell(), SystemClock())
+    seeds = SeedReactions(poll.venue, store, Notifier(), SystemClock())
     poll.venue.messages[poll.message].seeds.clear()
     await seeds.plant(poll.debate_id, Question.VOTE, poll.message, OPTIONS)
     assert poll.venue.messages[poll.message].seeds == set()  # it has closed

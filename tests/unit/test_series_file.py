@@ -20,25 +20,25 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from bot.console import pack
-from bot.series_progress import LINE_SECONDS, Bar, Display
+from bot.research.series_progress import LINE_SECONDS, Bar, Display
 from engine.series.contents import Planned, check_unchanged, expand, first_time, next_time
 from engine.series.design import (
     PRIOR,
     Design,
     Informative,
+    PairTally,
     Seats,
-    Tally,
     learn,
     rate_seats,
     width_of,
 )
 from engine.series.matches import Chooser, Swiss, choose, pair_up
-from engine.series.runner import Standing
-from engine.series.spec import Daily, People, Place, Series, read_series, read_when
+from engine.series.runner import SeriesProgress
+from engine.series.spec import Daily, Series, SeriesAudience, SeriesPlace, read_series, read_when
 from engine.stats.contests import reach
 from engine.stats.likelihood import chances
 from engine.store import Store
-from engine.store.usage import Takings, Usage
+from engine.store.usage import CallUsage, UsageTotals
 from engine.values.errors import UsageError
 from engine.values.judging import TIE
 from engine.values.topics import Topic
@@ -262,14 +262,16 @@ def test_rounds_follow_results_and_come_out_the_same_again() -> None:
 
 
 BERLIN = "Europe/Berlin"
-PLACE = Place(platform="memory", channel="lobby")
+PLACE = SeriesPlace(platform="memory", channel="lobby")
 HOUR = 60.0
 DAY = 24 * HOUR
 
 
-def people(every: float = DAY, at: tuple[int, int] | None = (9, 0)) -> People:
+def people(every: float = DAY, at: tuple[int, int] | None = (9, 0)) -> SeriesAudience:
     daily = Daily(hour=at[0], minute=at[1], zone=BERLIN) if at else None
-    return People(place=Place(platform="memory", channel="lobby"), every=every, at=daily)
+    return SeriesAudience(
+        place=SeriesPlace(platform="memory", channel="lobby"), every=every, at=daily
+    )
 
 
 def utc(text: str) -> datetime:
@@ -392,8 +394,10 @@ FILE: dict[str, Any] = {
     "jury": {"models": ["near/j1"]},
     "limits": {"usd": 35.0},
 }
-TAKEN = Takings("near/ana", "debater", 12, 11_000, 7, 23_456_789, 3_456_789, 456_789, 56_789, 27, 0)
-STANDING = Standing(
+TAKEN = UsageTotals(
+    "near/ana", "debater", 12, 11_000, 7, 23_456_789, 3_456_789, 456_789, 56_789, 27, 0
+)
+STANDING = SeriesProgress(
     total=1000, held=250, running=48, failed=3, refused=2, waiting={"near/a-model-that-is-away": 4}
 )
 ON_A_LINE = (
@@ -410,9 +414,9 @@ class Books:
         self.seconds, self.read_times, self.usd = 0.0, 0, 0.0
         self.usage = self.series = SimpleNamespace(read=self._read, taken=self._taken)
 
-    async def _read(self, _: object) -> Usage:
+    async def _read(self, _: object) -> CallUsage:
         self.read_times += 1
-        return Usage((TAKEN,), 250)
+        return CallUsage((TAKEN,), 250)
 
     async def _taken(self, _: str) -> float:
         return self.usd
@@ -424,7 +428,7 @@ class Books:
         return Display(read_series(FILE, ()), cast(Store, self), percent, self.now)
 
 
-async def told(display: Display, standing: Standing = STANDING) -> None:
+async def told(display: Display, standing: SeriesProgress = STANDING) -> None:
     """Tell a display how far the series is, and let it read what that took."""
     display.print_line(standing)
     for _ in range(3):
@@ -450,9 +454,9 @@ async def test_the_last_line_has_the_true_count_and_no_time_to_wait(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     display = Books().display()
-    await told(display, Standing(total=24))
+    await told(display, SeriesProgress(total=24))
     for _ in range(3):
-        await told(display, Standing(total=24, held=24))
+        await told(display, SeriesProgress(total=24, held=24))
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith("0 of 24 debates · 0 running · ETA unknown")
     assert last == "24 of 24 debates · 0 running"
@@ -461,10 +465,10 @@ async def test_the_last_line_has_the_true_count_and_no_time_to_wait(
 async def test_totals_are_read_less_often_the_longer_that_takes() -> None:
     books = Books()
 
-    async def slowly(_: object) -> Usage:
+    async def slowly(_: object) -> CallUsage:
         books.read_times += 1
         books.seconds += 1.0
-        return Usage((TAKEN,), 250)
+        return CallUsage((TAKEN,), 250)
 
     books.usage.read = slowly
     display = books.display()
@@ -556,13 +560,13 @@ class Hall:
                 fails = silent in (one.a.ref, one.b.ref)
                 self.results[one.key] = None if fails else decide(one)
 
-    def tallies(self) -> dict[Seats, Tally]:
+    def tallies(self) -> dict[Seats, PairTally]:
         counts: dict[Seats, Counter[str | None]] = {}
         for key, one in self.begun.items():
             seats = Seats(int(one.a.name[1:]), int(one.b.name[1:]))
             if self.results[key] is not None:
                 counts.setdefault(seats, Counter())[self.results[key]] += 1
-        return {seats: Tally(of["A"], of["B"], of[TIE]) for seats, of in counts.items()}
+        return {seats: PairTally(of["A"], of["B"], of[TIE]) for seats, of in counts.items()}
 
     def widest(self) -> float:
         fit = rate_seats(self.tallies())
@@ -696,7 +700,7 @@ def widths(design: Design) -> list[float]:
 def test_updates_of_the_inverse_are_the_inverse_of_the_updated() -> None:
     random = Random(3)
     seats = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
-    tallies = {one: Tally(*(random.randrange(4) for _ in range(3))) for one in seats}
+    tallies = {one: PairTally(*(random.randrange(4) for _ in range(3))) for one in seats}
     design = learn(tallies, 5)
     for _ in range(50):
         assert design.widths() == pytest.approx(widths(design), rel=1e-9)
@@ -706,7 +710,9 @@ def test_updates_of_the_inverse_are_the_inverse_of_the_updated() -> None:
 def test_the_best_pair_lowers_the_widest_intervals_most() -> None:
     random = Random(4)
     seats = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
-    design = learn({one: Tally(*(random.randrange(1, 4) for _ in range(3))) for one in seats}, 5)
+    design = learn(
+        {one: PairTally(*(random.randrange(1, 4) for _ in range(3))) for one in seats}, 5
+    )
     for _ in range(30):
         best = design.best(seats)
         assert best is not None

@@ -17,15 +17,15 @@ from PIL import ImageFont
 from adapters.pictures.png import FONT, to_png
 from engine.drawing.svg import DARK, darken, fit, short_names, width_of
 from engine.series.report.data import (
+    CountedTurn,
     EndedDebate,
     SeriesRows,
-    Spoken,
     add_up,
     juror_pairs,
     split_topics,
 )
 from engine.series.report.page import CAVEATS, word_caveats, write_html, write_markdown, write_page
-from engine.series.report.pictures import Picture, draw_report, round_scale, round_step
+from engine.series.report.pictures import ReportPicture, draw_report, round_scale, round_step
 from engine.series.report.report import (
     CaveatKind,
     PairResult,
@@ -35,7 +35,7 @@ from engine.series.report.report import (
 )
 from engine.series.spec import Series, read_series
 from engine.stats.row import Row
-from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try
+from engine.store.series import CallTry, SeriesDebate, SeriesReading, StoredSeries
 from engine.values.debate import Status
 from engine.values.ports import utc_now
 from tests.kit import NOW, juror_ballot, make_row
@@ -54,7 +54,7 @@ def make_series(series: Series, seed: int = 1, **row_fields: Any) -> SeriesRows:
     random, names = Random(seed), [model.ref for model in series.models]
     rows: list[EndedDebate] = []
     debates: list[SeriesDebate] = []
-    tries: list[Try] = []
+    tries: list[CallTry] = []
     for topic in series.topics:
         for a, b in permutations(names, 2):
             id_ = f"d{len(rows)}"
@@ -97,17 +97,17 @@ def _fields(row: Row) -> dict[str, Any]:
 
 def _ended(id_: str, format_: str, row: Row) -> EndedDebate:
     spoken = tuple(
-        Spoken(model, 100 + 20 * number, 200, ("too_many_words",) if number == 3 else ())
+        CountedTurn(model, 100 + 20 * number, 200, ("too_many_words",) if number == 3 else ())
         for model in row.models.values()
         for number in range(4)
     )
     return EndedDebate(id_, format_, row, tuple(row.models.values()), spoken, unrecused=False)
 
 
-def _try(debate: str, model: str, role: str, random: Random) -> Try:
+def _try(debate: str, model: str, role: str, random: Random) -> CallTry:
     usd = 0.001 * (1 + sum(map(ord, model)) % 17)
     seconds = random.uniform(1, 9)
-    return Try(debate, model, role, random.random() < 0.01, 1000, 200, 50, 400, usd, seconds)
+    return CallTry(debate, model, role, random.random() < 0.01, 1000, 200, 50, 400, usd, seconds)
 
 
 # --- The figures of a series' report, against tables worked out by hand ---------------------------
@@ -120,18 +120,18 @@ def debate(place: int, jury: str | None, a: str = ANA, b: str = BEN, **fields: A
     return make_row(place, people=None, jury=jury, models={"A": a, "B": b}, **fields)
 
 
-def tried(debate: str, model: str, role: str, usd: float | None, **fields: Any) -> Try:
-    plain = Try(debate, model, role, False, 100, 20, 5, 40, usd, 2.0)
+def tried(debate: str, model: str, role: str, usd: float | None, **fields: Any) -> CallTry:
+    plain = CallTry(debate, model, role, False, 100, 20, 5, 40, usd, 2.0)
     return plain._replace(**fields)
 
 
-def ended(id_: str, row: Row | None, *spoken: Spoken, format_: str = "classic") -> EndedDebate:
+def ended(id_: str, row: Row | None, *spoken: CountedTurn, format_: str = "classic") -> EndedDebate:
     return EndedDebate(id_, format_, row, (ANA, BEN), spoken, unrecused=False)
 
 
 def report(
     rows: list[EndedDebate],
-    tries: list[Try],
+    tries: list[CallTry],
     series: Series | None = None,
     states: tuple[tuple[Status, str], ...] = (),
     refusals: dict[str, int] | None = None,
@@ -177,9 +177,9 @@ def test_percentiles_are_values_that_occurred(share: float, value: float) -> Non
 
 def test_lengths_limits_and_refusals_are_counted_by_model() -> None:
     turns = (
-        Spoken(ANA, 100, 200, ()),
-        Spoken(ANA, 300, 200, ("too_many_words", "too_many_words", "no_decision")),
-        Spoken(BEN, 50, 0, ("refusal",)),
+        CountedTurn(ANA, 100, 200, ()),
+        CountedTurn(ANA, 300, 200, ("too_many_words", "too_many_words", "no_decision")),
+        CountedTurn(BEN, 50, 0, ("refusal",)),
     )
     rows = [ended("d1", debate(1, "A"), *turns), ended("d2", None)]
     ana, ben = report(rows, [], refusals={BEN: 2}).conduct
@@ -361,7 +361,7 @@ def measure(text: str, size: float) -> float:
     return float(FONTS[size].getlength(text)) / 10
 
 
-def texts(picture: Picture) -> Iterator[Written]:
+def texts(picture: ReportPicture) -> Iterator[Written]:
     for element in ElementTree.fromstring(picture.svg).iter():  # noqa: S314 - our own picture
         if element.tag.endswith("}text"):
             kinds = str(element.get("class")).split()
@@ -374,7 +374,7 @@ def texts(picture: Picture) -> Iterator[Written]:
             yield Written(text, left, y - 0.76 * size, left + width, y + 0.24 * size)
 
 
-def drawn(models: int, **fields: Any) -> dict[str, Picture]:
+def drawn(models: int, **fields: Any) -> dict[str, ReportPicture]:
     named = (*LONG, *(f"online/vendor{n}/model-number-{n}-instruct" for n in range(27)))[:models]
     topics = [f"Topic {n}" for n in range(2 if models > 9 else 5)]
     found = make_series(make_file(named, topics=topics), **fields)

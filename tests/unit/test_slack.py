@@ -16,18 +16,18 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 
 from adapters.discord import render as discord
-from adapters.discord.render import Payload as DiscordPayload
+from adapters.discord.render import DiscordPayload
 from adapters.in_order import InOrder
 from adapters.site import Site
 from adapters.slack import connection as slack_connection, render as slack
-from adapters.slack.connection import Connection, Missed
-from adapters.slack.errors import Act, explain, limited_for
+from adapters.slack.connection import Missed, SlackConnection
+from adapters.slack.errors import SlackAct, explain, limited_for
 from adapters.slack.install.workspaces import Workspaces
-from adapters.slack.render import Payload as SlackPayload
-from adapters.slack.rest import METHODS, MINUTE, Rest, Tiers
+from adapters.slack.render import SlackPayload
+from adapters.slack.rest import METHODS, MINUTE, SlackRest, Tiers
 from adapters.slack.venue import SlackVenue
 from engine.delivery.ending import refusal_of
-from engine.delivery.gaps import numbered
+from engine.delivery.fallbacks import numbered
 from engine.values.errors import (
     VenueAwayError,
 )
@@ -47,7 +47,7 @@ def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> S
 
 
 def test_what_slack_calls_a_refusal_is_in_the_log_and_not_in_a_chat() -> None:
-    error = explain(refusal("invalid_blocks"), Act.POST, "C1", "1.5")
+    error = explain(refusal("invalid_blocks"), SlackAct.POST, "C1", "1.5")
     assert str(error).endswith(". (post C1 1.5: invalid blocks)")
     with speaking("de"):
         said = refusal_of(error)
@@ -68,7 +68,7 @@ def test_what_slack_calls_a_refusal_is_in_the_log_and_not_in_a_chat() -> None:
 def test_what_passes_is_waited_for_and_says_whether_a_message_may_be_there(
     error: Exception, maybe_stored: bool
 ) -> None:
-    away = explain(error, Act.POST, "C1")
+    away = explain(error, SlackAct.POST, "C1")
     assert isinstance(away, VenueAwayError)
     assert away.maybe_stored is maybe_stored
     limited = limited_for(error)
@@ -128,12 +128,12 @@ async def test_what_was_never_asked_leaves_its_place_to_others() -> None:
 
 async def test_a_closed_method_uses_up_no_place_of_its_tier() -> None:
     """It is refused here and asked later: what Slack never saw does not count."""
-    rest = Rest(SecretStr("token"), "http://127.0.0.1:9/api/")
+    rest = SlackRest(SecretStr("token"), "http://127.0.0.1:9/api/")
     rest._shut["users.info"] = time.monotonic() + 60
     for _ in range(METHODS["users.info"] + 1):
         with pytest.raises(VenueAwayError):
             async with asyncio.timeout(MINUTE / 2):
-                await rest.read(Act.ASK, "users.info", {"user": "U1"})
+                await rest.read(SlackAct.ASK, "users.info", {"user": "U1"})
 
 
 def test_the_tiers_are_those_that_slack_has() -> None:
@@ -167,7 +167,7 @@ class MovedTransport:
 class NoWorkspaces:
     """No workspace has installed the app."""
 
-    app = Rest(SecretStr("xoxb-1"), "http://127.0.0.1:9/api/")
+    app = SlackRest(SecretStr("xoxb-1"), "http://127.0.0.1:9/api/")
 
     async def teams(self) -> list[str]:
         return []
@@ -177,7 +177,7 @@ async def test_events_that_stop_are_noticed_each_time(monkeypatch: pytest.Monkey
     monkeypatch.setattr(slack_connection, "LOOK_SECONDS", 0.01)
     transport, heard = MovedTransport(), asyncio.Queue[Inbound]()
     nobody = cast(Workspaces, NoWorkspaces())
-    connection = Connection(nobody, transport, Site("127.0.0.1", 0))
+    connection = SlackConnection(nobody, transport, Site("127.0.0.1", 0))
     running = asyncio.ensure_future(connection.run(cast(Any, None), heard.put, SlackVenue(nobody)))
     try:
         for _ in range(2):
@@ -208,7 +208,7 @@ async def test_a_connection_that_lasted_is_followed_by_the_next_as_soon_as_the_f
     """Each loss in a process's life doubled the pause after the next, up to a minute."""
     monkeypatch.setattr(slack_connection, "STEADY_SECONDS", 0.02)
     transport, nobody = BriefTransport(), cast(Workspaces, NoWorkspaces())
-    connection = Connection(nobody, transport, Site("127.0.0.1", 0), first_pause=0.02)
+    connection = SlackConnection(nobody, transport, Site("127.0.0.1", 0), first_pause=0.02)
     running = asyncio.ensure_future(connection.run(cast(Any, None), _hear, SlackVenue(nobody)))
     try:
         async with asyncio.timeout(3):

@@ -17,7 +17,7 @@ from adapters.slack.forms.fields import settings_form
 from adapters.slack.install.manifest import manifest, to_json
 from adapters.slack.render import (
     NAMES,
-    Payload,
+    SlackPayload,
     carries,
     escape,
     fallback,
@@ -27,7 +27,7 @@ from adapters.slack.render import (
     reaction_of,
     typed,
 )
-from adapters.slack.venue import LIMITS, Place
+from adapters.slack.venue import LIMITS, SlackPlace
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.store.communities import SETTING_NAMES
@@ -98,7 +98,7 @@ def test_what_was_typed_is_read_as_people_read_it() -> None:
 )
 def test_every_piece_fits_what_slack_takes(pieces: list[str]) -> None:
     for part in render.parts(turn("".join(pieces * 3)), "k7f2qz·3"):
-        payload = Payload.of(part)
+        payload = SlackPayload.of(part)
         body = payload.body(part.reference)
         check_message(body["text"], body["blocks"], body["metadata"])
         assert carries(body, part.reference)
@@ -110,19 +110,19 @@ def test_every_piece_fits_what_slack_takes(pieces: list[str]) -> None:
 def test_the_fallback_is_the_whole_text_in_plain_words_up_to_its_limit() -> None:
     text = "# Work\n\nIt **pays**, says `one`.\n\n```\nx = 1\n```\n\n" + "word " * 900 + "<!here>"
     (part,) = render.parts(turn(text), "k7f2qz·3")
-    said = Payload.of(part).text
+    said = SlackPayload.of(part).text
     assert said.startswith("🔵 A · opening · turn 1 of 8\nWork\n\nIt pays, says one.\n\nx = 1\n")
     assert 2_900 < len(said) <= 3_000
     assert said.endswith("word…")
     (part,) = render.parts(VoteInvite(options=("A", "B"), minutes=30, quorum=5), "k7f2qz·4")
-    said = Payload.of(part).text
+    said = SlackPayload.of(part).text
     for told in ("Vote", "Who debated better?", "React below", "needs 5 votes"):
         assert told in said
     assert "**" not in said
 
 
 def test_every_piece_of_a_long_turn_says_whose_it_is() -> None:
-    pieces = [Payload.of(part) for part in render.parts(turn("word " * 5000), "k7f2qz·3")]
+    pieces = [SlackPayload.of(part) for part in render.parts(turn("word " * 5000), "k7f2qz·3")]
     assert len(pieces) == 3
     above = [piece.blocks[0]["elements"][0]["text"] for piece in pieces]
     assert above[0] == "🔵 A · opening · turn 1 of 8"
@@ -132,7 +132,7 @@ def test_every_piece_of_a_long_turn_says_whose_it_is() -> None:
 
 def test_an_announcement_shows_its_state_and_lets_nobody_stop_what_is_over() -> None:
     gone = Progress(phase="gone", turns=3, total=8, reason="<!channel> was deleted & lost")
-    payload = Payload.of(render.parts(announced(gone), "k7f2qz·1")[-1])
+    payload = SlackPayload.of(render.parts(announced(gone), "k7f2qz·1")[-1])
     check_message(payload.text, payload.blocks, None)
     message = Message("C1", "1", "U1", blocks=payload.blocks)
     assert "Ended: its thread is gone" in message.text
@@ -165,15 +165,15 @@ def test_every_contender_has_a_mark_of_its_own() -> None:
 def test_files_go_with_the_last_piece() -> None:
     file = File(name="a.txt", media="text/plain", content="x")
     parts = render.parts(Report(title="T", text="word " * 5000, files=(file,)), "k7f2qz·3")
-    assert [len(Payload.of(part).files) for part in parts] == [0] * (len(parts) - 1) + [1]
+    assert [len(SlackPayload.of(part).files) for part in parts] == [0] * (len(parts) - 1) + [1]
     arc = Arc(title="Arc", points=(ArcPoint(number=1, side="A", score=50.0),), alt="one turn")
-    assert Payload.of(render.parts(arc, "k7f2qz·4")[-1]).files
+    assert SlackPayload.of(render.parts(arc, "k7f2qz·4")[-1]).files
 
 
 def test_a_private_ballot_has_a_button_for_each_of_nine_contenders() -> None:
     options = vote_options(tuple("123456789"))
     invite = VoteInvite(options=options, minutes=30, quorum=5, ballot=BallotKind.PRIVATE)
-    payload = Payload.of(render.parts(invite, "k7f2qz·5")[0])
+    payload = SlackPayload.of(render.parts(invite, "k7f2qz·5")[0])
     check_message(payload.text, payload.blocks, None)
     (actions,) = [block for block in payload.blocks if block["type"] == "actions"]
     asked = [read_button(element["action_id"]) for element in actions["elements"]]
@@ -199,7 +199,7 @@ def test_reactions_are_options_whatever_their_tone() -> None:
 
 @pytest.mark.parametrize("text", ["T1:C1", "T1:C1/17.5"])
 def test_a_place_reads_back(text: str) -> None:
-    assert str(Place.parse(text)) == text
+    assert str(SlackPlace.parse(text)) == text
 
 
 async def test_channels_are_paced_apart_and_a_long_queue_waits() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.line.intake import Defaults, Order, complete
-from engine.line.mirror import exchange
+from engine.run.plan import Defaults, Order, complete
+from engine.run.rematch import exchange
 from engine.values.debate import Model
 from engine.values.errors import UsageError
 from engine.values.options import BUILT_IN, Options

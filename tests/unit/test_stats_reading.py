@@ -19,7 +19,7 @@ import numpy as np
 import orjson
 import pytest
 
-from bot.stats import _guessing
+from bot.research.stats import _guessing
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.statistics import AgreementAnswer
 from engine.dataset.entry import Keys
@@ -27,7 +27,7 @@ from engine.dataset.writer import write_export
 from engine.stats.agreement import measure_agreement, measure_anchoring, measure_crowds
 from engine.stats.confidence import Confidence, Sure, calibrate, chances, compare
 from engine.stats.jurors import best_panels, right, view_fit
-from engine.stats.row import Guessed, Row, leads_in, measure_guesses, read_rows, row_of, work_out
+from engine.stats.row import BlindGuess, Row, leads_in, measure_guesses, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
 from engine.store.learning import Evidence
 from engine.tally.tally import wilson
@@ -424,7 +424,7 @@ def test_blind_guesses_that_could_be_right_count() -> None:
     known = guess(3, "A", MAPLE.ref, gold=False, reason="starter")
     told = guess(4, "A", MAPLE.ref, gold=False, reason="mirror")
     found = record(guess(1, "A", MAPLE.ref), guess(2, "B", "near/cleo"), known, told)
-    assert row_with_guesses(found).guesses == (Guessed(True, 4), Guessed(False, 4))
+    assert row_with_guesses(found).guesses == (BlindGuess(True, 4), BlindGuess(False, 4))
     # A model that was not on the menu could not be guessed.
     elsewhere = record(guess(1, "A", "near/cleo"), menu=("near/cleo", "near/dora"))
     assert row_with_guesses(elsewhere).guesses == ()
@@ -432,14 +432,14 @@ def test_blind_guesses_that_could_be_right_count() -> None:
 
 @pytest.mark.parametrize(("right", "above"), [(10, False), (15, False), (17, True), (40, True)])
 def test_guesses_beat_chance_once_their_interval_lies_above_it(right: int, above: bool) -> None:
-    found = measure_guesses(Guessed(i < right, 4) for i in range(40))
+    found = measure_guesses(BlindGuess(i < right, 4) for i in range(40))
     assert (found.chance, found.above) == (0.25, above)
     assert (found.share.low, found.share.high) == wilson(right, 40)
     assert str(next(iter(_guessing(found).columns[0].cells))).startswith("they")
 
 
 def test_few_guesses_have_no_share_and_none_no_row() -> None:
-    few = measure_guesses([Guessed(True, 2)])
+    few = measure_guesses([BlindGuess(True, 2)])
     assert (few.share.value, few.share.n, few.chance) == (None, 1, 0.5)
     assert not _guessing(measure_guesses([])).row_count
 

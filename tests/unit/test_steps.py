@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.fleet.leases import LEASE_SECONDS, Bell, Keeper
-from engine.floor.steps import Pace, Steps, Tries, tokens_in
+from engine.fleet.leases import LEASE_SECONDS, LeaseManager, Notifier
+from engine.stage.steps import CallAttempts, Pace, Steps, tokens_in
 from engine.store import Caps, Store
 from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Model, Price, Sampling
@@ -56,14 +56,14 @@ class PricedModels:
 
 
 @pytest.fixture
-def keeper(store: Store) -> Keeper:
+def keeper(store: Store) -> LeaseManager:
     """The keeper of the process."""
-    return Keeper(store, Bell(), "one")
+    return LeaseManager(store, Notifier(), "one")
 
 
 @pytest.fixture
 async def open_steps(
-    store: Store, keeper: Keeper
+    store: Store, keeper: LeaseManager
 ) -> AsyncIterator[Callable[..., asyncio.Future[Steps]]]:
     """Offer a way to open a debate's steps as a process does when it claims it."""
     setup = setup_of().model_copy(
@@ -108,7 +108,7 @@ async def test_a_lease_that_runs_out_while_a_try_is_stored_sends_nothing(
 ) -> None:
     """Another process may hold the debate by then, and pay for the same call."""
     store, models, now = shared, PricedModels(0.01), [1_000.0]
-    keeper = Keeper(store, Bell(), "one", lambda: now[0])
+    keeper = LeaseManager(store, Notifier(), "one", lambda: now[0])
     debate = await create(store, new_debate(id=ID, user=None), Caps())
     began = store.journal.began
 
@@ -177,7 +177,7 @@ async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(
     open_steps: Callable[..., asyncio.Future[Steps]],
 ) -> None:
     steps = await open_steps(PricedModels())
-    log = Tries(steps, Call("turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
+    log = CallAttempts(steps, Call("turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
     covered = []
     for number, doubles_cap in ((1, False), (2, True), (3, False)):
         await log.began(number)
@@ -193,7 +193,7 @@ async def test_a_plain_retry_fits_where_twice_its_cost_would_not(
     models = PricedModels(0.09, 0.0)
     steps = await open_steps(models)
     await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
-    log = Tries(steps, Call("turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
+    log = CallAttempts(steps, Call("turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
     await log.began(1)
     log.ended(Attempt(number=1, error="no more calls for now", cost=0.0))
     await log.began(2)  # the cap of 0.25 has 0.16 left: enough for 0.1, and not for 0.2
@@ -201,7 +201,7 @@ async def test_a_plain_retry_fits_where_twice_its_cost_would_not(
 
 
 async def test_a_process_that_ends_sends_no_further_call(
-    open_steps: Callable[..., asyncio.Future[Steps]], keeper: Keeper
+    open_steps: Callable[..., asyncio.Future[Steps]], keeper: LeaseManager
 ) -> None:
     models = PricedModels(0.01)
     steps = await open_steps(models)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import adapters.storage.sqlite
-from adapters.storage.database import SqlDatabase
-from adapters.storage.migrate import make_ready, require_newest
+import adapters.database.sqlite
+from adapters.database.database import SqlDatabase
+from adapters.database.migrate import make_ready, require_newest
 from engine.store import Store
 from engine.store.database import SqlConnection
 from engine.values.errors import NotFoundError, StoreError
@@ -419,7 +419,7 @@ async def test_a_first_start_that_failed_leaves_no_file_that_passes_for_an_empti
     first = SqlDatabase(url)
     if full:
         with monkeypatch.context() as patched:
-            patched.setattr(adapters.storage.sqlite, "connect", _no_room)
+            patched.setattr(adapters.database.sqlite, "connect", _no_room)
             with pytest.raises(StoreError, match="disk is full"):
                 await make_ready(first)
     assert full or not (tmp_path / "rostrum.db").exists(), "however it ends"

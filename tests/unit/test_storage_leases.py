@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store import Lease
 from engine.store.leases import Leases
 

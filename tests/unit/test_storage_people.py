@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store import Closing, Store
 from engine.store.database import SqlConnection
 from engine.store.tables import metadata

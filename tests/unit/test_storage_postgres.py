@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from adapters.storage import postgres
-from adapters.storage.database import SqlDatabase
+from adapters.database import postgres
+from adapters.database.database import SqlDatabase
 from engine.store import Lease, Store
 from engine.store.database import SqlConnection
 from engine.store.leases import guard
@@ -358,7 +358,7 @@ async def test_leases_and_the_time_of_day_are_the_databases(
     assert abs(shared.ahead) < timedelta(seconds=0.1)
     for minutes in (5, -5):
         off = timedelta(minutes=minutes)
-        for module in ("engine.values.ports", "adapters.storage.postgres"):
+        for module in ("engine.values.ports", "adapters.database.postgres"):
             monkeypatch.setattr(f"{module}.machine_now", lambda off=off: real() + off)
         assert await others.leases.claim("debate/x", "second", 60) is None
         assert await others.leases.renew("first", 60) == {"debate/x": 1}

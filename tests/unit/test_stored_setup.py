@@ -10,12 +10,12 @@ import pytest
 from bot.app import defaults_of
 from bot.settings.settings import Settings
 from engine.chat.commands import parse_command
-from engine.chat.context import Person
+from engine.chat.context import Requester
 from engine.chat.invocation import StartArguments
 from engine.chat.settings import change_settings, order_of, overlay
 from engine.jury.history import fit
-from engine.line.intake import complete, freeze
 from engine.prompts.library import load_prompts
+from engine.run.plan import complete, freeze
 from engine.store.communities import CommunitySettings
 from engine.values.debate import Setup
 
@@ -57,7 +57,7 @@ def frozen(line: str) -> Setup:
     operator = defaults_of(Settings(**OPERATOR))
     community = change_settings(CommunitySettings(), COMMUNITY, operator)
     defaults = overlay(operator, community)
-    person = Person(platform="chat", community="club", place="lobby", user="ada")
+    person = Requester(platform="chat", community="club", place="lobby", user="ada")
     order = order_of(person, asked, defaults)
     request, script = complete(order, defaults, SEED)
     prompts = load_prompts()

@@ -11,10 +11,10 @@ import orjson
 import pytest
 from hypothesis import example, given, strategies as st
 
-from engine.floor.shapes import FLAG, TEXT, choice, number, record, several, whole
-from engine.floor.structured import Parsed, UnreadableError, read_object
 from engine.formats.judges import median_answer
 from engine.formats.team.rules import WEIGHTS
+from engine.stage.shapes import FLAG, TEXT, choice, number, record, several, whole
+from engine.stage.structured import Parsed, UnreadableError, read_object
 from engine.values.debate import Model
 from engine.values.errors import ModelError
 from engine.values.messages import Report, ScoreBoard

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from adapters.terminal.keys import Voters, vote_by_keys
 from adapters.terminal.venue import TerminalVenue
-from adapters.terminal.votes import Hand, Move, hands, parse_stances, parse_votes
+from adapters.terminal.votes import Hand, StanceChange, hands, parse_stances, parse_votes
 from engine.values.errors import UsageError, VenueError
 from engine.values.messages import (
     MESSAGE,
@@ -486,9 +486,9 @@ def test_refuses_in_a_sentence(text: str, sentence: str) -> None:
 
 def test_reads_where_people_stand_before_and_after() -> None:
     assert parse_stances("Against>FOR=2, unsure=1") == (
-        Move("down", "up"),
-        Move("down", "up"),
-        Move("unsure", "unsure"),
+        StanceChange("down", "up"),
+        StanceChange("down", "up"),
+        StanceChange("unsure", "unsure"),
     )
     with pytest.raises(UsageError, match=r"“for>maybe” in --stances is not on this ballot"):
         parse_stances("for>maybe=1")

@@ -13,7 +13,7 @@ import pytest
 from bot.settings.load import load_settings
 from bot.settings.topics_file import read_topics
 from engine.chat.choices import topic_choices
-from engine.line.intake import Order, complete
+from engine.run.plan import Order, complete
 from engine.values.errors import SettingsError, UsageError
 from engine.values.topics import Topic, built_in_topics
 from tests.doubles.rehearsed import DEFAULTS

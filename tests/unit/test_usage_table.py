@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-import bot.usage
-from bot.usage import print_usage
-from engine.store.usage import By, Takings, Usage
+import bot.record.listing
+from bot.record.listing import print_usage
+from engine.store.usage import By, CallUsage, UsageTotals
 
-NEAR = Takings(
+NEAR = UsageTotals(
     "near/ana", "debater", 12, 11_000, 7, 23_456_789, 3_456_789, 456_789, 56_789, 27.5, 0
 )
-FAR = Takings("far/ben", "juror", 12, 3_000, 0, 1_000_000, 50_000, 0, 0, 1.25, 4)
+FAR = UsageTotals("far/ben", "juror", 12, 3_000, 0, 1_000_000, 50_000, 0, 0, 1.25, 4)
 NUMBERS = ("23,456,789", "456,789", "56,789", "27.5000", "24,456,789", "≥ 1.2500", "≥ 28.7500")
 
 
 def shown(
-    width: int, monkeypatch: pytest.MonkeyPatch, by: By = By.MODEL, near: Takings = NEAR
+    width: int, monkeypatch: pytest.MonkeyPatch, by: By = By.MODEL, near: UsageTotals = NEAR
 ) -> None:
     def console(narrowest: int = 0) -> Console:
         return Console(force_terminal=True, color_system=None, width=max(width, narrowest))
 
-    monkeypatch.setattr(bot.usage, "TableConsole", console)
-    print_usage(Usage((near, FAR), 12), by)
+    monkeypatch.setattr(bot.record.listing, "TableConsole", console)
+    print_usage(CallUsage((near, FAR), 12), by)
 
 
 @pytest.mark.parametrize("width", [120, 80, 40])
@@ -54,5 +54,5 @@ def test_other_keys_have_no_role(
     said = capsys.readouterr().out
     assert said.startswith("series")
     assert "debater" not in said
-    print_usage(Usage())
+    print_usage(CallUsage())
     assert capsys.readouterr().out == "There are no calls to count yet.\n"

@@ -9,7 +9,7 @@ from importlib import import_module
 import adapters
 import bot
 import engine
-from engine.line.ahead import build_values
+from engine.run.run import build_values
 from engine.values.debate import Value
 
 

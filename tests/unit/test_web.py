@@ -37,9 +37,9 @@ from adapters.web.session import (
     FORM_TOKEN,
     MOST_ADDRESSES,
     PROXIES,
-    Session,
+    BrowserSession,
+    LoginThrottle,
     Sessions,
-    Tries,
     client_of,
     require_token,
 )
@@ -164,7 +164,7 @@ def test_a_session_ends_by_itself() -> None:
 
 
 def test_a_form_must_carry_its_sessions_token() -> None:
-    session = Session("person/7", "good")
+    session = BrowserSession("person/7", "good")
     require_token(session, {FORM_TOKEN: "good"})
     for form in (
         {},
@@ -364,7 +364,7 @@ def test_an_address_is_that_of_the_connection_or_of_our_proxy(
 
 def test_tries_that_fail_are_limited_and_memory_is_bounded() -> None:
     now = [0.0]
-    tries = Tries(most=2, seconds=60, clock=lambda: now[0])
+    tries = LoginThrottle(most=2, seconds=60, clock=lambda: now[0])
     for _ in range(2):
         tries.check("a")
         tries.failed("a")

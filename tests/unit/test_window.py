@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 import engine.votes.closing
 import engine.votes.window
-from adapters.storage.database import SqlDatabase
+from adapters.database.database import SqlDatabase
 from engine.store import Store
 from engine.tally.tally import agreement
 from engine.values.debate import Debate, Status

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import engine.votes.window
-from engine.fleet.leases import Bell, Keeper
+from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import DeliveryState, Lease, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import StoreError, VenueAwayError
@@ -38,7 +38,7 @@ class Pair:
         return await self.store.debates.get(self.ids[which])
 
     async def _hold(self, which: str, work: Callable[[Lease, str], Awaitable[None]]) -> None:
-        keeper = Keeper(self.store, Bell(), holder="thinker")
+        keeper = LeaseManager(self.store, Notifier(), holder="thinker")
         async with keeper.hold(f"debate/{self.ids[which]}") as lease:
             await work(lease, self.ids[which])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.jury.roster import seat_panel
-from engine.line.worth import weigh_costs
+from engine.run.estimate import weigh_costs
 from engine.values.debate import Fit, JurorFit, Model, Price
 
 CHEAP, DEAR, BEST = (Model.parse(f"near/{name}") for name in ("cheap", "dear", "best"))

@@ -27,7 +27,7 @@ from engine.chat.answers.debates import (
     StatusAnswer,
 )
 from engine.chat.answers.management import FileAnswer, NoFileAnswer
-from engine.chat.answers.own_data import ForgottenAnswer, PrivacyAnswer, Share
+from engine.chat.answers.own_data import ForgottenAnswer, Frequency, PrivacyAnswer
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.figure import Figure
@@ -39,9 +39,9 @@ from engine.stats.presentation import (
     word_share,
 )
 from engine.stats.ratings import Missing, Rating, rank_models
-from engine.store import Traces
+from engine.store import PersonTraces
 from engine.values.debate import Source, Status, Violation
-from engine.values.judging import Persuasion, RoundTally, Summary, Tally, Verdict, Why
+from engine.values.judging import Persuasion, Rationale, RoundTally, Summary, Tally, Verdict
 from engine.values.messages import (
     AgainInvite,
     BoardRow,
@@ -203,7 +203,7 @@ def _reveals() -> dict[str, Iterable[Text]]:
     )
     names_seen = TOO_FEW.model_copy(update={"winner": "tie", "blind": False})
     ended = Progress(phase="closed", turns=8, total=8, revealed="thread", result=won())
-    why = Why(text="A met the main objection.", best={"A": "A cause."})
+    why = Rationale(text="A met the main objection.", best={"A": "A cause."})
     agents = {"1": "Practitioner", "2": "Sceptic", "3": "Historian"}
     chosen = {"1": 1, "2": 3, "3": 0, "tie": 0, "weak": 1}
     table = reveal(
@@ -283,7 +283,7 @@ def _answers() -> dict[str, Iterable[Text]]:
         FormatLine(name="y", about="several answer", options=("agents", "judges")),
         FormatLine(name="z", minutes=0.3, usd=None),
     )
-    much = Traces(known=True, votes=3, stances=1, thumbs=2, entries=9, started=1, since=NOON)
+    much = PersonTraces(known=True, votes=3, stances=1, thumbs=2, entries=9, started=1, since=NOON)
     opened = line(Status.VOTING).model_copy(update={"vote_deadline": NOON})
     return {
         "a start that chose": [
@@ -344,7 +344,7 @@ def _answers() -> dict[str, Iterable[Text]]:
             ForgottenAnswer(done=False, traces=much),
             ForgottenAnswer(done=True, traces=much),
         ],
-        "few votes": [Share(k, n).say() for k, n in ((0, 0), (3, 4), (12, 15))],
+        "few votes": [Frequency(k, n).say() for k, n in ((0, 0), (3, 4), (12, 15))],
     }
 
 

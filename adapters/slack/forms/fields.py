@@ -11,11 +11,11 @@ from engine.chat.answers.management import SettingLine, SettingsAnswer, unset
 from engine.chat.choices import language_labels
 from engine.chat.invocation import StartArguments
 from engine.formats import FORMATS
-from engine.line.intake import Defaults
+from engine.run.plan import Defaults
 from engine.values.errors import UsageError
 from engine.values.options import IN_A_CHAT, STANCES, read_option, read_options
 from engine.values.sources import pasted
-from engine.words.forms import Form
+from engine.words.buttons import Form
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 Pair = tuple[str, str]
 
 
-class Label(NamedTuple):
+class FieldLabel(NamedTuple):
     """A field's texts: above it, inside while it is empty, and below."""
 
     text: str
@@ -37,17 +37,19 @@ class Label(NamedTuple):
     below: str = ""
 
 
-def typed(name: str, label: Label, *, initial: str = "", long: bool = False) -> Json:
+def typed(name: str, label: FieldLabel, *, initial: str = "", long: bool = False) -> Json:
     """Return a text field."""
     return _typed(name, label, LONGEST_INPUT, initial=initial, long=long)
 
 
-def _typed(name: str, label: Label, most: int, *, initial: str = "", long: bool = False) -> Json:
+def _typed(
+    name: str, label: FieldLabel, most: int, *, initial: str = "", long: bool = False
+) -> Json:
     element: Json = {"type": "plain_text_input", "multiline": long, "max_length": most}
     return _field(name, label, element | ({"initial_value": initial} if initial else {}))
 
 
-def select(name: str, label: Label, pairs: Iterable[Pair], initial: str = "") -> Json | None:
+def select(name: str, label: FieldLabel, pairs: Iterable[Pair], initial: str = "") -> Json | None:
     """Return a searchable list to choose one from; None without choices."""
     options = _options(pairs)
     chosen = [option for option in options if option["value"] == initial]
@@ -57,7 +59,7 @@ def select(name: str, label: Label, pairs: Iterable[Pair], initial: str = "") ->
 
 
 def select_several(
-    name: str, label: Label, pairs: Iterable[Pair], initial: Sequence[str] = ()
+    name: str, label: FieldLabel, pairs: Iterable[Pair], initial: Sequence[str] = ()
 ) -> Json | None:
     """Return a searchable list to choose several from; None without choices."""
     options = _options(pairs)
@@ -67,19 +69,19 @@ def select_several(
     return _field(name, label, element) if options else None
 
 
-def select_user(name: str, label: Label) -> Json:
+def select_user(name: str, label: FieldLabel) -> Json:
     """Return a list of the workspace's people to choose one from."""
     return _field(name, label, {"type": "users_select"})
 
 
-def select_channels(name: str, label: Label, initial: Sequence[str] = ()) -> Json:
+def select_channels(name: str, label: FieldLabel, initial: Sequence[str] = ()) -> Json:
     """Return a list of the workspace's channels."""
     shown = {"include": ["public", "private"]}
     element: Json = {"type": "multi_conversations_select", "filter": shown}
     return _field(name, label, element | ({"initial_conversations": initial} if initial else {}))
 
 
-def attach(name: str, label: Label, most: int) -> Json:
+def attach(name: str, label: FieldLabel, most: int) -> Json:
     """Return a field to attach files; only apps with the scope files:read may show it."""
     return _field(name, label, {"type": "file_input", "max_files": min(most, MOST_FILES)})
 
@@ -101,7 +103,9 @@ def view_of(
 def form_view(form: Form) -> Json:
     """Return a form that a button opens."""
     fields = (
-        _typed(one.name, Label(one.label, one.hint), min(one.most, LONGEST_INPUT), long=one.long)
+        _typed(
+            one.name, FieldLabel(one.label, one.hint), min(one.most, LONGEST_INPUT), long=one.long
+        )
         for one in form.fields
     )
     return view_of(form.id, form.title, form.send, form.cancel, fields)
@@ -161,7 +165,7 @@ def _values(held: Json, prefix: str, text: str) -> tuple[str, ...]:
 # --- inside ------------------------------------------------------------------------------
 
 
-def _field(name: str, label: Label, element: Json) -> Json:
+def _field(name: str, label: FieldLabel, element: Json) -> Json:
     element = element | {"action_id": name}
     if label.inside:
         element |= {"placeholder": _text(label.inside)}
@@ -266,8 +270,8 @@ def _sides(given: Mapping[str, str]) -> dict[str, str]:
     return sides | {left[0]: f"<@{given['person']}>"}
 
 
-def _label(name: str, inside: str = "") -> Label:
-    return Label(say(texts.FIELDS[name]), say(inside) if inside else "")
+def _label(name: str, inside: str = "") -> FieldLabel:
+    return FieldLabel(say(texts.FIELDS[name]), say(inside) if inside else "")
 
 
 # The form that `/debate settings` without arguments opens: its fields and the changes; pure.
@@ -341,7 +345,7 @@ def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
     usual = say(texts.UNDO) if line.own else say(texts.USUAL, value=_value(line))
     initial = line.value if line.own else DEFAULT
     return select(
-        line.name, Label(say(texts.SETTINGS[line.name])), [(DEFAULT, usual), *pairs], initial
+        line.name, FieldLabel(say(texts.SETTINGS[line.name])), [(DEFAULT, usual), *pairs], initial
     )
 
 
@@ -349,11 +353,11 @@ def _plain(line: SettingLine) -> Json:
     return typed(line.name, _settings_label(line), initial=line.value if line.own else "")
 
 
-def _settings_label(line: SettingLine) -> Label:
+def _settings_label(line: SettingLine) -> FieldLabel:
     if line.idle:
-        return Label(say(texts.SETTINGS[line.name]), below=say(texts.IDLE, why=say(line.idle)))
+        return FieldLabel(say(texts.SETTINGS[line.name]), below=say(texts.IDLE, why=say(line.idle)))
     below = say(texts.EMPTY_UNDOES) if line.own else say(texts.EMPTY_IS, value=_value(line))
-    return Label(say(texts.SETTINGS[line.name]), below=below)
+    return FieldLabel(say(texts.SETTINGS[line.name]), below=below)
 
 
 def _value(line: SettingLine) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, cast
 
 from adapters.slack import texts
-from adapters.slack.answering import PLATFORM, FrontDesk, explained
-from adapters.slack.errors import Act
+from adapters.slack.answering import PLATFORM, SlackInteractionHandler, explained
+from adapters.slack.errors import SlackAct
 from adapters.slack.forms.fields import (
     Json,
     MistakeError,
@@ -24,12 +24,12 @@ from adapters.slack.forms.fields import (
     form_view,
     settings_form,
 )
-from adapters.slack.rest import Rest, read_files
-from adapters.slack.whisper import Asker, Whisper
+from adapters.slack.rest import SlackRest, read_files
+from adapters.slack.whisper import EphemeralReply, ReplyTarget
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models, motion_of
-from engine.chat.context import Person
+from engine.chat.context import Requester
 from engine.chat.invocation import (
     Invocation,
     NoArguments,
@@ -42,8 +42,7 @@ from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
 from engine.values.errors import NotAllowedError, RostrumError, VenueError
 from engine.values.language import speaking, spoken
-from engine.words.buttons import ButtonAction, read_button
-from engine.words.forms import form_of as words_of
+from engine.words.buttons import ButtonAction, form_of as words_of, read_button
 
 FOR_READING = "files:read"
 FORM_SECONDS = 2.0  # of the three that Slack waits for a response
@@ -55,10 +54,10 @@ Spawn = Callable[[Coroutine[Any, Any, None]], None]
 class Modals:
     """Opens forms and handles submissions; `spawn` runs the work after the response."""
 
-    def __init__(self, desk: FrontDesk, spawn: Spawn) -> None:
+    def __init__(self, desk: SlackInteractionHandler, spawn: Spawn) -> None:
         self._desk, self._spawn = desk, spawn
 
-    async def open_start(self, asker: Asker, trigger: str, about: str | None = None) -> None:
+    async def open_start(self, asker: ReplyTarget, trigger: str, about: str | None = None) -> None:
         """Open the form to start a debate, maybe `about` a message's text.
 
         The person is not looked up, to save time.
@@ -68,7 +67,7 @@ class Modals:
             if asker.direct:
                 raise NotAllowedError(texts.NOT_HERE)
             home = await self._desk.workspaces.find(asker.team)
-            person = Person(
+            person = Requester(
                 platform=PLATFORM, community=home.team, place=asker.channel, user=asker.user
             )
             offered = await models(self._desk.commands, person, NoArguments())
@@ -78,7 +77,7 @@ class Modals:
         with speaking(await self._desk.language(asker, ask=False)):
             await self._open(asker, trigger, make)
 
-    async def _most_files(self, rest: Rest) -> int:
+    async def _most_files(self, rest: SlackRest) -> int:
         """Return how many files can be attached: none unless the app may read files."""
         try:
             scopes = (await rest.identity()).scopes
@@ -86,7 +85,7 @@ class Modals:
             return 0
         return self._desk.commands.defaults.sources.files if FOR_READING in scopes else 0
 
-    async def open_settings(self, asker: Asker, trigger: str) -> None:
+    async def open_settings(self, asker: ReplyTarget, trigger: str) -> None:
         """Open the settings form, or explain that only managers may see it."""
 
         async def make() -> Json:
@@ -110,7 +109,7 @@ class Modals:
             files = attached(view, "files")
             await self._carry_out(ack, body, Invocation("start", command), "topic", files)
 
-    async def open_form(self, asker: Asker, trigger: str, pressed: ButtonAction) -> None:
+    async def open_form(self, asker: ReplyTarget, trigger: str, pressed: ButtonAction) -> None:
         """Open the form of a button."""
 
         async def make() -> Json:
@@ -146,7 +145,9 @@ class Modals:
             command = Invocation("settings", SettingsArguments(changes=changes))
             await self._carry_out(ack, body, command, first)
 
-    async def _open(self, asker: Asker, trigger: str, make: Callable[[], Awaitable[Json]]) -> None:
+    async def _open(
+        self, asker: ReplyTarget, trigger: str, make: Callable[[], Awaitable[Json]]
+    ) -> None:
         """Open a form; it remembers who asked, and where."""
 
         async def run() -> None:
@@ -155,9 +156,9 @@ class Modals:
             view = await make() | {"private_metadata": json.dumps(kept._asdict())}
             rest = (await self._desk.workspaces.find(asker.team)).rest
             body = {"trigger_id": trigger, "view": view}
-            await rest.write(Act.OPEN, "views.open", body, place=asker.channel)
+            await rest.write(SlackAct.OPEN, "views.open", body, place=asker.channel)
 
-        await explained(Whisper(self._desk.workspaces, asker), run)
+        await explained(EphemeralReply(self._desk.workspaces, asker), run)
 
     async def _carry_out(
         self,
@@ -178,7 +179,7 @@ class Modals:
         await ack()
         self._spawn(self._finish(asker, running))
 
-    async def _run(self, asker: Asker, command: Invocation, files: Sequence[Json]) -> Answer:
+    async def _run(self, asker: ReplyTarget, command: Invocation, files: Sequence[Json]) -> Answer:
         if files and isinstance(command.arguments, StartArguments):
             rest = (await self._desk.workspaces.find(asker.team)).rest
             read = await read_files(rest, files, self._desk.commands.defaults.sources)
@@ -187,8 +188,8 @@ class Modals:
             command = command._replace(arguments=given)
         return await self._desk.run(asker, command)
 
-    async def _finish(self, asker: Asker, running: asyncio.Future[Answer]) -> None:
-        whisper = Whisper(self._desk.workspaces, asker)
+    async def _finish(self, asker: ReplyTarget, running: asyncio.Future[Answer]) -> None:
+        whisper = EphemeralReply(self._desk.workspaces, asker)
 
         async def run() -> None:
             await self._desk.finish(whisper, await running)
@@ -196,9 +197,9 @@ class Modals:
         await explained(whisper, run)
 
 
-def _asker_of(body: Json) -> Asker:
+def _asker_of(body: Json) -> ReplyTarget:
     """Return who submitted a form, and where it was opened; it acts for nobody else."""
-    opened, user = Asker(**json.loads(body["view"]["private_metadata"])), body["user"]["id"]
+    opened, user = ReplyTarget(**json.loads(body["view"]["private_metadata"])), body["user"]["id"]
     if opened.user == user:
         return opened
     place = user if opened.home else opened.channel

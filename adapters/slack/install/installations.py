@@ -14,10 +14,10 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM
 from adapters.slack.install.workspaces import Profiles, Workspace
-from adapters.slack.rest import Rest
-from engine.line.intake import NOT_ALLOWED
+from adapters.slack.rest import SlackRest
+from engine.run.plan import NOT_ALLOWED
 from engine.store.installs import Install, Installs
-from engine.store.people import People
+from engine.store.people import PeopleStore
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.values.text import clean, headline
 
@@ -45,14 +45,14 @@ class Installations(AsyncInstallationStore):
 
     shares = BUCKETS
     installs: Installs  # these two since `open`
-    people: People
+    people: PeopleStore
 
-    def __init__(self, app: Rest, allowed: frozenset[str] = frozenset()) -> None:
+    def __init__(self, app: SlackRest, allowed: frozenset[str] = frozenset()) -> None:
         self.app, self._allowed = app, allowed
         self._known: dict[str, _Known] = {}
         self._of_bot: dict[str, Workspace] = {}
 
-    async def open(self, installs: Installs, people: People) -> None:
+    async def open(self, installs: Installs, people: PeopleStore) -> None:
         """Load all installations. Raises SettingsError for a token that no key decrypts."""
         self.installs, self.people = installs, people
         await installs.reseal()

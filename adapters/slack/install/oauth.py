@@ -29,7 +29,7 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from yarl import URL
 
 from adapters.slack import texts
-from adapters.slack.errors import KNOWN, UNREADABLE, Answered
+from adapters.slack.errors import KNOWN, UNREADABLE, SlackAnswer
 from adapters.slack.install.installations import Installations, team_name
 from adapters.slack.install.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
 from engine.store.installs import Installs
@@ -120,7 +120,7 @@ class _Flow(AsyncOAuthFlow):
             )
             return _Granted.model_validate(answer.data).installation()
         except SlackApiError as error:
-            why = Answered(error).name or texts.UNREADABLE
+            why = SlackAnswer(error).name or texts.UNREADABLE
         except UNREADABLE:
             why = texts.UNREADABLE
         raise VenueError(texts.NO_TOKEN).because(why)

@@ -11,10 +11,10 @@ from typing import NamedTuple, Protocol
 import structlog
 
 from adapters.slack import texts
-from adapters.slack.errors import Act
-from adapters.slack.rest import Rest
+from adapters.slack.errors import SlackAct
+from adapters.slack.rest import SlackRest
 from engine.store.installs import Installs
-from engine.store.people import People
+from engine.store.people import PeopleStore
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
 
 # Slack's data on people: who is a bot, who is an admin, and in which language they read.
@@ -47,7 +47,7 @@ class Profiles:
     about every voter again, 100 a minute.
     """
 
-    def __init__(self, rest: Rest, team: str, people: People | None) -> None:
+    def __init__(self, rest: SlackRest, team: str, people: PeopleStore | None) -> None:
         self._rest, self._team, self._people = rest, team, people
         self._known: dict[str, tuple[float, Profile]] = {}
         self._asking: dict[str, asyncio.Future[Profile]] = {}
@@ -129,7 +129,7 @@ class Profiles:
         if known is not None and known[0] > now:
             return known[1]
         asked = {"usergroup": group}
-        read = self._rest.read(Act.ASK, "usergroups.users.list", asked, place=group)
+        read = self._rest.read(SlackAct.ASK, "usergroups.users.list", asked, place=group)
         members = frozenset((await read)["users"])
         if len(self._members) >= MOST_REMEMBERED:
             self._members.clear()
@@ -167,7 +167,7 @@ class Profiles:
 
     async def _ask(self, user: str) -> Profile:
         asked = {"user": user, "include_locale": "true"}
-        read = self._rest.read(Act.ASK, "users.info", asked, place=user)
+        read = self._rest.read(SlackAct.ASK, "users.info", asked, place=user)
         answer = (await read)["user"]
         # Shared channels have admins of other workspaces.
         own = answer.get("team_id", self._team) == self._team
@@ -193,7 +193,7 @@ class Workspace:
 
     team: str
     user: str
-    rest: Rest
+    rest: SlackRest
     people: Profiles
 
 
@@ -203,10 +203,10 @@ class Workspaces(Protocol):
     `shares` is how many parts of them processes divide among themselves.
     """
 
-    app: Rest
+    app: SlackRest
     shares: int
 
-    async def open(self, installs: Installs, people: People) -> None:
+    async def open(self, installs: Installs, people: PeopleStore) -> None:
         """Load them from the store. Raises SettingsError for a token that no key decrypts."""
 
     async def find(self, team: str) -> Workspace:
@@ -230,12 +230,12 @@ class OneWorkspace:
 
     shares = 1
 
-    def __init__(self, rest: Rest) -> None:
+    def __init__(self, rest: SlackRest) -> None:
         self.app = rest
-        self.people: People | None = None  # until `open`
+        self.people: PeopleStore | None = None  # until `open`
         self._found: Workspace | None = None
 
-    async def open(self, installs: Installs, people: People) -> None:
+    async def open(self, installs: Installs, people: PeopleStore) -> None:
         """Keep the store of people; the token is a setting."""
         self.people = people
 

@@ -13,7 +13,7 @@ from engine.values.debate import Value
 from engine.values.judging import Question
 from engine.values.language import N_
 from engine.values.messages import File
-from engine.votes.hearing import Heard
+from engine.votes.hearing import EventOutcome
 from engine.words.buttons import Button
 from engine.words.phrases import option_name
 from engine.words.translation import plural, say
@@ -92,29 +92,29 @@ SUPPORTED = N_(
 
 def voted_in(heard: object) -> str:
     """Return the id of the debate in whose vote somebody has made a choice; empty for none."""
-    return heard.voted if isinstance(heard, Heard) else ""
+    return heard.voted if isinstance(heard, EventOutcome) else ""
 
 
 def vote_answer(heard: object) -> str:
     """Return the answer to a press, by its outcome."""
     match heard:
-        case Heard(outcome="stored" | "duplicate", question=Question.SUPPORT, option=number):
+        case EventOutcome(outcome="stored" | "duplicate", question=Question.SUPPORT, option=number):
             return (
                 say(SUPPORTED, number=number)
                 if number
                 else say("You support no question any more.")
             )
-        case Heard(outcome="stored" | "duplicate", option=None):
+        case EventOutcome(outcome="stored" | "duplicate", option=None):
             return say("Your vote is withdrawn.")
-        case Heard(outcome="stored" | "duplicate", option=str(option), name=name):
+        case EventOutcome(outcome="stored" | "duplicate", option=str(option), name=name):
             return say(
                 "Vote recorded: {option}. Press another option to change it, or the same "
                 "one to withdraw.",
                 option=name or option_name(option),
             )
-        case Heard(outcome="closed"):
+        case EventOutcome(outcome="closed"):
             return say("This vote is closed; nothing was changed.")
-        case Heard(outcome="forgotten"):
+        case EventOutcome(outcome="forgotten"):
             return say(FORGOTTEN)
     return say("This message has no open vote yet; try again in a moment.")
 

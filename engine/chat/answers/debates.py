@@ -13,10 +13,9 @@ from engine.values.messages import Estimate, File, Reveal, Where
 from engine.values.text import headline, marked
 from engine.words.buttons import Button, again_buttons, deletion_buttons
 from engine.words.cards import result_pages, with_heading
-from engine.words.details import detail_lines
+from engine.words.details import detail_lines, reason_lines
 from engine.words.marks_picture import marks_picture
 from engine.words.phrases import about_minutes, estimated
-from engine.words.reasons import reason_lines
 from engine.words.reveal import UNREAD, outcome_line, reveal_lines
 from engine.words.translation import moment, plural, say, say_stored
 

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
-from engine.store import Guessed, OwnVote, Traces
+from engine.store import GuessRecord, OwnVote, PersonTraces
 from engine.store.communities import PublicPart
 from engine.values.debate import Value
 from engine.values.language import N_, NN_, Text
@@ -86,7 +86,7 @@ class PrivacyAnswer(Answer):
     """
 
     private: ClassVar[bool] = True
-    traces: Traces
+    traces: PersonTraces
     on_the_web: tuple[PublicPart, ...] = ()
 
     def say(self, chat: Wording) -> Iterator[str]:
@@ -114,7 +114,7 @@ class PrivacyAnswer(Answer):
             )
 
 
-def _own(traces: Traces) -> Iterator[str]:
+def _own(traces: PersonTraces) -> Iterator[str]:
     counts = {name: getattr(traces, name) for name in TRACES}
     held = [plural(*TRACES[name], n) for name, n in counts.items() if n]
     if held:
@@ -182,7 +182,7 @@ class ForgottenAnswer(Answer):
 
     private: ClassVar[bool] = True
     done: bool
-    traces: Traces
+    traces: PersonTraces
     rest: bool = False
 
     def say(self, chat: Wording) -> Iterator[str]:
@@ -244,7 +244,7 @@ LETTERS = 20.0  # pixels, as the class large
 BY_CHANCE = N_("by chance about {chance:.1f}")
 
 
-class Share(NamedTuple):
+class Frequency(NamedTuple):
     """How often something was so: `k` of `n` times."""
 
     k: int
@@ -261,11 +261,11 @@ class Share(NamedTuple):
         )
 
 
-class Shown(NamedTuple):
+class RecordBar(NamedTuple):
     """A bar: what it counts, how often that was so, and how often it would be by chance."""
 
     what: str
-    share: Share
+    share: Frequency
     chance: float | None
 
     @property
@@ -277,7 +277,7 @@ class Shown(NamedTuple):
         return f"{said} · {say(BY_CHANCE, chance=self.chance)}"
 
 
-def record_picture(title: str, shares: Sequence[Shown]) -> File:
+def record_picture(title: str, shares: Sequence[RecordBar]) -> File:
     """Return the picture of a record as an SVG file; its alt text says the same in words."""
     heading = title.replace("*", "")
     room = WIDTH - 2 * MARGIN
@@ -292,7 +292,7 @@ def record_picture(title: str, shares: Sequence[Shown]) -> File:
     return File(name="record.png", media="image/svg+xml", content=svg, alt=alt)
 
 
-def _bar(y: float, one: Shown) -> Iterator[str]:
+def _bar(y: float, one: RecordBar) -> Iterator[str]:
     room, n = WIDTH - 2 * MARGIN, one.share.n
     yield bar(MARGIN, y, room, BAR, EMPTY)
     if one.share.k:
@@ -335,11 +335,11 @@ class OwnRecordAnswer(Answer):
 
     private: ClassVar[bool] = True
     votes: int
-    guessed: Guessed = Guessed()
+    guessed: GuessRecord = GuessRecord()
     named: bool = False
     changed: bool = False
-    people: Share
-    jury: Share
+    people: Frequency
+    jury: Frequency
     lines: tuple[OwnVoteLine, ...]
 
     def say(self, chat: Wording) -> Iterator[str]:
@@ -356,7 +356,7 @@ class OwnRecordAnswer(Answer):
         yield say("- You chose as the people did: {share}", share=self.people.say())
         yield say("- You chose as the jury did: {share}", share=self.jury.say())
         if self.guessed.n:
-            share = Share(self.guessed.right, self.guessed.n)
+            share = Frequency(self.guessed.right, self.guessed.n)
             yield say(
                 "- Models you guessed right: {share} (by chance about {chance:.1f})",
                 share=share.say(),
@@ -380,12 +380,12 @@ class OwnRecordAnswer(Answer):
         if not self.votes:
             return None
         shares = [
-            Shown(say("As the people did"), self.people, None),
-            Shown(say("As the jury did"), self.jury, None),
+            RecordBar(say("As the people did"), self.people, None),
+            RecordBar(say("As the jury did"), self.jury, None),
         ]
         if self.guessed.n:
-            right = Share(self.guessed.right, self.guessed.n)
-            shares.append(Shown(say("Models guessed right"), right, self.guessed.chance))
+            right = Frequency(self.guessed.right, self.guessed.n)
+            shares.append(RecordBar(say("Models guessed right"), right, self.guessed.chance))
         return record_picture(plural(*YOUR_VOTES, self.votes), shares)
 
     def _standing(self, chat: Wording) -> str:

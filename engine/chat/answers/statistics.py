@@ -17,7 +17,7 @@ from engine.stats.presentation import (
     word_share,
 )
 from engine.stats.ratings import Leaderboard, Rating
-from engine.store import Guessed
+from engine.store import GuessRecord
 from engine.values.language import N_
 from engine.values.messages import File
 from engine.words.translation import plural, say
@@ -163,7 +163,7 @@ class LeaderboardAnswer(Answer):
 
     leaderboard: Leaderboard
     rehearsals: int = 0
-    guessers: tuple[Guessed, ...] = ()
+    guessers: tuple[GuessRecord, ...] = ()
 
     def say(self, chat: Wording) -> Iterator[str]:
         """List the models, best rated first, then who guessed them best."""

@@ -39,7 +39,7 @@ REFUSALS: Mapping[Outcome, str] = {
 }
 
 
-class Guessing(Value):
+class GuessMenu(Value):
     """Whose models may be guessed, from which menu."""
 
     sides: tuple[str, ...]
@@ -60,7 +60,7 @@ class RemarkAnswer(Answer):
     ground: str = ""
     confidence: str = ""
     asks: bool = False
-    guessing: Guessing | None = None
+    guessing: GuessMenu | None = None
     guesses: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     page: int = 0

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.floor.shapes import (
+from engine.formats.audited.scoring import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
+from engine.stage.shapes import (
     FLAG,
     TEXT,
     Fault,
@@ -21,7 +22,6 @@ from engine.floor.shapes import (
     several,
     whole,
 )
-from engine.formats.audited.scoring import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
 from engine.values.language import N_
 
 RANGES: dict[str, float] = {

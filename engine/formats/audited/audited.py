@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from engine.floor.floor import Floor
-from engine.floor.shapes import TurnLimits
 from engine.formats.audited.judge import Audit
 from engine.formats.audited.result import conclude
 from engine.formats.audited.scoring import Archetypes
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
+from engine.stage.shapes import TurnLimits
+from engine.stage.stage import Stage
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_
@@ -98,7 +98,7 @@ class Audited(Format):
         """
         return 2 * self.turns(request) + 1
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         """Hold the debate."""
         options = AuditedOptions.model_validate(floor.request.options)
         limits = AuditedLimits.model_validate(floor.limits)
@@ -127,7 +127,7 @@ class Audited(Format):
         await conclude(floor, audit)
 
 
-def _cast(floor: Floor, options: AuditedOptions) -> dict[str, str]:
+def _cast(floor: Stage, options: AuditedOptions) -> dict[str, str]:
     known = floor.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes
     for name in options.archetypes:
         if name not in known:

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from engine.floor.floor import Floor
-from engine.floor.shapes import Shape, ShapedAnswer, kept
 from engine.formats.audited.answers import Absolute, Pairwise, absolute_shape, pairwise_shape
 from engine.formats.audited.scoring import (
     BROKEN,
@@ -29,6 +27,8 @@ from engine.formats.audited.scoring import (
     total_points,
 )
 from engine.formats.judges import ask_judges
+from engine.stage.shapes import Shape, ShapedAnswer, kept
+from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import Turn, Value
 from engine.values.judging import Adjustment, Artifact, Score
@@ -237,7 +237,7 @@ FAILURES = {
 
 
 async def ask_judge(
-    floor: Floor, kind: str, shape: Shape[S], *, turn: int | None = None, **facts: Any
+    floor: Stage, kind: str, shape: Shape[S], *, turn: int | None = None, **facts: Any
 ) -> ShapedAnswer[S]:
     """Ask the layer's judges for one kind of answer, on a turn or on the debate as a whole."""
     step = f"judge/{kind}"
@@ -257,7 +257,7 @@ class Audit:
     """The judge layer's state; all of it follows from journaled steps."""
 
     def __init__(
-        self, floor: Floor, archetypes: Mapping[str, str], elasticity: Mapping[str, float]
+        self, floor: Stage, archetypes: Mapping[str, str], elasticity: Mapping[str, float]
     ) -> None:
         data = floor.prompts.data(f"{NAME}/archetypes", Archetypes)
         self._floor = floor

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.floor.floor import Floor
-from engine.floor.shapes import ShapedAnswer, kept
 from engine.formats.audited.answers import (
     CONVERGENCES,
     PATTERNS,
@@ -19,6 +17,8 @@ from engine.formats.audited.answers import (
 from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
 from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
+from engine.stage.shapes import ShapedAnswer, kept
+from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.judging import TIE, Artifact, Verdict
 from engine.values.language import N_
@@ -69,7 +69,7 @@ ARCHETYPES = {
 }
 
 
-async def conclude(floor: Floor, audit: Audit) -> None:
+async def conclude(floor: Stage, audit: Audit) -> None:
     """Have the whole debate judged as one arc; keep the result for after the vote."""
     card = _scorecard(floor, audit)
     narrative, convergence = await floor.both(_narrate(floor), _converge(floor))
@@ -100,7 +100,7 @@ async def conclude(floor: Floor, audit: Audit) -> None:
     await floor.keep(*reports, artifacts=artifacts, adjustments=moved, verdict=card)
 
 
-def _scorecard(floor: Floor, audit: Audit) -> Verdict:
+def _scorecard(floor: Stage, audit: Audit) -> Verdict:
     """Return the verdict of the scores: the higher mean total, after every adjustment."""
     means = side_means(floor, audit)
     scored = len(audit.ledger.points)
@@ -128,7 +128,7 @@ def _leader(a: float, b: float) -> str:
     return TIE if abs(a - b) < LEVEL else "A" if a > b else "B"
 
 
-def _by_judges(floor: Floor, audit: Audit) -> Iterator[dict[str, float] | None]:
+def _by_judges(floor: Stage, audit: Audit) -> Iterator[dict[str, float] | None]:
     """Yield each side's mean by the scores of each judge alone; nothing with one judge.
 
     Each turn has what the adjustments added to its median, so that all are on one scale.
@@ -145,7 +145,7 @@ def _by_judges(floor: Floor, audit: Audit) -> Iterator[dict[str, float] | None]:
         yield None if a is None or b is None else {"A": a, "B": b}
 
 
-def side_means(floor: Floor, audit: Audit) -> dict[str, float | None]:
+def side_means(floor: Stage, audit: Audit) -> dict[str, float | None]:
     """Return each side's mean total of 100; None where no turn has a score."""
     totals = total_turns(audit)
     return {
@@ -161,11 +161,11 @@ def total_turns(audit: Audit) -> dict[int, float]:
     return {number: sum(stands.values()) for number, stands in audit.ledger.standing().items()}
 
 
-async def _narrate(floor: Floor) -> ShapedAnswer[Narrative]:
+async def _narrate(floor: Stage) -> ShapedAnswer[Narrative]:
     return await ask_judge(floor, "narrative", narrative_shape(), transcript=floor.numbered())
 
 
-async def _converge(floor: Floor) -> ShapedAnswer[Convergence] | None:
+async def _converge(floor: Stage) -> ShapedAnswer[Convergence] | None:
     """Compare the first two turns with the last two, in a debate that is long enough."""
     turns = len(floor.turns)
     if turns < LONG:
@@ -182,7 +182,7 @@ async def _converge(floor: Floor) -> ShapedAnswer[Convergence] | None:
 
 
 async def _resolve(
-    floor: Floor, audit: Audit, scored: str, narrative: ShapedAnswer[Narrative]
+    floor: Stage, audit: Audit, scored: str, narrative: ShapedAnswer[Narrative]
 ) -> ShapedAnswer[Conflict]:
     totals = total_turns(audit)
     return await ask_judge(
@@ -200,7 +200,7 @@ async def _resolve(
 # --- what the thread gets --------------------------------------------------------------
 
 
-def _board(floor: Floor, audit: Audit, card: Verdict) -> ScoreBoard:
+def _board(floor: Stage, audit: Audit, card: Verdict) -> ScoreBoard:
     """Return the scorecard: 40 columns at most, so that a phone shows each turn on one line."""
     standing = audit.ledger.standing()
     rows = []
@@ -247,7 +247,7 @@ def _ahead(winner: str | None) -> str:
             return say("{side} is ahead", side=marked(side))
 
 
-def _arc(floor: Floor, audit: Audit) -> Arc:
+def _arc(floor: Stage, audit: Audit) -> Arc:
     totals = total_turns(audit)
     points = tuple(
         ArcPoint(
@@ -270,7 +270,7 @@ def _tell_point(point: ArcPoint) -> str:
     return f"{point.side}{point.number} {score}{docked}"
 
 
-def _register(floor: Floor, audit: Audit) -> Report:
+def _register(floor: Stage, audit: Audit) -> Report:
     lines = [tell_entry(entry) for entry in audit.ledger.register]
     text = "\n".join(lines) or say(REGISTER_EMPTY)
     return Report(title=say(REGISTER), text=text, side="judge")
@@ -316,7 +316,7 @@ def _chapters(
         ).strip()
 
 
-def _drift(floor: Floor, audit: Audit) -> Report:
+def _drift(floor: Stage, audit: Audit) -> Report:
     lines = [
         f"- {marked(side)}, {_archetype(audit, side)}: {_moves(audit, side)}"
         for side in audit.begun

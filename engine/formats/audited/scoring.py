@@ -199,7 +199,7 @@ PRESSURES = ("cognitive", "emotional", "strategic", "credibility")
 Trait = Annotated[float, Field(ge=1, le=10)]
 
 
-class Conduct(Value):
+class TraitConduct(Value):
     """What a debater does with more of a trait, and with less of it."""
 
     more: str
@@ -215,7 +215,7 @@ class Archetypes(Value):
 
     archetypes: dict[str, dict[str, Trait]]
     pressures: dict[str, dict[str, Literal[-1, 1]]]
-    conduct: dict[str, Conduct] = Field(default_factory=dict)
+    conduct: dict[str, TraitConduct] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _is_complete(self) -> Archetypes:
@@ -250,7 +250,7 @@ def move_traits(
 
 
 def direct(
-    before: Mapping[str, float], after: Mapping[str, float], conduct: Mapping[str, Conduct]
+    before: Mapping[str, float], after: Mapping[str, float], conduct: Mapping[str, TraitConduct]
 ) -> str:
     """Return the directive that tells a debater how it has changed; empty for no change."""
     lines = []

@@ -11,8 +11,9 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.floor.floor import Floor
-from engine.floor.shapes import (
+from engine.formats.judges import ask_judges, tell_judges
+from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
+from engine.stage.shapes import (
     TEXT,
     Fault,
     Shape,
@@ -23,8 +24,7 @@ from engine.floor.shapes import (
     record,
     whole,
 )
-from engine.formats.judges import ask_judges, tell_judges
-from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
+from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.judging import TIE, Artifact, Score, Verdict
 from engine.values.language import N_
@@ -40,7 +40,7 @@ from engine.words.translation import number, say
 NAME = "roundtable"
 
 
-async def converge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
+async def converge(floor: Stage, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
     """Name the final draft that is most like the others; computed, without a judge."""
     overlaps = mean_overlaps(drafts)
     shares = say(", ").join(
@@ -62,7 +62,7 @@ async def converge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[st
 
 
 async def conclude(
-    floor: Floor,
+    floor: Stage,
     personas: Mapping[str, str],
     drafts: Mapping[str, str],
     verdict: Verdict,
@@ -97,17 +97,17 @@ async def conclude(
     )
 
 
-def called(floor: Floor, agent: str) -> str:
+def called(floor: Stage, agent: str) -> str:
     """Return the agent's name in the thread."""
     return floor.called.get(agent) or say("agent {number}", number=agent)
 
 
-def renamed(floor: Floor, reasons: str) -> str:
+def renamed(floor: Stage, reasons: str) -> str:
     """Return a judge's reasons with the names that people know instead of the neutral ones."""
     return rename(reasons, {name: called(floor, agent) for agent, name in floor.names.items()})
 
 
-def _winner_title(floor: Floor, agent: str) -> str:
+def _winner_title(floor: Stage, agent: str) -> str:
     if name := floor.called.get(agent):
         return say("{name} has the winning answer", name=name)
     return say("{name} has the winning draft", name=sentence_case(called(floor, agent)))
@@ -125,7 +125,7 @@ class Marks(BaseModel):
     marks: dict[str, dict[str, int | float]]
 
 
-class Reader:
+class MarksReader:
     """Reads judges' marks, which are by neutral name, as marks of agents."""
 
     def __init__(self, names: Mapping[str, str], agents: Sequence[str]) -> None:
@@ -145,14 +145,14 @@ class Reader:
 
 
 async def mark_answers(
-    floor: Floor,
+    floor: Stage,
     personas: Mapping[str, str],
     drafts: Mapping[str, str],
     steps: Mapping[str, str],
 ) -> None:
     """Have every judge mark the final answers; `steps` are the turns that they were given in."""
     answer = await _ask(floor, drafts)
-    reader = Reader(floor.names, tuple(drafts))
+    reader = MarksReader(floor.names, tuple(drafts))
     verdict = _verdict(reader, answer)
     scores = list(_scores(reader, answer, steps))
     note = "\n\n".join(_tell(floor, reader, answer, verdict, scores))
@@ -168,7 +168,7 @@ async def mark_answers(
     )
 
 
-async def _ask(floor: Floor, drafts: Mapping[str, str]) -> ShapedAnswer[Marks]:
+async def _ask(floor: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[Marks]:
     """Ask all judges; each reads the answers blind, from another one on."""
     texts = [await floor.blinded(text) for text in drafts.values()]
     shown = {floor.names[agent]: text for agent, text in zip(drafts, texts, strict=True)}
@@ -212,7 +212,7 @@ def _opinions(answer: ShapedAnswer[Marks]) -> tuple[Marks | None, ...]:
     return answer.opinions or (answer.value if answer.valid else None,)
 
 
-def _verdict(reader: Reader, answer: ShapedAnswer[Marks]) -> Verdict:
+def _verdict(reader: MarksReader, answer: ShapedAnswer[Marks]) -> Verdict:
     opinions = _opinions(answer)
     totals = [None if given is None else reader.totals(given) for given in opinions]
     stands = reader.totals(answer.value) if answer.valid and answer.value else {}
@@ -238,7 +238,7 @@ def _leader(totals: Mapping[str, float]) -> str:
 
 
 def _scores(
-    reader: Reader, answer: ShapedAnswer[Marks], steps: Mapping[str, str]
+    reader: MarksReader, answer: ShapedAnswer[Marks], steps: Mapping[str, str]
 ) -> Iterator[Score]:
     """Yield the marks of each answer, and its total last, with the judges' spread."""
     if not answer.valid or answer.value is None:
@@ -262,7 +262,7 @@ def _scores(
         )
 
 
-def _keep(reader: Reader, answer: ShapedAnswer[Marks]) -> Artifact:
+def _keep(reader: MarksReader, answer: ShapedAnswer[Marks]) -> Artifact:
     """Return the marks that stand, by agent; of an unreadable answer its text and problem."""
     if not answer.valid or answer.value is None:
         raw = {"raw": answer.raw, "problem": answer.problem}
@@ -276,8 +276,8 @@ def _keep(reader: Reader, answer: ShapedAnswer[Marks]) -> Artifact:
 
 
 def _tell(
-    floor: Floor,
-    reader: Reader,
+    floor: Stage,
+    reader: MarksReader,
     answer: ShapedAnswer[Marks],
     verdict: Verdict,
     scores: Sequence[Score],

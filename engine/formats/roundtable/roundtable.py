@@ -12,11 +12,11 @@ from typing import NamedTuple
 from pydantic import Field
 
 from engine.blinding.identity import scrub
-from engine.floor.floor import Floor
-from engine.floor.shapes import TurnLimits
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.roundtable.marks import NAME, converge, mark_answers
 from engine.prompts.library import Prompts
+from engine.stage.shapes import TurnLimits
+from engine.stage.stage import Stage
 from engine.values.debate import Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_
@@ -153,7 +153,7 @@ class Roundtable(Format):
             for agent, turn in sorted(last.items())
         )
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         """Hold the debate."""
         limits = RoundtableLimits.model_validate(floor.limits)
         personas = _personas(floor)
@@ -198,7 +198,7 @@ def _distinct(name: str, others: Iterable[str]) -> str:
     return next(one for one in numbered if one.casefold() not in taken)
 
 
-def _personas(floor: Floor) -> dict[str, str]:
+def _personas(floor: Stage) -> dict[str, str]:
     dealt = floor.prompts.data(f"{NAME}/personas", Personas).deal(floor.request)
     return {agent: persona.text for agent, persona in dealt.items()}
 
@@ -210,7 +210,7 @@ class Other(NamedTuple):
     draft: str
 
 
-def _others(floor: Floor, drafts: Mapping[str, str], agent: str) -> list[Other]:
+def _others(floor: Stage, drafts: Mapping[str, str], agent: str) -> list[Other]:
     return [
         Other(floor.called.get(name, f"Agent {name}"), text)
         for name, text in drafts.items()
@@ -223,7 +223,7 @@ def _told(others: Sequence[Other]) -> str:
     return "\n\n".join(f"{other.name}:\n{other.draft}" for other in others)
 
 
-async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
+async def _say_saved(floor: Stage, planned: int, overlap: float) -> None:
     saved = planned - len(floor.turns)
     agreed = say(
         "Every two drafts share at least {share}% of their words, so no one revises further: "
@@ -234,7 +234,7 @@ async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
     await floor.tell("roundtable/agreed", agreed)
 
 
-async def _judge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
+async def _judge(floor: Stage, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
     """Find the best final answer: by the judges, or without any by what the answers share."""
     if not floor.request.judges:
         await converge(floor, personas, drafts)

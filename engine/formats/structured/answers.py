@@ -7,7 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from engine.floor.shapes import (
+from engine.formats.structured.trace import STANDINGS, Argument, Leaning
+from engine.jury.rubric import HIGHEST, LOWEST, Rubric
+from engine.stage.shapes import (
     TEXT,
     Fault,
     Shape,
@@ -20,8 +22,6 @@ from engine.floor.shapes import (
     several,
     whole,
 )
-from engine.formats.structured.trace import STANDINGS, Argument, Leaning
-from engine.jury.rubric import HIGHEST, LOWEST, Rubric
 from engine.values.debate import Value
 
 # The meaning of each type of response, in the debaters' prompts.

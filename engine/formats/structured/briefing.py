@@ -9,8 +9,6 @@ from typing import NamedTuple
 import orjson
 from pydantic import Field
 
-from engine.floor.floor import Floor
-from engine.floor.shapes import ShapedAnswer
 from engine.formats.judges import tell_judges
 from engine.formats.structured.answers import CHANGES, ClosingStatement, Judgment
 from engine.formats.structured.trace import (
@@ -25,6 +23,8 @@ from engine.formats.structured.trace import (
     table,
 )
 from engine.jury.rubric import Rubric
+from engine.stage.shapes import ShapedAnswer
+from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import Request, Value
 from engine.values.judging import POSITION, TIE, Artifact, Score, Verdict
@@ -133,7 +133,7 @@ def assess(
     return Assessment(briefing, scores, verdict)
 
 
-async def conclude(floor: Floor, judged: Assessment, answer: ShapedAnswer[Judgment]) -> None:
+async def conclude(floor: Stage, judged: Assessment, answer: ShapedAnswer[Judgment]) -> None:
     """Keep the judge's findings, and its briefing for after the vote."""
     raw = {"raw": answer.raw, "problem": answer.problem}
     briefing = judged.briefing

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from engine.floor.floor import QUESTIONS, Floor
-from engine.floor.shapes import ShapedAnswer, TurnLimits
 from engine.formats.format import Format, Labels, Lengths, Roles, Sized
 from engine.formats.judges import ask_judges
 from engine.formats.structured.answers import (
@@ -28,6 +26,8 @@ from engine.formats.structured.answers import (
 from engine.formats.structured.briefing import Arguments, assess, conclude, keep_position
 from engine.formats.structured.trace import Argument, Leaning, Response
 from engine.jury.rubric import DEBATE, EVIDENCE_FIRST, Rubric
+from engine.stage.shapes import ShapedAnswer, TurnLimits
+from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.language import N_
 from engine.values.text import headline
@@ -83,7 +83,7 @@ class Structured(Format):
         """Return the rounds; the judge is asked beside the panel."""
         return len(self.rounds(request))
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         """Hold the debate."""
         limits = StructuredLimits.model_validate(floor.limits)
         labels = floor.prompts.data(f"{NAME}/labels", Labels).of(floor.request.language)
@@ -126,7 +126,7 @@ def _other(side: str) -> str:
 
 
 async def _open(
-    floor: Floor, side: str, limits: StructuredLimits, labels: Mapping[str, str]
+    floor: Stage, side: str, limits: StructuredLimits, labels: Mapping[str, str]
 ) -> ShapedAnswer[Opening]:
     return await floor.state(
         side,
@@ -141,7 +141,7 @@ async def _open(
 
 
 async def _cross(
-    floor: Floor,
+    floor: Stage,
     side: str,
     opposing: Sequence[Argument],
     limits: StructuredLimits,
@@ -163,7 +163,7 @@ async def _cross(
 
 
 async def _close(
-    floor: Floor,
+    floor: Stage,
     side: str,
     arguments: Arguments,
     responses: Mapping[str, Response],
@@ -223,7 +223,7 @@ def _responses(cross: ShapedAnswer[Cross], arguments: Sequence[Argument]) -> dic
     }
 
 
-async def _judge(floor: Floor, arguments: Arguments) -> ShapedAnswer[Judgment]:
+async def _judge(floor: Stage, arguments: Arguments) -> ShapedAnswer[Judgment]:
     """Have every argument scored, as it stands after the whole debate."""
     ids = tuple(argument.id for side in "AB" for argument in arguments[side])
     rubric = _rubric(floor)
@@ -242,7 +242,7 @@ async def _judge(floor: Floor, arguments: Arguments) -> ShapedAnswer[Judgment]:
     )
 
 
-def _rubric(floor: Floor) -> Rubric:
+def _rubric(floor: Stage) -> Rubric:
     """Return what the judge scores by: the panel's has the operator's weights."""
     name = StructuredOptions.model_validate(floor.request.options).rubric
     rubric = RUBRICS[name].model_copy(update={"name": name})

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.floor.floor import Floor
-from engine.floor.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
 from engine.formats.team.judge import Judge
 from engine.formats.team.rules import (
     CLOSERS,
@@ -24,7 +22,9 @@ from engine.formats.team.rules import (
     notes_channel,
     team_channel,
 )
-from engine.prompts.library import Record, Speech
+from engine.prompts.library import QuotedSpeech, SpeechRecord
+from engine.stage.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
+from engine.stage.stage import Stage
 from engine.values.debate import Length, Turn, Value
 from engine.values.judging import Artifact
 from engine.values.text import clean, marked
@@ -119,7 +119,7 @@ class Bench:
 
     def __init__(
         self,
-        floor: Floor,
+        floor: Stage,
         judge: Judge,
         limits: TeamLimits,
         manual: Manual,
@@ -328,7 +328,7 @@ class Bench:
             role="captain",
             side=side,
             team=self._channels.read(captain, team_channel(side)),
-            notes=Record(Speech(f"[{seat}]", note) for seat, note in notes.items()),
+            notes=SpeechRecord(QuotedSpeech(f"[{seat}]", note) for seat, note in notes.items()),
             record=self._channels.record(captain),
             **self._rules,
             counts={seat: counts[seat] for seat in seats},

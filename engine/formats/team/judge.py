@@ -10,21 +10,6 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.floor.floor import Floor
-from engine.floor.shapes import (
-    TEXT,
-    Fault,
-    Shape,
-    ShapedAnswer,
-    choice,
-    is_whole,
-    kept,
-    named,
-    record,
-    several,
-    whole,
-)
-from engine.floor.steps import Beside
 from engine.formats.judges import ask_judges, tell_judges
 from engine.formats.team.rules import (
     JUDGE,
@@ -46,6 +31,21 @@ from engine.formats.team.rules import (
     twice_running,
     write_review,
 )
+from engine.stage.shapes import (
+    TEXT,
+    Fault,
+    Shape,
+    ShapedAnswer,
+    choice,
+    is_whole,
+    kept,
+    named,
+    record,
+    several,
+    whole,
+)
+from engine.stage.stage import Stage
+from engine.stage.steps import ConcurrentWork
 from engine.store import Post
 from engine.values.debate import Turn
 from engine.values.judging import Adjustment, Artifact, Score, Verdict
@@ -96,7 +96,9 @@ class Review(BaseModel):
 class Judge:
     """Works beside the debate: nothing of it reaches a debater, and no speech waits for it."""
 
-    def __init__(self, floor: Floor, beside: Beside, manual: Manual, scoring: Scoring) -> None:
+    def __init__(
+        self, floor: Stage, beside: ConcurrentWork, manual: Manual, scoring: Scoring
+    ) -> None:
         self._floor = floor
         self._scoring = scoring
         self._manual = manual

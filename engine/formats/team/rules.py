@@ -14,7 +14,7 @@ from statistics import fmean
 
 from pydantic import model_validator
 
-from engine.prompts.library import Record, Speech
+from engine.prompts.library import QuotedSpeech, SpeechRecord
 from engine.values.debate import Turn, Value, side_of
 from engine.values.errors import UsageError
 from engine.values.judging import Adjustment
@@ -491,28 +491,28 @@ class Channels:
     """Everything said in every channel, in order."""
 
     def __init__(self) -> None:
-        self._entries: list[tuple[str, Speech]] = []
+        self._entries: list[tuple[str, QuotedSpeech]] = []
 
     def write(self, channel: str, label: str, text: str) -> None:
         """Say something in a channel; `label` gives speaker and time."""
-        self._entries.append((channel, Speech(f"[{label}]", text)))
+        self._entries.append((channel, QuotedSpeech(f"[{label}]", text)))
 
-    def read(self, reader: str, channel: str, *, last: int | None = None) -> Record:
+    def read(self, reader: str, channel: str, *, last: int | None = None) -> SpeechRecord:
         """Return a channel's entries in order, or only the `last` ones.
 
         Empty for a reader without access.
         """
-        return Record(self._heard(reader, channel, last))
+        return SpeechRecord(self._heard(reader, channel, last))
 
-    def entries(self, reader: str, channel: str) -> list[Record]:
+    def entries(self, reader: str, channel: str) -> list[SpeechRecord]:
         """Return the same, one by one."""
-        return [Record([entry]) for entry in self._heard(reader, channel)]
+        return [SpeechRecord([entry]) for entry in self._heard(reader, channel)]
 
-    def record(self, reader: str) -> Record:
+    def record(self, reader: str) -> SpeechRecord:
         """Return the public record, which only grows: each entry is kept in later prompts."""
-        return Record(self._heard(reader, PUBLIC), KEPT)
+        return SpeechRecord(self._heard(reader, PUBLIC), KEPT)
 
-    def _heard(self, reader: str, channel: str, last: int | None = None) -> list[Speech]:
+    def _heard(self, reader: str, channel: str, last: int | None = None) -> list[QuotedSpeech]:
         if not may_read(reader, channel):
             return []
         heard = [said for where, said in self._entries if where == channel]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.floor.floor import Floor
-from engine.floor.steps import Beside
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.team.bench import Bench, TeamLimits
 from engine.formats.team.judge import Judge
@@ -18,6 +16,8 @@ from engine.formats.team.rules import (
     Scoring,
     read_personalities,
 )
+from engine.stage.stage import Stage
+from engine.stage.steps import ConcurrentWork
 from engine.values.debate import Length, Request, TurnOrder, Value
 from engine.values.language import N_
 
@@ -106,14 +106,14 @@ class Team(Format):
         choices = (2 if options.writes(request) else 1) * (_exchanges(request) + waves)
         return self.turns(request) - free + waves + choices + 1
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, floor: Stage) -> None:
         """Hold the debate."""
         options = TeamOptions.model_validate(floor.request.options)
         limits = TeamLimits.model_validate(floor.limits)
         manual = floor.prompts.data(f"{NAME}/manual", Manual)
         personalities = manual.deal(read_personalities(options.personalities))
         notes = options.writes(floor.request)
-        async with Beside() as beside:
+        async with ConcurrentWork() as beside:
             judge = Judge(floor, beside, manual, Scoring.of(floor.limits))
             bench = Bench(floor, judge, limits, manual, personalities, notes=notes)
             await _opening(bench, limits)

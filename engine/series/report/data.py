@@ -17,7 +17,7 @@ from engine.stats.coefficients import kappa_of, kappa_sums
 from engine.stats.figure import Figure, Observation, estimate, mean_of
 from engine.stats.row import Row, row_of
 from engine.store import DebateRecord
-from engine.store.series import SeriesDebate, SeriesReading, SeriesStore, StoredSeries, Try
+from engine.store.series import CallTry, SeriesDebate, SeriesReading, SeriesStore, StoredSeries
 from engine.values.debate import Turn, Value
 from engine.values.errors import StoppedError
 
@@ -27,7 +27,7 @@ from engine.values.errors import StoppedError
 COUNTED = ("tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached")
 
 
-class Spoken(NamedTuple):
+class CountedTurn(NamedTuple):
     """A debater's turn: its words, the limit of these, and the kinds of rules that it broke."""
 
     model: str
@@ -46,7 +46,7 @@ class EndedDebate(NamedTuple):
     format: str
     row: Row | None
     models: tuple[str, ...]
-    spoken: tuple[Spoken, ...]
+    spoken: tuple[CountedTurn, ...]
     unrecused: bool
 
 
@@ -64,7 +64,7 @@ class CallSums:
     unpriced: int = 0
     seconds: list[float] = field(default_factory=list)
 
-    def add(self, one: Try) -> None:
+    def add(self, one: CallTry) -> None:
         """Add a try."""
         self.calls += 1
         self.failed += bool(one.failed)
@@ -162,9 +162,9 @@ def ended_of(record: DebateRecord) -> EndedDebate:
     )
 
 
-def _spoken(turn: Turn, sides: Mapping[str, str]) -> Spoken:
+def _spoken(turn: Turn, sides: Mapping[str, str]) -> CountedTurn:
     broken = tuple(one.kind for one in turn.violations)
-    return Spoken(sides[turn.side], turn.words, turn.limit, broken)
+    return CountedTurn(sides[turn.side], turn.words, turn.limit, broken)
 
 
 # How often jurors agree with one another, pair by pair; pure.

@@ -12,19 +12,19 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import inline
 from engine.series.report.data import TopicSplit
-from engine.series.report.pictures import Picture
+from engine.series.report.pictures import ReportPicture
 from engine.series.report.report import (
     Availability,
     CallTotals,
     Caveat,
     CaveatKind,
-    Conduct,
     Costs,
+    ModelConduct,
     PairResult,
     SeriesReport,
 )
 from engine.series.spec import Pairing
-from engine.stats.agreement import Shares
+from engine.stats.agreement import SideShares
 from engine.stats.figure import FEWEST
 from engine.stats.presentation import (
     word_coefficient,
@@ -39,7 +39,7 @@ from engine.values.text import dollars
 from engine.words.translation import plural
 
 
-class Grid(NamedTuple):
+class ReportTable(NamedTuple):
     """A table; every row has as many cells as there are columns."""
 
     title: str
@@ -47,12 +47,12 @@ class Grid(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
-class Section(NamedTuple):
+class ReportSection(NamedTuple):
     """A part of a report; `picture` is the name of its picture, empty without one."""
 
     title: str
     lines: tuple[str, ...]
-    grids: tuple[Grid, ...]
+    grids: tuple[ReportTable, ...]
     picture: str = ""
 
 
@@ -62,7 +62,7 @@ class ReportPage(NamedTuple):
     name: str
     title: str
     lines: tuple[str, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
 
 
 # Every word of a series' report.
@@ -204,12 +204,12 @@ def _count(noun: str, n: int) -> str:
 # --- totals and results ------------------------------------------------------------------
 
 
-def _totals(report: SeriesReport) -> Section:
+def _totals(report: SeriesReport) -> ReportSection:
     columns = ("model", "role", "calls", "failed", "in", "out", "reasoning", "cached", "USD")
     rows = [(one.model, one.role, *_sums([one])) for one in report.totals]
-    grid = Grid("", columns, (*rows, ("all", "", *_sums(report.totals))))
+    grid = ReportTable("", columns, (*rows, ("all", "", *_sums(report.totals))))
     lines = ["Calls, failed tries, tokens and USD."] if rows else []
-    return Section("Totals", tuple(lines), (grid,) if rows else ())
+    return ReportSection("Totals", tuple(lines), (grid,) if rows else ())
 
 
 def _sums(totals: Sequence[CallTotals]) -> list[str]:
@@ -220,7 +220,7 @@ def _sums(totals: Sequence[CallTotals]) -> list[str]:
     return [*(f"{number:,}" for number in sums), f"≥ {usd}" if unpriced else usd]
 
 
-def _ratings(report: SeriesReport) -> Section:
+def _ratings(report: SeriesReport) -> ReportSection:
     board, adjusted = report.ratings, report.adjusted
     judges = ("jury", "people") if board.people else ("jury",)
     columns = ["model"]
@@ -236,8 +236,8 @@ def _ratings(report: SeriesReport) -> Section:
         rows.append(tuple(row))
     judged = f"{board.jury:,} debates by the jury, {board.people:,} by people."
     about = "Adjusted: with side, last word and length equal."
-    grid = Grid("", tuple(columns), tuple(rows))
-    return Section(
+    grid = ReportTable("", tuple(columns), tuple(rows))
+    return ReportSection(
         N_("Ratings"),
         (judged, "1000 is the mean; 400 points are odds of ten to one. Won–lost–tied.", about, HOW),
         (grid,),
@@ -245,13 +245,13 @@ def _ratings(report: SeriesReport) -> Section:
     )
 
 
-def _wins(report: SeriesReport) -> Section:
+def _wins(report: SeriesReport) -> ReportSection:
     grids = [_matrix(report, "the jury", report.wins)] if report.wins else []
     grids += [_matrix(report, "people", report.people_wins)] if report.people_wins else []
-    return Section("Who beat whom", (), tuple(grids), "wins" if grids else "")
+    return ReportSection("Who beat whom", (), tuple(grids), "wins" if grids else "")
 
 
-def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> Grid:
+def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> ReportTable:
     met = {(one.model, one.other): (one.won, one.lost, one.tied) for one in pairs}
     met |= {(one.other, one.model): (one.lost, one.won, one.tied) for one in pairs}
     models = report.models
@@ -263,7 +263,7 @@ def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> Gr
         ]
         rows.append((f"{number} {model}", *cells))
     columns = ("model", *(str(number) for number in range(1, len(models) + 1)))
-    return Grid(
+    return ReportTable(
         f"Rows won–lost–tied against columns, by {judge}. The columns are the models in the "
         "order of the rows.",
         columns,
@@ -271,9 +271,9 @@ def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> Gr
     )
 
 
-def _sides(report: SeriesReport) -> Section:
+def _sides(report: SeriesReport) -> ReportSection:
     found, adjusted = report.agreement, report.adjusted
-    judges: list[tuple[str, Shares]] = [("the jury", found.jury_shares)]
+    judges: list[tuple[str, SideShares]] = [("the jury", found.jury_shares)]
     if report.ratings.people:
         judges.append(("people", found.people_shares))
     shares = [
@@ -290,16 +290,18 @@ def _sides(report: SeriesReport) -> Section:
         )
     ]
     grids = (
-        Grid("Of decided debates", columns, tuple(shares)),
-        Grid("Lead in points of rating, by the jury", ("advantage of", "lead"), tuple(effects)),
+        ReportTable("Of decided debates", columns, tuple(shares)),
+        ReportTable(
+            "Lead in points of rating, by the jury", ("advantage of", "lead"), tuple(effects)
+        ),
     )
-    return Section("Side and last word", (), grids, "sides")
+    return ReportSection("Side and last word", (), grids, "sides")
 
 
-def _topics(report: SeriesReport) -> Section:
+def _topics(report: SeriesReport) -> ReportSection:
     found = report.topics
     if not found.splits:
-        return Section("Topics", (), ())
+        return ReportSection("Topics", (), ())
     lines = (
         "Spread is the standard deviation of the models' win rates on a topic, for models "
         "with at least two debates on it."
@@ -312,7 +314,9 @@ def _topics(report: SeriesReport) -> Section:
         )
     columns = ("topic", "debates", "spread", "best", "worst")
     rows = tuple(map(_topic, found.splits[:TOPICS]))
-    return Section("Topics on which models differ most", (lines,), (Grid("", columns, rows),))
+    return ReportSection(
+        "Topics on which models differ most", (lines,), (ReportTable("", columns, rows),)
+    )
 
 
 def _topic(one: TopicSplit) -> tuple[str, ...]:
@@ -322,7 +326,7 @@ def _topic(one: TopicSplit) -> tuple[str, ...]:
     return (one.title, str(one.debates), f"{one.spread:.2f}", *ends)
 
 
-def _jury(report: SeriesReport) -> Section:
+def _jury(report: SeriesReport) -> ReportSection:
     pairs = tuple(
         (
             one.juror,
@@ -345,10 +349,10 @@ def _jury(report: SeriesReport) -> Section:
             agreed = one.agreement
             row[1:1] = [word_share(agreed), str(agreed.n), word_points(one.self_preference)]
         jurors.append(tuple(row))
-    grids = [Grid(N_("Jurors"), tuple(columns), tuple(jurors))] if jurors else []
+    grids = [ReportTable(N_("Jurors"), tuple(columns), tuple(jurors))] if jurors else []
     if pairs:
         titles = ("juror", "other juror", "agree", "Cohen's κ", "debates")
-        grids.append(Grid("Juror by juror", titles, pairs))
+        grids.append(ReportTable("Juror by juror", titles, pairs))
     lines = [f"Krippendorff's α of jurors: {word_coefficient(found.pooled.alpha_jurors)}."]
     if people:
         lines.append(
@@ -356,20 +360,22 @@ def _jury(report: SeriesReport) -> Section:
             f"debates; Cohen's κ {word_coefficient(found.kappa)}; Krippendorff's α of people "
             f"{word_coefficient(found.pooled.alpha_people)}."
         )
-    return Section("The jury", tuple(lines), tuple(grids), "jurors" if pairs else "")
+    return ReportSection("The jury", tuple(lines), tuple(grids), "jurors" if pairs else "")
 
 
 # --- conduct, availability, cost ---------------------------------------------------------
 
 
-def _conduct(report: SeriesReport) -> Section:
+def _conduct(report: SeriesReport) -> ReportSection:
     rows = tuple(_conduct_row(one) for one in report.conduct if one.ended)
     counted = ("model", "debates", "turns", "words a turn", "of the limit")
     columns = (*counted, "broke a limit", "how", "refused the topic")
-    return Section("Length, limits and refusals", (), (Grid("", columns, rows),) if rows else ())
+    return ReportSection(
+        "Length, limits and refusals", (), (ReportTable("", columns, rows),) if rows else ()
+    )
 
 
-def _conduct_row(one: Conduct) -> tuple[str, ...]:
+def _conduct_row(one: ModelConduct) -> tuple[str, ...]:
     how = ", ".join(f"{rule_name(kind)} {n}" for kind, n in one.broken.items())
     share = _of(one.breaking, one.turns)
     refused = _of(one.refused, one.ended)
@@ -391,14 +397,14 @@ def _percent(share: float) -> str:
     return f"{share:.1%}".replace("%", " %")
 
 
-def _availability(report: SeriesReport) -> Section:
+def _availability(report: SeriesReport) -> ReportSection:
     rows = tuple(map(_available, report.availability))
     columns = ("model", "tries", "failed", "debates waiting", "p50, s", "p95, s")
     lines = ("Failed: tries without an answer, of every role. p50 and p95: seconds of an answer.",)
     return (
-        Section("Availability and latency", lines, (Grid("", columns, rows),))
+        ReportSection("Availability and latency", lines, (ReportTable("", columns, rows),))
         if rows
-        else (Section("Availability and latency", (), ()))
+        else (ReportSection("Availability and latency", (), ()))
     )
 
 
@@ -408,18 +414,20 @@ def _available(one: Availability) -> tuple[str, ...]:
     return (one.model, f"{one.calls:,}", failed, str(one.waiting or ""), *times)
 
 
-def _costs(report: SeriesReport) -> Section:
+def _costs(report: SeriesReport) -> ReportSection:
     if not report.costs:
-        return Section(N_("Cost"), (), ())
+        return ReportSection(N_("Cost"), (), ())
     columns = ("format", "debates", "calls a debate", "USD a debate", "median", "highest")
-    formats = Grid("Cost of a debate, with its jury", columns, tuple(map(_cost, report.costs)))
+    formats = ReportTable(
+        "Cost of a debate, with its jury", columns, tuple(map(_cost, report.costs))
+    )
     spent = tuple(
         (one.model, str(one.debates), dollars(one.usd))
         for one in report.conduct
         if one.usd is not None
     )
-    own = Grid("A debater's own calls", ("model", "debates", "USD a debate"), spent)
-    return Section(N_("Cost"), (), (formats, own), "cost")
+    own = ReportTable("A debater's own calls", ("model", "debates", "USD a debate"), spent)
+    return ReportSection(N_("Cost"), (), (formats, own), "cost")
 
 
 def _cost(one: Costs) -> tuple[str, ...]:
@@ -430,8 +438,10 @@ def _cost(one: Costs) -> tuple[str, ...]:
 # --- limits ------------------------------------------------------------------------------
 
 
-def _limits(report: SeriesReport) -> Section:
-    return Section("What the figures cannot say", (" ".join(word_caveats(report.caveats)),), ())
+def _limits(report: SeriesReport) -> ReportSection:
+    return ReportSection(
+        "What the figures cannot say", (" ".join(word_caveats(report.caveats)),), ()
+    )
 
 
 def word_caveats(caveats: Iterable[Caveat]) -> Iterator[str]:
@@ -443,12 +453,12 @@ def word_caveats(caveats: Iterable[Caveat]) -> Iterator[str]:
 # A report as Markdown and as HTML; names and topics stay data in both.
 
 
-def write_markdown(page: ReportPage, pictures: Mapping[str, Picture]) -> str:
+def write_markdown(page: ReportPage, pictures: Mapping[str, ReportPicture]) -> str:
     """Return a report as Markdown; its pictures are files beside it."""
     return _template("md").render(page=page, pictures=pictures).strip() + "\n"
 
 
-def write_html(page: ReportPage, pictures: Mapping[str, Picture]) -> str:
+def write_html(page: ReportPage, pictures: Mapping[str, ReportPicture]) -> str:
     """Return a report as one HTML file that loads nothing and runs nothing."""
     return _template("html").render(page=page, pictures=pictures).strip() + "\n"
 

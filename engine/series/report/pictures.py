@@ -77,7 +77,7 @@ DIRECTIONS = 16
 REACHES = (13, 22, 32, 44, 58, 74)  # pixels from a point to its number
 
 
-class Point(NamedTuple):
+class RatedPoint(NamedTuple):
     """A model's number, cost in USD and rating."""
 
     number: int
@@ -104,7 +104,7 @@ class Box(NamedTuple):
 
 
 def draw_points(
-    points: Sequence[Point], left: float, right: float, top: float
+    points: Sequence[RatedPoint], left: float, right: float, top: float
 ) -> tuple[list[str], float]:
     """Draw points with axes; return the parts and where the picture goes on below."""
     bottom = top + 12 + PLOT
@@ -181,14 +181,14 @@ SMALL, FAINT = "ink small", "faint small"
 WINS = "Share of wins, row against column"
 
 
-class Picture(NamedTuple):
+class ReportPicture(NamedTuple):
     """An SVG with its alternative text."""
 
     svg: str
     alt: str
 
 
-def draw_report(report: SeriesReport) -> dict[str, Picture]:
+def draw_report(report: SeriesReport) -> dict[str, ReportPicture]:
     """Return every picture that has something to show, by name."""
     drawn = {}
     if report.ratings.standings:
@@ -203,18 +203,18 @@ def draw_report(report: SeriesReport) -> dict[str, Picture]:
     return drawn
 
 
-def _finish(title: str, said: Sequence[str], height: float, parts: Sequence[str]) -> Picture:
+def _finish(title: str, said: Sequence[str], height: float, parts: Sequence[str]) -> ReportPicture:
     shown = [*said[:MOST_SAID]]
     if len(said) > MOST_SAID:
         shown.append(f"and {len(said) - MOST_SAID} more, in the table")
     alt = f"{title}. {'; '.join(shown)}."
-    return Picture(draw(title, alt, WIDTH, round(height), parts), alt)
+    return ReportPicture(draw(title, alt, WIDTH, round(height), parts), alt)
 
 
 # --- ratings -----------------------------------------------------------------------------
 
 
-def draw_ratings(report: SeriesReport) -> Picture:
+def draw_ratings(report: SeriesReport) -> ReportPicture:
     """Draw each model's rating with its interval, the best at the top."""
     standings = report.ratings.standings
     judges = ("jury", "people") if report.ratings.people else ("jury",)
@@ -275,7 +275,7 @@ class Cell(NamedTuple):
     word: str
 
 
-def draw_wins(report: SeriesReport) -> Picture:
+def draw_wins(report: SeriesReport) -> ReportPicture:
     """Draw the share of its debates that each model won against each other one."""
     pairs, judge = (report.wins, "jury") if report.wins else (report.people_wins, "people")
     shares: dict[tuple[str, str], float] = {}
@@ -293,7 +293,7 @@ def _won(one: PairResult) -> float:
     return (one.won + one.tied / 2) / (one.won + one.lost + one.tied)
 
 
-def draw_jurors(report: SeriesReport) -> Picture:
+def draw_jurors(report: SeriesReport) -> ReportPicture:
     """Draw how often each two jurors chose the same, and each juror and people."""
     figures = {(one.juror, one.other): one.agreement for one in report.juror_pairs}
     jurors = dict.fromkeys(name for pair in figures for name in pair)
@@ -323,7 +323,7 @@ def _matrix(
     named: Sequence[str],
     cells: Mapping[tuple[str, str], Cell],
     said: Sequence[str],
-) -> Picture:
+) -> ReportPicture:
     names = short_names(named, NAMES - 24)
     left = MARGIN + NAMES
     width = min(56.0, (WIDTH - MARGIN - left) / len(named))
@@ -357,7 +357,7 @@ def _cell(
 # --- sides -------------------------------------------------------------------------------
 
 
-def draw_sides(report: SeriesReport) -> Picture:
+def draw_sides(report: SeriesReport) -> ReportPicture:
     """Draw how often side A and the last speaker won, and what that is in points of rating."""
     found, adjusted = report.agreement, report.adjusted.jury
     judges = [("jury", found.jury_shares)]
@@ -427,12 +427,14 @@ def _rated(report: SeriesReport) -> dict[str, Rating]:
     }
 
 
-def draw_cost(report: SeriesReport) -> Picture:
+def draw_cost(report: SeriesReport) -> ReportPicture:
     """Draw each rated model's rating against what its own calls cost in a debate."""
     rated = _rated(report)
     costs = {one.model: one.usd for one in report.conduct if one.usd is not None}
     named = [model for model in rated if model in costs]
-    points = [Point(number, costs[model], rated[model]) for number, model in enumerate(named, 1)]
+    points = [
+        RatedPoint(number, costs[model], rated[model]) for number, model in enumerate(named, 1)
+    ]
     parts, y = draw_points(points, MARGIN + 36, WIDTH - MARGIN, TOP)
     names = short_names(named, WIDTH / 2 - MARGIN - 30)
     rows = -(-len(named) // 2)

@@ -21,7 +21,7 @@ from engine.series.report.data import (
     juror_pairs,
     split_topics,
 )
-from engine.series.runner import Standing, count_standing
+from engine.series.runner import SeriesProgress, count_standing
 from engine.series.spec import Pairing, Series
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.contests import Matchup
@@ -219,7 +219,7 @@ class PairResult(Value):
     tied: int
 
 
-class Conduct(Value):
+class ModelConduct(Value):
     """How a model debated.
 
     `words` and `of_limit` (the share of the allowed words) are means of its turns; `broken` counts
@@ -267,7 +267,7 @@ class SeriesReport(Value):
     begun_at: datetime
     read_at: datetime
     experiment: Experiment
-    standing: Standing
+    standing: SeriesProgress
     stopping: bool
     rehearsal: tuple[str, ...]
     totals: tuple[CallTotals, ...]
@@ -279,7 +279,7 @@ class SeriesReport(Value):
     agreement: Agreement
     juror_pairs: tuple[JurorPair, ...]
     topics: TopicSplits
-    conduct: tuple[Conduct, ...]
+    conduct: tuple[ModelConduct, ...]
     availability: tuple[Availability, ...]
     caveats: tuple[Caveat, ...] = ()
 
@@ -379,7 +379,7 @@ def _costs(found: SeriesRows) -> Iterable[Costs]:
             )
 
 
-def _availability(found: SeriesRows, standing: Standing) -> tuple[Availability, ...]:
+def _availability(found: SeriesRows, standing: SeriesProgress) -> tuple[Availability, ...]:
     by_model: dict[str, list[CallSums]] = defaultdict(list)
     for (model, _), sums in sorted(found.calls.items()):
         by_model[model].append(sums)
@@ -388,7 +388,7 @@ def _availability(found: SeriesRows, standing: Standing) -> tuple[Availability, 
     return tuple(_available(one, by_model[one], standing) for one in sorted(by_model))
 
 
-def _available(model: str, sums: Sequence[CallSums], standing: Standing) -> Availability:
+def _available(model: str, sums: Sequence[CallSums], standing: SeriesProgress) -> Availability:
     seconds = sorted(value for one in sums for value in one.seconds)
     return Availability(
         model=model,
@@ -416,20 +416,20 @@ def _pair(met: Matchup) -> PairResult:
     return PairResult(model=met.first, other=met.second, won=met.won, lost=met.lost, tied=met.tied)
 
 
-def _conduct(found: SeriesRows, series: Series) -> tuple[Conduct, ...]:
+def _conduct(found: SeriesRows, series: Series) -> tuple[ModelConduct, ...]:
     names = {model.ref for model in series.models} | {
         model for one in found.ended for model in one.models
     }
     return tuple(_conduct_of(name, found) for name in sorted(names))
 
 
-def _conduct_of(model: str, found: SeriesRows) -> Conduct:
+def _conduct_of(model: str, found: SeriesRows) -> ModelConduct:
     mine: list[EndedDebate] = [one for one in found.ended if model in one.models]
     spoken = [turn for one in mine for turn in one.spoken if turn.model == model]
     limited = [turn for turn in spoken if turn.limit]
     held = [one for one in mine if one.row is not None]
     paid = [found.paid.get((one.id, model), 0.0) for one in held]
-    return Conduct(
+    return ModelConduct(
         model=model,
         debates=len(held),
         ended=len(mine),

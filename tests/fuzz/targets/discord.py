@@ -20,12 +20,12 @@ from discord import app_commands
 from pydantic import SecretStr
 
 from adapters.discord.answering import person_of, pressed_of
-from adapters.discord.client import Client
-from adapters.discord.presence import Presence
-from adapters.discord.rest import Rest
+from adapters.discord.client import DiscordClient
+from adapters.discord.presence import ShardPresence
+from adapters.discord.rest import DiscordRest
 from adapters.discord.translation import language_around, language_of
 from adapters.discord.venue import DiscordVenue
-from engine.chat.context import Cooldown, Person
+from engine.chat.context import Cooldown, Requester
 from engine.chat.invocation import Invocation
 from engine.store.communities import CommunitySettings
 from engine.values.errors import MISFITS, RostrumError
@@ -66,7 +66,7 @@ class Desk:
     async def _none(self, *_: object, **__: object) -> tuple[()]:
         return ()
 
-    async def person(self, interaction: Any) -> Person:
+    async def person(self, interaction: Any) -> Requester:
         """Read who it is."""
         return person_of(interaction)
 
@@ -135,8 +135,8 @@ class Door:
 
     def __init__(self) -> None:
         desk: Any = Desk()
-        rest = Rest(SecretStr("x"), "http://127.0.0.1:1")
-        self.client = Client(desk, self._identify, None, (0, 1), rest, Presence())
+        rest = DiscordRest(SecretStr("x"), "http://127.0.0.1:1")
+        self.client = DiscordClient(desk, self._identify, None, (0, 1), rest, ShardPresence())
         self.events: list[tuple[str, tuple[Any, ...]]] = []
         self.asked: list[Any] = []
         self._failures = Failures()
@@ -197,7 +197,7 @@ def event(data: bytes) -> None:
         wait(_door().take(name, given))
 
 
-class Answers(Rest):
+class Answers(DiscordRest):
     """Discord's REST interface, which answers everything with one value."""
 
     def __init__(self, answer: Any) -> None:

@@ -17,19 +17,19 @@ from typing import Any
 
 import orjson
 
-from adapters.web.links import Served, write_call, write_calls, write_debate, write_list
-from bot.cases import read_source
-from bot.pushing import _checked
+from adapters.web.links import ServerLinks, write_call, write_calls, write_debate, write_list
+from bot.record.exchange import _checked
+from bot.research.cases import read_source
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.folder import MANIFEST, listed_files
 from engine.pages.debate import ListPage
 from engine.pages.folder import FolderLibrary
-from engine.store.listings import Sought
+from engine.store.listings import DebateQuery
 from engine.values.errors import RostrumError
 from tests.fuzz.target import Target, wait
 from tests.fuzz.targets.texts import SHARED
 
-LINKS = Served(live=False)
+LINKS = ServerLinks(live=False)
 PICTURES = ("votes", "scores", "x")
 NAME = re.compile(r"manifest\.json|data/[a-z_]+/(train|test)\.jsonl")
 CURRENT = "current"  # stands in seeds for the version of the tables, so that they stay readable
@@ -85,8 +85,8 @@ def view(data: bytes) -> None:
     """Show every page of an export."""
     with folder_of(data) as folder:
         library = FolderLibrary(folder)
-        listed: ListPage = wait(library.find(Sought(words=("tea",)), 1))
-        listed = wait(library.find(Sought(), 1))
+        listed: ListPage = wait(library.find(DebateQuery(words=("tea",)), 1))
+        listed = wait(library.find(DebateQuery(), 1))
         write_list(listed, LINKS, "en").encode()
         for item in listed.items:
             for page in _pages(library, item.id):

@@ -12,18 +12,17 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend, ModerationEndpoint
 from adapters.models.connection import HttpResponse
 from adapters.models.events import Completion
-from adapters.models.faults import complaint, status_fault
+from adapters.models.faults import CallAnswer, CallFault, Outcome, complaint, status_fault
 from adapters.models.moderation import HttpModerator
-from adapters.models.outcomes import CallAnswer, CallFault, Outcome
 from adapters.models.prices import model_entries, read_prices
 from adapters.models.search import SearchModels
-from engine.floor.research import read_results
-from engine.floor.shapes import read_shape
-from engine.floor.structured import MAX_CHARS
 from engine.formats.audited.answers import absolute_shape, pairwise_shape
 from engine.formats.structured.answers import cross_shape, judgment_shape
 from engine.jury.ballot import read_ballot
 from engine.jury.rubric import DEBATE, RUBRICS
+from engine.stage.research import read_results
+from engine.stage.shapes import read_shape
+from engine.stage.structured import MAX_CHARS
 from engine.values.debate import Model
 from engine.values.judging import TIE
 from engine.values.ports import Reply

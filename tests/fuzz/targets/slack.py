@@ -23,9 +23,9 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.site import Site
-from adapters.slack.client import Client
+from adapters.slack.client import SlackClient
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.rest import Identity, Rest, SlackObject
+from adapters.slack.rest import Identity, SlackObject, SlackRest
 from adapters.slack.transports import HttpTransport
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import parse_command
@@ -37,7 +37,7 @@ SECRET = "signing-secret"
 ME = Identity("U0ROSTRUM", "B0", "T0HALL", "https://hall.example", "rostrum", "Hall", frozenset())
 
 
-class Silent(Rest):
+class Silent(SlackRest):
     """Slack's Web API, which takes everything and says nothing of anyone."""
 
     def __init__(self) -> None:
@@ -113,9 +113,9 @@ def _check(asker: Any) -> None:
 
 
 @lru_cache(maxsize=1)
-def _door() -> tuple[Client, Any]:
+def _door() -> tuple[SlackClient, Any]:
     desk: Any = Desk()
-    client = Client(desk, SlackVenue(desk.workspaces))
+    client = SlackClient(desk, SlackVenue(desk.workspaces))
     transport = HttpTransport(SecretStr(SECRET), Site("127.0.0.1", 0))
     (route,) = transport.routes(client.app(SECRET))
     return client, route.handler
@@ -177,7 +177,7 @@ def answer(data: bytes) -> None:
         said = orjson.loads(data)
     except orjson.JSONDecodeError:
         return
-    if not isinstance(said, dict):  # which `Rest` refuses
+    if not isinstance(said, dict):  # which `SlackRest` refuses
         return
     venue, place = SlackVenue(OneWorkspace(Answers(said))), "T0HALL:C1/1.2"
     reads: tuple[Callable[[], Coroutine[Any, Any, object]], ...] = (

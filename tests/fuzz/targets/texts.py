@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from bot.cases import read_source
-from bot.filters import read_moment
-from bot.series import load_series
+from bot.record.filters import read_moment
+from bot.research.cases import read_source
+from bot.research.series import load_series
 from bot.settings.load import examine_settings
 from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
@@ -24,7 +24,7 @@ from engine.jury.rubric import read_rubric
 from engine.pages.debate import read_sought, write_sought
 from engine.values.options import Options, read_option
 from engine.values.sources import SourceFile, SourceLimits, check_quotations, read_sources
-from engine.votes.imported import Fault
+from engine.votes.imported import LabelFault
 from engine.words.buttons import read_button
 from tests.doubles.rehearsed import DEFAULTS
 from tests.fuzz.target import Target, wait
@@ -136,7 +136,7 @@ def labels(data: bytes) -> None:
     """Read a file of labels in any layout."""
     _, found = read_labels(data)
     for one in found:
-        if not isinstance(one, Fault):
+        if not isinstance(one, LabelFault):
             assert one.debate
             assert one.user
             "".join((one.debate, one.order, one.answer, one.user)).encode()

@@ -1,0 +1,117 @@
+"""The bell across processes, by LISTEN and NOTIFY of PostgreSQL.
+
+Each process has one connection that listens; it needs an address that leads to the server itself,
+past a proxy that pools transactions. Rings of a moment go out together, on the store's connections.
+While either is away nothing is rung elsewhere, and all that waits polls, as it does anyway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import orjson
+import psycopg
+import structlog
+from psycopg import conninfo
+
+from adapters.database.database import SqlDatabase
+from adapters.database.postgres import NETWORK
+from engine.fleet.leases import Notification, Notifier
+from engine.values.errors import StoreError, why_of
+
+CHANNEL = "rostrum_bell"
+# What a ring is about has been committed, so no one waits until the ring is on a disk.
+TELL = "SELECT set_config('synchronous_commit', 'off', TRUE), pg_notify(:channel, :payload)"
+MOST_BYTES = 7_500  # PostgreSQL takes 8,000
+GATHER_SECONDS = 0.01  # a ring costs the server a transaction here, and one in every process
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+PROBE_SECONDS = 15.0  # a connection that was cut says nothing by itself
+PROBE_PATIENCE = 5.0
+log = structlog.get_logger(__name__)
+
+
+class NotificationExchange:
+    """Carries rings between this process and all others on its database."""
+
+    def __init__(self, url: str, database: SqlDatabase, bell: Notifier, sender: str) -> None:
+        self._url = url
+        self._database = database
+        self._bell = bell
+        self._sender = sender
+        self._outgoing: dict[Notification, None] = {}
+        self._told = asyncio.Event()
+        self._told_so = False  # that it has not been heard for a while
+        bell.outward = self._note
+
+    async def run(self) -> None:
+        """Carry rings until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._tell())
+            group.create_task(self._listen())
+
+    # --- out -------------------------------------------------------------------------------
+
+    def _note(self, ring: Notification) -> None:
+        self._outgoing[ring] = None
+        self._told.set()
+
+    async def _tell(self) -> None:
+        while True:
+            await self._told.wait()
+            await asyncio.sleep(GATHER_SECONDS)
+            self._told.clear()
+            rings, self._outgoing = list(self._outgoing), {}
+            for payload in pack(self._sender, rings):
+                try:
+                    await self._database.rows(TELL, channel=CHANNEL, payload=payload)
+                except StoreError as error:
+                    log.debug("bell not rung", why=str(error))
+
+    # --- in --------------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                async with await self._connect() as connection:
+                    await connection.execute(f"LISTEN {CHANNEL}")
+                    pause, self._told_so = FIRST_PAUSE, False
+                    await self._hear(connection)
+            except (psycopg.Error, TimeoutError) as error:
+                if pause == LONGEST_PAUSE and not self._told_so:
+                    log.warning("bell not heard", why=why_of(error).partition("\n")[0])
+                    self._told_so = True
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _connect(self) -> psycopg.AsyncConnection[tuple[object, ...]]:
+        _, _, rest = self._url.partition("://")
+        address = conninfo.make_conninfo(f"postgresql://{rest}", **NETWORK)
+        return await psycopg.AsyncConnection.connect(address, autocommit=True)
+
+    async def _hear(self, connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
+        while True:
+            async for notice in connection.notifies(timeout=PROBE_SECONDS):
+                self._ring(notice.payload)
+            async with asyncio.timeout(PROBE_PATIENCE):
+                await connection.execute("SELECT 1")
+
+    def _ring(self, payload: str) -> None:
+        sender, rings = orjson.loads(payload)
+        if sender != self._sender:
+            for topic, key in rings:
+                self._bell.hear(Notification(topic, key))
+
+
+def pack(sender: str, rings: Sequence[Notification]) -> list[str]:
+    """Return payloads that together hold all rings, each of a size that is taken."""
+    payloads: list[str] = []
+    rest = [list(ring) for ring in rings]
+    while rest:
+        count = len(rest)
+        while len(body := orjson.dumps([sender, rest[:count]])) > MOST_BYTES and count > 1:
+            count = (count + 1) // 2
+        payloads.append(body.decode())
+        rest = rest[count:]
+    return payloads

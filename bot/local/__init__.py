@@ -1,0 +1,1 @@
+"""One debate on this machine, in a terminal."""

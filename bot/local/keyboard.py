@@ -1,0 +1,268 @@
+"""What people at a keyboard give: questions, turns, and reasons after a vote."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import NamedTuple
+
+from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, keyboard, keys_of
+from adapters.terminal.texts import key_help
+from adapters.terminal.venue import TerminalVenue
+from adapters.terminal.votes import GUEST, guests_among
+from bot import texts
+from bot.app import App
+from bot.console import has_keyboard
+from bot.local.orders import HOST
+from engine.chat.answers.voters import ASK, MENU
+from engine.run.asking import ask
+from engine.store import VoterComment
+from engine.store.guests import OpenTurn
+from engine.tally.questions import CONFIDENCES, GROUNDS
+from engine.values.debate import Debate
+from engine.values.errors import LeaseLostError, RostrumError, UsageError
+from engine.values.judging import Question
+from engine.values.language import speaking
+from engine.values.text import marked
+from engine.words.phrases import option_name, round_name
+from engine.words.translation import say
+
+# Questions to both sides from people at a terminal: given as options, or typed line by line.
+
+
+PLATFORM = "terminal"
+LOOK_SECONDS = 0.05
+MOST_BYTES = 4096  # of a line, as terminals edit them
+
+
+@asynccontextmanager
+async def asking_beside(
+    app: App, venue: TerminalVenue, debate: Debate, given: Sequence[str] | None
+) -> AsyncIterator[None]:
+    """Ask both sides something while the body runs, once the debate takes questions."""
+    asking = asyncio.create_task(_ask(app, venue, debate, given))
+    try:
+        yield
+    finally:
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+
+
+async def _ask(app: App, venue: TerminalVenue, debate: Debate, given: Sequence[str] | None) -> None:
+    """Wait for the time to ask, use it, and end it: no one else can ask at this terminal."""
+    while True:
+        time = await app.store.asking.time(debate.id)
+        if time is not None and time.opened_at is not None:
+            break
+        await app.service.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
+    if time.closed_at is not None:
+        return
+    with speaking(debate.request.language):
+        if given is not None:
+            for number, text in enumerate(given, start=1):
+                await _put(app, venue, debate, number, text)
+        elif has_keyboard():
+            await _by_lines(app, venue, debate)
+        else:
+            venue.note(texts.NO_ASKERS)
+        with suppress(LeaseLostError):  # it is ending right now
+            await app.service.windows[PLATFORM].close_questions(debate.id)
+
+
+async def _by_lines(app: App, venue: TerminalVenue, debate: Debate) -> None:
+    """Take a question from each line until an empty one, or until the time is over."""
+    venue.note(texts.ASK_BY_LINES)
+    number = len(await app.store.asking.asked(debate.id))
+    with typed_lines(sys.stdin.fileno()) as lines:
+        while text := await lines.get():
+            number += 1
+            await _put(app, venue, debate, number, text)
+
+
+async def _put(app: App, venue: TerminalVenue, debate: Debate, number: int, text: str) -> None:
+    try:
+        await ask(app.service, debate, f"{GUEST}{number}", text)
+    except RostrumError as error:
+        venue.note(str(error))
+
+
+@contextmanager
+def typed_lines(fd: int) -> Iterator[asyncio.Queue[str]]:
+    """Yield a queue of the lines typed into a terminal, "" for an empty one and at the end."""
+    lines, loop = asyncio.Queue[str](), asyncio.get_running_loop()
+
+    def read() -> None:
+        said = os.read(fd, MOST_BYTES).decode("utf-8", "replace")
+        if not said:
+            loop.remove_reader(fd)
+        for line in said.splitlines() or [""]:
+            lines.put_nowait(line.strip())
+
+    loop.add_reader(fd, read)
+    try:
+        yield lines
+    finally:
+        loop.remove_reader(fd)
+
+
+# The turns of a person who argues a side at a terminal, typed line by line.
+
+
+END = None  # in place of a line: the input ends here, for now or for good
+
+
+@asynccontextmanager
+async def writing_beside(app: App, venue: TerminalVenue, debate: Debate) -> AsyncIterator[None]:
+    """Take turns from the keyboard while the body runs, as a person argues a side."""
+    writing = asyncio.create_task(_write(app, venue, debate))
+    try:
+        yield
+    finally:
+        writing.cancel()
+        with suppress(asyncio.CancelledError):
+            await writing
+
+
+async def _write(app: App, venue: TerminalVenue, debate: Debate) -> None:
+    with _typed(sys.stdin.fileno()) as lines, speaking(debate.request.language):
+        while True:
+            turn = await _next(app, debate)
+            within = f" (≤ {turn.words})" if turn.words else ""
+            named = round_name(turn.step.split("/")[1])
+            side = marked(debate.request.guest)
+            venue.note(texts.WRITE_BY_LINES.format(side=side, round=named) + within)
+            await _give(app, venue, debate, turn, await _text(lines))
+
+
+async def _next(app: App, debate: Debate) -> OpenTurn:
+    while (turn := await app.store.guests.open_turn(debate.id)) is None or not turn.opened:
+        await app.service.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
+    return turn
+
+
+async def _text(lines: asyncio.Queue[str | None]) -> str | None:
+    """Return what is typed up to an empty line or the end of the input; None for nothing at all."""
+    said: list[str] = []
+    while (line := await lines.get()) is not END:
+        if not line.strip() and said:
+            break
+        said += [line] if line.strip() else []
+    else:
+        if not sys.stdin.isatty():
+            lines.put_nowait(END)  # for every turn that follows
+    return "\n".join(said) or None
+
+
+async def _give(
+    app: App, venue: TerminalVenue, debate: Debate, turn: OpenTurn, text: str | None
+) -> None:
+    """Give a turn; nothing at all gives it up."""
+    try:
+        if text is not None:
+            await app.service.guests.give_turn(debate, HOST, text)
+            return
+        with suppress(LeaseLostError):  # it is ending right now
+            await app.service.windows[PLATFORM].close_turn(debate.id, turn.step)
+    except UsageError as error:
+        venue.note(say(error.text))
+
+
+@contextmanager
+def _typed(fd: int) -> Iterator[asyncio.Queue[str | None]]:
+    """Yield a queue of the lines typed; at a terminal more may follow an end of the input."""
+    lines, loop, left = asyncio.Queue[str | None](), asyncio.get_running_loop(), bytearray()
+
+    def read() -> None:
+        said = os.read(fd, MOST_BYTES)
+        left.extend(said)
+        *whole, rest = bytes(left).split(b"\n")
+        left[:] = rest
+        if not said:
+            whole += [rest] if rest else []
+            left.clear()
+        for line in whole:
+            lines.put_nowait(line.decode("utf-8", "replace"))
+        if not said:
+            lines.put_nowait(END)
+            if not os.isatty(fd):
+                loop.remove_reader(fd)
+
+    loop.add_reader(fd, read)
+    try:
+        yield lines
+    finally:
+        loop.remove_reader(fd)
+
+
+# Those who voted at a keyboard say why, and guess the models: each in turn, by one key.
+
+
+MODEL_KEYS = "123456789abcdefghijklmnopqrstvwxyz"  # without the one that goes back
+
+
+class KeyboardQuestion(NamedTuple):
+    """A question: its words, and its answers by key, each with its name."""
+
+    question: Question
+    asks: str
+    keys: Mapping[str, str]
+    names: Mapping[str, str]
+    side: str = ""
+
+
+async def say_why(app: App, venue: TerminalVenue, debate: Debate) -> None:
+    """Ask those who hold a vote, in their order, until each has answered or Enter is pressed."""
+    read = await venue.reactions(debate.thread or "", debate.vote_message or "")
+    voters = {user for held in read.holders.values() for user in held}
+    guests = sorted(voters, key=lambda user: guests_among([user]))
+    with speaking(debate.request.language), keyboard(sys.stdin.fileno()) as keys:
+        for asked in _questions(debate):
+            named = {key: asked.names[option] for key, option in asked.keys.items()}
+            venue.note(f"{asked.asks} {key_help(named, goes_on=True)}")
+            at = 0
+            while at < len(guests) and (key := (await keys.get()).lower()) not in CLOSING_KEYS:
+                if key == TAKE_BACK:
+                    at = max(0, at - 1)  # whose next answer replaces this one
+                elif (option := asked.keys.get(key)) is not None:
+                    await app.store.votes.remark(_remark(app, debate, guests[at], asked, option))
+                    venue.note(f"{guests[at]}: {asked.names[option]}")
+                    at += 1
+
+
+def _questions(debate: Debate) -> Iterator[KeyboardQuestion]:
+    """Yield what to ask: why, how clear it was unless that was asked, and each side's model."""
+    request, menu = debate.request, debate.setup.menu[: len(MODEL_KEYS)]
+    words: list[tuple[Question, str, tuple[str, ...]]] = []
+    if request.reasons:
+        words.append((Question.GROUND, "reason", GROUNDS))
+    if request.reasons and not request.confidence:
+        words.append((Question.CONFIDENCE, "clear", CONFIDENCES))
+    for question, asks, options in words:
+        names = {option: option_name(option) for option in options}
+        yield KeyboardQuestion(question, say(ASK[asks]), keys_of(options), names)
+    numbers = tuple(map(str, range(len(menu))))
+    for side in request.sides if menu else ():
+        asks = say(MENU, side=option_name(side, debate.setup.called))
+        keys = dict(zip(MODEL_KEYS, numbers, strict=False))
+        yield KeyboardQuestion(
+            Question.GUESS, asks, keys, dict(zip(numbers, menu, strict=True)), side
+        )
+
+
+def _remark(
+    app: App, debate: Debate, user: str, asked: KeyboardQuestion, option: str
+) -> VoterComment:
+    return VoterComment(
+        debate=debate.id,
+        ballot=debate.request.ballot,
+        platform=debate.platform,
+        user=user,
+        question=asked.question,
+        step=asked.side,
+        option=option,
+        received_at=app.service.clock.now(),
+    )

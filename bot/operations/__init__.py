@@ -1,0 +1,1 @@
+"""The work of operators beside a running Rostrum."""

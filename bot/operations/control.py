@@ -1,0 +1,388 @@
+"""Operator commands beside a running Rostrum: cancel, resume, erase, delete, back up."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+from ulid import ULID
+
+from adapters.database import backup
+from adapters.database.file import local_file
+from adapters.database.migrate import migrate, require_ours
+from adapters.private_files import open_private
+from adapters.terminal.record import count_records, erase_record, erase_records, records_of
+from bot import log
+from bot.app import defaults_of, open_configured_models
+from bot.clock import SystemClock
+from bot.console import confirm
+from bot.local.debate import read_changes
+from bot.reading import SERVER_SECONDS, open_database, read_store
+from bot.settings.load import load_settings, load_store_settings
+from bot.settings.settings import Settings
+from engine.chat.own_data import own_file
+from engine.chat.privacy import Erase, Keeping, check_no_live, forget, purge, wiped
+from engine.fleet.leases import LEASE_SECONDS
+from engine.run.plan import check_prices
+from engine.run.rematch import replace_models, replaced_post
+from engine.store import Store
+from engine.values.debate import Cause, Debate, Status
+from engine.values.errors import NotFoundError, StoppedError, UsageError
+from engine.values.ports import utc_now
+from engine.values.text import headline
+
+# Operator commands beside a running Rostrum: cancel, resume, erase, back up.
+
+
+TERMINAL = "terminal"
+STOPPED = "An operator stopped it."
+FORGOTTEN = "User erased. No record identifies them, and nothing new is stored about them."
+LATER_WIPED = (
+    "A reader still holds an older state of the database; the running process overwrites it within "
+    "seconds, or the last process when it exits."
+)
+
+
+async def cancel_debate(debate_id: str) -> None:
+    """Request a running debate to stop; its process notices within seconds."""
+    async with read_store(load_store_settings()) as store:
+        debate = await store.debates.get(debate_id)
+        check_vote(debate)
+        if not debate.status.live:
+            raise UsageError(
+                f"Debate {debate.code} is {debate.status}; only a running debate can be stopped."
+            )
+        await store.debates.ask_stop(debate.id, STOPPED)
+        lease = await store.leases.claim(f"debate/{debate.id}", str(ULID()), LEASE_SECONDS)
+        if lease is not None:
+            # No process runs it, so no one else would see the request.
+            await store.debates.advance(
+                lease, debate.id, Status.CANCELLED, STOPPED, cause=Cause.STOPPED
+            )
+            await store.leases.release(lease)
+    print(f"Debate {debate.code} {'is stopped' if lease else 'is stopping'}.")
+
+
+async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
+    """Queue a failed or partial debate again, for the process that runs debates."""
+    changes, settings = read_changes(replaced), load_settings()
+    async with read_store(settings) as store:
+        debate = await store.debates.get(debate_id)
+        check_vote(debate)
+        if debate.status not in (Status.FAILED, Status.PARTIAL):
+            raise UsageError(
+                f"Debate {debate.code} is {debate.status}; there is nothing to resume."
+            )
+        caps, models = defaults_of(settings).caps, open_configured_models(settings)
+        try:
+            setup = await replace_models(debate.setup, changes, models)
+        finally:
+            await models.aclose()
+        check_prices(setup.prices, caps)
+        posts = [replaced_post(setup)] if changes else []
+        await store.debates.requeue(debate.id, caps, utc_now(), setup, posts)
+    print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
+
+
+def check_vote(debate: Debate) -> None:
+    """Raise UsageError for a terminal's debate whose vote waits for the terminal."""
+    if debate.platform == TERMINAL and debate.status is Status.VOTING:
+        raise UsageError(
+            f"The vote on debate {debate.code} is open; it goes on, and closes, in a terminal with "
+            f"rostrum debate --resume {debate.code}."
+        )
+
+
+async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
+    """Forget a person, as they can do themselves with `/debate forget`.
+
+    In a terminal the next person has the same name, and is not forgotten with this one. Asks first,
+    unless `yes`. Raises NotFoundError when nothing is stored of that user.
+    """
+    _check_named("user", user)
+    async with read_store(load_store_settings()) as store:
+        forgotten = (await store.people.traces(platform, user)).forgotten
+        if found := await _find_traces(store, platform, user):
+            await confirm(f"This erases that user for good ({found}); votes still count.", yes)
+        elif not forgotten:
+            raise NotFoundError(
+                f"Nothing is stored about that {platform} user; check the platform and the id."
+            )
+        wiped = await forget(store, SystemClock(), platform, user)
+        if platform == TERMINAL:
+            await store.people.unforget(platform, user, utc_now())
+    said = "Already erased. No record identifies that user." if forgotten else FORGOTTEN
+    if platform == TERMINAL:
+        said = (
+            "User erased. No record identifies them. Names in a terminal are no one's own: "
+            f"from the next debate on, {user} is the next person with that name there."
+        )
+    print(said if wiped else f"{said} {LATER_WIPED}")
+
+
+async def _find_traces(store: Store, platform: str, user: str) -> str:
+    """Describe what is stored about a person; empty for nothing."""
+    traces = await store.people.traces(platform, user)
+    mentions = await store.people.mentions(platform, user)
+    found = _listed(
+        (traces.votes, "vote"),
+        (traces.confidences, "answer to how clear it was", "answers to how clear it was"),
+        (traces.grounds, "reason for a vote", "reasons for votes"),
+        (traces.guesses, "guess at a model", "guesses at models"),
+        (traces.asked, "question to the sides", "questions to the sides"),
+        (traces.supported, "support of a question", "supports of questions"),
+        (traces.rounds, "vote on a round", "votes on rounds"),
+        (traces.stances, "stance"),
+        (traces.revisions, "answer after a reveal", "answers after a reveal"),
+        (traces.thumbs, "thumb"),
+        (traces.labels, "labelled debate"),
+        (traces.started, "debate started", "debates started"),
+        (mentions, "debate that mentions them", "debates that mention them"),
+    )
+    return found or ("their id alone" if traces.known else "")
+
+
+async def write_own_data(platform: str, user: str, out: Path) -> None:
+    """Write all that is stored of a person, as `/debate mydata` sends it to them.
+
+    Raises NotFoundError when nothing is stored of that user, and UsageError for a file that exists.
+    """
+    _check_named("user", user)
+    async with read_store(load_store_settings()) as store:
+        found = await store.people.own(platform, user)
+        if found is None:
+            raise NotFoundError(
+                f"Nothing is stored about that {platform} user; check the platform and the id."
+            )
+        content = own_file(found, platform, user, utc_now())
+    await asyncio.to_thread(_write_new, out, content)
+    print(f"{out} has all that is stored of that user.")
+
+
+def _write_new(out: Path, content: bytes) -> None:
+    try:
+        # Private from the start: it says how a person voted.
+        with open(out, "xb", opener=open_private) as file:
+            file.write(content)
+    except FileExistsError:
+        raise UsageError(f"{out} exists already; give another file with --out.") from None
+
+
+async def unforget_person(platform: str, user: str) -> None:
+    """Let a person who was forgotten be stored again. Raises NotFoundError for anyone else."""
+    _check_named("user", user)
+    async with read_store(load_store_settings()) as store:
+        if not await store.people.unforget(platform, user, utc_now()):
+            raise NotFoundError(
+                f"That {platform} user is not forgotten; check the platform and the id."
+            )
+        await store.people.wipe()
+    print(
+        "Re-admitted: that user's activity is stored from now on. They cannot vote on debates that "
+        "started before."
+    )
+
+
+async def purge_community(platform: str, community: str, *, yes: bool = False) -> None:
+    """Delete every debate of a community, and everything stored for it.
+
+    Asks first, unless `yes`. Raises NotFoundError when nothing is stored of that community.
+    """
+    _check_named("community", community)
+    settings = load_store_settings()
+    async with read_store(settings) as store:
+        held = await store.communities.holdings(platform, community)
+        records = _records(settings, platform, community)
+        shown = count_records(records) if records else 0
+        if not held.known and not shown:
+            raise NotFoundError(
+                f"Nothing is stored about {platform} community {community}; check the platform and "
+                "the id."
+            )
+        await check_no_live(store, platform, community)
+        found = _listed((held.debates, "debate"), (held.votes, "vote"), (shown, "transcript"))
+        await confirm(
+            f"This deletes {found or 'settings'} of {platform} community {community} for good.", yes
+        )
+        debates = await purge(store, platform, community)
+        if records:
+            erase_records(records)
+        await store.people.wipe()
+    print(f"Deleted {_counted(debates, 'debate')}, and everything stored with them.")
+
+
+async def disconnect_community(platform: str, community: str) -> None:
+    """Delete a community's token; a running process uses it until it exits."""
+    _check_named("community", community)
+    async with read_store(load_store_settings()) as store:
+        if not await store.installs.drop(platform, community):
+            raise NotFoundError(f"No token of {platform} {community} is stored.")
+        await store.people.wipe()
+    print("Deleted its token. A running Rostrum uses it until it is restarted.")
+
+
+async def back_up(out: Path) -> None:
+    """Copy the database into a file, consistent also while Rostrum runs on it, and verify it."""
+    database = open_database(load_store_settings(), writable=False)
+    if command := database.dialect.dump_command(out):
+        raise UsageError(
+            f"Nothing was copied; run {command} to copy the database, which is a server's."
+        )
+    if not database.dialect.exists():
+        raise UsageError(f"There is no database {database.name} to copy.")
+    stopped = threading.Event()
+
+    def go_on() -> None:
+        if stopped.is_set():
+            raise StoppedError("The backup was stopped, and its file deleted.")
+
+    try:
+        await require_ours(database)
+        size = await asyncio.to_thread(backup.back_up, database, out, go_on)
+    finally:
+        stopped.set()
+        await database.close()
+    print(f"Copied {database.name} to {out} ({size:,} bytes).")
+
+
+def _records(settings: Settings, platform: str, community: str) -> Path | None:
+    """Return the folder of a community's transcripts, which only the terminal has."""
+    if (platform, community) != ("terminal", "terminal"):
+        return None
+    return records_of(local_file(settings.database_url.get_secret_value()))
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _listed(*counts: tuple[int, str] | tuple[int, str, str]) -> str:
+    """List the counts that are not zero."""
+    return ", ".join(_counted(*count) for count in counts if count[0])
+
+
+def _check_named(kind: str, given: str) -> None:
+    if not given.strip():
+        raise UsageError(f"The {kind} is missing; give the {kind}'s id on that platform.")
+
+
+async def run_migrate() -> None:
+    """Upgrade the database to this version, and print its revision."""
+    settings = load_store_settings()
+    log.configure(settings.log, settings.secrets())
+    database = open_database(settings, start_seconds=SERVER_SECONDS)
+    try:
+        revision = await migrate(database)
+    finally:
+        await database.close()
+    print(f"The database {database.name} is at revision {revision}.")
+
+
+# `rostrum delete`, and what retention deletes outside the database: the terminal's transcripts.
+
+
+TOPIC_WIDTH = 60
+
+
+async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -> None:
+    """Delete a debate that has ended, or it and its mirror, with everything stored of it.
+
+    Asks first, unless `yes`. Raises NotFoundError, and UsageError for one that has not ended.
+    """
+    settings = load_store_settings()
+    async with read_store(settings) as store:
+        debate = await store.debates.get(code)
+        other = await store.debates.mirror_of(debate)
+        if mirror and other is None:
+            raise UsageError(f"Debate {debate.code} has no mirror; leave --mirror out.")
+        for one in filter(None, (debate, other)):
+            _check_ended(one)
+            await _check_series(store, one)
+        doomed = [debate, other] if mirror and other else [debate]
+        series = await store.series.find(debate.series) if debate.series else None
+        held_again = series is not None and not series.recurs
+        await confirm(" ".join(_announced(doomed, other, held_again=held_again)), yes)
+        for one in doomed:
+            await store.retention.delete(one.id)
+            await erase_outside(settings, store, one)
+        await store.retention.drop_strangers()
+        overwritten = await wiped(store, SystemClock())
+    said = [f"Deleted {_codes(doomed)}, with everything stored about {_them(doomed)}."]
+    print(" ".join(said if overwritten else [*said, LATER_WIPED]))
+
+
+def keeping_of(settings: Settings) -> Keeping:
+    """Return how long the settings keep things."""
+    prompts, debates = settings.retention.prompts_days, settings.retention.debates_days
+    return Keeping(
+        prompts=None if prompts is None else timedelta(days=prompts),
+        debates=None if debates is None else timedelta(days=debates),
+    )
+
+
+def eraser(settings: Settings, store: Store) -> Erase:
+    """Return what deletes the files of a debate that was deleted."""
+    return partial(erase_outside, settings, store)
+
+
+async def erase_outside(settings: Settings, store: Store, debate: Debate) -> None:
+    """Delete a terminal debate's transcript, unless its mirror is still in it, and its files."""
+    if debate.platform != "terminal":
+        return
+    folder = records_of(local_file(settings.database_url.get_secret_value()))
+    shared = await store.debates.mirror_of(debate) is not None
+    erase_record(folder, None if shared else debate.place, debate.code)
+
+
+def _check_ended(debate: Debate) -> None:
+    """Raise UsageError for a debate that is not over."""
+    if debate.status.live:
+        raise UsageError(
+            f"Debate {debate.code} is {debate.status}; "
+            f"stop it first with rostrum cancel {debate.code}."
+        )
+    check_vote(debate)
+    if debate.status is Status.VOTING:
+        raise UsageError(
+            f"People vote on debate {debate.code}; delete it once its vote has closed."
+        )
+
+
+async def _check_series(store: Store, debate: Debate) -> None:
+    """Raise UsageError for a debate of a series that would hold it once more."""
+    series = await store.series.find(debate.series) if debate.series else None
+    if series is not None and series.goes_on:
+        raise UsageError(
+            f"Debate {debate.code} is part of {series.name}, which goes on and would hold it "
+            f"again; stop it first with rostrum series stop {series.name}."
+        )
+
+
+def _codes(debates: list[Debate]) -> str:
+    return " and ".join(debate.code for debate in debates)
+
+
+def _them(debates: list[Debate]) -> str:
+    return "it" if len(debates) == 1 else "them"
+
+
+def _announced(doomed: list[Debate], other: Debate | None, *, held_again: bool) -> list[str]:
+    """Say what is deleted, and what stays."""
+    first = doomed[0]
+    topic = headline(first.request.topic, TOPIC_WIDTH)
+    said = [
+        f"This deletes debate {_codes(doomed)} (“{topic}”) for good, with all ballots and votes."
+    ]
+    if other is not None and other not in doomed:
+        said.append(f"Its mirror {other.code} stays; --mirror deletes both.")
+    if held_again:
+        said.append(f"If the series {first.series} is run again, it holds this debate again.")
+    if first.thread is not None and first.platform != "terminal":
+        said.append(
+            f"Its messages stay in {first.platform.capitalize()}; use /debate delete there instead "
+            "to remove them too."
+        )
+    return said

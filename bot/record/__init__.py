@@ -1,0 +1,1 @@
+"""What is stored: exports, pages, lists, costs."""

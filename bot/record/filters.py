@@ -1,0 +1,168 @@
+"""`rostrum export`, and the filters that `rostrum stats` and `rostrum usage` have too."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+from bot import log, texts
+from bot.record.exports import export_into
+from bot.settings.load import load_store_settings
+from engine.dataset.card import read_license
+from engine.dataset.entry import LabelSource
+from engine.dataset.folder import FileFormat
+from engine.dataset.layouts import find_layout
+from engine.dataset.tables import PROMPTS, TABLES, choose_tables
+from engine.dataset.writer import ExportRequest
+from engine.prompts.library import check_language
+from engine.store import ExportFilter, Store
+from engine.store.series import StoredSeries
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.options import hint
+
+INSTANT = timedelta(microseconds=1)
+
+
+def split_list(text: str | None) -> tuple[str, ...]:
+    """Return the items of a comma-separated list."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def read_formats(text: str | None) -> tuple[str, ...]:
+    """Return the names of debate formats. Raises UsageError for an unknown one."""
+    if not (names := split_list(text)):
+        return ()
+    # Imported only here: formats load much, and few use this option.
+    from engine.formats import find_format
+
+    return tuple(find_format(name).name for name in names)
+
+
+def read_languages(text: str | None) -> tuple[str, ...]:
+    """Return language codes. Raises UsageError for an invalid one."""
+    return tuple(check_language(code) for code in split_list(text))
+
+
+def read_period(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
+    """Return the moments of --since and --until. Raises UsageError, also for none between them."""
+    first, last = (
+        read_moment("--since", since, after=False),
+        read_moment("--until", until, after=True),
+    )
+    if first is not None and last is not None and first >= last:
+        raise UsageError(f"--since {since} is after --until {until}; exchange them.")
+    return first, last
+
+
+def read_moment(option: str, text: str | None, *, after: bool) -> datetime | None:
+    """Read a date or time, in UTC unless it has an offset.
+
+    A date is included as a whole, as the first day or (`after`) the last.
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if len(text) > len("2026-03-31"):
+            return moment
+        return moment + timedelta(days=1) - INSTANT if after else moment - INSTANT
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"{option} is “{text}”; write a date such as 2026-03-31, or the cutoff of an "
+            "earlier export's manifest."
+        ) from None
+
+
+async def check_series(store: Store, name: str | None) -> None:
+    """Raise NotFoundError for the name of no series; None names none."""
+    if name is not None:
+        await find_series(store, name)
+
+
+async def find_series(store: Store, name: str) -> StoredSeries:
+    """Return a series. Raises NotFoundError."""
+    stored = await store.series.find(name)
+    if stored is None:
+        known = [series.name for series in await store.series.all()]
+        near = hint(name, known)
+        raise NotFoundError(
+            f"There is no series “{name}”; {f'{near} A' if near else 'a'} series is known once "
+            "it has run."
+        )
+    return stored
+
+
+class ExportChoices(NamedTuple):
+    """The options of `rostrum export` as typed; lists are comma-separated."""
+
+    community: str | None = None
+    file_format: str = FileFormat.JSONL
+    tables: str | None = None
+    formats: str | None = None
+    languages: str | None = None
+    since: str | None = None
+    until: str | None = None
+    quorum_met: bool = False
+    include_rehearsal: bool = False
+    series: str | None = None
+    license: str | None = None
+    layout: str | None = None
+    prompts: bool = False
+    labels: str = "chat"
+    include_flawed: bool = False
+
+    def wanted(self) -> ExportRequest:
+        """Return the parsed options. Raises UsageError naming the invalid option."""
+        since, until = read_period(self.since, self.until)
+        where = ExportFilter(
+            community=self.community,
+            formats=read_formats(self.formats),
+            languages=read_languages(self.languages),
+            since=since,
+            until=until,
+            quorum_met=self.quorum_met,
+            without_rehearsal=not self.include_rehearsal,
+            series=self.series,
+        )
+        tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
+        license = read_license("--license", self.license) if self.license is not None else None
+        asked = tables if self.tables else ()
+        if self.prompts:
+            asked = (*(asked or (table.name for table in TABLES)), PROMPTS)
+        if self.layout is not None:
+            find_layout(self.layout)
+        labels = _read_labels(self.labels)
+        kind = _read_format(self.file_format)
+        flawed = self.include_flawed
+        return ExportRequest(
+            where, asked, kind, license, self.layout or "", labels=labels, flawed=flawed
+        )
+
+
+async def run_export(out: Path, chosen: ExportChoices) -> None:
+    """Export ended debates into a folder, and print what was written."""
+    wanted = chosen.wanted()
+    settings = load_store_settings()
+    log.configure(settings.log, settings.secrets())
+    own = chosen.license is None and chosen.community is not None
+    counts = await export_into(settings, out, wanted, community_license=own)
+    print(texts.EXPORTED.format(out=out, counts=counts))
+
+
+def _read_format(name: str) -> FileFormat:
+    try:
+        return FileFormat(name)
+    except ValueError:
+        known = " or ".join(FileFormat)
+        raise UsageError(f"--format is “{name}”; this version writes {known}.") from None
+
+
+def _read_labels(name: str) -> LabelSource:
+    for known in get_args(LabelSource):
+        if name == known:
+            found: LabelSource = known
+            return found
+    known = " or ".join(get_args(LabelSource))
+    raise UsageError(f"--labels is “{name}”; it is {known}.")

@@ -1,0 +1,397 @@
+"""`rostrum list`, `rostrum show` and `rostrum usage`: debates, and what calls took."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Container, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from rich.table import Column, Table
+
+from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
+from bot.reading import read_store
+from bot.record.filters import check_series, read_period
+from bot.settings.load import load_store_settings
+from engine.delivery.ending import INTERRUPTED, interrupted, way_on
+from engine.store import DeliveryState, Store
+from engine.store.journal import Failed
+from engine.store.listings import DebateQuery
+from engine.store.outbox import Gap
+from engine.store.usage import By, CallUsage, UsageFilter, UsageTotals
+from engine.values.debate import Debate, Status
+from engine.values.errors import UsageError
+from engine.values.judging import Question
+from engine.values.ports import utc_now
+from engine.values.text import clean, headline, scrub
+from engine.words.reveal import UNREAD
+from engine.words.translation import plural
+
+# `rostrum list` and `rostrum show`: debates as an operator sees them, as text or as JSON.
+
+
+SCHEMA_VERSION = 1  # of both JSON documents; docs/operations.md describes them
+TOPIC_WIDTH = 60
+NARROWEST = 80  # below that ids and states would be cut; narrower terminals wrap lines
+WIDEST_TEXT = 100  # characters in a line of a transcript
+
+
+async def list_debates(state: str | None, limit: int, *, as_json: bool = False) -> None:
+    """Print the newest debates, one per line; topics wrap only in a narrow terminal."""
+    sought = _read_state(state)
+    async with read_store(load_store_settings()) as store:
+        debates = (await store.listings.find(sought, 0, limit)).debates
+        gone = await interrupted(store, debates)
+    if as_json:
+        _print_json({"debates": [_summary(one, gone) for one in debates]})
+        return
+    titles = ("id", "state", "platform", "format", "started (UTC)")
+    table = Table(*(Column(title, no_wrap=True) for title in titles), "topic", box=None)
+    for debate in debates:
+        table.add_row(
+            debate.code,
+            INTERRUPTED if debate.id in gone else debate.status,
+            debate.platform,
+            debate.request.format,
+            f"{debate.created_at:%Y-%m-%d %H:%M}",
+            headline(debate.request.topic, TOPIC_WIDTH),
+        )
+    TableConsole(NARROWEST).print(table if debates else "No debates.")
+
+
+async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool = False) -> None:
+    """Print a debate's state, steps, cost, and what it is waiting for; or what was said in it.
+
+    A transcript is Markdown, or text in a terminal. Raises UsageError for both forms at once.
+    """
+    if as_json and transcript:
+        raise UsageError("Give either --json or --transcript.")
+    async with read_store(load_store_settings()) as store:
+        debate = await store.debates.get(debate_id)
+        if transcript:
+            await _print_transcript(store, debate)
+            return
+        seen = await _look_at(store, debate)
+    if as_json:
+        _print_json(_to_json(seen))
+        return
+    print_lines(f"{name:<10} {value}" for name, value in _lines(seen))
+
+
+async def _print_transcript(store: Store, debate: Debate) -> None:
+    # Imported only here: templates take a while, and the other forms need none.
+    from engine.dataset.page import read_page, write_markdown
+
+    text = clean(write_markdown(await read_page(store, debate)))
+    if not sys.stdout.isatty():
+        print(text, end="")
+        return
+    from rich.markdown import Markdown
+
+    console = TableConsole()
+    console.print(Markdown(text, hyperlinks=False), width=min(console.width, WIDEST_TEXT))
+
+
+def _print_json(found: Mapping[str, Any]) -> None:
+    document = {"schema_version": SCHEMA_VERSION, **found}
+    print_json(document)
+
+
+def _read_state(state: str | None) -> DebateQuery:
+    if state is None:
+        return DebateQuery()
+    if (name := state.strip().lower()) == INTERRUPTED:
+        return DebateQuery(interrupted=True)
+    try:
+        return DebateQuery(status=Status(name))
+    except ValueError:
+        known = ", ".join((*Status, INTERRUPTED))
+        raise UsageError(f"--state is “{state}”; it must be one of {known}.") from None
+
+
+class Seen(NamedTuple):
+    """What an operator may know of a debate; money is USD, None is unknown."""
+
+    debate: Debate
+    gone: Container[str]
+    steps: tuple[str, ...]
+    tries: int
+    usd: float | None
+    origins: Mapping[str, int]
+    takings: tuple[UsageTotals, ...]
+    unread: bool
+    gaps: tuple[Gap, ...]
+    failures: tuple[Failed, ...]
+
+
+async def _look_at(store: Store, debate: Debate) -> Seen:
+    tries, usd = await store.journal.spending(debate.id)
+    targets = await store.votes.targets(debate.id, Question.VOTE)
+    return Seen(
+        debate=debate,
+        gone=await interrupted(store, [debate]),
+        steps=tuple((await store.journal.load(debate.id)).steps),
+        tries=tries,
+        usd=usd,
+        origins=await store.journal.cost_origins(debate.id),
+        takings=tuple((await store.usage.read(UsageFilter(debate=debate.id))).takings),
+        unread=any(target.unread for target in targets),
+        gaps=await store.outbox.gaps(debate.id),
+        failures=await store.journal.failures(debate.id),
+    )
+
+
+# --- as text -----------------------------------------------------------------------------
+
+
+def _lines(seen: Seen) -> Iterator[tuple[str, str]]:
+    debate, cap = seen.debate, seen.debate.setup.cap_usd
+    yield "debate", f"{debate.id} ({debate.code})"
+    yield "topic", headline(debate.request.topic, 200)
+    yield from ((f"{side} argues", said) for side, said in debate.request.stances.items())
+    if debate.id in seen.gone:
+        yield "state", INTERRUPTED
+        yield "waits for", f"a process; go on with: {way_on(debate)}"
+    else:
+        yield "state", debate.status.value
+        yield "waits for" if _goes_on(debate) else "why", debate.reason or "-"
+    yield "format", f"{debate.request.format}, {debate.request.turn_order.value}"
+    yield "place", f"{debate.platform}, community {debate.community}"
+    yield "started", f"{debate.created_at:%Y-%m-%d %H:%M:%S} UTC"
+    yield "money", f"{_money(seen.usd)} of {_money(cap) if cap is not None else 'no cap'}"
+    yield "prices from", ", ".join(f"{name} ({n})" for name, n in seen.origins.items()) or "-"
+    yield "steps", f"{len(seen.steps)} done, {seen.tries} tries"
+    yield from (("tokens", _tokens(one)) for one in seen.takings)
+    if debate.vote_deadline is not None:
+        yield "vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"
+    if seen.unread:
+        yield "votes", UNREAD
+    for gap in seen.gaps:
+        template = (
+            "{post} is missing: {why}"
+            if gap.state is DeliveryState.REFUSED
+            else "{post} may be missing: {why}"
+        )
+        yield "thread", template.format(post=gap.key, why=gap.error)
+    for one in seen.failures:
+        times = f" ({one.tries} tries)" if one.tries > 1 else ""
+        yield "failed", f"{one.step}: {one.model} {one.why}{times}"
+    yield from (("", step) for step in seen.steps)
+
+
+def _goes_on(debate: Debate) -> bool:
+    return debate.status.live or debate.status is Status.VOTING
+
+
+def _tokens(one: UsageTotals) -> str:
+    return (
+        f"{one.tokens_in:,} in, {one.tokens_out:,} out ({one.tokens_reasoning:,} reasoning, "
+        f"{one.tokens_cached:,} cached) by {one.key} as {one.role}"
+    )
+
+
+def _money(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f} USD"
+
+
+# --- as JSON -----------------------------------------------------------------------------
+
+
+def _summary(debate: Debate, gone: Container[str]) -> dict[str, Any]:
+    """Return the fields of `rostrum list`; mentions of people are removed from texts."""
+    request = debate.request
+    return {
+        "id": debate.id,
+        "code": debate.code,
+        "state": debate.status.value,
+        "interrupted": debate.id in gone,
+        "reason": debate.reason or None,
+        "cause": debate.cause,
+        "platform": debate.platform,
+        "community": debate.community,
+        "format": request.format,
+        "language": request.language,
+        "topic": scrub(request.topic),
+        "series": debate.series,
+        "started": _moment(debate.created_at),
+        "revealed": _moment(debate.revealed_at),
+    }
+
+
+def _to_json(seen: Seen) -> dict[str, Any]:
+    """Return the fields of `rostrum show`: those of `rostrum list`, and more."""
+    debate, request = seen.debate, seen.debate.request
+    return _summary(debate, seen.gone) | {
+        "goes_on": _goes_on(debate),
+        "stances": {side: scrub(stance) for side, stance in request.stances.items()},
+        "turn_order": request.turn_order.value,
+        "vote_until": _moment(debate.vote_deadline),
+        "usd": seen.usd,
+        "cap_usd": debate.setup.cap_usd,
+        "price_origins": dict(seen.origins),
+        "steps": list(seen.steps),
+        "tries": seen.tries,
+        "tokens": [_takings(one) for one in seen.takings],
+        "votes_unread": seen.unread,
+        "gaps": [
+            {"post": gap.key, "missing": gap.state is DeliveryState.REFUSED, "why": gap.error}
+            for gap in seen.gaps
+        ],
+        "failures": [one._asdict() for one in seen.failures],
+    }
+
+
+def _takings(one: UsageTotals) -> dict[str, Any]:
+    return {
+        "model": one.key,
+        "role": one.role,
+        "in": one.tokens_in,
+        "out": one.tokens_out,
+        "reasoning": one.tokens_reasoning,
+        "cached": one.tokens_cached,
+    }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
+
+
+# `rostrum usage`, and the table of what calls took that `rostrum series` prints too.
+
+
+WIDEST = 1000  # columns of a table
+TITLES = ("debates", "calls", "failed", "tokens in", "out", "reasoning", "cached", "USD")
+SINGULAR = {"debates": "debate", "calls": "call"}
+INDENT = "  "
+WHOLE_NUMBERS = (
+    "debates",
+    "calls",
+    "failed",
+    "tokens_in",
+    "tokens_out",
+    "tokens_reasoning",
+    "tokens_cached",
+)
+SUMMED = (*WHOLE_NUMBERS[1:], "usd", "unpriced")
+WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series"}
+
+
+async def show_usage(
+    *,
+    by: str,
+    since: str | None,
+    until: str | None,
+    series: str | None,
+    include_rehearsal: bool,
+    as_json: bool,
+) -> None:
+    """Print what the calls of everything that was held took. Raises UsageError."""
+    key = _read_by(by)
+    first, last = read_period(since, until)
+    where = UsageFilter(
+        since=first,
+        until=last,
+        series=series,
+        without_rehearsal=not include_rehearsal,
+    )
+    async with read_store(load_store_settings()) as store:
+        await check_series(store, series)
+        usage = await store.usage.read(where, key)
+        left_out = await _count_left_out(store, where, usage.debates)
+        today = await store.usage.day(utc_now())
+    if as_json:
+        found = {"schema_version": SCHEMA_VERSION, "by": key, "rehearsal_left_out": left_out}
+        found |= {"today": {"spent_usd": today.spent, "reserved_usd": today.reserved}}
+        found |= {"rows": to_rows(usage, key), "all": _add_up(usage)}
+        print_json(found)
+        return
+    print_usage(usage, key)
+    if left_out:
+        print(
+            plural(
+                "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
+                "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
+                left_out,
+            )
+        )
+    if usage.takings and today.debates:
+        print(
+            f"Today (UTC): {today.spent:.4f} USD spent, {today.reserved:.4f} USD reserved, "
+            "everywhere together."
+        )
+
+
+def _read_by(text: str) -> By:
+    try:
+        return By(text.strip().lower())
+    except ValueError:
+        known = ", ".join(By)
+        raise UsageError(f"--by is “{text}”; it must be one of {known}.") from None
+
+
+async def _count_left_out(store: Store, where: UsageFilter, counted: int) -> int:
+    if not where.without_rehearsal:
+        return 0
+    every = UsageFilter(where.since, where.until, where.series, where.debate)
+    return await store.usage.debates(every) - counted
+
+
+def to_rows(usage: CallUsage, by: By = By.MODEL) -> list[dict[str, Any]]:
+    """Return what calls took as JSON has it: the key under its name, a role only of a model."""
+    rows = []
+    for one in usage.takings:
+        figures = one._asdict()
+        key, role = figures.pop("key") or None, figures.pop("role")
+        rows.append({by.value: key, **({"role": role} if by is By.MODEL else {}), **figures})
+    return rows
+
+
+def print_usage(usage: CallUsage, by: By = By.MODEL) -> None:
+    """Print what calls took by their key, and in all; where a table is too wide, in lines."""
+    if not usage.takings:
+        print("There are no calls to count yet.")
+        return
+    roles, console = by is By.MODEL, TableConsole()
+    rows = [
+        ((one.key or WITHOUT_KEY.get(by, ""), one.role), one._asdict()) for one in usage.takings
+    ]
+    rows.append((("all", ""), _add_up(usage)))
+    numbers = (Column(title, justify="right", no_wrap=True) for title in TITLES)
+    keys = (Column(title, no_wrap=True) for title in (by.value, *(("role",) if roles else ())))
+    table = Table(*keys, *numbers, box=None, pad_edge=False)
+    for names, figures in rows:
+        table.add_row(*names[: 1 + roles], *_cells(figures))
+    width = TableConsole(WIDEST).measure(table).maximum
+    if width > console.width and console.is_terminal:
+        for names, figures in rows:
+            print_lines(_in_lines(filter(None, names), figures, console.width))
+    else:
+        console.width = max(width, console.width)
+        console.print(table)
+    if unpriced := usage.sum("unpriced"):
+        print(
+            plural(
+                "USD leaves out {n} call of unknown cost.",
+                "USD leaves out {n} calls of unknown cost.",
+                unpriced,
+            )
+        )
+
+
+def _in_lines(names: Iterable[str], figures: dict[str, Any], width: int) -> Iterator[str]:
+    """Yield a row in lines that fit, the figures below their key."""
+    yield BETWEEN.join(names)
+    cells = zip(_cells(figures), TITLES, strict=True)
+    parts = (f"{cell} {SINGULAR.get(unit, unit) if cell == '1' else unit}" for cell, unit in cells)
+    for line in pack(parts, width - len(INDENT)):
+        yield f"{INDENT}{line}"
+
+
+def _add_up(usage: CallUsage) -> dict[str, Any]:
+    return {"debates": usage.debates, **{name: usage.sum(name) for name in SUMMED}}
+
+
+def _cells(figures: dict[str, Any]) -> list[str]:
+    usd = f"{figures['usd']:.4f}"
+    numbers = (f"{figures[name]:,}" for name in WHOLE_NUMBERS)
+    return [*numbers, f"≥ {usd}" if figures["unpriced"] else usd]

@@ -1,0 +1,177 @@
+"""Debates as pages: `rostrum view`, `rostrum report` and `rostrum export --html`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from aiohttp import web
+
+from adapters.site import Site
+from adapters.web.application import furnish
+from adapters.web.links import write_folder
+from adapters.web.reading import ReadingPages
+from adapters.web.session import OneReaderAccess
+from bot import log, texts
+from bot.reading import read_store
+from bot.record.exports import export_into
+from bot.record.filters import ExportChoices
+from bot.settings.load import load_store_settings
+from engine.dataset.folder import MANIFEST, FileFormat, Manifest, check_replaceable, staged
+from engine.dataset.page import read_page, write_html, write_markdown
+from engine.pages.debate import Library
+from engine.pages.folder import FolderLibrary, check_folder
+from engine.pages.stored import StoredLibrary
+from engine.store.listings import DebateQuery
+from engine.values.errors import UsageError
+
+# `rostrum view`: debates as pages in a browser, beside a running process or of an export.
+
+
+HOST = "127.0.0.1"
+
+
+class View(NamedTuple):
+    """Pages that are being served: the link that opens them, and how many debates there are."""
+
+    link: str
+    debates: int
+
+
+async def view(folder: Path | None, port: int) -> None:
+    """Serve debates as pages on this machine until stopped, and print the link to them."""
+    async with viewing(folder, port) as shown:
+        if not shown.debates:
+            print(
+                "There are no debates yet; they appear as soon as one starts."
+                if folder is None
+                else "This export has no debates."
+            )
+        print(
+            f"Open {shown.link} in your browser: it works once. Press Ctrl-C to stop.",
+            flush=True,
+        )
+        await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def viewing(folder: Path | None, port: int) -> AsyncIterator[View]:
+    """Serve the pages of the database, or of an export's folder, during the body.
+
+    Raises SettingsError for a port in use, StoreError without a database, UsageError for a folder
+    that is no export.
+    """
+    async with _library(folder) as library:
+        debates = (await library.find(DebateQuery(), 1)).total
+        door, reading = OneReaderAccess(), ReadingPages(library, live=folder is None)
+        site = Site(
+            HOST,
+            port,
+            taken="Pages cannot be served at {host}:{port}: {why}. Choose another "
+            "port with --port.",
+        )
+
+        def dress(served: web.Application) -> None:
+            furnish(served)
+            served.middlewares.append(door.guard)
+
+        async with site.serving([*door.routes(), *reading.routes()], dress):
+            host, bound = site.address or (HOST, port)
+            try:
+                yield View(door.link(host, bound), debates)
+            finally:
+                reading.end()
+
+
+@asynccontextmanager
+async def _library(folder: Path | None) -> AsyncIterator[Library]:
+    if folder is not None:
+        yield await asyncio.to_thread(_open, folder)
+        return
+    settings = load_store_settings()
+    log.configure(settings.log, settings.secrets())
+    async with read_store(settings) as store:
+        yield StoredLibrary(store, tuple(settings.secrets()))
+
+
+def _open(folder: Path) -> FolderLibrary:
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}; name one that rostrum export wrote.")
+    return FolderLibrary(folder)
+
+
+# `rostrum export --html`: debates as a folder of pages, made of an export and so no less clean.
+
+
+PAGES = "html"  # the layout of such a folder
+
+
+async def export_pages(out: Path, chosen: ExportChoices) -> None:
+    """Write the pages of ended debates into a folder, and print what was written."""
+    if chosen.tables or chosen.layout or chosen.license or chosen.file_format != FileFormat.JSONL:
+        raise UsageError(
+            "--html writes pages, not tables; leave out --format, --tables, --layout and --license."
+        )
+    wanted, settings = chosen.wanted(), load_store_settings()
+    log.configure(settings.log, settings.secrets())
+    check_replaceable(out)
+    with TemporaryDirectory(prefix="rostrum-html-") as place:
+        made = Path(place) / "export"
+        await export_into(settings, made, wanted)
+        debates, files = await write_pages(made, out)
+    print(texts.EXPORTED.format(out=out, counts=f"debates {debates:,}, files {files:,}"))
+
+
+async def write_pages(made: Path, out: Path) -> tuple[int, int]:
+    """Write the pages of an export's folder; return how many debates and files they are.
+
+    Raises UsageError if `out` contains anything but an earlier export, ExportError if it cannot be
+    written; it is then unchanged.
+    """
+    manifest, library = check_folder(made), FolderLibrary(made)
+    with staged(out) as staging:
+        async for path, body in write_folder(library):
+            staging.append(path, body)
+        pages = Manifest(
+            schema_version=manifest.schema_version,
+            layout=PAGES,
+            rostrum=manifest.rostrum,
+            filters=manifest.filters,
+            cutoff=manifest.cutoff,
+            rows={},
+            files=staging.files(),
+        )
+        staging.append(MANIFEST, pages.encode())
+    return sum(manifest.rows["debates"].values()), len(pages.files) + 1
+
+
+# `rostrum report`: a debate as a page, in Markdown and in HTML.
+
+
+async def write_report(debate_id: str, out: Path) -> None:
+    """Write a debate's page into a folder, in both forms. Raises UsageError for a bad folder."""
+    async with read_store(load_store_settings()) as store:
+        page = await read_page(store, await store.debates.get(debate_id))
+    written = {
+        out / f"debate-{page.code}.md": write_markdown(page),
+        out / f"debate-{page.code}.html": write_html(page),
+    }
+    try:
+        await asyncio.to_thread(_write, out, written)
+    except OSError as error:
+        raise UsageError(
+            f"The debate cannot be written to {out}: {error.strerror}; choose another --out."
+        ) from None
+    if page.sealed:
+        print(f"{page.sealed} The page has the debate so far.")
+    print("Wrote {paths}.".format(paths=" and ".join(map(str, written))))
+
+
+def _write(out: Path, written: dict[Path, str]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for path, text in written.items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Experiments, and what is learned from them."""

@@ -1,0 +1,231 @@
+"""`rostrum calibrate`: learns at once how the jurors judge, from what was judged before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ulid import ULID
+
+from bot import log
+from bot.app import defaults_of
+from bot.clock import SystemClock
+from bot.console import confirm, print_json
+from bot.research.cases import CaseSource, read_source
+from bot.research.judgments import JudgingServices, asking
+from bot.research.series import SeriesEndedError
+from bot.research.stats import show_panel
+from bot.settings.load import load_settings
+from bot.settings.settings import Settings
+from engine.prompts.library import load_prompts
+from engine.run.calibration import (
+    Calibration,
+    CalibrationProgress,
+    IncompleteCase,
+    JudgedCase,
+    ReadingCosts,
+    plan_questions,
+    price_questions,
+)
+from engine.run.learning import LEASE, LEASE_SECONDS, CachedFit, Learner
+from engine.run.plan import Defaults, check_prices
+from engine.stats.jurors import FitView, view_fit
+from engine.store import Caps, NewDebate, Store
+from engine.store.learning import SESSION, Learnt
+from engine.values.debate import Model, PanelSetup, Request, Setup
+from engine.values.errors import UsageError
+from engine.values.ports import utc_now
+from engine.values.text import dollars
+
+SCHEMA_VERSION = 1
+AT_ONCE = 500  # judgments stored together
+
+
+class CalibrateOptions(NamedTuple):
+    """The options of the command."""
+
+    source: str
+    readers: int
+    limit: int | None
+    usd: float | None
+    yes: bool
+    as_json: bool
+
+
+async def run_calibrate(wanted: CalibrateOptions) -> None:
+    """Learn from a source, asking jurors for the readings that it lacks; print what is known now.
+
+    A second run asks only for what is missing. Raises SeriesEndedError if readings are missing.
+    """
+    settings = load_settings()
+    log.configure(settings.log, settings.secrets())
+    if not settings.jurors:
+        raise UsageError("No jurors are configured: set ROSTRUM_JURORS.")
+    async with asking(settings) as joints:
+        source = await read_source(wanted.source, joints.store)
+        cases = source.cases[: wanted.limit]
+        known = await _learn_known(joints.store, source, cases, settings.jurors)
+        questions = plan_questions(cases, settings.jurors, known, wanted.readers)
+        _say(_introduction(source, cases, questions, known))
+        progress = CalibrationProgress()
+        if questions:
+            progress = await _ask(wanted, settings, joints, source, questions)
+        learner = Learner(joints.store, SystemClock())
+        made_up = any(one.rehearsal for one in known) or _made_up(settings.jurors, cases)
+        fitted = await learner.fit_now(rehearsal=made_up)
+        evidence = await joints.store.learning.evidence(rehearsal=made_up)
+    model = fitted.figures.model
+    view = view_fit(model, fitted.number, utc_now(), evidence) if model.jurors else None
+    if wanted.as_json:
+        print_json(_to_json(wanted.source, fitted, view, progress))
+    else:
+        counts = {"ballots": evidence.readings, "learnt": evidence.learnt_ballots}
+        print(
+            "Fit {number} rests on {ballots:,} ballots, {learnt:,} of them from elsewhere.".format(
+                number=fitted.number, **counts
+            )
+        )
+        if view is not None:
+            show_panel(view)
+    if progress.missing:
+        raise SeriesEndedError(
+            f"{progress.missing:,} readings are missing. {progress.problem} Run this again."
+        )
+
+
+def _made_up(jurors: Iterable[Model], cases: Iterable[JudgedCase]) -> bool:
+    speakers = (model for case in cases for model in case.sides.values())
+    return any(model.rehearses for model in (*jurors, *speakers))
+
+
+async def _learn_known(
+    store: Store, source: CaseSource, cases: Sequence[JudgedCase], jurors: Sequence[Model]
+) -> list[Learnt]:
+    """Store the ballots that a source has of these jurors; return all that is known of it."""
+    refs = {juror.ref for juror in jurors}
+    found = [
+        case.learnt(source.digest, ballots)
+        for case in cases
+        if (ballots := [one for one in case.ballots if one.juror in refs])
+    ]
+    lease = await store.leases.claim(LEASE, str(ULID()), LEASE_SECONDS)
+    if lease is None:
+        raise UsageError("Another process is fitting the jurors right now; run this again.")
+    try:
+        for at in range(0, len(found), AT_ONCE):
+            await store.learning.learn(lease, found[at : at + AT_ONCE])
+    finally:
+        await store.leases.release(lease)
+    keys = {case.key for case in cases}
+    every = [one for kind in (False, True) for one in await store.learning.learnt(rehearsal=kind)]
+    return [one for one in every if one.key in keys]
+
+
+async def _ask(
+    wanted: CalibrateOptions,
+    settings: Settings,
+    joints: JudgingServices,
+    source: CaseSource,
+    questions: Sequence[IncompleteCase],
+) -> CalibrationProgress:
+    """Ask the jurors once the operator agreed to what it costs."""
+    prices = {juror.ref: await joints.models.price(juror) for juror in settings.jurors}
+    check_prices(prices, Caps(debate_usd=wanted.usd))
+    prompts = load_prompts(settings.templates_dir).only("jury")
+    new = await open_session(joints.store, defaults_of(settings), source, prompts.digest)
+    bill = price_questions(questions, prices, new.setup.sampling["juror"])
+    await _agree(bill, wanted.yes)
+    stored = await joints.store.learning.session(new)
+    session = stored.model_copy(update={"setup": new.setup})
+    cap = bill.usd_max if wanted.usd is None else wanted.usd
+    parts = (joints.store, joints.models, joints.keeper, prompts, prices, cap)
+    return await Calibration(session, source.digest, *parts).ask(questions)
+
+
+async def _agree(bill: ReadingCosts, yes: bool) -> None:
+    if bill.usd is None or bill.usd_max is None:
+        await confirm(
+            "What they cost is unknown, as some prices are not known. Ask the jurors now?", yes
+        )
+    elif bill.usd_max > 0:
+        said = (
+            f"They cost about {dollars(bill.usd)} USD, at most {dollars(bill.usd_max)} "
+            "USD. Ask the jurors now?"
+        )
+        if yes:
+            _say([said.removesuffix(" Ask the jurors now?")])
+        await confirm(said, yes)
+
+
+async def open_session(
+    store: Store, defaults: Defaults, source: CaseSource, templates: str
+) -> NewDebate:
+    """Return the debate that the calls are journaled as; nothing shows it."""
+    first = source.cases[0]
+    setup = Setup(
+        request=Request(topic=f"Calibration on {source.digest[:12]}", sides=first.sides),
+        format_version=1,
+        templates=templates,
+        panel=PanelSetup(roster=defaults.jurors),
+        names={},
+        sampling=dict(defaults.sampling),
+        limits={},
+        seed=0,
+        ordinal=0,
+        reply_chars=defaults.reply_chars,
+    )
+    return NewDebate(
+        id=str(ULID()),
+        number=await store.debates.next_number(),
+        platform=SESSION,
+        community=source.digest,
+        place="",
+        user=None,
+        setup=setup,
+        created_at=utc_now(),
+    )
+
+
+# --- words -------------------------------------------------------------------------------
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _introduction(
+    source: CaseSource,
+    cases: Sequence[JudgedCase],
+    questions: Sequence[IncompleteCase],
+    known: Sequence[Learnt],
+) -> Iterable[str]:
+    human = sum(case.human is not None for case in cases)
+    left_out = (
+        f"; {source.left_out:,} left out, as they are not of two sides or lack a text"
+        if source.left_out
+        else ""
+    )
+    yield f"{len(cases):,} judgments from {source.name}, {human:,} of them by people{left_out}."
+    missing = [reading.juror.ref for question in questions for reading in question.readings]
+    counted = sum(len(one.ballots) for one in known)
+    yield (
+        f"{len(missing):,} readings by {len(set(missing)):,} jurors are missing; "
+        f"{counted:,} are known."
+    )
+
+
+def _to_json(
+    source: str, fitted: CachedFit, view: FitView | None, progress: CalibrationProgress
+) -> dict[str, Any]:
+    history = {ref: one.model_dump(mode="json") for ref, one in fitted.figures.history.items()}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "source": source,
+        "fit": fitted.number,
+        "asked": progress.asked,
+        "missing": progress.missing,
+        "jurors": history,
+        "panel": view.model_dump(mode="json") if view else None,
+    }

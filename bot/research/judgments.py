@@ -1,0 +1,275 @@
+"""`rostrum judge`: scores a debate that has ended once more, by other judges."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+from rich.table import Column, Table
+from ulid import ULID
+
+from bot.app import defaults_of, open_configured_models
+from bot.console import TableConsole, print_json, print_lines
+from bot.reading import read_store
+from bot.settings.load import load_settings
+from bot.settings.settings import Settings
+from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.limits import Fleet, FleetMember
+from engine.formats.judges import tell_judges
+from engine.run.judging import judge_again
+from engine.store import DebateRecord, ExportFilter, Judging, Note, Store
+from engine.values.debate import Debate, Model
+from engine.values.errors import NotFoundError
+from engine.values.judging import TIE, Score, Verdict
+from engine.values.ports import Models
+from engine.words.translation import plural
+
+# What a command needs that asks models about debates which have ended, beside other processes.
+
+
+class JudgingServices(NamedTuple):
+    """The joints of such a command."""
+
+    store: Store
+    models: Models
+    keeper: LeaseManager
+
+
+@asynccontextmanager
+async def asking(settings: Settings) -> AsyncIterator[JudgingServices]:
+    """Keep the command's leases while the body runs, and to its part of the backends' limits."""
+    async with read_store(settings) as store:
+        fleet, bell = Fleet(), Notifier()
+        models = open_configured_models(settings, fleet)
+        keeper = LeaseManager(store, bell, holder=str(ULID()))
+        works = [keeper.run()]
+        if settings.shared:
+            works.append(FleetMember(fleet, store, keeper, bell).run())
+        tasks = [asyncio.create_task(work) for work in works]
+        try:
+            yield JudgingServices(store, models, keeper)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await models.aclose()
+
+
+# `rostrum judge`: scores a debate that has ended once more, by other judges.
+
+
+SCHEMA_VERSION = 1
+NARROWEST = 60  # columns
+NONE, LEVEL = "no verdict", "level"
+ALONE, MEDIAN, SPREAD, HELD = "judge", "median", "spread", "while it was held"
+
+
+class ScoreChange(NamedTuple):
+    """A score that both judgings gave, and differently."""
+
+    score: Score
+    before: float
+
+    @property
+    def by(self) -> float:
+        """How far it moved."""
+        return abs(self.score.value - self.before)
+
+
+class Compared(NamedTuple):
+    """A later judging beside the one while the debate was held."""
+
+    debate: Debate
+    judging: Judging
+    held: Verdict | None
+    first: Mapping[tuple[str, str, str], float]
+
+    @property
+    def found(self) -> Note:
+        """Everything that the later judges found."""
+        return self.judging.found or Note()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The later verdict."""
+        return next(iter(self.found.verdicts.values()), None)
+
+    @property
+    def spread(self) -> dict[str, float]:
+        """How far the judges' totals of each contender are apart; empty for one judge."""
+        by_judge = self.verdict.totals_by_judge if self.verdict else ()
+        alone = [given for given in by_judge if given]
+        if len(alone) < 2:
+            return {}
+        columns = {side: [given[side] for given in alone] for side in alone[0]}
+        return {side: max(given) - min(given) for side, given in columns.items()}
+
+    @property
+    def both(self) -> list[ScoreChange]:
+        """Every score that both judgings gave; totals are in the table."""
+        keyed = ((score, self.first.get(key_of(score))) for score in self.found.scores)
+        return [
+            ScoreChange(s, before)
+            for s, before in keyed
+            if before is not None and s.subject != "total"
+        ]
+
+    @property
+    def moved(self) -> list[ScoreChange]:
+        """The scores that differ, the greatest moves first."""
+        return sorted((move for move in self.both if move.by), key=lambda move: -move.by)
+
+
+async def run_judge(code: str, judges: str, *, as_json: bool = False) -> None:
+    """Score a debate by the judges of a comma-separated list, and print the result.
+
+    The same judges are paid once: asked again, they only show what they found.
+    """
+    settings = load_settings()
+    named = tuple(Model.parse(name) for name in judges.split(",") if name.strip())
+    async with asking(settings) as (store, models, keeper):
+        debate = await store.debates.get(code)
+        caps = defaults_of(settings).caps
+        judging = await judge_again(debate, named, caps, store, models, keeper)
+        record = await asyncio.to_thread(_read, store, debate)
+    compared = compare(record, judging)
+    if as_json:
+        print_json(to_json(compared))
+    else:
+        _print(compared)
+
+
+def _read(store: Store, debate: Debate) -> DebateRecord:
+    with store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
+        for record in records:
+            return record
+    raise NotFoundError(f"Debate {debate.code} was deleted meanwhile.")
+
+
+def compare(record: DebateRecord, judging: Judging) -> Compared:
+    """Put a later judging beside the first one."""
+    held = record.verdicts.get(record.debate.request.format)
+    first = {key_of(score): score.value for score in record.scores}
+    return Compared(record.debate, judging, held, first)
+
+
+def key_of(score: Score) -> tuple[str, str, str]:
+    """Return what a score is of."""
+    return score.subject, score.side, score.criterion
+
+
+# --- as text -----------------------------------------------------------------------------
+
+
+def _print(compared: Compared) -> None:
+    judging = compared.judging
+    judges = ", ".join(judge.ref for judge in judging.judges)
+    debate = compared.debate
+    head = f"Debate {debate.code} ({debate.request.format}), judging {judging.number} by {judges}"
+    print_lines([head])
+    TableConsole(NARROWEST).print(_table(compared))
+    print_lines(_lines(compared))
+
+
+def _table(compared: Compared) -> Table:
+    """Return each judge's totals, then their median and spread, then those of the first judging."""
+    sides = list(compared.debate.request.sides)
+    called = compared.debate.setup.called
+    titles = [called.get(side, side) for side in sides]
+    table = Table("", *(Column(title, justify="right") for title in titles), "ahead", box=None)
+    verdict, spread = compared.verdict, compared.spread
+    rows: list[tuple[str, Mapping[str, float], str]] = []
+    if verdict is not None:
+        alone = zip(verdict.by_judge, verdict.totals_by_judge, strict=False)
+        for judge, (winner, totals) in zip(compared.judging.judges, alone, strict=False):
+            rows.append((judge.ref, totals or {}, _ahead(compared, winner)))
+        name = MEDIAN if verdict.by_judge else compared.judging.judges[0].ref
+        rows.append((name, verdict.totals, _ahead(compared, verdict.winner)))
+    if spread:
+        rows.append((SPREAD, spread, ""))
+    held = compared.held
+    rows.append((HELD, held.totals if held else {}, _ahead(compared, _winner(held))))
+    for name, totals, ahead in rows:
+        cells = (f"{totals[side]:.2f}" if side in totals else "–" for side in sides)
+        table.add_row(name, *cells, ahead)
+    return table
+
+
+def _ahead(compared: Compared, winner: str | None) -> str:
+    if winner is None:
+        return NONE
+    return LEVEL if winner == TIE else compared.debate.setup.called.get(winner, winner)
+
+
+def _winner(verdict: Verdict | None) -> str | None:
+    return verdict.winner if verdict else None
+
+
+def _lines(compared: Compared) -> Iterator[str]:
+    verdict, held = compared.verdict, compared.held
+    now = _ahead(compared, _winner(verdict))
+    before = _ahead(compared, _winner(held))
+    if verdict is not None and verdict.by_judge:
+        debate = compared.debate
+        format, called = debate.request.format, debate.setup.called
+        yield tell_judges(verdict.by_judge, compared.found.scores, format, called)
+        yield "The median is taken score by score, and then added up."
+    if moved_by := len(compared.found.adjustments):
+        yield plural(
+            "All totals are after {n} adjustment by the format's rules; exports have it "
+            "in adjustments.",
+            "All totals are after {n} adjustments by the format's rules; exports have them "
+            "in adjustments.",
+            moved_by,
+        )
+    yield (
+        f"The result is the same as while it was held: {now}."
+        if now == before
+        else f"The result changed: {before} while it was held, {now} now."
+    )
+    if moved := compared.moved:
+        by = sum(move.by for move in moved) / len(moved)
+        yield plural(
+            "{n} of {scores} score differs from the one that was given then, by {by:.1f} points.",
+            "{n} of {scores} scores differ from those that were given then, by {by:.1f} "
+            "points on average.",
+            len(moved),
+            scores=len(compared.both),
+            by=by,
+        )
+        score = moved[0].score
+        yield f"Most: {score.subject} {score.criterion}, {moved[0].before:g} → {score.value:g}."
+    yield "It stands beside the first one; exports have it in the table judgings."
+
+
+# --- as JSON -----------------------------------------------------------------------------
+
+
+def to_json(compared: Compared) -> dict[str, Any]:
+    """Return everything that is printed, and every score, as plain values."""
+    verdict, held = compared.verdict, compared.held
+    judges = compared.judging.judges
+    alone = zip(verdict.by_judge, verdict.totals_by_judge, strict=False) if verdict else ()
+    by_judge = list(alone) or [(verdict.winner, verdict.totals)] if verdict else []
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "debate": compared.debate.id,
+        "format": compared.debate.request.format,
+        "number": compared.judging.number,
+        "judges": [
+            {"judge": judge.ref, "winner": winner, "totals": totals and dict(totals)}
+            for judge, (winner, totals) in zip(judges, by_judge, strict=False)
+        ],
+        "winner": _winner(verdict),
+        "totals": dict(verdict.totals) if verdict else {},
+        "spread": compared.spread,
+        "held": {"winner": _winner(held), "totals": dict(held.totals) if held else {}},
+        "changed": _winner(verdict) != _winner(held),
+        "scores": [
+            score.model_dump(include={"subject", "side", "criterion", "value", "spread"})
+            | {"held": compared.first.get(key_of(score))}
+            for score in compared.found.scores
+        ],
+    }

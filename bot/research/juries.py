@@ -1,0 +1,130 @@
+"""`rostrum judge … --jurors`: another jury reads a debate that has ended, or those of a series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from bot.app import defaults_of
+from bot.console import print_json, print_lines
+from bot.research.judgments import asking
+from bot.research.series import SeriesEndedError
+from bot.research.series_progress import Display, open_display
+from bot.settings.load import load_settings
+from engine.run.judging import PANEL, read_again
+from engine.series.judging import SeriesJury, cap_left
+from engine.series.runner import Ending
+from engine.series.spec import Series
+from engine.store import Judging, Store
+from engine.store.debates import no_debate
+from engine.store.usage import UsageFilter
+from engine.values.debate import Debate, Model, PanelMode
+from engine.values.errors import NotFoundError
+from engine.values.judging import Verdict
+from engine.values.options import parse_choice
+from engine.values.text import clean, headline
+
+NONE = "no verdict"
+
+
+async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_json: bool) -> None:
+    """Have a jury read the debates of a series, or one debate, and print what it found.
+
+    The same jury is paid once: asked again, it reads what is missing. Raises SeriesEndedError if
+    debates are missing.
+    """
+    settings = load_settings()
+    mode = parse_choice(PanelMode, "--panel", panel)
+    named = tuple(Model.parse(one) for one in jurors.split(",") if one.strip())
+    async with asking(settings) as (store, models, keeper):
+        stored = await store.series.find(name)
+        if stored is None:
+            caps = defaults_of(settings).caps
+            if usd is not None:
+                caps = caps.model_copy(update={"debate_usd": usd})
+            debate = await _find(store, name)
+            judging = await read_again(debate, named, mode, caps, store, models, keeper)
+            held = (await store.journal.judged(debate.id))[0]
+            _show([_found(debate.code, judging, held)], as_json=as_json)
+            return
+        series = Series.model_validate_json(stored.body)
+        usage = await store.usage.read(UsageFilter(series=name))
+        left = cap_left(series, usage.sum("usd"), usd)
+        silent = nullcontext(lambda _: None)
+        with silent if as_json else open_display(Display(series, store)) as watch:
+            jury = SeriesJury(series, named, mode, store, models, keeper, left, watch)
+            standing = await jury.run()
+        rows = [
+            _found(debate_id[-6:].lower(), judging, (await store.journal.judged(debate_id))[0])
+            for debate_id, judging in jury.judged.items()
+        ]
+    _show(rows, as_json=as_json)
+    missing = standing.total - standing.held
+    if standing.ending is Ending.CAP:
+        raise SeriesEndedError(
+            f"The cap is reached; {missing:,} debates were not read. Raise limits.usd or --usd, "
+            "then run this again."
+        )
+    if missing:
+        why = next(iter(jury.problems.values()))
+        raise SeriesEndedError(f"{missing:,} debates were not read. {why} Run this again.")
+
+
+async def _find(store: Store, name: str) -> Debate:
+    """Return a debate. Raises NotFoundError, which says that a series could be named too."""
+    try:
+        return await store.debates.get(name)
+    except NotFoundError as error:
+        if str(error) != no_debate(name):
+            raise
+        raise NotFoundError(
+            f"There is no debate or series “{headline(clean(name), 30)}”; take an id from the "
+            "list, or name a series that has run here."
+        ) from None
+
+
+def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:
+    """Return what a jury found of a debate, beside the first jury's verdict."""
+    verdict = judging.found and judging.found.verdicts.get(PANEL)
+    ballots = judging.found.ballots if judging.found else ()
+    return {
+        "debate": code,
+        "panel": judging.number,
+        "winner": verdict.winner if verdict else None,
+        "p": dict(verdict.p) if verdict else {},
+        "held": held.winner if held else None,
+        "ballots": [
+            {"juror": one.juror, "order": "".join(one.order), "verdict": one.verdict}
+            | {"valid": one.valid, "problem": one.problem, "recused": one.recused}
+            for one in ballots
+        ],
+    }
+
+
+def _show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"debates": rows})
+    else:
+        print_lines(_lines(rows))
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    if len(rows) == 1:
+        yield f"Debate {rows[0]['debate']}, read by panel {rows[0]['panel']}"
+        for one in rows[0]["ballots"]:
+            counts = " (recused, so it does not count)" if one["recused"] else ""
+            yield f"  {one['juror']} in the order {one['order']}: {one['verdict'] or NONE}{counts}"
+        now, first = (rows[0][name] or NONE for name in ("winner", "held"))
+        yield f"Its verdict: {now}. The first jury's: {first}."
+    else:
+        both = [row for row in rows if row["winner"] and row["held"]]
+        same = sum(row["winner"] == row["held"] for row in both)
+        ballots = [one for row in rows for one in row["ballots"]]
+        invalid = sum(not one["valid"] for one in ballots)
+        yield f"{len(rows):,} debates read; {len(ballots):,} ballots, {invalid:,} of them invalid"
+        yield f"It agrees with the first jury on {same:,} of {len(both):,} verdicts."
+    yield (
+        "Its ballots stand beside the first ones; exports have them in the table "
+        "verdicts, by panel."
+    )

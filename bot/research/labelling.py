@@ -1,0 +1,368 @@
+"""`rostrum label`: labelling tasks, their links, what they have given; and their pages."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from math import inf
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import NamedTuple
+
+from aiohttp import web
+from pydantic import ValidationError
+from rich.table import Table
+
+from adapters.web.accounts import Accounts, DiscordAccounts, Registration, SlackAccounts
+from adapters.web.labelling import COOKIE, LabelPages, Saw, noticing
+from adapters.web.management import ENTER, HOURS, LINK, ManagerPages
+from adapters.web.session import LoginThrottle, Sessions
+from adapters.web.signing_in import SIGN_IN_SECONDS, SignIn
+from bot import log
+from bot.clock import SystemClock
+from bot.console import TableConsole, print_json, print_lines
+from bot.reading import read_store
+from bot.record.filters import check_series, read_formats, read_languages, split_list
+from bot.settings.load import load_settings, load_store_settings
+from bot.settings.sections import WebSettings
+from bot.settings.settings import PLATFORMS, Settings
+from engine.labelling.labelling import NOTHING, Labelling
+from engine.labelling.report import MARKS, AnnotatorFigures, LabelReport, Rate
+from engine.prompts.library import check_language
+from engine.stats.presentation import word_coefficient, word_share
+from engine.store import ExportFilter, Store, count_rehearsals
+from engine.store.labelling import Task, Terms
+from engine.values.errors import SettingsError, UsageError
+from engine.values.ports import Clock
+from engine.values.text import headline
+from engine.words.translation import plural
+
+# `rostrum label`: labelling tasks, their links, and what they have given.
+
+
+ALL, DISAGREEMENT = "all", "disagreement"
+MOST_SHOWN = 60  # characters of what was given
+LEFT_OUT = " Debates with rehearsal models are left out (--include-rehearsal adds them)."
+# How what a task asks for is written, where it was written otherwise.
+WRITTEN = {
+    "name": "small letters, digits and hyphens, 40 at most",
+    "per_debate": "a whole number from 1 to 1,000",
+    "each": "a whole number from 0 to 100,000",
+    "repeats": "a share from 0 to 0.5",
+    "code": "200 characters at most",
+    "parameter": "letters, digits, dots, hyphens and underscores, 64 at most",
+    "about": "20,000 characters at most",
+}
+
+
+class TaskOptions(NamedTuple):
+    """The options of `rostrum label create` as typed."""
+
+    name: str
+    debates: str
+    per_debate: int
+    each: int
+    repeats: float
+    known: list[str] | None
+    page_language: str
+    code: str
+    parameter: str
+    sign_in: list[str] | None
+    about: Path | None
+    community: str | None
+    formats: str | None
+    languages: str | None
+    series: str | None
+    include_rehearsal: bool
+    as_json: bool
+
+
+@asynccontextmanager
+async def _labelling() -> AsyncIterator[Labelling]:
+    settings = load_store_settings()
+    log.configure(settings.log, settings.secrets())
+    async with read_store(settings) as store:
+        yield Labelling(store, SystemClock())
+
+
+async def create_task(asked: TaskOptions) -> None:
+    """Store a task, and print what it is of. Raises UsageError."""
+    terms = _terms(asked)
+    async with _labelling() as labelling:
+        await check_series(labelling.store, asked.series)
+        ids = await labelling.named(() if _named(asked) else split_list(asked.debates))
+        where = ExportFilter(
+            community=asked.community,
+            revealed=True,
+            formats=read_formats(asked.formats),
+            languages=read_languages(asked.languages),
+            without_rehearsal=not asked.include_rehearsal,
+            series=asked.series,
+            ids=ids,
+        )
+        known = await labelling.answers(asked.known or ())
+        try:
+            task = await labelling.create(terms, where, known)
+        except UsageError as error:
+            left_out = await asyncio.to_thread(count_rehearsals, labelling.store.archive, where)
+            if error.text == NOTHING and left_out:
+                raise UsageError(f"{NOTHING}{LEFT_OUT}") from None
+            raise
+    if asked.as_json:
+        print_json(_plain(task))
+    else:
+        labels = plural("{n} label", "{n} labels", task.per_debate)
+        print(
+            plural(
+                "Task {name}: {n} debate, {labels}. Next: rostrum label invite {name}",
+                "Task {name}: {n} debates, {labels} each. Next: rostrum label invite {name}",
+                task.debates,
+                name=task.name,
+                labels=labels,
+            )
+        )
+
+
+def _named(asked: TaskOptions) -> bool:
+    return asked.debates in (ALL, DISAGREEMENT)
+
+
+def _terms(asked: TaskOptions) -> Terms:
+    """Return what a task asks for. Raises UsageError naming what cannot be."""
+    language = check_language(asked.page_language) if asked.page_language else ""
+    for platform in asked.sign_in or ():
+        if platform not in PLATFORMS:
+            raise UsageError(f"--sign-in is “{platform}”; write discord or slack.")
+    try:
+        return Terms(
+            name=asked.name,
+            per_debate=asked.per_debate,
+            each=asked.each,
+            repeats=asked.repeats,
+            language=language,
+            code=asked.code,
+            parameter=asked.parameter,
+            sign_in=tuple(asked.sign_in or ()),
+            about=asked.about.read_text("utf-8") if asked.about else "",
+            disagreement=asked.debates == DISAGREEMENT,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        asked_for = str(first["loc"][0])
+        option = "The name" if asked_for == "name" else f"--{asked_for.replace('_', '-')}"
+        given = headline(str(first["input"]), MOST_SHOWN)
+        raise UsageError(f"{option} is “{given}”; write {WRITTEN[asked_for]}.") from None
+    except OSError as error:
+        raise UsageError(f"--about cannot read {asked.about}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--about cannot read {asked.about}: save it as UTF-8 text.") from None
+
+
+async def invite(name: str, links: int, people: int, days: float, *, as_json: bool) -> None:
+    """Print links to a task."""
+    url = str(load_settings().web.url or "").rstrip("/")
+    async with _labelling() as labelling:
+        task = await labelling.task(name)
+        if task is not None and task.closed_at is not None:
+            raise UsageError(
+                f"Task {name} is closed, so links to it would lead nowhere; make another task."
+            )
+        tokens = await labelling.invite(name, links, people=people, days=days)
+    found = [f"{url}/label/{name}?t={token}" for token in tokens]
+    if as_json:
+        print_json(found)
+        return
+    if not url:
+        print(
+            "ROSTRUM_WEB__URL is not set, so these are only the ends of the links; put the address "
+            "of your pages before them."
+        )
+    print_lines(found)
+
+
+async def list_tasks(*, as_json: bool) -> None:
+    """List the tasks, the newest first."""
+    async with _labelling() as labelling:
+        tasks = await labelling.tasks()
+    if as_json:
+        print_json([_plain(task) for task in tasks])
+        return
+    if not tasks:
+        print("There is no labelling task; rostrum label create makes one.")
+        return
+    table = Table("task", "debates", "labels each", "made", "state", box=None)
+    for task in tasks:
+        state = "closed" if task.closed_at else "open"
+        made = f"{task.created_at:%Y-%m-%d}"
+        table.add_row(task.name, str(task.debates), str(task.per_debate), made, state)
+    TableConsole().print(table)
+
+
+def _plain(task: Task) -> dict[str, object]:
+    return task.model_dump(mode="json", exclude={"seed"})
+
+
+async def close_task(name: str) -> None:
+    """Close a task. Raises NotFoundError."""
+    async with _labelling() as labelling:
+        task = await labelling.close(name)
+    print(
+        f"Task {task.name} is closed. Sheets that are out take answers for another hour. Its "
+        "labels stay, and are in exports."
+    )
+
+
+# --- the report --------------------------------------------------------------------------
+
+
+async def report(name: str, pay: float | None, *, as_json: bool) -> None:
+    """Print what a task has given. Raises NotFoundError."""
+    if pay is not None and not 0 <= pay < inf:
+        raise UsageError(f"--pay is {pay}; write what is paid for a label in USD, such as 0.25.")
+    async with _labelling() as labelling:
+        found = await labelling.report(name, pay=pay)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    print_lines(_told(found))
+    _show_people(found.people)
+    _show_hard(found)
+
+
+def _told(of: LabelReport) -> Iterable[str]:
+    state = "open" if of.open else "closed"
+    yield (
+        f"{of.name} ({state}): {of.labels} of {of.wanted} labels by {of.annotators} people; "
+        f"{of.complete} of {of.debates} debates are complete, {of.waiting} sheets are out."
+    )
+    yield f"Gold {of.gold}, too fast {of.fast}. Shown first and chosen: {_rate(of.first)}."
+    yield (
+        f"Agreement of pairs {word_share(of.agreement)}, α {word_coefficient(of.alpha)}, "
+        f"κ {word_coefficient(of.kappa)}; with the jury {word_share(of.jury)}, with the chat "
+        f"{word_share(of.chat)}."
+    )
+    yield f"Known answers {_rate(of.known)}, with themselves {_rate(of.again)}."
+    cost = of.cost
+    calls = "unknown" if cost.calls is None else f"{cost.calls:,.2f} USD"
+    pay = "" if cost.pay is None else f", pay {cost.pay:,.2f} USD"
+    each = "" if cost.per_label is None else f"; {cost.per_label:,.4f} USD per label"
+    yield f"Cost: calls {calls}{pay}{each}."
+
+
+def _rate(of: Rate) -> str:
+    if of.value is None or of.low is None or of.high is None:
+        return "–"
+    return f"{of.right}/{of.n} ({of.value:.0%}, {of.low:.0%}–{of.high:.0%})"
+
+
+def _show_people(people: Iterable[AnnotatorFigures]) -> None:
+    titles = ("annotator", "labels", "as others", "known", "again", "median s", "look at")
+    table = Table(*titles, box=None)
+    for one in people:
+        seconds = "–" if one.seconds is None else f"{one.seconds:.0f}"
+        marks = ", ".join(MARKS[mark] for mark in one.marks)
+        rates = map(_rate, (one.others, one.known, one.again))
+        table.add_row(one.name, str(one.labels), *rates, seconds, marks)
+    if table.row_count:
+        TableConsole().print(table)
+
+
+def _show_hard(of: LabelReport) -> None:
+    table = Table("hard debate", "labels", "alike", "jury", "chat", "topic", box=None)
+    for one in of.hard:
+        counts = ", ".join(f"{option} {n}" for option, n in sorted(one.labels.items()))
+        judged = (one.jury or "–", one.chat or "–")
+        table.add_row(one.code, counts, f"{one.agreement:.0%}", *judged, one.topic)
+    if table.row_count:
+        TableConsole().print(table)
+
+
+# The pages of labelling, joined: who may sign in, who manages, and what sessions rest on.
+
+
+LINK_MINUTES = 10
+SECRET = "web"  # noqa: S105 - the name of one
+# They are stored beside the states of installations, which anyone gets by beginning one.
+OF_MANAGERS = "manager/"
+
+
+async def label_routes(store: Store, clock: Clock, settings: Settings) -> list[web.RouteDef]:
+    """Return the pages of those who label and of those who manage it."""
+    given = settings.web
+    url, secret = given.url or "", await store.debates.secret(SECRET)
+    secure, tries, accounts = url.startswith("https:"), LoginThrottle(), accounts_of(settings)
+    labelling = Labelling(store, clock)
+    pages = LabelPages(
+        labelling, Sessions(secret, secure=secure, kind=COOKIE), tries, accounts, url
+    )
+
+    async def redeem(token: str) -> bool:
+        return await store.installs.redeem(f"{OF_MANAGERS}{token}", clock.now())
+
+    # Managers make tasks of every community's debates: no reader of the database may be one.
+    held = "\0".join(sorted(settings.secrets())).encode()
+    managers = ManagerPages(
+        labelling,
+        Sessions(secret + held, secure=secure, kind="manager", lifetime=HOURS * 3600),
+        tries,
+        accounts,
+        given.managers,
+        redeem,
+        url,
+    )
+    pending = Sessions(secret, secure=secure, kind="sign-in", lifetime=SIGN_IN_SECONDS)
+    sign_in = SignIn(accounts, pending, tries, url, pages.sign_in, managers.sign_in)
+    return [*sign_in.routes(), *pages.routes(), *managers.routes()]
+
+
+async def noticing_of(store: Store, clock: Clock, settings: Settings) -> Saw:
+    """Return what notes that public pages show a result to somebody who labels."""
+    secure = (settings.web.url or "").startswith("https:")
+    sessions = Sessions(await store.debates.secret(SECRET), secure=secure, kind=COOKIE)
+    return noticing(Labelling(store, clock), sessions)
+
+
+async def print_token(store: Store, clock: Clock) -> str:
+    """Return the token of a link to the manager's page: once, within ten minutes."""
+    token, now = token_urlsafe(32), clock.now()
+    until = now + timedelta(minutes=LINK_MINUTES)
+    await store.installs.begin(f"{OF_MANAGERS}{token}", now, until)
+    return token
+
+
+async def print_page() -> None:
+    """Print a link to the manager's page."""
+    settings = load_settings()
+    if settings.web.url is None:
+        raise SettingsError("There are no pages; set ROSTRUM_WEB__URL and ROSTRUM_WEB__PORT.")
+    async with read_store(settings) as store:
+        token = await print_token(store, SystemClock())
+    print(f"{settings.web.url}{ENTER}?{LINK}={token}")
+    print(f"It works once, for {LINK_MINUTES} minutes.", file=sys.stderr)
+
+
+def accounts_of(settings: Settings) -> dict[str, Accounts]:
+    """Return the platforms where people may sign in: those whose app has been named."""
+    given, found = settings.web, dict[str, Accounts]()
+    discord = _registration(given, "discord", settings.discord.api_url)
+    slack = _registration(given, "slack", settings.slack.api_url, settings.slack.allowed_teams)
+    if discord is not None:
+        found["discord"] = DiscordAccounts(discord)
+    if slack is not None:
+        found["slack"] = SlackAccounts(slack)
+    return found
+
+
+def _registration(
+    given: WebSettings, platform: str, api_url: str, teams: tuple[str, ...] = ()
+) -> Registration | None:
+    app, secret = (
+        getattr(given, f"{platform}_client_id"),
+        getattr(given, f"{platform}_client_secret"),
+    )
+    if app is None or secret is None:
+        return None
+    return Registration(client_id=app, client_secret=secret, api_url=api_url, teams=teams)

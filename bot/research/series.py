@@ -1,0 +1,404 @@
+"""`rostrum series`: plan, hold and follow a series, before people too, and its report."""
+
+from __future__ import annotations
+
+import asyncio
+import tomllib
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import orjson
+from pydantic import SecretStr
+
+from adapters.database.file import ADDRESS, local_file
+from adapters.database.migrate import migrate
+from adapters.pictures.png import to_png
+from bot import log
+from bot.app import MainLine, defaults_of, open_configured_models, run_app
+from bot.console import confirm, print_json, print_lines
+from bot.doctor.debate import check_contexts
+from bot.doctor.doctor import show, then_close
+from bot.local.orders import quiet
+from bot.reading import open_database, read_store
+from bot.record.filters import find_series
+from bot.record.listing import print_usage, to_rows
+from bot.research.series_progress import Display, open_display, span
+from bot.settings.load import load_settings, load_store_settings
+from bot.settings.settings import Settings
+from bot.settings.topics_file import read_topics
+from engine.drawing.svg import darken
+from engine.prompts.library import load_prompts
+from engine.run.service import Service
+from engine.series.contents import save_series
+from engine.series.report.data import read_series_rows
+from engine.series.report.page import write_html, write_markdown, write_page
+from engine.series.report.pictures import ReportPicture, draw_report
+from engine.series.report.report import SeriesReport, make_report
+from engine.series.runner import (
+    Ending,
+    SeriesPlan,
+    SeriesProgress,
+    one_of_each,
+    plan_series,
+    standing_of,
+)
+from engine.series.spec import Pairing, Series, SeriesAudience, SeriesPlace, read_series
+from engine.store import Store
+from engine.store.series import StoredSeries
+from engine.store.usage import CallUsage, UsageFilter
+from engine.values.errors import (
+    NotFoundError,
+    RostrumError,
+    SettingsError,
+    UsageError,
+    VenueAwayError,
+    VenueError,
+)
+from engine.values.options import hint
+from engine.values.ports import utc_now
+from engine.values.text import dollars
+from engine.values.topics import Topic, built_in_topics
+
+if TYPE_CHECKING:
+    from bot.serve.platforms import Platform
+
+# Series before people: stored for the process that serves their platform.
+
+
+async def plan_before_people(settings: Settings, series: Series, people: SeriesAudience) -> None:
+    """Store a series for the process that serves its platform, which may be running."""
+    platform = _platform_of(settings, people.place)
+    async with read_store(settings) as store:
+        try:
+            await platform.prepare(store)
+            await platform.venue.locate(people.place.channel)
+            note = ""
+        except VenueAwayError as error:
+            note = f"\nIts place could not be checked, and will be when it begins: {error}"
+        except VenueError as error:
+            raise UsageError(f"people.place is {people.place.said}: {error}") from None
+        finally:
+            await platform.close()
+        stored = await save_series(store, series)
+    print(
+        f"The series {series.name} is stored; rostrum run holds it in {people.place.said}, one "
+        f"debate at a time.{note}"
+    )
+    print("\n".join(people_lines(stored, people)))
+
+
+def _platform_of(settings: Settings, place: SeriesPlace) -> Platform:
+    """Return the platform of a place. Raises UsageError if it is not configured."""
+    from bot.serve.platforms import open_platforms  # and with it the SDKs
+
+    with suppress(SettingsError):
+        for platform in open_platforms(settings):
+            if platform.venue.platform == place.platform:
+                return platform
+    raise UsageError(
+        f"people.place is on {place.platform}, which is not configured; see docs/{place.platform}"
+        ".md, or name a place on another platform."
+    )
+
+
+def people_lines(stored: StoredSeries, people: SeriesAudience | None) -> Iterator[str]:
+    """Yield when the next debate before people may begin, and what keeps it from that."""
+    if people is None:
+        return
+    if stored.due_at is not None and not stored.stop:
+        zone = ZoneInfo(people.at.zone if people.at else "UTC")
+        time = f"{stored.due_at.astimezone(zone):%Y-%m-%d %H:%M %Z}"
+        after = "" if stored.recurs else ", once the one before has ended"
+        yield f"Next debate: {time} in {people.place.said}{after}"
+    if stored.problem:
+        yield f"{'Skipped' if stored.recurs else 'Waiting'}: {stored.problem}"
+
+
+# `rostrum series`: plan, hold, follow and stop an experiment of many debates.
+
+
+MANY = 10_000  # debates, from which on the operator is asked
+
+
+class SeriesEndedError(RostrumError):
+    """The series ended before all of its debates were held; the message says how to go on."""
+
+
+# --- the file ----------------------------------------------------------------------------
+
+
+def load_series(file: Path, settings: Settings) -> Series:
+    """Read and check the file of a series. Raises UsageError with the first mistake."""
+    held = _read_toml(file)
+    try:
+        series = read_series(held, _topics(held, file), settings.models)
+        _check_backends(series, settings)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from None
+    return series
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{file} is not valid TOML: {error}.") from None
+
+
+def _topics(held: dict[str, Any], file: Path) -> tuple[Topic, ...]:
+    if held.get("topics") in ("builtin", ["builtin"]):
+        return built_in_topics()
+    named = held.get("topics_file")
+    if not isinstance(named, str) or not named:
+        return ()
+    listed = read_topics(file.parent / Path(named).expanduser(), "topics_file")
+    if listed.faults:
+        raise UsageError(listed.faults[0])
+    return listed.topics
+
+
+def _check_backends(series: Series, settings: Settings) -> None:
+    known = {"rehearsal", *(backend.name for backend in settings.endpoints())}
+    for model in (*series.models, *series.jury.models):
+        if model.backend not in known:
+            near = hint(model.backend, known)
+            raise UsageError(
+                f"{model.ref} is on the backend {model.backend}, which is not configured. "
+                f"{f'{near} ' if near else ''}Set ROSTRUM_BACKENDS, or choose another model."
+            )
+
+
+async def _check_size(series: Series, *, yes: bool) -> None:
+    if series.size > MANY:
+        await confirm(f"The series {series.name} has {series.size:,} debates.", yes)
+
+
+# --- plan --------------------------------------------------------------------------------
+
+
+async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
+    """Print what a series will hold and take; nothing is paid or stored."""
+    settings = _quiet_settings()
+    series = load_series(file, settings)
+    await _check_size(series, yes=yes)
+    async with _quoting(settings) as service:
+        plan = await plan_series(series, service, defaults_of(settings))
+    if as_json:
+        print_json({"name": series.name, **plan.model_dump(mode="json")})
+    else:
+        print_lines(_plan_lines(series, plan))
+        await _compare_contexts(settings, plan)
+
+
+@asynccontextmanager
+async def _quoting(settings: Settings) -> AsyncIterator[Service]:
+    """Offer what quotes debates, beside a process that holds some; no database is made for it."""
+    with TemporaryDirectory() as folder:
+        if (
+            not settings.shared
+            and not local_file(settings.database_url.get_secret_value()).exists()
+        ):
+            elsewhere = {"database_url": SecretStr(f"{ADDRESS}{folder}/empty.db")}
+            settings = settings.model_copy(update=elsewhere)
+            database = open_database(settings)
+            await migrate(database)
+            await database.close()
+        models = open_configured_models(settings)
+        try:
+            async with read_store(settings) as store:
+                yield MainLine(store, models, load_prompts(settings.templates_dir), []).service
+        finally:
+            await models.aclose()
+
+
+async def _compare_contexts(settings: Settings, plan: SeriesPlan) -> None:
+    """Say where a model's server holds less than the models will read."""
+    models, caps = open_configured_models(settings), defaults_of(settings).sampling
+    found = check_contexts(models, plan.longest_prompts, caps)
+    async for finding in then_close(found, models.aclose):
+        show(finding)
+
+
+def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
+    yield f"Series {series.name}: {_at_most(series)}{plan.debates:,} debates"
+    formats = ", ".join(options.format or "" for options in series.formats)
+    yield f"  formats    {formats}; languages {', '.join(series.languages)}"
+    counted = f"{len(series.topics):,} topics, {len(series.models)} models in {len(series.pairs)}"
+    yield f"  held on    {counted} pairs, {series.repeats} × each"
+    most = "at most " if plan.ends_early else ""
+    yield f"  calls      {most}{plan.calls:,} ({plan.calls_max:,} if each is tried twice)"
+    yield f"  tokens     {most}{plan.tokens_in:,} in, {plan.tokens_out:,} out"
+    if plan.usd is None or plan.usd_max is None:
+        yield "  cost       unknown: some prices are not known"
+    else:
+        yield f"  cost       {most}{dollars(plan.usd)} USD (at most {dollars(plan.usd_max)})"
+    cap = series.limits.usd
+    yield f"  cap        {'none' if cap is None else f'{dollars(cap)} USD'}"
+    yield f"  time       {span(3600 * plan.hours)} with {series.limits.debates_at_once} at once"
+    if cap is not None and plan.usd is not None and plan.usd > cap:
+        yield f"The cap ends it after about {int(plan.debates * cap / plan.usd):,} debates."
+
+
+# --- run ---------------------------------------------------------------------------------
+
+
+async def run_file(file: Path, *, yes: bool) -> None:
+    """Hold a series until all is held; a second run goes on where the first was ended.
+
+    One that people watch is stored, and held by the process that serves their platform.
+    """
+    settings = _quiet_settings()
+    series = load_series(file, settings)
+    await _check_size(series, yes=yes)
+    if series.people is not None:
+        await plan_before_people(settings, series, series.people)
+        return
+    async with run_app(settings, []) as app:
+        await plan_series(one_of_each(series), app.service, defaults_of(settings))
+        await save_series(app.store, series)
+        display = Display(series, app.store, settings.budget.alert_percent)
+        with open_display(display) as show:
+            standing = await app.open_series(series, show).run()
+        usage = await app.store.usage.read(UsageFilter(series=series.name))
+    print_lines(_standing_lines(series, standing))
+    print_usage(usage)
+    if standing.ending is not Ending.COMPLETE or standing.failed:
+        raise SeriesEndedError(_way_on(series, standing, usage, file))
+
+
+def _way_on(series: Series, standing: SeriesProgress, usage: CallUsage, file: Path) -> str:
+    again = f"rostrum series run {file}"
+    if standing.ending is Ending.STOPPED:
+        return f"The series was stopped. Go on with: {again}"
+    if standing.ending is Ending.CAP:
+        missing = standing.total - standing.held
+        spent = usage.sum("usd")
+        more = f", about {dollars(spent / standing.held * missing)} USD" if standing.held else ""
+        return (
+            f"The series reached its cap of {dollars(series.limits.usd or 0)} USD; {missing:,} "
+            f"debates are missing{more}. Raise limits.usd, then go on with: {again}"
+        )
+    return f"{standing.failed:,} debates failed. Try them again with: {again}"
+
+
+# --- status and stop ---------------------------------------------------------------------
+
+
+async def show_status(name: str, *, as_json: bool) -> None:
+    """Print how far a series is and what it took. Raises NotFoundError."""
+    async with read_store(load_store_settings()) as store:
+        stored = await find_series(store, name)
+        series = Series.model_validate_json(stored.body)
+        standing = await standing_of(store, series)
+        usage = await store.usage.read(UsageFilter(series=name))
+    if as_json:
+        when = {"due_at": stored.due_at, "problem": stored.problem} if series.people else {}
+        found = {"name": name, "stopping": stored.stop, **when, **standing.model_dump(mode="json")}
+        print_json(found | {"takings": to_rows(usage)})
+        return
+    print_lines((*_standing_lines(series, standing), *people_lines(stored, series.people)))
+    print_usage(usage)
+
+
+async def stop_series(name: str) -> None:
+    """Let a series begin no more debates; those that run are finished. Raises NotFoundError."""
+    async with read_store(load_store_settings()) as store:
+        await find_series(store, name)
+        await store.series.ask_stop(name)
+    print(f"The series {name} begins no more debates; those that run are finished.")
+
+
+def _standing_lines(series: Series, standing: SeriesProgress) -> Iterable[str]:
+    failed = f", {standing.failed:,} failed" if standing.failed else ""
+    running = f", {standing.running:,} running" if standing.running else ""
+    refused = f", {standing.refused:,} refused" if standing.refused else ""
+    total = "" if series.recurring else f" of {_at_most(series)}{standing.total:,}"
+    held = f"{standing.held:,}{total} debates held"
+    yield f"Series {series.name}: {held}{running}{failed}{refused}"
+    over = standing.held + standing.failed + standing.refused
+    if standing.ending is Ending.COMPLETE and over < standing.total:
+        points = f"{series.limits.interval_points:g}"
+        yield f"Every rating's interval is at most {points} points wide; no more is needed."
+    for model, number in standing.refusals.items():
+        yield f"Refused by {model}: {number:,} debates"
+    for model, number in standing.waiting.items():
+        yield f"Waiting for {model}: {number:,} debates"
+
+
+def _at_most(series: Series) -> str:
+    """Return the words before the size of a series that may end before it is held as a whole."""
+    return "at most " if series.pairing is Pairing.INFORMATIVE else ""
+
+
+def _quiet_settings() -> Settings:
+    settings = load_settings()
+    log.configure(quiet(settings).log, settings.secrets())
+    return settings
+
+
+# `rostrum series report`: a series as Markdown, HTML, JSON and pictures.
+
+
+async def write_series_report(name: str, out: Path) -> None:
+    """Write the report of a series into a folder. Raises NotFoundError and UsageError."""
+    async with read_store(load_store_settings()) as store:
+        report = await read_report(store, name)
+    files = await asyncio.to_thread(make_files, report)
+    try:
+        await asyncio.to_thread(_write, out, files)
+    except OSError as error:
+        raise UsageError(
+            f"The report cannot be written to {out}: {error.strerror}; choose another --out."
+        ) from None
+    page = write_page(report)
+    print("\n".join(page.lines))
+    print(
+        (
+            "Wrote report.md, report.html and report.json to {out}, with {n} pictures as SVG and "
+            "as PNG (light and dark)."
+        ).format(out=out, n=sum(name.endswith(".svg") for name in files))
+    )
+
+
+async def read_report(store: Store, name: str) -> SeriesReport:
+    """Return the report of a series as it is now. Raises NotFoundError."""
+    await find_series(store, name)
+    found = await read_series_rows(store.series, name)
+    if found is None:
+        raise NotFoundError(f"The series {name} was deleted just now.")
+    return await asyncio.to_thread(make_report, found, utc_now())
+
+
+def make_files(report: SeriesReport) -> dict[str, bytes]:
+    """Return every file of a report by its name."""
+    page, pictures = write_page(report), draw_report(report)
+    drawn = {
+        f"{name}{end}": content for name, one in pictures.items() for end, content in _draw(one)
+    }
+    return {
+        "report.md": write_markdown(page, pictures).encode(),
+        "report.html": write_html(page, pictures).encode(),
+        "report.json": orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2),
+        **drawn,
+    }
+
+
+def _draw(picture: ReportPicture) -> Iterator[tuple[str, bytes]]:
+    """Yield a picture as each of its files, by the ending of the name."""
+    yield ".svg", picture.svg.encode()
+    yield ".png", to_png(picture.svg)
+    yield "-dark.png", to_png(darken(picture.svg))
+
+
+def _write(out: Path, files: dict[str, bytes]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (out / name).write_bytes(content)

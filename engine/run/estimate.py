@@ -1,0 +1,491 @@
+"""Estimates calls, tokens, cost and time by a dry run of the same script.
+
+A script's demand depends on the topic only by its length, and on models only by how much they
+write, so one dry run serves all topics and models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from engine.formats import Format
+from engine.jury.explain import cheapest_of
+from engine.jury.plan import WORTHWHILE, attendance
+from engine.prompts.library import Prompts
+from engine.stage.shapes import example
+from engine.stage.stage import MOST_PUT, PersonTurn, Stage
+from engine.store import Note, Post
+from engine.values.debate import RETRIEVAL, Model, PanelSetup, Price, Request, Setup, Source, Turn
+from engine.values.messages import Estimate
+from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
+from engine.values.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
+
+EXPECTED_READINGS = 4
+SUMMARY_TOKENS = 140  # of 500 characters
+WHY_TOKENS = 160  # of a sentence, the best points and where jurors differed
+WHY_PROMPT_TOKENS = 350  # what that juror reads beside the reasons
+JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
+BRIEF = frozenset({"ask", "answer", "summary"})
+CASES = ("opening", "draft", "assumptions")  # rounds in which a side sets out its points
+ANY = 100_000  # words: no cap of one's own
+WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
+# Placeholders in a dry run; no rendered template contains these marks otherwise.
+TOPIC, CONDITIONS, SOURCES = "{{ topic }}", "{{ conditions }}", "{{ sources }}"
+SOURCE_MARKUP = 80  # characters around a source: its tags, its name and its title
+LOOKED_UP_TOKENS = 60  # that a juror reads of what each turn quoted
+QUESTION = "Q" * 120  # characters of one that the audience may ask
+STANCE = "a few words of stance"
+NO_PANEL = PanelSetup(roster=())
+MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How much models are expected to write.
+
+    `turn` and `closing` are shares of the word limit; `most` caps a turn (`case`: one that sets out
+    a case; `brief`: one that only asks, answers or sums up; `decision`: a closing's two texts);
+    `field` is the length of a text in a structured answer. These are in English words, `ballot` in
+    tokens. `longer` multiplies them in some languages; `spare` items are in a list beyond the
+    fewest. The bytes per token are an average; caps are checked with a stricter figure (see
+    steps.py).
+    """
+
+    turn: float
+    closing: float
+    ballot: int
+    field: int
+    longer: Mapping[str, float]
+    most: int = ANY
+    case: int = ANY
+    brief: int = ANY
+    decision: int = ANY
+    spare: int = 1
+    token: float = 4.2
+    characters: bool = False  # `token` counts characters instead of bytes
+
+    def speak(
+        self,
+        cue: Mapping[str, str],
+        limits: Mapping[str, float],
+        language: str,
+        rate: float,
+        number: int,
+    ) -> str:
+        """Return filler as long as a turn; `rate` is characters per word in unspaced scripts.
+
+        A turn without an overall word limit has a closing's two parts. Turns with different
+        numbers share no word.
+        """
+        allowed = int(cue.get("words") or 0)
+        wordiness = self._wordiness(language)
+        if not allowed:
+            share = limits.get("decision_words", 200) * self.closing
+            decision = int(min(share, self.decision * wordiness))
+            return f"Filler.\n\n---\n\n{self.write(decision, language, rate, number)}"
+        sets_out = cue.get("round", "").startswith(CASES)
+        most = self.brief if cue.get("duty") in BRIEF else self.case if sets_out else self.most
+        words = int(min(allowed * self.turn, most * wordiness))
+        return self.write(words, language, rate, number, counted="counted" in cue)
+
+    def answer(
+        self,
+        schema: AnswerSchema,
+        cue: Mapping[str, str],
+        limits: Mapping[str, float],
+        language: str,
+        rate: float,
+    ) -> str:
+        """Return a structured answer that satisfies its schema; a closing's has two long texts."""
+        wordiness = self._wordiness(language)
+        parts: dict[str, float] = {}
+        known = self.decision < ANY or "synthesis_chars" in limits
+        if cue.get("round") == "closing" and known:
+            spaced = CHARS_PER_WORD / wordiness_of(language)
+            characters = rate if _is_unspaced(language) else spaced
+            parts["synthesis"] = limits.get("synthesis_chars", 500) / characters
+            parts["why"] = limits.get("decision_words", 200)
+        most = self.decision * wordiness / 2
+        long = {
+            name: self.write(int(min(allowed * self.closing, most)), language, rate, 0)
+            for name, allowed in parts.items()
+        }
+        text = self.write(int(self.field * wordiness), language, rate, 0)
+        return example(schema.json_schema, text, long, self.spare)
+
+    def _wordiness(self, language: str) -> float:
+        return wordiness_of(language) * self.longer.get(_primary(language), 1.0)
+
+    def write(
+        self, words: int, language: str, rate: float, number: int, *, counted: bool = False
+    ) -> str:
+        """Return filler of the given number of words."""
+        if _is_unspaced(language):
+            filler, size = chr(ord("一") + number), int(words * rate)
+            # A clock does not count punctuation, which takes a sixth of such a text.
+            return (f"{filler * 5}，" * size)[:size] if counted else filler * size
+        letter, length = chr(ord("a") + number % 26), CHARS_PER_WORD / wordiness_of(language)
+        # One long word: many short ones would take longer to count than everything else, and
+        # only scripts that count words need them.
+        return (
+            f"{letter * (round(length) - 1)} " * words if counted else letter * int(length * words)
+        )
+
+    def size(self, text: str) -> int:
+        """Return a text's length in the unit that tokens are estimated from."""
+        return len(text) if self.characters else len(text.encode())
+
+    def tokens(self, size: int) -> int:
+        """Return the expected number of tokens in a text of that size."""
+        return math.ceil(size / self.token)
+
+
+LONGEST_WRITTEN = 10.0  # minutes that a person may need for a turn
+SHARE_OF_TIME = 0.5  # of the time for a turn that a person takes for it
+# Models write close to a stated limit; the rehearsal models have a fixed amount of text.
+WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30, longer={})
+REHEARSED = Manner(
+    turn=0.95,
+    most=88,
+    case=118,
+    brief=43,
+    closing=0.9,
+    decision=80,
+    ballot=110,
+    field=14,
+    longer={"es": 0.92, "tr": 0.95, "zh": 1.36},
+    spare=0,
+    token=4,
+    characters=True,
+)
+
+
+def _primary(language: str) -> str:
+    return language.split("-")[0].lower()
+
+
+def _is_unspaced(language: str) -> bool:
+    return _primary(language) in UNSPACED
+
+
+def wordiness_of(language: str) -> float:
+    """Return how many words a language needs per English word; its words are longer."""
+    return WORDINESS.get(_primary(language), 1.0)
+
+
+def manner_of(model: Model) -> Manner:
+    """Return how much a model is expected to write."""
+    return REHEARSED if model.rehearses else WRITTEN
+
+
+@dataclass(slots=True)
+class ParticipantDemand:
+    """One participant's demand in a dry run: number of calls and amount of text.
+
+    `read` is the size of its prompts, `longest` that of the longest; the marks for topic,
+    conditions and sources in them are counted.
+    """
+
+    calls: int = 0
+    read: int = 0
+    longest: int = 0
+    topics: int = 0
+    conditions: int = 0
+    sources: int = 0
+    tokens_out: int = 0
+    most_out: int = 0
+
+    def ask(self, messages: Sequence[ChatMessage], manner: Manner) -> None:
+        """Count a call and its prompt."""
+        prompt = "".join(message.content for message in messages)
+        size = manner.size(prompt)
+        self.calls += 1
+        self.read += size
+        self.longest = max(self.longest, size)
+        self.topics += prompt.count(TOPIC)
+        self.conditions += prompt.count(CONDITIONS)
+        self.sources += prompt.count(SOURCES)
+
+    def tokens_in(self, request: Request, manner: Manner) -> int:
+        """Return the total prompt size for a topic, conditions and sources."""
+        topic = manner.size(request.topic) - len(TOPIC)
+        conditions = manner.size(request.conditions) - len(CONDITIONS)
+        told = self.topics * topic + self.conditions * conditions
+        if self.sources:
+            sources = sum(manner.size(one.text) + SOURCE_MARKUP for one in request.sources)
+            told += self.sources * (sources - len(SOURCES))
+        return manner.tokens(self.read + told)
+
+
+class ScriptDemand(NamedTuple):
+    """A script's demand on each participant, the tokens of what the panel reads, and all words.
+
+    `heard` is how many turns a person gives.
+    """
+
+    shares: Mapping[str, ParticipantDemand]
+    judged: int
+    words: float
+    heard: int = 0
+
+
+@dataclass(slots=True)
+class DryRun:
+    """A desk for dry runs: it counts the prompts and answers with filler, calling no model."""
+
+    setup: Setup
+    shares: dict[str, ParticipantDemand] = field(default_factory=dict)
+    calls: int = 0
+    heard: int = 0  # turns of a person
+
+    async def room(self) -> None:
+        """Never wait."""
+
+    async def call(self, call: Call) -> Reply:
+        """Count a call and answer with filler of the expected length."""
+        setup, manner = self.setup, manner_of(call.model)
+        language, rate = setup.request.language, setup.chars_per_word
+        if setup.retrieval and call.model == setup.retrieval.model:
+            from engine.stage.research import dry_results  # few installations have an endpoint
+
+            text = dry_results(call.step, setup.retrieval)
+        elif call.schema is None:
+            text = manner.speak(call.cue, setup.limits, language, rate, self.calls)
+        else:
+            text = manner.answer(call.schema, call.cue, setup.limits, language, rate)
+        self.calls += 1
+        share = self.shares.setdefault(call.model.name, ParticipantDemand())
+        share.ask(call.messages, manner)
+        share.tokens_out += manner.tokens(manner.size(text))
+        share.most_out += call.sampling.max_tokens
+        return Reply(text=text, finish="stop", model=call.model.ref)
+
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        """Post nothing."""
+
+    async def keep(self, note: Note) -> None:
+        """Keep nothing."""
+
+    async def hear_person(self, step: str, words: int) -> PersonTurn:
+        """Answer with filler of the length of a model's turn; it costs nothing."""
+        self.heard += 1
+        request = self.setup.request
+        cue = {"words": str(words or ""), "kind": "turn", "seat": request.guest}
+        per_word = self.setup.chars_per_word
+        said = WRITTEN.speak(cue, self.setup.limits, request.language, per_word, self.calls)
+        return PersonTurn(said)
+
+    async def hear_questions(self) -> Sequence[str]:
+        """Return as many questions as are put to the sides."""
+        return (QUESTION,) * MOST_PUT
+
+
+@dataclass(slots=True)
+class Bill:
+    """The expected total of calls, time and, where prices are known, cost in USD."""
+
+    prices: Mapping[str, Price | None]
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float = 0.0
+    usd_max: float = 0.0
+
+    def add(self, model: Model, calls: int, tokens_in: int, tokens_out: int, most: int) -> None:
+        """Add a model's expected calls, with its expected and maximum reply in tokens."""
+        self.calls += calls
+        self.tokens_in += tokens_in
+        self.tokens_out += tokens_out
+        price = self.prices.get(model.ref)
+        if price is not None:
+            self.usd += price.cost(tokens_in, tokens_out, tokens_in // max(1, calls))
+            # A turn may have to be shortened and a juror retried: twice the maximum.
+            self.usd_max += 2 * price.cost(2 * tokens_in, most)
+
+
+async def estimate(
+    setup: Setup, script: Format, prompts: Prompts, pace: Mapping[str, float]
+) -> Estimate:
+    """Estimate calls, tokens, minutes and money of a debate.
+
+    `pace` is the seconds per call of each model. Cost is None if any model's price is unknown.
+    The maximum assumes that every reply reaches its token cap and is retried once.
+    """
+    outline, bill = await _outline(setup, script, prompts), Bill(setup.prices)
+    cast = {name: model for name, model in _cast(setup).items() if not model.person}
+    for name, model in cast.items():
+        share = outline.shares.get(name, ParticipantDemand())
+        read = share.tokens_in(setup.request, manner_of(model))
+        bill.add(model, share.calls, read, share.tokens_out, share.most_out)
+    reading = outline.judged + JURY_PROMPT_TOKENS
+    if setup.request.sources or setup.retrieval:
+        reading += LOOKED_UP_TOKENS * script.turns(setup.request)
+    seats = attendance(setup.panel)
+    jurors, most = setup.panel.readers[: seats.most], setup.sampling["juror"].max_tokens
+    fewest, expected, most_asked = seats.calls
+    if setup.panel.audit:  # with a model of jurors only one reads the other order too
+        expected += 1 if setup.panel.fit else expected
+        most_asked += 1 if setup.panel.fit else most_asked
+    asks = (jurors * 2)[:most_asked]
+    if script.summarised:
+        bill.add(setup.panel.roster[-1], 1, reading, SUMMARY_TOKENS, most)
+    if setup.request.why:
+        _explain(bill, setup, jurors, expected)
+    asked = bill.calls
+    for juror in asks[:expected]:
+        bill.add(juror, 1, reading, manner_of(juror).ballot, most)
+    calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
+    for juror in asks[expected:]:
+        bill.add(juror, 1, reading, manner_of(juror).ballot, most)
+    models = [*cast.values(), *jurors, setup.panel.roster[-1]]
+    known = all(setup.prices.get(model.ref) is not None for model in models)
+    slowest = max(pace[model.ref] for model in models)
+    searches = 2 * setup.retrieval.calls if setup.retrieval else 0
+    waves = searches + script.waves(setup.request) + 1 + (seats.calls[1] - fewest) / 2
+    pace_asked = setup.request.pace
+    paced = slowest + 60 * outline.words / pace_asked if pace_asked else 0.0
+    return Estimate(
+        calls=calls,
+        calls_max=2 * (asked + len(asks)),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        minutes=round(max(waves * slowest, paced) / 60 + _waited(setup.request, outline), 2),
+        usd=usd if known else None,
+        usd_max=bill.usd_max if known else None,
+        reading=round(outline.words / READING, 2),
+    )
+
+
+async def longest_prompts(setup: Setup, script: Format, prompts: Prompts) -> dict[str, int]:
+    """Return the expected tokens of the longest prompt that each model gets, by its name."""
+    outline, found = await _outline(setup, script, prompts), dict[str, int]()
+    for name, model in _cast(setup).items():
+        share, manner = outline.shares.get(name), manner_of(model)
+        if share is not None and not model.person:
+            told = sum(manner.size(one.text) for one in setup.request.sources)
+            longest = manner.tokens(share.longest + told)
+            found[model.ref] = max(found.get(model.ref, 0), longest)
+    for juror in setup.panel.readers:
+        found[juror.ref] = max(found.get(juror.ref, 0), outline.judged + JURY_PROMPT_TOKENS)
+    return found
+
+
+def _waited(request: Request, outline: ScriptDemand) -> float:
+    """Return the minutes in which a debate waits for people: for questions, and for turns."""
+    a_turn = min(request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
+    return request.questions + outline.heard * a_turn
+
+
+def _explain(bill: Bill, setup: Setup, jurors: Sequence[Model], ballots: int) -> None:
+    """Add the juror who says why the panel decided so: from reasons, not from the debate."""
+    writer = cheapest_of([one for one in jurors if one in setup.panel.roster], setup.prices)
+    if writer is not None:
+        read = WHY_PROMPT_TOKENS + ballots * manner_of(writer).ballot
+        bill.add(writer, 1, read, WHY_TOKENS, setup.sampling["juror"].max_tokens)
+
+
+_outlines: dict[tuple[Format, str, str], ScriptDemand] = {}
+
+
+async def _outline(setup: Setup, script: Format, prompts: Prompts) -> ScriptDemand:
+    """Return a script's demand, from the cache or by a dry run."""
+    dry = _without_topic(setup)
+    key = script, prompts.digest, dry.model_dump_json()
+    known = _outlines.get(key)
+    if known is None:
+        desk = DryRun(dry)
+        floor = Stage(dry, prompts, desk, script.turns(dry.request))
+        await script.hold(floor)
+        judged = script.judged(floor.turns)
+        if len(_outlines) >= MOST_OUTLINES:
+            _outlines.clear()
+        known = _outlines[key] = ScriptDemand(
+            desk.shares,
+            sum(_tokens_of(turn, dry.request) for turn in judged),
+            sum(
+                words_to_read(turn.text, dry.request.language, dry.chars_per_word)
+                for turn in floor.turns
+            ),
+            desk.heard,
+        )
+    return known
+
+
+def _tokens_of(turn: Turn, request: Request) -> int:
+    """Return the expected tokens of a turn as its speaker writes."""
+    manner = manner_of(request.model_of(turn.seat))
+    return manner.tokens(manner.size(turn.text))
+
+
+def _cast(setup: Setup) -> dict[str, Model]:
+    """Return the models by role in the debate: a contender, a seat, a judge, or a search."""
+    request = setup.request
+    judges = enumerate(request.judges)
+    return {
+        **({RETRIEVAL: setup.retrieval.model} if setup.retrieval else {}),
+        **{f"contender{side}": model for side, model in request.sides.items()},
+        **{f"seat{seat}": model for seat, model in request.seats.items()},
+        **{f"judge{number}": model for number, model in judges},
+    }
+
+
+def _without_topic(setup: Setup) -> Setup:
+    """Return the setup reduced to what determines the demand: the cache key."""
+    request = setup.request
+    cast = {
+        name: Model(backend=model.backend, name=name, family=name)
+        for name, model in _cast(setup).items()
+    }
+    asked = {
+        "topic": TOPIC,
+        "conditions": CONDITIONS if request.conditions else "",
+        "stance_a": STANCE if request.stances else "",
+        "stance_b": STANCE if request.stances else "",
+        "sides": {side: cast[f"contender{side}"] for side in request.sides},
+        "seats": {seat: cast[f"seat{seat}"] for seat in request.seats},
+        "judges": tuple(cast[f"judge{number}"] for number in range(len(request.judges))),
+        "drawn": (),
+        "questions": 1.0 if request.questions else 0.0,
+        "pace": 0,
+        "sources": (Source(title="", text=SOURCES),) if request.sources else (),
+    }
+    own: dict[str, Any] = {
+        "prices": {},
+        "seed": 0,
+        "ordinal": 0,
+        "cap_usd": None,
+        "mirror_of": None,
+        "rematch_of": None,
+        "swapped": False,
+    }
+    names = {side: f"Name{side}" for side in setup.names}
+    if setup.retrieval:
+        own["retrieval"] = setup.retrieval.model_copy(update={"model": cast[RETRIEVAL]})
+    alike = {"request": request.model_copy(update=asked), "names": names, "panel": NO_PANEL, **own}
+    return setup.model_copy(update=alike)
+
+
+# What it takes to ask a juror, its price included; pure.
+
+
+READ_TOKENS = 4000  # of a debate, as a juror reads it
+POINTS_A_CALL = 100 * WORTHWHILE  # of accuracy, which a call has to gain whatever it costs
+
+
+def weigh_costs(
+    jurors: Sequence[Model], prices: Mapping[str, Price | None], value_per_usd: float
+) -> dict[str, float]:
+    """Return what asking each juror takes by its reference: 1 for a free one, more by its price.
+
+    `value_per_usd` is how many points of accuracy a USD is worth. A juror of unknown price counts
+    as a free one.
+    """
+    costs: dict[str, float] = {}
+    for juror in jurors:
+        price = prices.get(juror.ref)
+        usd = price.cost(READ_TOKENS, manner_of(juror).ballot) if price else 0.0
+        costs[juror.ref] = 1 + value_per_usd * usd / POINTS_A_CALL
+    return costs

@@ -1,0 +1,269 @@
+"""Judges a debate that has ended once more, beside the first time.
+
+Other judges of its format score it, or another jury reads it. The format's script runs again over
+the journal: what was said is read there, and only judges or jurors are asked. Nothing of the first
+judging changes, and nothing is posted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from engine.fleet.leases import LeaseManager
+from engine.formats import format_of
+from engine.jury.panel import hold_panel, open_transcript
+from engine.jury.roster import seat_panel
+from engine.jury.rubric import find_rubric
+from engine.prompts.library import Prompts
+from engine.run.plan import MOST_JUDGES, check_prices
+from engine.stage.stage import PersonTurn, Stage
+from engine.stage.steps import Pace, Steps
+from engine.store import Caps, Journaled, Judging, Lease, Note, Post, Store
+from engine.values.debate import (
+    Debate,
+    Model,
+    PanelMode,
+    PanelSetup,
+    Price,
+    Setup,
+    Status,
+    Turn,
+)
+from engine.values.errors import ModelError, NotFoundError, UsageError
+from engine.values.ports import Call, Models, Reply
+from engine.values.sources import named
+
+PANEL = "panel"  # whose verdict it is
+JUDGE = "judge"  # the kind of a cue by which a format asks its judges
+
+
+@dataclass(slots=True)
+class SecondDesk:
+    """A desk on which a script runs again: turns come from the journal, judges are asked.
+
+    Without a `prefix` for their steps, judges are not asked either.
+    """
+
+    steps: Steps
+    journaled: Journaled
+    prefix: str | None = None
+    notes: list[Note] = field(default_factory=list)
+
+    async def room(self) -> None:
+        """Never wait: nothing is posted."""
+
+    async def call(self, call: Call) -> Reply:
+        """Return what was said at a step, or what a judge says now.
+
+        Raises NotFoundError for a speech that the journal does not have.
+        """
+        if self.prefix is not None and call.cue.get("kind") == JUDGE:
+            call = replace(call, step=f"{self.prefix}{call.step}")
+        elif call.step not in self.journaled.steps:
+            raise NotFoundError(
+                f"The record of this debate lacks {call.step}, so it cannot be judged."
+            )
+        return await self.steps.call(call)
+
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        """Post nothing: the turn is already there."""
+
+    async def hear_questions(self) -> Sequence[str]:
+        """Return what the audience asked when the debate was held."""
+        return self.journaled.asked or ()
+
+    async def hear_person(self, step: str, words: int) -> PersonTurn:
+        """Return nothing: no format with judges of its own takes a person."""
+        return PersonTurn()
+
+    async def keep(self, note: Note) -> None:
+        """Keep what the judges find, until all of it is there."""
+        self.notes.append(note)
+
+    def found(self) -> Note:
+        """Return everything that was found."""
+        return Note(
+            artifacts=tuple(one for note in self.notes for one in note.artifacts),
+            scores=tuple(one for note in self.notes for one in note.scores),
+            adjustments=tuple(one for note in self.notes for one in note.adjustments),
+            verdicts={name: v for note in self.notes for name, v in note.verdicts.items()},
+        )
+
+
+async def judge_again(
+    debate: Debate,
+    judges: Sequence[Model],
+    caps: Caps,
+    store: Store,
+    models: Models,
+    keeper: LeaseManager,
+) -> Judging:
+    """Have judges score a debate; the same judges are asked once, and go on where they stopped.
+
+    Raises UsageError for a debate that cannot be judged so, and BudgetError at the cap.
+    """
+    _check(debate, judges)
+    async with keeper.hold(f"debate/{debate.id}") as lease:
+        judging = await store.journal.open_judging(lease, debate.id, judges)
+        if judging.found is None:
+            found = await _hold(debate, judging, caps, store, models, keeper, lease)
+            await store.journal.close_judging(lease, debate.id, judging.number, found)
+            judging = judging.model_copy(update={"found": found})
+    return judging
+
+
+@dataclass(slots=True)
+class LaterJurors:
+    """Asks the jurors of a later panel; `passing` is a failure that a later try may not have."""
+
+    steps: Steps
+    prefix: str
+    passing: ModelError | None = None
+
+    async def call(self, call: Call) -> Reply:
+        """Return a juror's reply. Raises what `Steps.call` raises."""
+        try:
+            return await self.steps.call(replace(call, step=f"{self.prefix}{call.step}"))
+        except ModelError as error:
+            self.passing = error if error.passing else self.passing
+            raise
+
+
+async def read_again(
+    debate: Debate,
+    jurors: Sequence[Model],
+    mode: PanelMode,
+    caps: Caps,
+    store: Store,
+    models: Models,
+    keeper: LeaseManager,
+) -> Judging:
+    """Have another jury read a debate; the same jury is asked once, and goes on where it stopped.
+
+    Raises UsageError for a debate that has not closed, BudgetError at the cap, and ModelError for
+    a juror that cannot be reached now: nothing is concluded without its ballot.
+    """
+    _check_closed(debate)
+    if not jurors:
+        raise UsageError("Name at least one juror, for example --jurors online/x.")
+    async with keeper.hold(f"debate/{debate.id}", patient=True) as lease:
+        judging = await store.journal.open_judging(lease, debate.id, jurors, mode)
+        if judging.found is None:
+            found = await _read(debate, judging, caps, store, models, keeper, lease)
+            await store.journal.close_judging(lease, debate.id, judging.number, found)
+            judging = judging.model_copy(update={"found": found})
+    return judging
+
+
+async def _read(
+    debate: Debate,
+    judging: Judging,
+    caps: Caps,
+    store: Store,
+    models: Models,
+    keeper: LeaseManager,
+    lease: Lease,
+) -> Note:
+    journaled = await store.journal.load(debate.id)
+    prices = {juror.ref: await models.price(juror) for juror in judging.judges}
+    check_prices(prices, caps)
+    setup = _setup(debate.setup, debate.request.judges, prices, caps, journaled.spent)
+    setup = setup.model_copy(update={"panel": later_panel(debate, judging)})
+    debate = debate.model_copy(update={"setup": setup})
+    steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+    prompts = Prompts(await store.debates.templates(setup.templates))
+    script = format_of(debate.request.format, setup.format_version)
+    desk = SecondDesk(steps, journaled)
+    floor = Stage(setup, prompts, desk, script.length(debate.request), journaled.unanswered)
+    await script.hold(floor)
+    scribe, asked = open_transcript(debate), LaterJurors(steps, judging.prefix)
+    scribe.sources = named(floor.sources)
+    judged = script.judged(tuple(floor.turns))
+    try:
+        verdict, ballots = await hold_panel(debate, judged, prompts, asked, scribe)
+    finally:
+        await steps.flush()
+    if asked.passing is not None:
+        raise asked.passing
+    of_panel = {"panel": judging.number}
+    cast = tuple(ballot.model_copy(update=of_panel) for ballot in ballots.values())
+    return Note(verdicts={PANEL: verdict}, ballots=cast)
+
+
+def later_panel(debate: Debate, judging: Judging) -> PanelSetup:
+    """Return another panel, seated by the debate's own rules; no past ballots weigh its jurors."""
+    held = debate.setup.panel
+    return seat_panel(
+        judging.judges,
+        debate.request.speakers,
+        ordinal=debate.setup.ordinal,
+        seed=debate.setup.seed,
+        mode=judging.mode or PanelMode.ALL,
+        rubric=find_rubric(held.rubric, held.criteria),
+        blind=held.blind,
+    )
+
+
+def _check_closed(debate: Debate) -> None:
+    if debate.status is not Status.CLOSED:
+        raise UsageError(
+            f"Debate {debate.code} is {debate.status}; judge it again once its vote has closed."
+        )
+    if debate.pruned_at is not None:
+        raise UsageError(
+            f"The prompts and replies of debate {debate.code} were deleted on "
+            f"{debate.pruned_at:%Y-%m-%d}, as ROSTRUM_RETENTION__PROMPTS_DAYS says; it cannot be "
+            "judged again."
+        )
+
+
+def _check(debate: Debate, judges: Sequence[Model]) -> None:
+    _check_closed(debate)
+    script = format_of(debate.request.format, debate.setup.format_version)
+    roles = script.roles(debate.request.options)
+    if not roles.judges and JUDGE + "s" not in script.options.model_fields:
+        raise UsageError(f"The format {script.name} has no judge of its own.")
+    if not 0 < len(judges) <= MOST_JUDGES:
+        raise UsageError(f"Name from 1 to {MOST_JUDGES} judges, for example --judges online/x.")
+
+
+async def _hold(
+    debate: Debate,
+    judging: Judging,
+    caps: Caps,
+    store: Store,
+    models: Models,
+    keeper: LeaseManager,
+    lease: Lease,
+) -> Note:
+    journaled = await store.journal.load(debate.id)
+    prices = {judge.ref: await models.price(judge) for judge in judging.judges}
+    check_prices(prices, caps)
+    setup = _setup(debate.setup, judging.judges, prices, caps, journaled.spent)
+    debate = debate.model_copy(update={"setup": setup})
+    steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+    desk = SecondDesk(steps, journaled, judging.prefix)
+    prompts = Prompts(await store.debates.templates(setup.templates))
+    # A captain that could not be asked is not asked now; a judge that could not, is.
+    silent = {step: why for step, why in journaled.unanswered.items() if not step.startswith(JUDGE)}
+    script = format_of(debate.request.format, setup.format_version)
+    try:
+        await script.hold(Stage(setup, prompts, desk, script.length(debate.request), silent))
+    finally:
+        await steps.flush()
+    return desk.found()
+
+
+def _setup(
+    setup: Setup,
+    judges: Sequence[Model],
+    prices: dict[str, Price | None],
+    caps: Caps,
+    spent: float,
+) -> Setup:
+    """Return the debate's setup with other judges, who may spend as much as a debate may."""
+    cap = None if caps.debate_usd is None else spent + caps.debate_usd
+    request = setup.request.model_copy(update={"judges": tuple(judges)})
+    changed = {"request": request, "prices": setup.prices | prices, "cap_usd": cap}
+    return setup.model_copy(update=changed)

@@ -1,0 +1,252 @@
+"""A rematch: a revealed debate held once more, with the same models.
+
+People know who was who, so by default the sides are drawn again and no one knows who has which:
+votes stay blind. Swapped on purpose, everyone can tell; then no vote is gold. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import TypeVar
+
+from engine.blinding.identity import kin
+from engine.formats import Format, find_format
+from engine.formats.format import Roles, read_own
+from engine.run.plan import (
+    Defaults,
+    Order,
+    Rematch,
+    check_ground,
+    check_words,
+    seat_judges,
+    texts_of,
+)
+from engine.store import Post
+from engine.values.debate import ENDED, OTHER, Debate, Model, Replacement, Request, Setup, side_of
+from engine.values.errors import UsageError
+from engine.values.language import N_, speaking
+from engine.values.messages import Notice
+from engine.values.ports import Models
+from engine.words.translation import say
+
+# A debate and its mirror: the same debate with sides swapped, to cancel position effects.
+#
+# A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
+# can. engine/store/votes.py decides when their votes end. Pure.
+
+
+def check_mirrored(name: str, roles: Roles, request: Request) -> None:
+    """Refuse a mirror that would add no information. Raises UsageError with the reason."""
+    if roles.contenders != tuple(OTHER):
+        raise UsageError(
+            "A mirror swaps two sides, but a {name} debate has {n}; leave mirror out, or "
+            "choose another format.",
+            name=name,
+            n=len(roles.contenders),
+        )
+    if exchange(request).model_copy(update={"drawn": request.drawn}) == request:
+        raise UsageError(
+            "The same model argues both sides, so the mirror would be the same debate; "
+            "leave mirror out, or name two models."
+        )
+
+
+def exchange(request: Request) -> Request:
+    """Return the request with the models of both sides, and of their seats, swapped."""
+    return seated(request, OTHER)
+
+
+def seated(request: Request, whose: Mapping[str, str]) -> Request:
+    """Return the request with each contender in the place of another, which `whose` names."""
+    taken = {was: side for side, was in whose.items()}
+    return request.model_copy(
+        update={
+            "sides": {side: request.sides[was] for side, was in whose.items()},
+            "drawn": tuple(side for side, was in whose.items() if was in request.drawn),
+            "seats": {
+                taken[side_of(seat)] + seat[1:]: model for seat, model in request.seats.items()
+            },
+        }
+    )
+
+
+NO_RESULT = N_(
+    "Debate {code} ended without a result, so there is nothing to repeat; start its motion again."
+)
+
+
+def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tuple[Request, Format]:
+    """Return the request of a rematch. Raises UsageError if it is impossible."""
+    request = rematch.of.request
+    script = find_format(request.format)
+    own = read_own(script.name, script.options, request.options).model_dump(mode="json")
+    roles = script.roles(own)
+    request = _offered_again(request, defaults).model_copy(update={"drawn": ()})
+    request = _swap(request, roles) if rematch.swapped else _draw(request, seed)
+    judges = {model.ref: model for model in defaults.judges}
+    kept = tuple(judges[one.ref] for one in request.judges if one.ref in judges)
+    if len(kept) < len(request.judges):
+        kept = ()  # today's then
+    speakers = (*request.sides.values(), *request.seats.values())
+    named = order.model_copy(update={"judges": kept})
+    seats = seat_judges(roles, named, defaults, speakers)
+    request = request.model_copy(update={"options": own, "judges": seats})
+    if rematch.swapped or request.guest:  # no vote can be gold, so nothing waits for a quorum
+        request = request.model_copy(update={"quorum": 0, "extend": False})
+    check_words(defaults.blocked_words, *texts_of(request))
+    check_ground(order.ground, request.ballot, script)
+    return request, script
+
+
+def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
+    """Refuse a rematch before a debate and its mirror have their results. Raises UsageError."""
+    if debate.revealed_at is None:
+        raise UsageError(
+            NO_RESULT
+            if debate.status in ENDED
+            else N_("Debate {code} has no result yet. A rematch can begin once it has one."),
+            code=debate.code,
+        )
+    if mirror is not None and mirror.status not in ENDED:
+        raise UsageError(
+            "Debate {code} has the same models as {mirror}, which is still going on. A rematch can "
+            "begin once that one has its result.",
+            code=debate.code,
+            mirror=mirror.code,
+        )
+
+
+def _offered_again(request: Request, defaults: Defaults) -> Request:
+    """Return the request with its models as they are offered today. Raises UsageError."""
+    offered = {model.ref: model for model in defaults.debaters}
+    missing = sorted({one.ref for one in request.speakers} - offered.keys())
+    if missing:
+        raise UsageError(
+            "{models:and} cannot debate here any more, so there is no rematch with the same "
+            "models. Start the motion with other models; the command models lists them.",
+            models=tuple(missing),
+        )
+    return request.model_copy(
+        update={
+            "sides": {
+                side: model if model.person else offered[model.ref]
+                for side, model in request.sides.items()
+            },
+            "seats": {seat: offered[model.ref] for seat, model in request.seats.items()},
+        }
+    )
+
+
+def _swap(request: Request, roles: Roles) -> Request:
+    if roles.contenders != tuple(OTHER):
+        raise UsageError(
+            "Only two sides can be swapped, and this debate has {number} speakers; start a rematch "
+            "instead.",
+            number=len(roles.contenders),
+        )
+    swapped = exchange(request)
+    if (swapped.sides, swapped.seats) == (request.sides, request.seats):
+        raise UsageError(
+            "The same model argued both sides, so there is nothing to swap; start a rematch "
+            "instead."
+        )
+    return swapped
+
+
+def _draw(request: Request, seed: int) -> Request:
+    """Return the request with its models on sides drawn again."""
+    sides = list(request.sides)
+    drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
+    return seated(request, dict(zip(sides, drawn, strict=True)))
+
+
+# Replace an unavailable model in a debate that continues.
+#
+# The old model's turns stay unchanged, and its name stays hidden too.
+
+
+Key = TypeVar("Key")
+
+
+async def replace_models(setup: Setup, changes: Sequence[Replacement], models: Models) -> Setup:
+    """Apply replacements in order and price the new models instead. Raises UsageError."""
+    for change in changes:
+        setup = replace_model(setup, change)
+    found = {change.now.ref: await models.price(change.now) for change in changes}
+    left = {change.was.ref for change in changes} - _seated(setup).keys()
+    prices = {ref: price for ref, price in (setup.prices | found).items() if ref not in left}
+    return setup.model_copy(update={"prices": prices})
+
+
+def replaced_post(setup: Setup) -> Post:
+    """Return the notice for the thread, which names no model before the reveal."""
+    with speaking(setup.request.language):
+        return Post(
+            key=f"replaced/{len(setup.replaced)}",
+            message=Notice(
+                text=say("A model became unavailable, so another one has taken its place.")
+            ),
+        )
+
+
+def replace_model(setup: Setup, change: Replacement) -> Setup:
+    """Replace a model in all its roles: speaker, juror, judge of the format.
+
+    Raises UsageError if the old one has no role, or the new one may not take it.
+    """
+    request, old = setup.request, change.was.ref
+    seated = _seated(setup)
+    if old not in seated:
+        raise UsageError(
+            f"{old} does not take part in this debate; its models are {', '.join(seated)}."
+        )
+    change = change.model_copy(update={"was": seated[old]})
+    request = request.model_copy(
+        update={
+            "sides": _put(request.sides, change),
+            "seats": _put(request.seats, change),
+            "judges": tuple(change.now if one.ref == old else one for one in request.judges),
+        }
+    )
+    setup = setup.model_copy(update={"request": request, "replaced": (*setup.replaced, change)})
+    return _seat_jury(setup, change)
+
+
+def _seated(setup: Setup) -> dict[str, Model]:
+    """Return the speakers, judges and jurors."""
+    request = setup.request
+    models = (*request.speakers, *request.judges, *setup.panel.roster)
+    return {model.ref: model for model in models}
+
+
+def _put(places: Mapping[Key, Model], change: Replacement) -> dict[Key, Model]:
+    return {
+        place: change.now if model.ref == change.was.ref else model
+        for place, model in places.items()
+    }
+
+
+def _seat_jury(setup: Setup, change: Replacement) -> Setup:
+    """Replace a juror; recuses the families of all present and past speakers."""
+    panel = setup.panel
+    speakers = {model.ref for model in setup.request.speakers}
+    # A replaced model may have spoken if its successor is a speaker.
+    before = (one.was for one in setup.replaced if one.now.ref in speakers)
+    spoke = (*setup.request.speakers, *before)
+    own = {kin(model.family) for model in spoke}
+    sits = {juror.ref for juror in panel.roster}
+    if change.was.ref in sits:
+        if change.now.ref in sits:
+            raise UsageError(f"{change.now.ref} is already on this jury; name another.")
+        if kin(change.now.family) in own and not panel.recusal_failed:
+            raise UsageError(f"{change.now.ref} belongs to a debater's family; name another juror.")
+    roster = [change.now if juror.ref == change.was.ref else juror for juror in panel.roster]
+    free = [juror for juror in roster if kin(juror.family) not in own]
+    recused = tuple(juror for juror in roster if juror not in free) if free else ()
+    seated = {
+        "roster": tuple(free or roster),
+        "recused": (*panel.recused, *recused),
+        "recusal_failed": not free,
+    }
+    return setup.model_copy(update={"panel": panel.model_copy(update=seated)})

@@ -1,0 +1,445 @@
+"""Run one debate: the format's script, then the blind panel, under one lease."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import structlog
+
+from engine.blinding.identity import draw_names, names_of
+from engine.blinding.transcript import BLINDER, TranscriptWriter, blind, hear_all
+from engine.fleet.leases import LeaseManager, Notifier
+from engine.formats import Format, format_of
+from engine.jury.explain import STEP, ExplanationRequest, explain, explains, to_artifact, unwritten
+from engine.jury.panel import hold_panel, open_transcript, summarise
+from engine.prompts.library import Prompts
+from engine.run.invitation import Rounds, ask_for_stance, invitation
+from engine.stage.stage import PersonTurn, Stage
+from engine.stage.steps import SENT_SECONDS, ConcurrentWork, Pace, Steps
+from engine.store import Lease, Note, Post, Store
+from engine.values.debate import Debate, Setup, Status, Turn, Value
+from engine.values.errors import (
+    BudgetError,
+    DesertedError,
+    LeaseLostError,
+    ModelError,
+    PausedError,
+    RostrumError,
+    StoppedError,
+    StoreError,
+    ThreadGoneError,
+)
+from engine.values.judging import Rationale
+from engine.values.language import N_, speaking
+from engine.values.messages import Notice
+from engine.values.ports import Audience, Call, Models, Reply, utc_now
+from engine.values.sources import named
+from engine.words.phrases import NEEDS
+from engine.words.translation import say
+
+# Warm-up for later turns and the jury, done while the first model call is in flight.
+
+
+def warm_up(prompts: Prompts, hidden: frozenset[str]) -> None:
+    """Compile name patterns, value models and templates; run this in a thread."""
+    blind("Side A, the pro side, said", draw_names(("A", "B"), seed=0), hidden)
+    build_values()
+    prompts.compile()
+
+
+def build_values() -> None:
+    """Build the validators of every loaded value, so that nothing waits for them later."""
+    waiting: list[type[Value]] = [Value]
+    while waiting:
+        value = waiting.pop()
+        value.model_rebuild()
+        waiting += value.__subclasses__()
+
+
+FAREWELLS = {
+    Status.PARTIAL: N_("The debate ends here, incomplete."),
+    Status.CANCELLED: N_("The debate was stopped."),
+}
+FAILED = N_("The debate failed; everything up to here is kept.")
+MOST_UNDELIVERED = 4
+LOOK_SECONDS = 1.0
+POSTED = ("turn", "shorten")  # the cues of calls whose answers are posted
+WHY_SECONDS = 10.0  # that the close of a vote waits for the juror who writes for its reveal
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Runner:
+    """Everything that running a debate needs; it never talks to a platform.
+
+    `audience` watches turns while they are written; None for no audience. `leaves`: a debate that
+    waits for a person is left, and someone submits it again.
+    """
+
+    store: Store
+    models: Models
+    keeper: LeaseManager
+    bell: Notifier
+    audience: Audience | None = None
+    leaves: bool = False
+    _prompts: dict[str, Prompts] = field(default_factory=dict)
+    _pace: Pace = field(default_factory=Pace)
+    _unwritten: list[tuple[TranscriptWriter, Turn]] = field(default_factory=list)
+
+    async def run_debate(self, debate_id: str) -> None:
+        """Run a debate until its vote can open or it ends early.
+
+        Journaled steps are not repeated. A debate that another process holds is skipped. Raises
+        StoreError for a database that cannot be used now, which ends no debate.
+        """
+        try:
+            async with self.keeper.hold(f"debate/{debate_id}") as lease:
+                await self._run(debate_id, lease)
+        except LeaseLostError as error:
+            log.info("debate held by another process", debate=debate_id, why=str(error))
+        except PausedError:
+            log.info("debate paused", debate=debate_id)
+        except RostrumError as error:
+            if isinstance(error, StoreError) and error.passing:
+                raise  # it goes on once the database can be used again
+            await self._end(debate_id, error)
+        except Exception:  # a bug in one debate must not end the others
+            log.exception("unhandled error in a debate", debate=debate_id)
+            await self._end(debate_id, None)
+        finally:
+            self.bell.wake("series")
+
+    def write_down(self, scribe: TranscriptWriter, turn: Turn) -> None:
+        """Write a turn down for jurors once the next call is out, with those of other debates.
+
+        A trip to the thread costs more than a turn takes there.
+        """
+        if not self._unwritten:
+            asyncio.get_running_loop().call_later(SENT_SECONDS, self._write_down_all)
+        self._unwritten.append((scribe, turn))
+
+    def _write_down_all(self) -> None:
+        turns, self._unwritten = self._unwritten, []
+        BLINDER.submit(hear_all, turns)
+
+    async def _run(self, debate_id: str, lease: Lease) -> None:
+        debate, journaled = await asyncio.gather(
+            self.store.debates.get(debate_id), self.store.journal.load(debate_id)
+        )
+        if not debate.status.live:
+            await self._go_on_explaining(debate, lease)
+            return
+        log.info("debate started", debate=debate_id, format=debate.request.format)
+        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
+        advance = self.store.debates.advance
+        reason = "" if debate.reason.startswith(NEEDS) else debate.reason
+        steps.later(partial(advance, lease, debate_id, Status.RUNNING, reason))
+        scribe = open_transcript(debate)
+        watched = self.keeper.watch.debate(debate, resumed=bool(journaled.steps))
+        try:
+            script = format_of(debate.request.format, debate.setup.format_version)
+            asking = (journaled.unanswered, scribe, Rounds(debate, script))
+            desk = LiveHost(debate, lease, steps, self, *asking, asked=journaled.asked)
+            if journaled.steps:
+                desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
+            await self._announced(debate)
+            with speaking(debate.request.language), watched:
+                await self._ask_guest(debate, lease, steps, script)
+                await self._hear_stances(debate, lease, steps)
+                case, prompts = await self._think(debate, script, desk)
+            with speaking(debate.request.language):
+                await self._explain(case, prompts, steps, lease)
+        finally:
+            await steps.flush()
+        self.bell.ring(f"outbox/{debate.platform}", debate_id)
+        log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
+
+    async def _think(
+        self, debate: Debate, script: Format, desk: LiveHost
+    ) -> tuple[ExplanationRequest, Prompts]:
+        """Run the script and the panel, then queue the verdict with the invitation to vote.
+
+        The panel starts with the last turn, in parallel with the format's own judge. Return the
+        case and the templates for the juror who explains it.
+        """
+        prompts = await self._load_prompts(debate.setup, desk.steps)
+        total = script.length(debate.request)
+        floor = Stage(debate.setup, prompts, desk, total, desk.unanswered)
+        async with ConcurrentWork() as beside:
+            held = beside.start(script.hold(floor))
+            held.add_done_callback(lambda _: floor.adjourn())
+            await floor.adjourned()
+            if held.done():
+                held.result()
+            desk.scribe.sources = named(floor.sources)
+            at_hand = prompts, desk.steps, desk.scribe
+            # Debates of a version without a summary have no templates for it.
+            asked = script.summarised and "jury/summary" in prompts.texts
+            spoken = tuple(floor.turns)
+            # After the first ballots, so that the budget goes to those before the summary.
+            begun = asyncio.Event()
+            summary = beside.start(summarise(debate, spoken, *at_hand, begun)) if asked else None
+            try:
+                judged = script.judged(spoken)
+                verdict, ballots = await hold_panel(debate, judged, *at_hand, begun)
+            finally:
+                begun.set()
+        if summary is not None:
+            verdict = verdict.model_copy(update={"summary": summary.result()})
+        if explains(debate, verdict, prompts):
+            self.keeper.check()  # the first try of that call is stored with the verdict
+        record = self.store.journal.record_verdict
+        invited = invitation(debate, spoken, judged) if debate.attended else ()
+        closes_at = None if debate.attended else utc_now()
+        seal = partial(record, desk.lease, debate.id, verdict, ballots, invited, closes_at)
+        desk.steps.later(seal, partial(self.bell.ring, f"outbox/{debate.platform}", debate.id))
+        return ExplanationRequest(debate, verdict, tuple(ballots.values())), prompts
+
+    async def _explain(
+        self, case: ExplanationRequest, prompts: Prompts, steps: Steps, lease: Lease
+    ) -> None:
+        """Ask a juror why the panel decided so, while people vote.
+
+        The verdict is stored with the call, so that this goes on after a kill and is paid for once.
+        """
+        if not explains(case.debate, case.verdict, prompts):
+            return
+        why = await self._in_time(case, prompts, steps)
+        if why is not None:
+            note = Note(artifacts=(to_artifact(why),))
+            steps.later(partial(self.store.journal.note, lease, case.debate.id, note))
+            await steps.flush()
+            if why.problem:
+                log.info("reveal quotes a juror", debate=case.debate.id, why=why.problem)
+
+    async def _in_time(
+        self, case: ExplanationRequest, prompts: Prompts, steps: Steps
+    ) -> Rationale | None:
+        """Ask a juror for no longer than the vote lasts; a close of it waits `WHY_SECONDS` more."""
+        longest = 60 * case.debate.request.vote_minutes
+        try:
+            async with asyncio.timeout(longest) as limit:
+                closing = asyncio.create_task(self._hear_close(case.debate.id, limit, longest))
+                try:
+                    return await explain(case, prompts, steps)
+                finally:
+                    closing.cancel()
+        except TimeoutError:
+            return unwritten(case, "The vote closed first.")
+
+    async def _hear_close(self, debate_id: str, limit: asyncio.Timeout, longest: float) -> None:
+        await self.bell.collect(f"closing/{debate_id}", longest)
+        soon = asyncio.get_running_loop().time() + WHY_SECONDS
+        if not limit.expired() and soon < (limit.when() or soon):
+            limit.reschedule(soon)
+
+    async def _go_on_explaining(self, debate: Debate, lease: Lease) -> None:
+        """Go on with that after a kill, if people still vote."""
+        verdict, ballots = await self.store.journal.judged(debate.id)
+        told = await self.store.journal.found(debate.id, STEP)
+        if debate.status is not Status.VOTING or verdict is None or told:
+            return
+        journaled = await self.store.journal.load(debate.id)
+        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
+        prompts = await self._load_prompts(debate.setup, steps)
+        with speaking(debate.request.language):
+            await self._explain(ExplanationRequest(debate, verdict, ballots), prompts, steps, lease)
+
+    async def _end(self, debate_id: str, error: RostrumError | None) -> None:
+        """Record an early end and announce it in the thread; None for a bug."""
+        try:
+            # The request to stop is still set and must not stop this too.
+            async with self.keeper.hold(f"debate/{debate_id}", stoppable=False) as lease:
+                await self._conclude(debate_id, lease, _status_after(error), error)
+        except LeaseLostError as lost:
+            log.info("debate held by another process", debate=debate_id, why=str(lost))
+
+    async def _conclude(
+        self, debate_id: str, lease: Lease, status: Status, error: RostrumError | None
+    ) -> None:
+        from engine.delivery import ending  # few debates have a bad one
+
+        error = error or RostrumError(ending.STOPPED_BY_BUG)
+        debate = await self.store.debates.get(debate_id)
+        if not debate.status.live:
+            return
+        if isinstance(error, ModelError) and error.passing and debate.series is not None:
+            # The process that holds its series tries again, as no one else would.
+            reason = ending.waiting_for(error)
+            await self.store.debates.advance(lease, debate_id, Status.QUEUED, reason)
+            return
+        if not debate.gone:
+            # The notice first: a reader that sees the end may wait for its messages and leave.
+            number = (await self.store.journal.spending(debate_id))[0]
+            with speaking(debate.request.language):
+                text = f"{say(FAREWELLS.get(status, FAILED))} {say(ending.said_of(error))}"
+                notice = Notice(level="warning", text=text)
+            await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
+        cause, model = ending.cause_of(error), error.model if isinstance(error, ModelError) else ""
+        await self.store.debates.advance(
+            lease, debate_id, status, ending.reason_of(error), cause=cause, model=model or None
+        )
+        log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
+        self.keeper.watch.ended(status, cause)
+        self.bell.wake(f"ended/{debate_id}")
+        if debate.mirror is not None:  # its vote may be waiting for this debate's
+            self.bell.ring(f"votes/{debate.platform}")
+
+    async def _announced(self, debate: Debate) -> None:
+        """Wait until the debate has a thread, so that no money is spent on unpostable turns."""
+        if debate.thread is not None or not debate.attended:
+            return
+        while (await self.store.debates.get(debate.id)).thread is None:
+            self.keeper.check()
+            await self.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
+
+    async def _ask_guest(self, debate: Debate, lease: Lease, steps: Steps, script: Format) -> None:
+        """Wait until the person who is to argue a side agrees, before anything is paid for."""
+        if not debate.request.guest:
+            return
+        from engine.run.guest import GuestTime  # few debates have any
+
+        await steps.flush()
+        joints = self.store, self.keeper, self.bell, self.leaves
+        turns = script.turns(debate.request) // len(debate.request.sides)
+        await GuestTime(debate, lease, *joints).agree(turns)
+
+    async def _hear_stances(self, debate: Debate, lease: Lease, steps: Steps) -> None:
+        """Ask for stances before the first turn and wait until the question closes."""
+        if not debate.request.stance or debate.stance_closed_at or not debate.attended:
+            return
+        await steps.flush()
+        await self._publish(debate, lease, ask_for_stance(debate, after=False))
+        while (await self.store.debates.get(debate.id)).stance_closed_at is None:
+            self.keeper.check()
+            await self.bell.collect(f"closed/{debate.id}", LOOK_SECONDS)
+
+    async def _publish(self, debate: Debate, lease: Lease, *posts: Post) -> None:
+        await self.store.outbox.publish(lease, debate.id, posts)
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
+
+    async def _load_prompts(self, setup: Setup, steps: Steps) -> Prompts:
+        """Return a debate's templates; the first use also starts the warm-up."""
+        digest = setup.templates
+        if digest not in self._prompts:
+            prompts = Prompts(await self.store.debates.templates(digest))
+            self._prompts[digest] = prompts
+            steps.when_sent = partial(BLINDER.submit, warm_up, prompts, names_of(setup))
+        return self._prompts[digest]
+
+
+@dataclass(slots=True)
+class LiveHost:
+    """The desk of a running debate: journaled calls, and posts through the outbox."""
+
+    debate: Debate
+    lease: Lease
+    steps: Steps
+    runner: Runner
+    unanswered: Mapping[str, str]
+    scribe: TranscriptWriter
+    rounds: Rounds
+    asked: tuple[str, ...] | None = None  # by the audience, once its time for that is over
+    undelivered: int = 0
+    recording: int = 0
+
+    async def room(self) -> None:
+        """Wait until fewer than four turns are undelivered."""
+        if not self.debate.attended:
+            return
+        if self.undelivered + self.recording >= MOST_UNDELIVERED:
+            # Most turns stored since the last count are delivered by now.
+            await self._count()
+        if self.undelivered + self.recording >= MOST_UNDELIVERED:
+            await self.steps.flush()
+            await self._count()
+        while self.undelivered >= MOST_UNDELIVERED:
+            await self.runner.bell.collect(f"delivered/{self.debate.id}", 1.0)
+            self.runner.keeper.check()
+            await self._count()
+
+    async def _count(self) -> None:
+        outbox = self.runner.store.outbox
+        self.undelivered = await outbox.undelivered_turns(self.debate.id)
+
+    async def call(self, call: Call) -> Reply:
+        """Return a step's reply; the audience watches a turn being written.
+
+        With the first of a round people are asked about the round before.
+        """
+        if (question := self.rounds.before(call.step)) is not None:
+            await self.keep(Note(posts=(question,)))
+        # A draft would show what its readers are not to have yet.
+        audience = None if self.debate.request.pace else self.runner.audience
+        if audience is None or call.cue.get("kind") not in POSTED:
+            return await self.steps.call(call)
+        from engine.stage.drafts import Drafting  # not all platforms show them
+
+        drafting, spoken = Drafting(audience, self.debate, call), False
+        try:
+            reply = await self.steps.call(replace(call, on_text=drafting.hear))
+            spoken = True
+            return reply
+        finally:
+            drafting.end(spoken=spoken)
+
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        """Keep a turn and queue its post, together; jurors' text of it is made beside a call."""
+        self.recording += 1
+        self.rounds.spoken(turn)
+        self.runner.write_down(self.scribe, turn)
+        record = self.runner.store.journal.record_turn
+        self.steps.later(
+            partial(record, self.lease, self.debate.id, turn, compose()), self._recorded
+        )
+
+    async def hear_person(self, step: str, words: int) -> PersonTurn:
+        """Let a person give a turn; what they gave before a kill stays as it was."""
+        from engine.run.guest import GuestTime  # few debates have any
+
+        if (question := self.rounds.before(step)) is not None:
+            await self.keep(Note(posts=(question,)))
+        await self.steps.flush()
+        runner = self.runner
+        joints = runner.store, runner.keeper, runner.bell, runner.leaves
+        return await GuestTime(self.debate, self.lease, *joints).hear(step, words)
+
+    async def hear_questions(self) -> tuple[str, ...]:
+        """Let the audience ask; what it put to the sides before a kill stays as it was."""
+        if self.asked is None:
+            from engine.run.question_time import QuestionTime  # few debates have one
+
+            await self.steps.flush()
+            runner = self.runner
+            parts = runner.store, runner.keeper, runner.bell
+            self.asked = await QuestionTime(self.debate, self.lease, *parts).hold()
+        return self.asked
+
+    async def keep(self, note: Note) -> None:
+        """Store a format's findings."""
+        self.steps.later(partial(self._note, note))
+
+    async def _note(self, note: Note) -> None:
+        await self.runner.store.journal.note(self.lease, self.debate.id, note)
+        if note.posts:
+            self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
+
+    def _recorded(self) -> None:
+        self.recording -= 1
+        self.undelivered += 1  # until it is counted again, with what was delivered since
+        self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
+
+
+def _status_after(error: RostrumError | None) -> Status:
+    match error:
+        case BudgetError() | DesertedError():
+            return Status.PARTIAL
+        case ThreadGoneError():
+            return Status.FAILED
+        case StoppedError():
+            return Status.CANCELLED
+        case _:
+            return Status.FAILED

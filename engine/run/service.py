@@ -1,0 +1,453 @@
+"""The use cases that adapters call, one per command of the chat or the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial, reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+from ulid import ULID
+
+from engine.fleet.leases import Notifier
+from engine.formats import Format, find_format
+from engine.jury.plan import attendance
+from engine.prompts.library import Prompts
+from engine.run.estimate import estimate, longest_prompts
+from engine.run.learning import Learner
+from engine.run.plan import (
+    Defaults,
+    Order,
+    Rematch,
+    check_allowed,
+    check_prices,
+    complete,
+    freeze,
+    jurors_of,
+    templates_of,
+    texts_of,
+)
+from engine.store import Caps, NewDebate, Post, Store
+from engine.store.budgets import NewGuest
+from engine.store.votes import awaits, closes_with
+from engine.values.debate import (
+    UNATTENDED,
+    Debate,
+    Model,
+    Moderation,
+    PanelMode,
+    Price,
+    Replacement,
+    Request,
+    Setup,
+    Status,
+    Value,
+    short_code,
+)
+from engine.values.errors import BudgetError, FlaggedError, UsageError
+from engine.values.language import N_, Text
+from engine.values.messages import Announcement, Before, Estimate
+from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
+from engine.values.sources import named
+from engine.votes.hearing import EventOutcome
+from engine.votes.window import VoteWindow
+
+if TYPE_CHECKING:
+    from engine.run.guest import GuestLine
+
+FLAGGED = N_(
+    "The automatic check for harmful content flagged this, so nothing was started. Reword it, or "
+    "choose another topic."
+)
+log = structlog.get_logger(__name__)
+
+
+class Started(Value):
+    """The answer to the starter; only it may name the requested models.
+
+    `mirror` is the second debate if one was requested; `estimate` then covers both. `waits`: it
+    begins once the person agrees who is to argue a side.
+    """
+
+    debate: Debate
+    mirror: Debate | None = None
+    estimate: Estimate
+    waits: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class Quote(NamedTuple):
+    """What a debate would be, what it would take, and the tokens of each model's longest prompt."""
+
+    setup: Setup
+    expected: Estimate
+    longest: Mapping[str, int]
+
+
+class Plan(NamedTuple):
+    """A debate about to be stored, and its estimate."""
+
+    new: NewDebate
+    expected: Estimate
+    prompts: Prompts
+
+
+@dataclass(slots=True)
+class Service:
+    """The engine's front: validates, stores, and hands over to the dispatcher."""
+
+    store: Store
+    models: Models
+    dispatcher: Dispatcher
+    prompts: Prompts
+    bell: Notifier
+    clock: Clock
+    windows: Mapping[str, VoteWindow]
+    moderator: Moderator | None = None
+    new_seed: Callable[[], int] = lambda: secrets.randbits(48)
+    new_id: Callable[[], str] = lambda: str(ULID())
+    learner: Learner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.learner = Learner(self.store, self.clock)
+
+    @property
+    def guests(self) -> GuestLine:
+        """What people who argue a side may do, and who may be one."""
+        from engine.run.guest import GuestLine  # few debates have any
+
+        joints = self.store, self.bell, self.clock, self.windows
+        return GuestLine(*joints, self.moderator)
+
+    async def start(self, order: Order, defaults: Defaults) -> Started:
+        """Queue a debate, and its mirror if requested.
+
+        Raises UsageError or BudgetError, and ModelError while a moderation model cannot be asked;
+        then nothing is stored. Raises NotAllowedError for a community that is not served.
+        """
+        check_allowed(defaults, order.platform, order.community)
+        seed = self.new_seed() if order.seed is None else order.seed
+        request, script = _requested(order, defaults, seed)
+        guest = await self.guests.named(order) if request.guest else None
+        swapped = None
+        if order.mirror:
+            from engine.run.rematch import check_mirrored, exchange  # few orders ask for one
+
+            check_mirrored(script.name, script.roles(request.options), request)
+            swapped = exchange(request)
+        moderation = await self._moderate(order, texts_of(request))
+        plans = [await self._plan(request, script, order, defaults, seed, moderation, guest=guest)]
+        if swapped is not None:
+            plans.append(
+                await self._plan(
+                    swapped,
+                    script,
+                    order,
+                    defaults,
+                    seed,
+                    moderation,
+                    mirror_of=plans[0].new.id,
+                )
+            )
+        for plan in plans:
+            await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
+        posts = [(one.new, [_announce(one.new, one.expected, order.rematch)]) for one in plans]
+        debates = await self.store.debates.create(posts, defaults.caps)
+        for debate, plan in zip(debates, plans, strict=True):
+            await self._submit(debate, plan.expected)
+        return _started(debates, plans)
+
+    async def _plan(
+        self,
+        request: Request,
+        script: Format,
+        order: Order,
+        defaults: Defaults,
+        seed: int,
+        moderation: Moderation | None,
+        *,
+        mirror_of: str | None = None,
+        guest: NewGuest | None = None,
+    ) -> Plan:
+        """Freeze, price and estimate a debate. Raises BudgetError if it is too expensive."""
+        prompts = templates_of(self.prompts, request, defaults)
+        number = await self.store.debates.next_number()
+        ordinal = number if order.series is None else order.series.ordinal
+        costs = await self._costs(order, defaults)
+        asked = (request, script, order, defaults, prompts)
+        frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
+        setup, expected, _ = await self._estimate(frozen, script, prompts, defaults.caps)
+        setup = setup.model_copy(update={"mirror_of": mirror_of, "moderation": moderation})
+        new = NewDebate(
+            id=self.new_id(),
+            number=number,
+            platform=order.platform,
+            community=order.community,
+            place=order.place,
+            user=order.user,
+            setup=setup,
+            created_at=self.clock.now(),
+            series=order.series and order.series.name,
+            series_key=order.series and order.series.key,
+            guest=guest,
+        )
+        return Plan(new, expected, prompts)
+
+    async def _moderate(self, order: Order, texts: Sequence[str]) -> Moderation | None:
+        """Ask about what people read; the topics of a series before no one are its operator's."""
+        if order.platform == UNATTENDED:
+            return None
+        try:
+            return await self.moderate(texts)
+        except FlaggedError:
+            # Drawn from the list it would be refused again: managers look at it first.
+            await self.store.suggestions.set_aside(order.platform, order.community, texts[0])
+            raise
+
+    async def moderate(self, texts: Sequence[str], refusal: str = FLAGGED) -> Moderation | None:
+        """Return what the moderation model says of texts by people; None without one.
+
+        Raises FlaggedError with `refusal`, and ModelError if it cannot be asked.
+        """
+        if self.moderator is None:
+            return None
+        from engine.votes.audience import moderate  # few installations ask one
+
+        return await moderate(self.moderator, texts, refusal)
+
+    async def quote(self, order: Order, defaults: Defaults, ordinal: int) -> Quote:
+        """Return what a debate would be and take, storing nothing.
+
+        Raises UsageError or BudgetError as `start` does.
+        """
+        seed = self.new_seed() if order.seed is None else order.seed
+        request, script = _requested(order, defaults, seed)
+        prompts = templates_of(self.prompts, request, defaults)
+        costs = await self._costs(order, defaults)
+        asked = (request, script, order, defaults, prompts)
+        frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
+        return await self._estimate(frozen, script, prompts, defaults.caps)
+
+    async def _costs(self, order: Order, defaults: Defaults) -> dict[str, float] | None:
+        """Return what it takes to ask each juror; None where their prices do not matter."""
+        if not defaults.value_per_usd:
+            return None
+        from engine.run.estimate import weigh_costs  # few settings have it matter
+
+        jurors = jurors_of(order, defaults)
+        prices = {juror.ref: await self.models.price(juror) for juror in jurors}
+        return weigh_costs(jurors, prices, defaults.value_per_usd)
+
+    async def _estimate(
+        self, frozen: Callable[..., Setup], script: Format, prompts: Prompts, caps: Caps
+    ) -> Quote:
+        """Complete a setup with history, prices and reservation, and estimate it."""
+        setup = frozen(fit=await self.learner.fit(rehearsal=False))
+        if setup.rehearsal:  # no history decides who sits
+            setup = frozen(fit=await self.learner.fit(rehearsal=True))
+        models = setup.models
+        setup = setup.model_copy(update={"prices": await self._price(models, caps)})
+        pace = {model.ref: self.models.pace(model) for model in models}
+        expected = await estimate(setup, script, prompts, pace)
+        longest = await longest_prompts(setup, script, prompts)
+        return Quote(reserve(setup, expected, caps), expected, longest)
+
+    async def _submit(self, debate: Debate, expected: Estimate) -> None:
+        await self.dispatcher.submit(debate.id)
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
+        log.info(
+            "debate queued", debate=debate.id, format=debate.request.format, calls=expected.calls
+        )
+
+    async def resume(
+        self, debate_id: str, caps: Caps, changes: Sequence[Replacement] = ()
+    ) -> Debate:
+        """Resume a debate that failed, reached its cap, or lost its process.
+
+        `changes` replace unavailable models. Raises UsageError or BudgetError and then changes
+        nothing.
+        """
+        debate = await self.store.debates.get(debate_id)
+        ended = debate.status in (Status.FAILED, Status.PARTIAL)
+        if changes and not ended:
+            raise UsageError(
+                "Debate {code} is {status}; a model can be replaced only in one that "
+                "failed or reached its cap.",
+                code=debate.code,
+                status=Text(debate.status),
+            )
+        if ended:
+            setup, posts = debate.setup, list[Post]()
+            if changes:
+                from engine.run.rematch import replace_models, replaced_post
+
+                setup = await replace_models(setup, changes, self.models)
+                posts = [replaced_post(setup)]
+            check_prices(setup.prices, caps)
+            now = self.clock.now()
+            debate = await self.store.debates.requeue(debate.id, caps, now, setup, posts)
+        if debate.status.live:
+            await self.dispatcher.submit(debate.id)
+        elif debate.status is not Status.VOTING and not await self.store.outbox.next(debate.id):
+            raise UsageError(
+                "Debate {code} is {status}; there is nothing to resume.",
+                code=debate.code,
+                status=Text(debate.status),
+            )
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
+        self.bell.ring(f"votes/{debate.platform}")
+        return debate
+
+    async def cancel(self, debate_id: str, reason: str) -> Debate:
+        """Stop a debate; a call in flight is interrupted and its cost recorded."""
+        debate = await self.store.debates.get(debate_id)
+        if not debate.status.live:
+            raise UsageError(
+                "Debate {code} is {status}; only a running debate can be stopped.",
+                code=debate.code,
+                status=Text(debate.status),
+            )
+        await self.store.debates.ask_stop(debate.id, reason)
+        self.bell.ring("stop")
+        return debate
+
+    async def hear(self, platform: str, event: Inbound) -> EventOutcome:
+        """Handle a platform event; it is stored when this returns.
+
+        The caller passes one person's events on one message in order, one at a time.
+        """
+        return await self.windows[platform].hearing.hear(event)
+
+    async def close_vote(self, debate_id: str) -> Debate:
+        """Close an open vote early and reveal; an open one on its mirror closes too.
+
+        While the platform cannot be read it stays open, and closes once that is possible. Raises
+        UsageError while the mirror's vote is not open yet, as the reveal would name the mirror's
+        models.
+        """
+        debate = await self.store.debates.get(debate_id)
+        if debate.status is Status.VOTING and debate.vote_opened_at is None:
+            raise UsageError(
+                "The vote on debate {code} opens once every turn is posted; close it then.",
+                code=debate.code,
+            )
+        if debate.status is not Status.VOTING:
+            raise UsageError(
+                "Debate {code} is {status}; it has no open vote.",
+                code=debate.code,
+                status=Text(debate.status),
+            )
+        mirror = await self.store.debates.mirror_of(debate)
+        if mirror is not None and awaits(debate, mirror, self.clock.now()):
+            raise UsageError(
+                "Revealing debate {code} now would name the models of its mirror {mirror} "
+                "before people can vote there. Close this vote once the mirror's vote is "
+                "open, or stop the mirror first.",
+                code=debate.code,
+                mirror=mirror.code,
+            )
+        both = mirror is not None and closes_with(debate, mirror)
+        closing = [debate.id, mirror.id] if mirror is not None and both else [debate.id]
+        await self.windows[debate.platform].close_early(closing)
+        return await self.store.debates.get(debate.id)
+
+    async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:
+        """Return the models' prices, with one request per backend."""
+        known: dict[str, Price | None] = {model.ref: None for model in models}
+
+        async def ask(backend: str) -> None:
+            for model in models:
+                if model.backend == backend:
+                    known[model.ref] = await self.models.price(model)
+
+        await asyncio.gather(*map(ask, {model.backend for model in models}))
+        check_prices(known, caps)
+        return known
+
+
+def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
+    """Return what is to be held: a new debate, or one once more."""
+    if order.rematch is not None:
+        from engine.run.rematch import repeat  # few orders are one
+
+        return repeat(order, order.rematch, defaults, seed)
+    return complete(order, defaults, seed)
+
+
+def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
+    first = plans[0].new
+    return Started(
+        debate=debates[0],
+        mirror=debates[1] if len(debates) > 1 else None,
+        estimate=reduce(Estimate.beside, (plan.expected for plan in plans)),
+        # One who names themselves has agreed.
+        waits=first.guest is not None and first.guest.user != first.user,
+        warnings=_warnings(first),
+    )
+
+
+def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
+    """Reserve a debate's maximum cost, or its cap. Raises BudgetError if it is too expensive."""
+    cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
+    if cap is not None and usd > cap:
+        raise BudgetError(
+            "This debate is expected to cost {usd:usd} USD; the cap per debate is {cap:usd}; "
+            "choose cheaper models, fewer rounds or fewer jurors.",
+            usd=usd,
+            cap=cap,
+            hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
+        )
+    reserved = most if cap is None else min(most, cap)
+    if cap is None and caps.by_day:
+        cap = reserved  # what was not reserved from the day may not be spent
+    return setup.model_copy(update={"reserved_usd": reserved, "cap_usd": cap})
+
+
+def _announce(new: NewDebate, expected: Estimate, rematch: Rematch | None) -> Post:
+    request, before = new.setup.request, None
+    if rematch is not None:
+        before = Before(debate=rematch.of.id, code=rematch.of.code, swapped=rematch.swapped)
+    script, seats = find_format(request.format), attendance(new.setup.panel)
+    message = Announcement(
+        code=short_code(new.id),
+        topic=request.topic,
+        conditions=request.conditions,
+        format=request.format,
+        language=request.language,
+        rounds=script.rounds(request),
+        contenders=tuple(request.sides),
+        jurors=seats.seated,
+        readers=(seats.fewest, seats.most),
+        readings=seats.readings,
+        single=new.setup.panel.mode is PanelMode.ONE,
+        blind=new.setup.panel.blind,
+        vote_minutes=request.vote_minutes,
+        estimate=expected,
+        rehearsal=new.setup.rehearsal,
+        stances=request.stances,
+        length=request.length,
+        names=new.setup.called,
+        sources=named(request.sources),
+        searches=new.setup.retrieval.calls if new.setup.retrieval else 0,
+        about=script.about,
+        before=before,
+        guest=request.guest,
+    )
+    return Post(key="announcement", message=message)
+
+
+def _warnings(new: NewDebate) -> tuple[str, ...]:
+    """Return what to know of a debate that is allowed but weak."""
+    setup = new.setup
+    sides = [model.ref for model in setup.request.sides.values()]
+    found = []
+    if len(set(sides)) < len(sides):
+        found.append(Text("The same model argues more than one side."))
+    if setup.panel.recusal_failed:
+        found.append(Text("Every juror belongs to a debater's family; none could be recused."))
+    if len(setup.panel.roster) < 2 and setup.panel.mode is PanelMode.ADAPTIVE:
+        found.append(Text("A verdict needs two jurors' answers, but the jury has one juror."))
+    return tuple(found)
