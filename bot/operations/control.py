@@ -27,7 +27,7 @@ from engine.chat.own_data import own_file
 from engine.chat.privacy import Erase, Keeping, check_no_live, forget, purge, wiped
 from engine.fleet.leases import LEASE_SECONDS
 from engine.run.plan import check_prices
-from engine.run.rematch import replace_models, replaced_post
+from engine.run.replacing import replace_models, replaced_post
 from engine.store import Store
 from engine.values.debate import Cause, Debate, Status
 from engine.values.errors import NotFoundError, StoppedError, UsageError

@@ -82,13 +82,15 @@ async def serve_web(settings: Settings, app: App) -> None:
 
 # What only some debates need: imported before anything is served, as later the loop would wait.
 SERVED = (
-    *("engine.delivery.ending", "engine.delivery.board", "engine.delivery.deleter"),
-    *("engine.delivery.ending", "engine.delivery.board", "engine.delivery.board"),
-    *("engine.stage.drafts", "engine.stage.research", "engine.jury.history", "engine.jury.model"),
-    *("engine.run.guest", "engine.run.guest", "engine.run.rematch", "engine.run.question_time"),
-    *("engine.run.rematch", "engine.run.rematch", "engine.run.estimate", "engine.values.overlap"),
-    *("engine.votes.spoken", "engine.words.scores", "engine.words.league"),
-    *("engine.words.invitations", "engine.words.result_picture"),
+    *("engine.delivery.board", "engine.delivery.deleter", "engine.delivery.ending"),
+    *("engine.jury.history", "engine.jury.model", "engine.run.estimate", "engine.run.guest"),
+    *("engine.run.question_time", "engine.run.rematch", "engine.run.replacing"),
+    "engine.stage.drafts",
+    *("engine.stage.research", "engine.store.communities", "engine.store.installs"),
+    *("engine.store.labelling", "engine.store.listings", "engine.store.retention"),
+    *("engine.store.series", "engine.store.suggestions", "engine.store.usage"),
+    *("engine.values.overlap", "engine.votes.spoken", "engine.words.invitations"),
+    *("engine.words.league", "engine.words.result_picture", "engine.words.scores"),
 )
 RECONCILE_SECONDS = 3.0
 LEFT_SECONDS = 5.0  # for calls in flight, once what a process serves is handed over

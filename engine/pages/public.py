@@ -30,8 +30,8 @@ from engine.series.spec import Series
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.ratings import Leaderboard, rank_models
 from engine.stats.row import Row, work_out
-from engine.store import ExportFilter, HeldDebate, PublicCommunity, Store, count_rehearsals
-from engine.store.communities import PublicPart
+from engine.store import ExportFilter, Store, count_rehearsals
+from engine.store.communities import HeldDebate, PublicCommunity, PublicPart
 from engine.store.series import StoredSeries
 from engine.values.debate import ENDED, Debate, Status
 from engine.values.errors import NotFoundError

@@ -11,11 +11,11 @@ from engine.run.plan import Order, Rematch, check_words
 from engine.stage.stage import PersonTurn
 from engine.store import Lease, Post, Store
 from engine.store.budgets import NewGuest
-from engine.store.guests import Guest, OpenTurn, Withheld
+from engine.store.guests import Guest, OpenTurn
 from engine.tally.questions import waiting_for
 from engine.values.debate import Debate
 from engine.values.errors import DeclinedError, DesertedError, PausedError, UsageError
-from engine.values.judging import Question
+from engine.values.judging import Question, Withheld
 from engine.values.language import N_
 from engine.values.messages import GuestInvite, Notice, SpeakInvite
 from engine.values.ports import Clock, Moderator

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from random import Random
+from typing import TYPE_CHECKING
 
 from pydantic import Field, SkipValidation
 
@@ -18,7 +19,6 @@ from engine.jury.rubric import Rubric, find_rubric
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts, check_language
 from engine.store import Caps, Store
 from engine.store.leases import OWN
-from engine.store.suggestions import Suggestion
 from engine.values.debate import (
     SOMEBODY,
     UNATTENDED,
@@ -49,6 +49,9 @@ from engine.values.topics import (
     fold_topic,
     has_blocked,
 )
+
+if TYPE_CHECKING:
+    from engine.store.suggestions import Suggestion
 
 # The topic that a community wants debated next.
 

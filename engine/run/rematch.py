@@ -6,11 +6,9 @@ votes stay blind. Swapped on purpose, everyone can tell; then no vote is gold. P
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from random import Random
-from typing import TypeVar
 
-from engine.blinding.identity import kin
 from engine.formats import Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.run.plan import (
@@ -22,13 +20,9 @@ from engine.run.plan import (
     seat_judges,
     texts_of,
 )
-from engine.store import Post
-from engine.values.debate import ENDED, OTHER, Debate, Model, Replacement, Request, Setup, side_of
+from engine.values.debate import ENDED, OTHER, Debate, Request, side_of
 from engine.values.errors import UsageError
-from engine.values.language import N_, speaking
-from engine.values.messages import Notice
-from engine.values.ports import Models
-from engine.words.translation import say
+from engine.values.language import N_
 
 # A debate and its mirror: the same debate with sides swapped, to cancel position effects.
 #
@@ -159,94 +153,3 @@ def _draw(request: Request, seed: int) -> Request:
     sides = list(request.sides)
     drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
     return seated(request, dict(zip(sides, drawn, strict=True)))
-
-
-# Replace an unavailable model in a debate that continues.
-#
-# The old model's turns stay unchanged, and its name stays hidden too.
-
-
-Key = TypeVar("Key")
-
-
-async def replace_models(setup: Setup, changes: Sequence[Replacement], models: Models) -> Setup:
-    """Apply replacements in order and price the new models instead. Raises UsageError."""
-    for change in changes:
-        setup = replace_model(setup, change)
-    found = {change.now.ref: await models.price(change.now) for change in changes}
-    left = {change.was.ref for change in changes} - _seated(setup).keys()
-    prices = {ref: price for ref, price in (setup.prices | found).items() if ref not in left}
-    return setup.model_copy(update={"prices": prices})
-
-
-def replaced_post(setup: Setup) -> Post:
-    """Return the notice for the thread, which names no model before the reveal."""
-    with speaking(setup.request.language):
-        return Post(
-            key=f"replaced/{len(setup.replaced)}",
-            message=Notice(
-                text=say("A model became unavailable, so another one has taken its place.")
-            ),
-        )
-
-
-def replace_model(setup: Setup, change: Replacement) -> Setup:
-    """Replace a model in all its roles: speaker, juror, judge of the format.
-
-    Raises UsageError if the old one has no role, or the new one may not take it.
-    """
-    request, old = setup.request, change.was.ref
-    seated = _seated(setup)
-    if old not in seated:
-        raise UsageError(
-            f"{old} does not take part in this debate; its models are {', '.join(seated)}."
-        )
-    change = change.model_copy(update={"was": seated[old]})
-    request = request.model_copy(
-        update={
-            "sides": _put(request.sides, change),
-            "seats": _put(request.seats, change),
-            "judges": tuple(change.now if one.ref == old else one for one in request.judges),
-        }
-    )
-    setup = setup.model_copy(update={"request": request, "replaced": (*setup.replaced, change)})
-    return _seat_jury(setup, change)
-
-
-def _seated(setup: Setup) -> dict[str, Model]:
-    """Return the speakers, judges and jurors."""
-    request = setup.request
-    models = (*request.speakers, *request.judges, *setup.panel.roster)
-    return {model.ref: model for model in models}
-
-
-def _put(places: Mapping[Key, Model], change: Replacement) -> dict[Key, Model]:
-    return {
-        place: change.now if model.ref == change.was.ref else model
-        for place, model in places.items()
-    }
-
-
-def _seat_jury(setup: Setup, change: Replacement) -> Setup:
-    """Replace a juror; recuses the families of all present and past speakers."""
-    panel = setup.panel
-    speakers = {model.ref for model in setup.request.speakers}
-    # A replaced model may have spoken if its successor is a speaker.
-    before = (one.was for one in setup.replaced if one.now.ref in speakers)
-    spoke = (*setup.request.speakers, *before)
-    own = {kin(model.family) for model in spoke}
-    sits = {juror.ref for juror in panel.roster}
-    if change.was.ref in sits:
-        if change.now.ref in sits:
-            raise UsageError(f"{change.now.ref} is already on this jury; name another.")
-        if kin(change.now.family) in own and not panel.recusal_failed:
-            raise UsageError(f"{change.now.ref} belongs to a debater's family; name another juror.")
-    roster = [change.now if juror.ref == change.was.ref else juror for juror in panel.roster]
-    free = [juror for juror in roster if kin(juror.family) not in own]
-    recused = tuple(juror for juror in roster if juror not in free) if free else ()
-    seated = {
-        "roster": tuple(free or roster),
-        "recused": (*panel.recused, *recused),
-        "recusal_failed": not free,
-    }
-    return setup.model_copy(update={"panel": panel.model_copy(update=seated)})

@@ -282,7 +282,7 @@ class Service:
         if ended:
             setup, posts = debate.setup, list[Post]()
             if changes:
-                from engine.run.rematch import replace_models, replaced_post
+                from engine.run.replacing import replace_models, replaced_post
 
                 setup = await replace_models(setup, changes, self.models)
                 posts = [replaced_post(setup)]

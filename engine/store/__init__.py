@@ -23,7 +23,6 @@ from engine.store.casting import (
     Revision,
     VoterComment,
 )
-from engine.store.communities import Communities, HeldDebate, Holdings, PublicCommunity
 from engine.store.debates import Debates, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
@@ -46,15 +45,12 @@ __all__ = [
     "Caps",
     "Cast",
     "Closing",
-    "Communities",
     "DebateRecord",
     "Debates",
     "DeliveryState",
     "ExportFilter",
     "Gap",
     "GuessRecord",
-    "HeldDebate",
-    "Holdings",
     "Intent",
     "Intervention",
     "Journal",
@@ -77,7 +73,6 @@ __all__ = [
     "Post",
     "Press",
     "Pressed",
-    "PublicCommunity",
     "Remarked",
     "Revision",
     "StandingAnswer",

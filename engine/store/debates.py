@@ -15,12 +15,10 @@ import orjson
 from engine.store import budgets
 from engine.store.budgets import Caps, NewDebate
 from engine.store.database import Database, SqlConnection
-from engine.store.guests import AWAITED, find_guest, insert_guest
 from engine.store.installation import FIND, make_secret
 from engine.store.leases import EVERYONE, Lease, Partition, guard, lane_of, within
 from engine.store.outbox import LOCK_DEBATE, Post, insert_posts, reopen
 from engine.store.people import ensure_starter
-from engine.store.suggestions import mark_used
 from engine.store.targets import OpenQuestion, let_seeds_go
 from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, Value, short_code
 from engine.values.errors import (
@@ -33,6 +31,7 @@ from engine.values.errors import (
 from engine.values.language import N_
 from engine.values.messages import Reveal
 from engine.values.text import clean, headline, scrub
+from engine.values.topics import topic_id
 
 LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
 # A debate has one waiting job at most: its queueing lock.
@@ -134,6 +133,11 @@ REMATCH_GOES_ON = N_(
     "A rematch is already under way: debate {code}. Another one can begin once its vote has closed."
 )
 MARK_SCRIPTED = "UPDATE debates SET scripted = TRUE WHERE id = :debate"
+# A suggestion of the topic, if the community has one, is used up by the debate that is stored.
+USE_SUGGESTION = """
+UPDATE suggestions SET debate = :debate
+WHERE platform = :platform AND community = :community AND topic = :topic AND debate IS NULL
+"""
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
 # A debate, with what it asked people.
 SELECT = """
@@ -196,6 +200,16 @@ FREE = """/*+ AND NOT EXISTS (
     SELECT 1 FROM procrastinate_jobs AS job
     WHERE job.queueing_lock = debates.id AND job.status = 'todo'
 ) */"""
+# A debate that waits for a person who argues a side.
+AWAITED = """
+EXISTS (
+    SELECT 1 FROM questions
+    JOIN guests ON guests.debate = questions.debate JOIN people ON people.id = guests.person
+    WHERE questions.debate = debates.id AND questions.question IN ('consent', 'speak')
+        AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
+        AND people."user" IS NOT NULL AND debates.stop IS NULL AND NOT debates.gone
+)
+"""
 UNHELD = f"{LIVE} {FREE} ORDER BY number"
 UNHELD_AND_DUE = f"{LIVE} AND NOT {AWAITED} {FREE} ORDER BY number"
 CENSUS = """
@@ -523,14 +537,19 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     alerts = budgets.reserve(connection, new, starter or None, caps)
     known = to_row(new) | {"starter": starter or None, "status": Status.QUEUED}
     _remember(known["setup"], new.setup)
-    guest = None if new.guest is None else find_guest(connection, new.platform, new.guest)
+    guest = None
+    if new.guest is not None:
+        from engine.store.guests import find_guest, insert_guest
+
+        guest = find_guest(connection, new.platform, new.guest)
     connection.run(INSERT, **known)
     keep_listing(connection, new.id, new.setup)
     if guest is not None and new.guest is not None:
         insert_guest(connection, new.id, guest, new.guest, accepted=guest == starter or None)
     if new.setup.mirror_of is not None:
         connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
-    mark_used(connection, new.id, new.platform, new.community, new.setup.request.topic)
+    of = {"platform": new.platform, "community": new.community}
+    connection.run(USE_SUGGESTION, **of, debate=new.id, topic=topic_id(new.setup.request.topic))
     insert_posts(connection, new.id, [*posts, *alerts])
     told = {name: known[name] for name in (*NEW_FIELDS, "starter", "status", "mirror")}
     return Debate(setup=new.setup, guest=guest, **told)

@@ -9,12 +9,13 @@ import orjson
 
 from engine.store.budgets import NewGuest
 from engine.store.database import Database, SqlConnection
+from engine.store.debates import AWAITED
 from engine.store.leases import Lease, guard
 from engine.store.people import ensure_person, find_key, is_opted_out, lock_person
 from engine.store.targets import LOCK_QUESTION
 from engine.values.debate import Value
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.judging import Question
+from engine.values.judging import Question, Withheld
 from engine.values.language import N_
 
 MOST_AWAITING = 2  # live debates that one person argues in, or is asked to
@@ -37,10 +38,6 @@ Answered = Literal["stored", "closed", "unopened", "others"]
 
 "unopened": the message that asks is still being posted; "others": someone else is asked.
 """
-
-
-Withheld = Literal["", "blocked", "flagged"]
-"""Why what a person wrote for a turn is not its text: a blocked word, or the moderation model."""
 
 
 class OpenTurn(NamedTuple):
@@ -128,15 +125,6 @@ UPDATE spoken SET text = :text, spoken_at = :now
 WHERE debate = :debate AND step = :step AND text IS NULL
 """
 # Not of one who was forgotten, or a debate that is asked to stop: those go on to their end.
-AWAITED = """
-EXISTS (
-    SELECT 1 FROM questions
-    JOIN guests ON guests.debate = questions.debate JOIN people ON people.id = guests.person
-    WHERE questions.debate = debates.id AND questions.question IN ('consent', 'speak')
-        AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
-        AND people."user" IS NOT NULL AND debates.stop IS NULL AND NOT debates.gone
-)
-"""
 IS_AWAITED = f"SELECT 1 FROM debates WHERE id = :debate AND {AWAITED}"  # noqa: S608
 WITHHOLD = """
 UPDATE spoken SET withheld = :why WHERE debate = :debate AND step = :step AND text IS NULL

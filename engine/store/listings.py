@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from engine.store.database import Database
-from engine.store.debates import ENDED, SELECT, to_debate
-from engine.store.guests import AWAITED
+from engine.store.debates import AWAITED, ENDED, SELECT, to_debate
 from engine.store.retention import BUSY
 from engine.values.debate import Debate, Status
 from engine.values.ports import utc_now

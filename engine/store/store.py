@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from engine.store.archive import Archive
 from engine.store.asking import AudienceQuestions
-from engine.store.communities import Communities
 from engine.store.database import Database
 from engine.store.debates import Debates
 from engine.store.guests import GuestStore
-from engine.store.installs import Installs, Vault
 from engine.store.journal import Journal
-from engine.store.labelling import LabellingStore
 from engine.store.learning import Learning
 from engine.store.leases import Leases
-from engine.store.listings import Listings
 from engine.store.outbox import Outbox
 from engine.store.people import PeopleStore
-from engine.store.retention import Deletions, Retention
-from engine.store.series import SeriesStore
-from engine.store.suggestions import Suggestions
-from engine.store.usage import UsageStore
 from engine.store.votes import Votes
+
+if TYPE_CHECKING:
+    from engine.store.communities import Communities
+    from engine.store.installs import Installs
+    from engine.store.labelling import LabellingStore
+    from engine.store.listings import Listings
+    from engine.store.retention import Deletions, Retention
+    from engine.store.series import SeriesStore
+    from engine.store.suggestions import Suggestions
+    from engine.store.usage import UsageStore
 
 
 class Store:
     """The whole store, a property per part, `keys` being those of its vault, the newest first.
 
-    Open it after the database is migrated; close it at the end.
+    Open it after the database is migrated; close it at the end. A debate alone needs the parts that
+    are made at once; those of a feature are imported when it first asks for them.
     """
 
     def __init__(self, database: Database, keys: Sequence[str] = ()) -> None:
@@ -40,18 +45,73 @@ class Store:
         self.asking = AudienceQuestions(database)
         self.guests = GuestStore(database)
         self.people = PeopleStore(database)
-        self.communities = Communities(database)
-        self.installs = Installs(database, Vault(keys))
         self.archive = Archive(database)
-        self.listings = Listings(database)
         self.learning = Learning(database)
-        self.series = SeriesStore(database)
-        self.deletions = Deletions(database)
-        self.suggestions = Suggestions(database)
-        self.labelling = LabellingStore(database)
-        self.usage = UsageStore(database)
-        self.retention = Retention(database)
         self.database = database
+        self._keys = keys
+
+    @cached_property
+    def communities(self) -> Communities:
+        """Communities: their settings, and how they begin and end."""
+        from engine.store.communities import Communities
+
+        return Communities(self.database)
+
+    @cached_property
+    def installs(self) -> Installs:
+        """The communities that installed Rostrum, with their tokens."""
+        from engine.store.installs import Installs, Vault
+
+        return Installs(self.database, Vault(self._keys))
+
+    @cached_property
+    def listings(self) -> Listings:
+        """Lists of debates."""
+        from engine.store.listings import Listings
+
+        return Listings(self.database)
+
+    @cached_property
+    def series(self) -> SeriesStore:
+        """Series of debates."""
+        from engine.store.series import SeriesStore
+
+        return SeriesStore(self.database)
+
+    @cached_property
+    def deletions(self) -> Deletions:
+        """Deleted debates, message by message."""
+        from engine.store.retention import Deletions
+
+        return Deletions(self.database)
+
+    @cached_property
+    def retention(self) -> Retention:
+        """What is deleted after its time."""
+        from engine.store.retention import Retention
+
+        return Retention(self.database)
+
+    @cached_property
+    def suggestions(self) -> Suggestions:
+        """Topics that people suggest."""
+        from engine.store.suggestions import Suggestions
+
+        return Suggestions(self.database)
+
+    @cached_property
+    def labelling(self) -> LabellingStore:
+        """Labelling tasks."""
+        from engine.store.labelling import LabellingStore
+
+        return LabellingStore(self.database)
+
+    @cached_property
+    def usage(self) -> UsageStore:
+        """What calls took."""
+        from engine.store.usage import UsageStore
+
+        return UsageStore(self.database)
 
     @property
     def away(self) -> bool:

@@ -72,7 +72,6 @@ UPDATE suggestions SET approved = FALSE WHERE {OF} AND topic = :topic AND debate
 """  # noqa: S608
 REMOVE_UPVOTES = "DELETE FROM upvotes WHERE suggestion = :number"
 REMOVE = "DELETE FROM suggestions WHERE number = :number"
-USE = f"UPDATE suggestions SET debate = :debate WHERE {OF} AND topic = :topic AND debate IS NULL"  # noqa: S608
 FORGOTTEN = N_(
     "You asked to be forgotten, so nothing of you is stored; use optin to suggest topics and to "
     "vote again."
@@ -178,14 +177,6 @@ class Suggestions:
             return removed
 
         return await self._database.write(store)
-
-
-def mark_used(
-    connection: SqlConnection, debate: str, platform: str, community: str, topic: str
-) -> None:
-    """Mark a community's suggestion of a topic as used by a debate that is being stored."""
-    of = {"platform": platform, "community": community}
-    connection.run(USE, **of, debate=debate, topic=topic_id(topic))
 
 
 def _ensure(connection: SqlConnection, platform: str, user: str) -> int:

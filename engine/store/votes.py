@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from engine.store.casting import Casting
 from engine.store.database import SqlConnection
 from engine.store.debates import note_agreement
-from engine.store.guests import Withheld, keep_spoken, note_withheld
 from engine.store.journal import insert_verdict
 from engine.store.leases import EVERYONE, Lease, Partition, guard, within
 from engine.store.outbox import Post, insert_posts, release
@@ -20,7 +19,7 @@ from engine.store.targets import ACCEPT, OpenQuestion, Targets, accept, let_seed
 from engine.store.vote_log import VoteLog, find_log
 from engine.tally.questions import KINDS
 from engine.values.debate import Debate, Status, Value
-from engine.values.judging import REVEALED, Log, Question, Verdict, Vote, VoteEvent
+from engine.values.judging import REVEALED, Log, Question, Verdict, Vote, VoteEvent, Withheld
 
 LONGEST_WAIT = timedelta(hours=24)
 """How long a vote stays open past its deadline until the mirror's vote opens.
@@ -300,6 +299,8 @@ class Votes(Casting, VoteLog, Targets):
                 if connection.run(SHUT, now=now, **asked._asdict()):
                     closing = conclude(find_log(connection, *asked))
                     _store(connection, asked, closing)
+                    if closing.said or closing.withheld:
+                        from engine.store.guests import keep_spoken, note_withheld
                     if closing.said:
                         keep_spoken(connection, debate_id, step, closing.said, now)
                     elif closing.withheld:

@@ -18,6 +18,8 @@ WEAK = "weak"  # a vote's “neither”
 EVEN = "even"  # no one is ahead after a round
 WEB = "web"  # the platform of labels on pages, and of people who come by a link
 IMPORT = "import"  # the platform of people whose labels come from a file
+Withheld = Literal["", "blocked", "flagged"]
+"""Why what a person wrote for a turn is not its text: a blocked word, or the moderation model."""
 
 
 class Ballot(Value):

@@ -10,9 +10,10 @@ import structlog
 
 from engine.blinding.identity import HIDDEN
 from engine.store import Store
-from engine.store.guests import Guest, Withheld
+from engine.store.guests import Guest
 from engine.values.debate import Debate
 from engine.values.errors import FlaggedError, VenueAwayError, VenueError
+from engine.values.judging import Withheld
 from engine.values.ports import Venue
 from engine.values.text import clean, is_visible, scrub
 from engine.values.topics import has_blocked

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from engine.store import Closing, ExportFilter, PublicCommunity, Store
-from engine.store.communities import CommunitySettings, PublicPart
+from engine.store import Closing, ExportFilter, Store
+from engine.store.communities import CommunitySettings, PublicCommunity, PublicPart
 from engine.values.debate import BallotKind, Model, Status
 from engine.values.errors import UsageError
 from tests.kit import LATER, NOW, create, new_debate, run, turn, turn_post
