@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.store import budgets
-from engine.store.budgets import Caps, NewDebate
+from engine.store.budgets import Caps, NewDebate, reserve, reserve_rest, settle
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import FIND, make_secret
 from engine.store.leases import EVERYONE, Lease, Partition, guard, lane_of, within
@@ -459,7 +458,7 @@ class Debates:
                     code=debate.code,
                     date=f"{debate.pruned_at:%Y-%m-%d}",
                 )
-            alerts = budgets.reserve_rest(connection, debate, caps, now)
+            alerts = reserve_rest(connection, debate, caps, now)
             move(connection, debate.id, Status.QUEUED)
             cap = caps.debate_usd
             if cap is None and caps.by_day:
@@ -534,7 +533,7 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     starter = new.user and ensure_starter(
         connection, new.platform, new.user, new.created_at, capped=capped
     )
-    alerts = budgets.reserve(connection, new, starter or None, caps)
+    alerts = reserve(connection, new, starter or None, caps)
     known = to_row(new) | {"starter": starter or None, "status": Status.QUEUED}
     _remember(known["setup"], new.setup)
     guest = None
@@ -616,4 +615,4 @@ def move(
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
     if status is Status.CANCELLED:
         let_seeds_go(connection, debate_id)
-    budgets.settle(connection, debate_id)
+    settle(connection, debate_id)
