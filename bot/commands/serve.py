@@ -47,7 +47,7 @@ def health(
     ] = None,
 ) -> None:
     """Ask a running Rostrum whether it is ready; exits 0 or 1."""
-    from bot.operations.lookups import ask_health
+    from bot.operations.probe import ask_health
 
     ask_health(url)
 

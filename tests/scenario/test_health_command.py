@@ -78,5 +78,5 @@ async def test_what_is_no_address_is_refused(tmp_path: Path, url: str) -> None:
 
 
 def test_it_loads_neither_settings_nor_the_engine() -> None:
-    loaded = printed_by("import sys, bot.cli, bot.operations.lookups; print(*sys.modules)").split()
+    loaded = printed_by("import sys, bot.cli, bot.operations.probe; print(*sys.modules)").split()
     assert not {"pydantic", "sqlalchemy", "aiohttp", "structlog", "asyncio"} & {*loaded}

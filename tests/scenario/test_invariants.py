@@ -34,7 +34,7 @@ HEAVY = (
 BACKGROUND = (
     "adapters.dispatch.local.LocalDispatcher.run",
     "engine.delivery.outbox.Delivery.run",
-    "engine.fleet.leases.Keeper.run",
+    "engine.fleet.leases.LeaseManager.run",
     "engine.votes.window.VoteWindow.run",
 )
 

@@ -18,7 +18,7 @@ SCRIPT = '''
 """`toast`: each side says one thing."""
 
 from engine.values.debate import Request, TurnOrder
-from engine.stage.stage import Floor
+from engine.stage.stage import Stage
 from engine.formats.format import Format
 from engine.stage.shapes import TurnLimits
 
@@ -39,10 +39,10 @@ class Toast(Format):
     def waves(self, request: Request) -> int:
         return 1
 
-    async def run(self, floor: Floor) -> None:
+    async def run(self, stage: Stage) -> None:
         limits = TurnLimits(words=150)
-        await floor.all_at_once(
-            *(floor.speak(side, "toast", template="toast/speech", limits=limits) for side in "AB")
+        await stage.all_at_once(
+            *(stage.speak(side, "toast", template="toast/speech", limits=limits) for side in "AB")
         )
 '''
 TEMPLATES = {

@@ -21,11 +21,16 @@ NOBODY = {"A": 0, "B": 0, "tie": 0, "neither": 0}
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    rules = Rules.generous(retries=(0.0, 0.1, 0.2))
-    async with SlackServer(rules=rules) as slack:
-        # Readings are counted and made to fail here: those of thumbs are left for later.
-        yield SlackStage(database_url, slack, limits=replace(SWIFT, read_seconds=60))
+async def slack() -> AsyncIterator[SlackServer]:
+    """Slack, where nobody has to wait, which soon tells again what was not acknowledged."""
+    async with SlackServer(rules=Rules.generous(retries=(0.0, 0.1, 0.2))) as server:
+        yield server
+
+
+@pytest.fixture
+def stage(database_url: str, slack: SlackServer) -> SlackStage:
+    # Readings are counted and made to fail here: those of thumbs are left for later.
+    return SlackStage(database_url, slack, limits=replace(SWIFT, read_seconds=60))
 
 
 async def cast(app: App) -> list[tuple[str, bool]]:
