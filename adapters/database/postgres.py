@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import shlex
 import threading
 import time
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +28,7 @@ from psycopg import conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
-from adapters.database.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek, spell
+from adapters.database.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 from engine.values.ports import SHARED_TIME, machine_now
@@ -550,3 +552,32 @@ def _advice(state: str | None, detail: str) -> str:
         return by_state[state]
     known = (advice for text, advice in by_text.items() if text in detail)
     return next(known, "Try again once it answers.")
+
+
+# How a shared text is spelled for PostgreSQL and its driver.
+
+
+PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
+LIST = re.compile(r"\b(NOT )?IN :(\w+)")
+FIELD = re.compile(r"(\w+\.\w+) ->> '\$\.(\w+)'")
+ITEMS = re.compile(r"json_each\((\w+\.\w+), '\$\.(\w+)'\) AS (\w+)")
+OURS = re.compile(r"/\*\+ (.*?) \*/", re.DOTALL)
+CLOCK = {
+    "clock": "clock_timestamp()",
+    "clock_later": "clock_timestamp() + make_interval(secs => %(seconds)s)",
+}
+
+
+@cache
+def spell(sql: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text as psycopg takes it, and the names of its lists."""
+    lists = tuple(name for _, name in LIST.findall(sql))
+    text = OURS.sub(r"\1", sql).replace("%", "%%")
+    text = LIST.sub(lambda found: _among(found[2], without=bool(found[1])), text)
+    text = PARAMETER.sub(lambda found: CLOCK.get(found[1], f"%({found[1]})s"), text)
+    text = ITEMS.sub(r"json_array_elements((\1)::json -> '\2') AS \3(value)", text)
+    return FIELD.sub(r"((\1)::json ->> '\2')", text), lists
+
+
+def _among(name: str, *, without: bool) -> str:
+    return f"<> ALL(%({name})s)" if without else f"= ANY(%({name})s)"

@@ -48,7 +48,8 @@ from engine.values.messages import File
 from engine.values.ports import ButtonPressed, Listener
 from engine.values.text import headline
 from engine.votes.hearing import EventOutcome
-from engine.words.buttons import Button, ButtonAction, Row, form_of
+from engine.words.buttons import Button, ButtonAction, Row
+from engine.words.forms import form_of
 from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
 

@@ -36,7 +36,8 @@ from engine.values.ports import (
     ThreadDeleted,
     ThreadShut,
 )
-from engine.words.buttons import opens_form, read_button
+from engine.words.buttons import read_button
+from engine.words.forms import opens_form
 
 LONGEST_LIMIT = 60.0  # seconds; a longer one ends the client, whose next waits no longer either
 FINISH_SECONDS = 5.0  # for events that are being handled when it stops

@@ -17,7 +17,7 @@ from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part, ReactionsCleared, ReactionSeen
 from engine.values.text import REACTIONS, VARIANT, clean, headline, split_variant, with_variant
-from engine.words.buttons import Button, Form, Menu, Row, review_menu
+from engine.words.buttons import Button, Menu, Row, review_menu
 from engine.words.card import (
     Card,
     CardSpeaker,
@@ -29,6 +29,7 @@ from engine.words.card import (
     markdown_of,
 )
 from engine.words.cards import STATE, card_of, closes, progressed
+from engine.words.forms import Form
 from engine.words.phrases import FILE_LEFT_OUT, review_hint
 from engine.words.translation import in_its_language, say
 

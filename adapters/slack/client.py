@@ -33,7 +33,8 @@ from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen
 from engine.values.text import scrub
-from engine.words.buttons import opens_form, read_button
+from engine.words.buttons import read_button
+from engine.words.forms import opens_form
 from engine.words.translation import say
 
 COMMAND = "/debate"

@@ -19,8 +19,9 @@ from engine.chat.invocation import NoArguments, SuggestArguments, TopicsArgument
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
 from engine.prompts.library import NAMES
-from engine.run.plan import Defaults, Order, check_topic, check_words, listed
+from engine.run.plan import Defaults, Order, check_topic, check_words
 from engine.store import Caps, Store
+from engine.store.suggestions import listed
 from engine.values.debate import Debate, Model, Value
 from engine.values.errors import BudgetError, UsageError
 from engine.values.language import ENGLISH, N_, speaking, spoken

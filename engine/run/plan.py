@@ -5,9 +5,8 @@ After this step nothing that could change (settings, templates, prices, history)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
 from pydantic import Field, SkipValidation
 
@@ -17,7 +16,7 @@ from engine.formats.format import Roles, read_own
 from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts, check_language
-from engine.store import Caps, Store
+from engine.store import Caps
 from engine.store.leases import OWN
 from engine.values.debate import (
     SOMEBODY,
@@ -49,28 +48,6 @@ from engine.values.topics import (
     fold_topic,
     has_blocked,
 )
-
-if TYPE_CHECKING:
-    from engine.store.suggestions import Suggestion
-
-# The topic that a community wants debated next.
-
-
-async def next_topic(store: Store, platform: str, community: str) -> Suggestion | None:
-    """Return the most upvoted approved topic without a debate and blocked words; None without any.
-
-    It is used once a debate with its text as topic is stored, in the same transaction; until then
-    it is returned again.
-    """
-    settings = await store.communities.get(platform, community)
-    suggested = await store.suggestions.open(platform, community)
-    return next(iter(listed(suggested, settings.blocked_words)), None)
-
-
-def listed(suggested: Iterable[Suggestion], blocked: Collection[str]) -> list[Suggestion]:
-    """Return those of the suggestions that everyone sees."""
-    return [one for one in suggested if one.approved and not has_blocked(blocked, one.text)]
-
 
 LONGEST_TEXT = 20_000  # characters
 MOST_JUDGES = 9  # of a format's own

@@ -301,8 +301,6 @@ class Chooser(Protocol):
 def choose(series: Series) -> Chooser:
     """Return what chooses the debates of a series."""
     if series.league is not None:
-        from engine.series.matches import LeagueMatches  # which pairs models as Swiss does
-
         return LeagueMatches(series, series.league)
     match series.pairing:
         case Pairing.ALL:

@@ -18,12 +18,11 @@ import structlog
 
 from engine.delivery.ending import without_settings
 from engine.fleet.leases import Notifier
-from engine.run.plan import next_topic
 from engine.series.contents import next_time
 from engine.series.spec import Recurring, Series, SeriesAudience
 from engine.store import Lease, Post, Store
 from engine.store.series import SeriesDebate, StoredSeries
-from engine.store.suggestions import Suggestion
+from engine.store.suggestions import Suggestion, next_topic
 from engine.values.debate import SeriesKey
 from engine.values.errors import (
     BlockedError,

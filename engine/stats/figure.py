@@ -118,8 +118,6 @@ def estimate(observations: Iterable[Observation], statistic: Statistic) -> Figur
     n = sum(map(len, by_topic.values()))
     if n < FEWEST:
         return Figure(n=n)
-    from engine.stats.figure import interval, total  # only now there is enough to resample
-
     topics = [total(parts) for parts in by_topic.values()]
     value = statistic(total(topics))
     bounds = None if value is None else interval(topics, statistic)

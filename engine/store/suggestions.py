@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.store.communities import join
 from engine.store.database import Database, SqlConnection
@@ -13,7 +13,10 @@ from engine.store.people import ensure_person, find_key
 from engine.values.debate import Value, short_code
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.language import N_
-from engine.values.topics import topic_id
+from engine.values.topics import has_blocked, topic_id
+
+if TYPE_CHECKING:
+    from engine.store.store import Store
 
 MOST_OF_PERSON = 5  # open suggestions
 MOST_OF_COMMUNITY = 200
@@ -177,6 +180,22 @@ class Suggestions:
             return removed
 
         return await self._database.write(store)
+
+
+async def next_topic(store: Store, platform: str, community: str) -> Suggestion | None:
+    """Return the most upvoted approved topic without a debate and blocked words; None without any.
+
+    It is used once a debate with its text as topic is stored, in the same transaction; until then
+    it is returned again.
+    """
+    settings = await store.communities.get(platform, community)
+    suggested = await store.suggestions.open(platform, community)
+    return next(iter(listed(suggested, settings.blocked_words)), None)
+
+
+def listed(suggested: Iterable[Suggestion], blocked: Collection[str]) -> list[Suggestion]:
+    """Return those of the suggestions that everyone sees."""
+    return [one for one in suggested if one.approved and not has_blocked(blocked, one.text)]
 
 
 def _ensure(connection: SqlConnection, platform: str, user: str) -> int:

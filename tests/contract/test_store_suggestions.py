@@ -6,9 +6,14 @@ import asyncio
 
 import pytest
 
-from engine.run.plan import next_topic
 from engine.store import Store
-from engine.store.suggestions import MOST_OF_COMMUNITY, MOST_OF_PERSON, Suggested, Suggestion
+from engine.store.suggestions import (
+    MOST_OF_COMMUNITY,
+    MOST_OF_PERSON,
+    Suggested,
+    Suggestion,
+    next_topic,
+)
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from tests.kit import LATER, NOW, create, new_debate, run

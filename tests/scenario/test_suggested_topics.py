@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.app import App
-from engine.run.plan import next_topic
+from engine.store.suggestions import next_topic
 from tests.scenario.chat_stage import Chat, OnDiscord
 
 CATS = "Cats are better than dogs"

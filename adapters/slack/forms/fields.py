@@ -15,7 +15,7 @@ from engine.run.plan import Defaults
 from engine.values.errors import UsageError
 from engine.values.options import IN_A_CHAT, STANCES, read_option, read_options
 from engine.values.sources import pasted
-from engine.words.buttons import Form
+from engine.words.forms import Form
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 

@@ -42,7 +42,8 @@ from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
 from engine.values.errors import NotAllowedError, RostrumError, VenueError
 from engine.values.language import speaking, spoken
-from engine.words.buttons import ButtonAction, form_of as words_of, read_button
+from engine.words.buttons import ButtonAction, read_button
+from engine.words.forms import form_of as words_of
 
 FOR_READING = "files:read"
 FORM_SECONDS = 2.0  # of the three that Slack waits for a response
