@@ -10,7 +10,7 @@ import select
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal, NamedTuple
@@ -161,7 +161,7 @@ class Proxy:
 
     async def serve(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
         """Serve one connection, which stays with the server that it first asked for."""
-        with suppress(OSError, asyncio.IncompleteReadError):
+        with suppress(OSError, asyncio.IncompleteReadError), closing(back):
             head = await client.readuntil(b"\r\n\r\n")
             method, target, _ = head.split(b"\r\n")[0].decode().split()
             self.asked.append(f"{method} {target}")
@@ -172,15 +172,13 @@ class Proxy:
             else:
                 there.write(head)
             await asyncio.gather(_relay(client, there), _relay(server, back))
-        back.close()
 
 
 async def _relay(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
+    with suppress(OSError), closing(target):
         while piece := await source.read(PIECE):
             target.write(piece)
             await target.drain()
-    target.close()
 
 
 @asynccontextmanager
