@@ -293,7 +293,7 @@ def _people(rows: Rows, names: Mapping[str, str]) -> PageSection | None:
 
 def _phases(rows: Rows, names: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each platform and phase: what was chosen, how many votes are gold."""
-    # Votes are in the order of their pseudonyms, which every reader of the database draws anew.
+    # Votes are in the order of their pseudonyms, and every reader of the database draws others.
     phases, rounds = list(PHASES), ["", *(turn["round"] for turn in rows.get("turns", ()))]
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for vote in rows.get("votes", ()):

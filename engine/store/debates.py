@@ -538,7 +538,7 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     _remember(known["setup"], new.setup)
     guest = None
     if new.guest is not None:
-        from engine.store.guests import find_guest, insert_guest
+        from engine.store.guests import find_guest, insert_guest  # few debates have one
 
         guest = find_guest(connection, new.platform, new.guest)
     connection.run(INSERT, **known)

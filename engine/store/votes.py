@@ -299,7 +299,7 @@ class Votes(Casting, VoteLog, Targets):
                 if connection.run(SHUT, now=now, **asked._asdict()):
                     closing = conclude(find_log(connection, *asked))
                     _store(connection, asked, closing)
-                    if closing.said or closing.withheld:
+                    if closing.said or closing.withheld:  # only where a person argues a side
                         from engine.store.guests import keep_spoken, note_withheld
                     if closing.said:
                         keep_spoken(connection, debate_id, step, closing.said, now)

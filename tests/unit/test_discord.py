@@ -70,7 +70,7 @@ async def told_to_discord() -> list[dict[str, Any]]:
 
 @pytest.fixture
 async def payload() -> dict[str, Any]:
-    """The commands, as Discord is told of them."""
+    """The commands as Discord receives them."""
     commands, _ = await told_to_discord()
     return commands
 

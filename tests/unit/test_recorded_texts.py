@@ -1,6 +1,6 @@
 """Every text that people and models are shown is what was recorded: tests/recorded/texts.
 
-`make record` records them anew, on purpose; the commit that does says what changed and why.
+`make record` renews them, on purpose; the commit that does says what changed and why.
 A file has what one room says, and a language where it is said in five.
 """
 
@@ -109,7 +109,7 @@ def digest(text: str) -> str:
 
 
 async def commands_of_discord() -> str:
-    """Return the commands in all languages, as Discord is told of them."""
+    """Return the commands in all languages, as Discord receives them."""
     return written(await told_to_discord())
 
 

@@ -139,6 +139,8 @@ def test_what_no_database_takes_is_replaced() -> None:
         '{"a' + "b" * 300_000 + "}",
         "{" + "a" * 300_000 + "}",
         "x" * 2_000_000,
+        '{"a": "' + '{"a":[' * 3_200 + '"}',
+        "{'a': '" + "{'a':[" * 3_200 + "'}",
     ],
 )
 def test_huge_answers_end_quickly(text: str) -> None:

@@ -68,7 +68,7 @@ class Rates:
 
 @dataclass
 class Window:
-    """A bucket's current window; `until` is when it starts anew, `barred` the end of a 429."""
+    """A bucket's current window; `until` is when the next one starts, `barred` the end of a 429."""
 
     until: float = 0.0
     used: int = 0
