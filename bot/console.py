@@ -149,7 +149,13 @@ async def _answer(question: str, *, hidden: bool = False) -> str:
     """Return a line as typed; empty at the end of the input."""
     with _hidden() if hidden else nullcontext():
         print(f"{clean(question)}: ", end="", file=sys.stderr, flush=True)
-        line = await _read_line()
+        loop, ready = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(sys.stdin.fileno(), ready.set)
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(sys.stdin.fileno())
+        line = sys.stdin.readline()
     if hidden or not line:
         print(file=sys.stderr, flush=True)
     return line
@@ -168,14 +174,3 @@ def _hidden() -> Iterator[None]:
         yield
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
-
-
-async def _read_line() -> str:
-    """Read a line without blocking the loop."""
-    loop, ready = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(sys.stdin.fileno(), ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(sys.stdin.fileno())
-    return sys.stdin.readline()

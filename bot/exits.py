@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import structlog
@@ -91,7 +91,11 @@ def run(command: Callable[[], Coroutine[Any, Any, None]], wrong_settings: int = 
     gc.enable()
     hold_streams()
     try:
-        _check_words(sys.argv[1:])
+        words = sys.argv[1:]
+        for word in words:
+            shown = os.fsencode(word).decode(errors="backslashreplace")
+            if shown != word:
+                raise UsageError(f"“{headline(shown, 60)}” is not UTF-8 text; write it as UTF-8.")
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_until_terminated(command))
         sys.stdout.flush()
@@ -140,13 +144,6 @@ def hold_streams() -> None:
             setattr(sys, name, stream)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _check_words(words: Iterable[str]) -> None:
-    for word in words:
-        shown = os.fsencode(word).decode(errors="backslashreplace")
-        if shown != word:
-            raise UsageError(f"“{headline(shown, 60)}” is not UTF-8 text; write it as UTF-8.")
 
 
 async def _until_terminated(command: Callable[[], Coroutine[Any, Any, None]]) -> None:

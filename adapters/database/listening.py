@@ -74,28 +74,24 @@ class NotificationExchange:
         pause = FIRST_PAUSE
         while True:
             try:
-                async with await self._connect() as connection:
+                _, _, rest = self._url.partition("://")
+                address = conninfo.make_conninfo(f"postgresql://{rest}", **NETWORK)
+                async with await psycopg.AsyncConnection.connect(
+                    address, autocommit=True
+                ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     pause, self._told_so = FIRST_PAUSE, False
-                    await self._hear(connection)
+                    while True:
+                        async for notice in connection.notifies(timeout=PROBE_SECONDS):
+                            self._ring(notice.payload)
+                        async with asyncio.timeout(PROBE_PATIENCE):
+                            await connection.execute("SELECT 1")
             except (psycopg.Error, TimeoutError) as error:
                 if pause == LONGEST_PAUSE and not self._told_so:
                     log.warning("bell not heard", why=why_of(error).partition("\n")[0])
                     self._told_so = True
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
-
-    async def _connect(self) -> psycopg.AsyncConnection[tuple[object, ...]]:
-        _, _, rest = self._url.partition("://")
-        address = conninfo.make_conninfo(f"postgresql://{rest}", **NETWORK)
-        return await psycopg.AsyncConnection.connect(address, autocommit=True)
-
-    async def _hear(self, connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
-        while True:
-            async for notice in connection.notifies(timeout=PROBE_SECONDS):
-                self._ring(notice.payload)
-            async with asyncio.timeout(PROBE_PATIENCE):
-                await connection.execute("SELECT 1")
 
     def _ring(self, payload: str) -> None:
         sender, rings = orjson.loads(payload)

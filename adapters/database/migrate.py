@@ -94,7 +94,8 @@ async def migrate(database: SqlDatabase) -> str:
         await database.write(schema.create)
     elif current != newest():
         await asyncio.to_thread(upgrade, database)
-    await _note_suits(database, found)
+    if (oldest := suits()) != (found.suits or newest()):
+        await database.run(NOTE_SUITS, oldest=oldest)
     return newest()
 
 
@@ -108,11 +109,6 @@ async def fill(database: SqlDatabase, load: Callable[[Any], None]) -> None:
     if found.revision is not None and found.revision > newest():
         raise _newer(database, found)
     await asyncio.to_thread(upgrade, database, then=load)
-
-
-async def _note_suits(database: SqlDatabase, found: Peek) -> None:
-    if (oldest := suits()) != (found.suits or newest()):
-        await database.run(NOTE_SUITS, oldest=oldest)
 
 
 async def make_ready(database: SqlDatabase) -> None:

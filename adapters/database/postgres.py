@@ -199,7 +199,11 @@ class PostgresServer(Dialect):
     ) -> None:
         self._shown, self._address = address, {**NETWORK, **address}
         self._password = str(address.get("password") or "")
-        self.name = _name(address)
+        where = address.get("host") or address.get("hostaddr") or "this machine"
+        port = address.get("port")
+        self.name = f"{address.get('dbname') or address.get('user')} at {where}" + (
+            f":{port}" if port else ""
+        )
         self.gathers = self._runs = writable
         self._start_seconds = start_seconds
         self._known = False
@@ -239,12 +243,22 @@ class PostgresServer(Dialect):
 
     def _commit(self, group: Group) -> list[Any]:
         """Commit a group once, unless an earlier try turns out to have done so."""
-        connection = self._writing()
+        if self._writer is None or _is_lost(self._writer):
+            self._writer = None  # in case the next line fails
+            self._writer = self._connect(SILENCE_SECONDS)
+        connection = self._writer
         if group.doubtful is not None and self._was_committed(connection, group.doubtful):
             return group.results
         group.doubtful, number = None, None
         try:
-            number = connection.begin(self._begin(alone=len(group.operations) == 1))
+            number = connection.begin(
+                BEGIN.format(
+                    lock=LOCK_MS if len(group.operations) == 1 else GROUP_LOCK_MS,
+                    statement=STATEMENT_MS,
+                    idle=IDLE_MS,
+                    durably=self._durably,
+                )
+            )
             group.results = [operation(connection) for operation in group.operations]
         except BaseException as error:
             connection.roll_back()
@@ -269,20 +283,6 @@ class PostgresServer(Dialect):
         if status == "in progress":
             raise psycopg.OperationalError("the server still ends an earlier transaction")
         return bool(status == "committed")
-
-    def _begin(self, *, alone: bool) -> str:
-        return BEGIN.format(
-            lock=LOCK_MS if alone else GROUP_LOCK_MS,
-            statement=STATEMENT_MS,
-            idle=IDLE_MS,
-            durably=self._durably,
-        )
-
-    def _writing(self) -> PostgresConnection:
-        if self._writer is None or _is_lost(self._writer):
-            self._writer = None  # in case the next line fails
-            self._writer = self._connect(SILENCE_SECONDS)
-        return self._writer
 
     # --- reading -----------------------------------------------------------------------
 
@@ -391,7 +391,10 @@ class PostgresServer(Dialect):
             except psycopg.Error as error:
                 if not self._is_passing(error):
                     raise
-                self._note_away(error)
+                with self._telling:
+                    if self._away_since is None and self._runs:
+                        self._away_since = time.monotonic()
+                        log.warning("database away", database=self.name, why=self._say(error))
                 if time.monotonic() + delay > self._gives_up_at(began):
                     raise
             else:
@@ -422,12 +425,6 @@ class PostgresServer(Dialect):
     def _waits(self) -> bool:
         """Whether what the server cannot do now is waited for, for however long."""
         return self._runs and self._known and self._ending_since is None
-
-    def _note_away(self, error: psycopg.Error) -> None:
-        with self._telling:
-            if self._away_since is None and self._runs:
-                self._away_since = time.monotonic()
-                log.warning("database away", database=self.name, why=self._say(error))
 
     def _note_back(self) -> None:
         if self._away_since is None:
@@ -507,14 +504,6 @@ def _peek(connection: SqlConnection) -> Peek:
     at = connection.value(REVISION) if VERSIONS in tables else None
     noted = connection.value(SUITS) if at and "installation" in tables else None
     return Peek(tables, at and str(at), noted)
-
-
-def _name(address: Mapping[str, Any]) -> str:
-    where = address.get("host") or address.get("hostaddr") or "this machine"
-    port = address.get("port")
-    return f"{address.get('dbname') or address.get('user')} at {where}" + (
-        f":{port}" if port else ""
-    )
 
 
 def _is_lost(connection: PostgresConnection) -> bool:

@@ -323,7 +323,14 @@ class DiscordInteractionHandler:
             return
         if said.public is not None or self._may_tell_late(str(interaction.channel_id)):
             with speaking(language_around(interaction)):
-                await self._say(interaction, said.public or say(texts.ASK_AGAIN))
+                text = said.public or say(texts.ASK_AGAIN)
+                late = say(texts.TOO_LATE, user=interaction.user.id, answer=text)
+                try:
+                    for piece in _pieces(late):
+                        body = {"embeds": [{"description": piece}]}
+                        await self.venue.say(str(interaction.channel_id), body)
+                except RostrumError as error:
+                    log.warning("answer lost", place=interaction.channel_id, why=str(error))
 
     def _may_tell_late(self, place: str) -> bool:
         """Return whether to say in public that a private answer was lost: once a minute a place.
@@ -339,15 +346,6 @@ class DiscordInteractionHandler:
             return False
         self.told_late[place] = now
         return True
-
-    async def _say(self, interaction: Interaction, text: str) -> None:
-        late = say(texts.TOO_LATE, user=interaction.user.id, answer=text)
-        try:
-            for piece in _pieces(late):
-                body = {"embeds": [{"description": piece}]}
-                await self.venue.say(str(interaction.channel_id), body)
-        except RostrumError as error:
-            log.warning("answer lost", place=interaction.channel_id, why=str(error))
 
 
 def _named(interaction: Interaction) -> str:

@@ -106,16 +106,13 @@ class Shard:
         async for held in self.shares.follow():
             self.leaving = self.number not in held
             if self.leaving and await self._is_heard_elsewhere():
-                await self._finish_answers()
+                # Wait, not for long, until what is being answered here is answered.
+                self.over, until = True, time.monotonic() + ANSWER_SECONDS
+                while (  # noqa: ASYNC110 - it is looked at
+                    self._desk and self._desk.at_work and time.monotonic() < until
+                ):
+                    await asyncio.sleep(LOOK_SECONDS)
                 return
-
-    async def _finish_answers(self) -> None:
-        """Wait, not for long, until what is being answered here is answered."""
-        self.over, until = True, time.monotonic() + ANSWER_SECONDS
-        while (  # noqa: ASYNC110 - it is looked at
-            self._desk and self._desk.at_work and time.monotonic() < until
-        ):
-            await asyncio.sleep(LOOK_SECONDS)
 
     async def _is_heard_elsewhere(self) -> bool:
         """Wait for the next holder; False if this process holds the shard again.
@@ -168,7 +165,12 @@ class Shard:
             except VenueAwayError as error:
                 log.warning("gateway unavailable", why=str(error))
             except KNOWN as error:
-                _refuse_final(error)
+                # Raise SettingsError for an end that reconnecting would only repeat.
+                final = isinstance(error, discord.PrivilegedIntentsRequired)
+                if isinstance(error, discord.ConnectionClosed):
+                    final = error.code in FINAL_CODES
+                if final:
+                    raise SettingsError(texts.GATEWAY_REFUSED.format(why=error)) from error
                 log.warning("gateway connection ended", why=why_of(error))
             except Exception:  # an event that discord.py cannot parse ends its client
                 log.exception("unhandled error in the gateway connection")
@@ -179,7 +181,11 @@ class Shard:
 
     async def _live(self) -> None:
         """Run one client until it ends."""
-        client = self._open(await self._find_gateway())
+        found = await self.line.rest.gateway()
+        if found.remaining < max(1, len(self.shares.held)):
+            log.error("IDENTIFY limit reached", seconds=found.reset_seconds)
+            await asyncio.sleep(found.reset_seconds)
+        client = self._open(found)
         token = self.line.token.get_secret_value().strip()
         living, patience = asyncio.create_task(client.start(token)), self.line.patience
         try:
@@ -187,7 +193,11 @@ class Shard:
                 await asyncio.wait([living], timeout=left)
         finally:
             silent = not living.done()
-            await _end(living)
+            # Discord.py connects within `asyncio.wait_for`, which before Python 3.12 loses a
+            # cancellation that arrives at the moment of success.
+            while not living.done():
+                living.cancel()
+                await asyncio.wait([living], timeout=CANCEL_AGAIN_SECONDS)
             await client.close()
             await client.finish()
             self.presence.lost()
@@ -213,34 +223,6 @@ class Shard:
             self.line.rest,
             self.presence,
         )
-
-    async def _find_gateway(self) -> Gateway:
-        """Ask for the gateway's address, and wait while no session may be started."""
-        found = await self.line.rest.gateway()
-        if found.remaining < max(1, len(self.shares.held)):
-            log.error("IDENTIFY limit reached", seconds=found.reset_seconds)
-            await asyncio.sleep(found.reset_seconds)
-        return found
-
-
-async def _end(living: asyncio.Task[None]) -> None:
-    """Cancel a task repeatedly until it has ended.
-
-    discord.py connects within `asyncio.wait_for`, which before Python 3.12 loses a cancellation
-    that arrives at the moment of success.
-    """
-    while not living.done():
-        living.cancel()
-        await asyncio.wait([living], timeout=CANCEL_AGAIN_SECONDS)
-
-
-def _refuse_final(error: BaseException) -> None:
-    """Raise SettingsError for an end that reconnecting would only repeat."""
-    final = isinstance(error, discord.PrivilegedIntentsRequired)
-    if isinstance(error, discord.ConnectionClosed):
-        final = error.code in FINAL_CODES
-    if final:
-        raise SettingsError(texts.GATEWAY_REFUSED.format(why=error)) from error
 
 
 FIRST_PAUSE = 1.0

@@ -144,14 +144,6 @@ def ground_of(interaction: Interaction) -> PlaceCapabilities:
     place, inside = interaction.channel_id, isinstance(channel, discord.Thread)
     files = missing(held, FOR_FILES) and Text(texts.NO_FILES, place=place)
     removal = missing(held, FOR_SECRET) and Text(texts.NO_REMOVAL, place=place)
-    return PlaceCapabilities(
-        unfit=_unfit_kind(channel, held) or _lacking(held, place, inside=inside),
-        no_files=files or "",
-        no_removal=removal or "",
-    )
-
-
-def _unfit_kind(channel: object, held: discord.Permissions) -> str:
     kind = getattr(channel, "type", None)
     said = ""
     if kind in VOICE:
@@ -160,7 +152,12 @@ def _unfit_kind(channel: object, held: discord.Permissions) -> str:
         said = texts.NO_FORUM
     elif isinstance(channel, discord.Thread) and channel.locked and not held.manage_threads:
         said = texts.LOCKED_HERE
-    return Text(said, place=str(getattr(channel, "id", ""))) if said else ""
+    return PlaceCapabilities(
+        unfit=(Text(said, place=str(getattr(channel, "id", ""))) if said else "")
+        or _lacking(held, place, inside=inside),
+        no_files=files or "",
+        no_removal=removal or "",
+    )
 
 
 def _lacking(held: discord.Permissions, place: int | None, *, inside: bool) -> str:

@@ -64,7 +64,10 @@ async def keep_registered(
         after = pause
         for path in paths:
             try:
-                await _register(tree, rest, path)
+                wanted = await _payload(tree)
+                if not same(wanted, await _known(rest, path)):
+                    await rest.request(DiscordAct.EDIT, "PUT", path, body=wanted)
+                    log.info("commands registered", path=path)
             except VenueError as error:
                 refused.append(path)
                 after = max(after, error.retry_after if isinstance(error, VenueAwayError) else 0.0)
@@ -98,13 +101,6 @@ def _paths_of(rest: DiscordRest, guild_ids: Sequence[int]) -> list[str]:
     return [f"{application}/guilds/{guild}/commands" for guild in guild_ids] or [
         f"{application}/commands"
     ]
-
-
-async def _register(tree: app_commands.CommandTree, rest: DiscordRest, path: str) -> None:
-    wanted = await _payload(tree)
-    if not same(wanted, await _known(rest, path)):
-        await rest.request(DiscordAct.EDIT, "PUT", path, body=wanted)
-        log.info("commands registered", path=path)
 
 
 @reads(unreadable)

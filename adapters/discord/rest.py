@@ -231,7 +231,11 @@ class DiscordRest:
         named = {"channel_id": place, "message_id": message, **ids}
         route = Route(method, path, **{k: v for k, v in named.items() if f"{{{k}}}" in path})
         lane = f"{method} {path} {place}"
-        self._refuse_early(lane)
+        now = time.monotonic()
+        self._shut = {key: until for key, until in self._shut.items() if until > now}
+        left = max(self._shut.get(lane, now), self._shut.get("", now)) - now
+        if left > 0:
+            raise slow_down(left)
         given = {"json": body, "form": form, "params": params}
         sent: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         try:
@@ -261,7 +265,19 @@ class DiscordRest:
         async with self._asking:
             if self._gateway is None or time.monotonic() > self._gateway[1] + FRESH_SECONDS:
                 found = await self.request(DiscordAct.READ, "GET", "/gateway/bot")
-                self._gateway = _gateway_of(found), time.monotonic()
+                limit = found.get("session_start_limit") or {}
+                self._gateway = (
+                    (
+                        Gateway(
+                            url=found["url"],
+                            shards=max(1, int(found["shards"])),
+                            remaining=limit.get("remaining", float("inf")),
+                            reset_seconds=limit.get("reset_after", 0) / 1000,
+                            concurrency=max(1, int(limit.get("max_concurrency", 1))),
+                        )
+                    ),
+                    time.monotonic(),
+                )
             return self._gateway[0]
 
     async def close(self) -> None:
@@ -284,14 +300,6 @@ class DiscordRest:
                 self.me, self._http = str(user["id"]), http
             return self._http
 
-    def _refuse_early(self, lane: str) -> None:
-        """Refuse requests that Discord would refuse: ten thousand of those ban the address."""
-        now = time.monotonic()
-        self._shut = {key: until for key, until in self._shut.items() if until > now}
-        left = max(self._shut.get(lane, now), self._shut.get("", now)) - now
-        if left > 0:
-            raise slow_down(left)
-
 
 async def _refuse_unready(
     _: aiohttp.ClientSession, __: SimpleNamespace, end: aiohttp.TraceRequestEndParams
@@ -308,17 +316,6 @@ async def _refuse_unready(
         after = 1.0
     code = int(answer.get("code") or 0)
     raise UnreadyError(status, after + MARGIN, "X-RateLimit-Global" in headers, code)
-
-
-def _gateway_of(found: Json) -> Gateway:
-    limit = found.get("session_start_limit") or {}
-    return Gateway(
-        url=found["url"],
-        shards=max(1, int(found["shards"])),
-        remaining=limit.get("remaining", float("inf")),
-        reset_seconds=limit.get("reset_after", 0) / 1000,
-        concurrency=max(1, int(limit.get("max_concurrency", 1))),
-    )
 
 
 def _read(text: str) -> dict[str, Any]:

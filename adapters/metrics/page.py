@@ -190,7 +190,12 @@ def _metric(family: Family, values: Mapping[Labels, float | Histogram]) -> Metri
         held = core.HistogramMetricFamily(family.name, family.about, labels=family.labels)
         for labels, value in sorted(values.items(), key=itemgetter(0)):
             if isinstance(value, Histogram):
-                held.add_metric(labels, _cumulative(value), sum_value=value.sum)
+                bounds = [*map(str, value.bounds), "+Inf"]
+                held.add_metric(
+                    labels,
+                    list(zip(bounds, accumulate(value.buckets), strict=True)),
+                    sum_value=value.sum,
+                )
         return held
     counts = family.kind == "counter"
     kind = core.CounterMetricFamily if counts else core.GaugeMetricFamily
@@ -199,8 +204,3 @@ def _metric(family: Family, values: Mapping[Labels, float | Histogram]) -> Metri
         if not isinstance(value, Histogram):
             plain.add_metric(labels, value)
     return plain
-
-
-def _cumulative(found: Histogram) -> list[tuple[str, float]]:
-    bounds = [*map(str, found.bounds), "+Inf"]
-    return list(zip(bounds, accumulate(found.buckets), strict=True))

@@ -169,7 +169,9 @@ def read_answer(content: bytes, asked: str, secrets: Sequence[str] = ()) -> Outc
         return _unreadable("answered with something that is not JSON")
     if not isinstance(body, dict):
         return _unreadable("answered with JSON that is not a completion")
-    choice = _first_choice(body)
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    choice = first if isinstance(first, dict) else {}
     failure = body.get("error") or choice.get("error")
     if failure:
         return _failed(failure, body, asked, secrets)
@@ -250,12 +252,6 @@ def _stated(outcome: _Judged, body: dict[str, Any]) -> _Judged:
 def _is_doubtful(usage: dict[str, Any]) -> bool:
     figures = (*map(usage.get, ("cost", "prompt_tokens", "completion_tokens")), _upstream(usage))
     return any(one is not None and not _is_amount(one) for one in figures)
-
-
-def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
-    choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
 
 
 class AnswerParts(NamedTuple):

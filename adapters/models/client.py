@@ -264,7 +264,13 @@ class BackendExchange:
             outcome = replace(outcome, cost=0.0)
         outcome = bounded(outcome, tokens_in(self._call), self._cap)
         self._count(outcome)
-        return await self._priced(outcome)
+        if self._backend.local:
+            return replace(outcome, cost=0.0, origin=Origin.LOCAL)
+        price, usage = self._call.price, outcome.usage
+        stated = outcome.origin is Origin.REPLY
+        if price is None and (stated or None not in (usage.tokens_in, usage.tokens_out)):
+            price = await self._models.price(self._call.model)
+        return billed(outcome, price, tokens_in(self._call), self._cap)
 
     def _count(self, outcome: Outcome) -> None:
         """Give back the tokens that a try was held to and did not take."""
@@ -322,7 +328,8 @@ class BackendExchange:
             if outcome.cost is None and stated:
                 outcome = replace(outcome, cost=stated, origin=Origin.REPLY)
         if isinstance(outcome, CallAnswer):
-            return self._whole(outcome)
+            cut = outcome.finish == CUT_OFF and len(outcome.text) <= MOST_TEXT
+            return replace(outcome, then=Next.WIDER) if cut and self._doubles() else outcome
         if self._learns(outcome, response, habits):
             return replace(outcome, then=Next.NOW)
         return self._widen(outcome)
@@ -361,11 +368,6 @@ class BackendExchange:
             return replace(fault, then=Next.FINAL)
         return replace(fault, then=Next.WIDER)
 
-    def _whole(self, answer: CallAnswer) -> CallAnswer:
-        """Double the token cap, once, for an answer that it cut off."""
-        cut = answer.finish == CUT_OFF and len(answer.text) <= MOST_TEXT
-        return replace(answer, then=Next.WIDER) if cut and self._doubles() else answer
-
     def _doubles(self) -> bool:
         """Double the token cap, if it was not yet, and the model's context has room for that."""
         if self._doubled or self._lowered:
@@ -373,13 +375,3 @@ class BackendExchange:
         self._doubled = True
         self._cap *= 2
         return True
-
-    async def _priced(self, outcome: Outcome) -> Outcome:
-        """Add what the try counts at: 0 if local, else see billing.py."""
-        if self._backend.local:
-            return replace(outcome, cost=0.0, origin=Origin.LOCAL)
-        price, usage = self._call.price, outcome.usage
-        stated = outcome.origin is Origin.REPLY
-        if price is None and (stated or None not in (usage.tokens_in, usage.tokens_out)):
-            price = await self._models.price(self._call.model)
-        return billed(outcome, price, tokens_in(self._call), self._cap)

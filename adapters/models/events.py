@@ -66,7 +66,9 @@ class EventReader:
         if self._at_start:
             line, self._at_start = line.removeprefix(_MARK), False
         if not line:
-            return self._dispatch()
+            event = Event(self._kind or "message", "\n".join(self._data)) if self._data else None
+            self._kind, self._data, self.pending = "", [], 0
+            return event
         name, _, value = line.partition(b":")  # a comment is a line whose name is empty
         text = value.removeprefix(b" ").decode("utf-8", "replace")
         if name == b"data":
@@ -74,11 +76,6 @@ class EventReader:
         elif name == b"event":
             self._kind = text
         return None
-
-    def _dispatch(self) -> Event | None:
-        event = Event(self._kind or "message", "\n".join(self._data)) if self._data else None
-        self._kind, self._data, self.pending = "", [], 0
-        return event
 
 
 class Completion:
@@ -181,22 +178,14 @@ class Completion:
             self._error, self._over = error, True
         self.usage = chunk.get("usage") or self.usage
         self._model = model_of(chunk, self._model)
-        for choice in _choices(chunk):
-            self._extend(choice)
-
-    def _extend(self, choice: dict[str, Any]) -> None:
-        delta = read_delta(choice)
-        self._texts.append(delta.text)
-        self._length += len(delta.text)
-        self._refusal = (self._refusal + delta.refusal)[:MOST_TEXT]
-        self._reasoning.append(delta.reasoning)
-        self._finish = str(choice.get("finish_reason") or self._finish)
-        if choice.get("error"):
-            self._error, self._over = choice["error"], True
-
-
-def _choices(chunk: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a chunk's parts of the one requested choice."""
-    choices = chunk.get("choices")
-    listed = choices if isinstance(choices, list) else []
-    return [each for each in listed if isinstance(each, dict) and not each.get("index")]
+        choices = chunk.get("choices")
+        listed = choices if isinstance(choices, list) else []
+        for choice in [each for each in listed if isinstance(each, dict) and not each.get("index")]:
+            delta = read_delta(choice)
+            self._texts.append(delta.text)
+            self._length += len(delta.text)
+            self._refusal = (self._refusal + delta.refusal)[:MOST_TEXT]
+            self._reasoning.append(delta.reasoning)
+            self._finish = str(choice.get("finish_reason") or self._finish)
+            if choice.get("error"):
+                self._error, self._over = choice["error"], True

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple
 
-from engine.values.ports import AnswerSchema, Call, ChatMessage
+from engine.values.ports import Call, ChatMessage
 
 # Marks in a prompt up to which a provider caches it, for those that cache nothing unmarked.
 #
@@ -168,18 +168,14 @@ def request_body(call: Call, habits: Habits, cap: int) -> dict[str, Any]:
     if call.schema is not None:
         rung = habits.rung(call)
         if rung is Rung.SCHEMA:
-            body["response_format"] = _schema_format(call.schema)
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {
+                    "name": call.schema.name,
+                    "schema": call.schema.json_schema,
+                    "strict": call.schema.strict,
+                },
+            }
         elif rung is Rung.OBJECT:
             body["response_format"] = {"type": "json_object"}
     return body
-
-
-def _schema_format(schema: AnswerSchema) -> dict[str, Any]:
-    return {
-        "type": "json_schema",
-        "json_schema": {
-            "name": schema.name,
-            "schema": schema.json_schema,
-            "strict": schema.strict,
-        },
-    }

@@ -100,7 +100,11 @@ def _read(body: Any, model: str, texts: int) -> Moderation | CallFault:
     results = body.get("results") if isinstance(body, dict) else None
     if not isinstance(results, list) or len(results) not in (1, texts):
         return UNREADABLE
-    if not all(isinstance(one, dict) and _says(one) for one in results):
+    if not all(
+        isinstance(one, dict)
+        and (isinstance(one.get("flagged"), bool) or isinstance(one.get("categories"), dict))
+        for one in results
+    ):
         return UNREADABLE
     named = body.get("model")
     return Moderation(
@@ -108,10 +112,6 @@ def _read(body: Any, model: str, texts: int) -> Moderation | CallFault:
         flagged=any(map(_is_flagged, results)),
         categories=tuple(dict.fromkeys(name for one in results for name in _categories(one))),
     )
-
-
-def _says(result: dict[str, Any]) -> bool:
-    return isinstance(result.get("flagged"), bool) or isinstance(result.get("categories"), dict)
 
 
 def _is_flagged(result: dict[str, Any]) -> bool:

@@ -160,16 +160,12 @@ class PriceBook:
         listed = await self._listed(backend) if backend.known.prices else {}
         if model.name in listed:
             return listed[model.name]
-        return await self._look_up(backend.base_url, model.name)
-
-    async def _look_up(self, base_url: str, name: str) -> Price | None:
-        """Return a bundled price, refreshed as often as prices may change."""
         if monotonic() - self._bundled_at > STEP.total_seconds():
             self._bundled, self._bundled_at = {}, monotonic()
-        known, key = self._bundled, (base_url, name)
+        known, key = self._bundled, (backend.base_url, model.name)
         if key not in known:
             # In a thread: it imports the data and reads two days of prices.
-            known[key] = await asyncio.to_thread(bundled_price, base_url, name)
+            known[key] = await asyncio.to_thread(bundled_price, backend.base_url, model.name)
         return known[key]
 
     async def _listed(self, backend: Backend) -> dict[str, Price | None]:

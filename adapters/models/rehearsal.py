@@ -84,7 +84,13 @@ class Fabricator:
             case "object":
                 return self._object(node, name)
             case "array":
-                return self._array(node, name)
+                fewest = node["minItems"]
+                most = node.get("maxItems", max(fewest, 1) + 1)
+                if name in _RARE and not fewest and self._chance.random() < _SELDOM:
+                    return []
+                more = 0 if name in _FEW else 2
+                wanted = self._chance.randint(fewest, max(fewest, min(most, fewest + more)))
+                return [self.value(node["items"], name) for _ in range(min(most, wanted))]
             case "integer":
                 return self._chance.randint(node["minimum"], node["maximum"])
             case "number":
@@ -110,15 +116,6 @@ class Fabricator:
                     made[name] = self._text(about)
         return made
 
-    def _array(self, node: Schema, name: str) -> list[Any]:
-        fewest = node["minItems"]
-        most = node.get("maxItems", max(fewest, 1) + 1)
-        if name in _RARE and not fewest and self._chance.random() < _SELDOM:
-            return []
-        more = 0 if name in _FEW else 2
-        wanted = self._chance.randint(fewest, max(fewest, min(most, fewest + more)))
-        return [self.value(node["items"], name) for _ in range(min(most, wanted))]
-
     def _text(self, name: str) -> str:
         self._told += 1
         if name not in self._texts:
@@ -131,17 +128,17 @@ class Fabricator:
         point = self._points[self._pointed % len(self._points)]
         self._pointed += 1
         if name == "claim":
-            claim, rest = _first_sentence(point.text)
+            end = _SENTENCE.search(point.text)
+            claim, rest = (
+                (point.text[: end.end()].strip(), point.text[end.end() :].strip())
+                if end
+                else (point.text, "")
+            )
             self._stated = rest if len(rest) >= _REASONED else point.text
             return f"{point.title}: {claim}"
         if name == "id" or name.endswith("_id"):
             return f"{self._side}-{self._told}"
         return point.title if name.lower() in _TITLES else point.text
-
-
-def _first_sentence(text: str) -> tuple[str, str]:
-    end = _SENTENCE.search(text)
-    return (text[: end.end()].strip(), text[end.end() :].strip()) if end else (text, "")
 
 
 # Ballots of rehearsal models: from the contenders' names and the topic, or by a set bias.

@@ -67,15 +67,14 @@ def load_script(language: str, stance: str) -> Script:
     text = files(__package__).joinpath("scripts", f"{known}.toml").read_text("utf-8")
     whole = tomllib.loads(text)
     phrases = {name: tuple(lines) for name, lines in whole["phrases"].items()}
-    return _script(whole["motion"], whole[stance], phrases)
-
-
-def _script(motion: str, side: dict[str, Any], phrases: Mapping[str, tuple[str, ...]]) -> Script:
+    side = whole[stance]
     names = ("opening", "rebuttal", "unquoted", "assumptions", "synthesis", "decision")
     lines = {name: tuple(side.get(name, ())) for name in names}  # a table has no closing
     points = tuple(ArgumentPoint(p["title"], p["text"]) for p in side["points"])
     premises = tuple(ArgumentPoint(p["title"], p["text"]) for p in side.get("premises", ()))
-    return Script(motion=motion, points=points, premises=premises, phrases=phrases, **lines)
+    return Script(
+        motion=whole["motion"], points=points, premises=premises, phrases=phrases, **lines
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class SceneSpeaker:
         if scene.kind == "ballot" and name in BENCH:  # so that no two of them say the same
             style = chance(scene.topic).randrange(len(BENCH)) + BENCH.index(name)
         if at_table:
-            order = _dealt(order, scene.rank, 3)
+            order = [text for at in range(3) for text in order[(scene.rank + at) % 3 :: 3]]
         if scene.kind not in SPOKEN:  # who judges or directs names points that were made
             order = sorted(_turned(order, style), key=lambda p: _core(p) not in scene.heard)
         return cls(scene, script, tuple(order), style)
@@ -147,7 +146,7 @@ class SceneSpeaker:
                 revises = scene.round.startswith("revision")
                 points = self.revised() if revises else self.order
                 title = points[("first", "second", "third", "new").index(name)].title
-                return title if revises else _within(title)
+                return title if revises else title[0].replace("İ", "i").lower() + title[1:]
 
     def revised(self) -> tuple[ArgumentPoint, ArgumentPoint, ArgumentPoint, ArgumentPoint]:
         """Return two points that an agent keeps in a revision, the one it drops, and a new one."""
@@ -241,21 +240,11 @@ def _turned(texts: Sequence[T], start: int) -> list[T]:
     return list(texts[start:]) + list(texts[:start])
 
 
-def _dealt(texts: Sequence[T], rank: int, parties: int) -> list[T]:
-    """Return one party's share of texts, and then the others'."""
-    return [text for at in range(parties) for text in texts[(rank + at) % parties :: parties]]
-
-
 @cache
 def _core(text: str | ArgumentPoint) -> str:
     """Return the longest part of a text's sentences between blanks, to find it again by."""
     parts = _SLOT.split(text.text if isinstance(text, ArgumentPoint) else text)
     return max((said for part in parts for said in _STOP.split(part)), key=len)
-
-
-def _within(title: str) -> str:
-    """Return a title as within a sentence; Turkish has its own capital of i."""
-    return title[0].replace("İ", "i").lower() + title[1:]
 
 
 def compose(scene: Scene, options: RehearsalOptions) -> str:
@@ -266,7 +255,12 @@ def compose(scene: Scene, options: RehearsalOptions) -> str:
     shortening = scene.kind == "shorten"
     over = options.over == "always" or (options.over == "once" and not shortening)
     if scene.closing and scene.words is None:
-        return _closing(speaker, over)
+        script = speaker.script
+        synthesis, decision = speaker.line(script.synthesis), speaker.line(script.decision)
+        if over:
+            synthesis = _fit(synthesis, _OVER_WORDS // 5, speaker)
+            decision = _fit(decision, _OVER_WORDS // 2, speaker)
+        return f"{synthesis}\n\n---\n\n{decision}"
     lead, points = _body(speaker)
     points = points[: scene.arguments]
     if over:
@@ -336,15 +330,6 @@ def _body(speaker: SceneSpeaker) -> tuple[str, list[ArgumentPoint]]:
     start = 3 + number * (scene.number - 1)
     points = [*order, *script.premises] if scene.round.startswith("free") else order
     return speaker.answer(script.unquoted), speaker.fresh(points, start)[:number]
-
-
-def _closing(speaker: SceneSpeaker, over: bool) -> str:
-    script = speaker.script
-    synthesis, decision = speaker.line(script.synthesis), speaker.line(script.decision)
-    if over:
-        synthesis = _fit(synthesis, _OVER_WORDS // 5, speaker)
-        decision = _fit(decision, _OVER_WORDS // 2, speaker)
-    return f"{synthesis}\n\n---\n\n{decision}"
 
 
 def _numbered(lead: str, points: list[ArgumentPoint], speaker: SceneSpeaker) -> str:

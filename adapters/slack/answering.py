@@ -158,7 +158,12 @@ class SlackInteractionHandler:
         _refuse_what_slack_lacks(command)
         person = await self._with_groups(await self._asking(asker, command))
         if person.manager:
-            await self._check_groups(person, command)
+            given = command.arguments
+            if isinstance(given, SettingsArguments):
+                named = given.changes.get("starters", "").strip()
+                if named.casefold() not in RESET:
+                    people = (await self.workspaces.find(person.community)).people
+                    await people.groups(person.user, parse_list("starters", named))
         ground = PlaceCapabilities(no_removal=texts.NOT_HIDDEN)
         if command.name in ("start", "rematch", "league", "schedule"):
             ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
@@ -188,15 +193,6 @@ class SlackInteractionHandler:
         except VenueError as error:
             return person.model_copy(update={"roles_unknown": error.text})
         return person.model_copy(update={"roles": roles})
-
-    async def _check_groups(self, person: Requester, command: Invocation) -> None:
-        """Refuse user groups whose members cannot be read. Raises VenueError, which says why."""
-        given = command.arguments
-        if isinstance(given, SettingsArguments):
-            named = given.changes.get("starters", "").strip()
-            if named.casefold() not in RESET:
-                people = (await self.workspaces.find(person.community)).people
-                await people.groups(person.user, parse_list("starters", named))
 
     async def finish(self, whisper: EphemeralReply, answer: Answer) -> None:
         """Show an answer; after a start also a link to the thread, once it is open."""

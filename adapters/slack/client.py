@@ -151,8 +151,21 @@ class SlackClient:
             return
         author = (body.get("message") or {}).get("user")
         home = await self._find_home(author, context.team_id)
-        place = _place_of(home.team if home else context.team_id or "", body)
-        asker = _asker_of(place, body)
+        container = body["container"]
+        root = (body.get("message") or {}).get("thread_ts") or container.get("thread_ts")
+        inside = root is not None and root != container["message_ts"]
+        place = SlackPlace(
+            home.team if home else context.team_id or "",
+            container["channel_id"],
+            root if inside else None,
+        )
+        asker = ReplyTarget(
+            team=place.team,
+            channel=place.channel,
+            user=body["user"]["id"],
+            response_url=body.get("response_url", ""),
+            thread=str(place) if place.root else None,
+        )
         if home is None:
             log.info("button from an unknown workspace", action=action["action_id"])
             self._spawn(EphemeralReply(self._desk.workspaces, asker).say(say(texts.NOT_SERVED)))
@@ -188,6 +201,8 @@ class SlackClient:
             place = await self._find_place(home.team, item["channel"], item["ts"])
             if place is None or home.people.is_bot(event["user"]):
                 return
+            seconds, _, fraction = event["event_ts"].partition(".")
+            whole = datetime.fromtimestamp(int(seconds), UTC)
             seen = ReactionSeen(
                 place=place,
                 message=item["ts"],
@@ -195,7 +210,7 @@ class SlackClient:
                 option=option,
                 added=event["type"] == "reaction_added",
                 event=body["event_id"],
-                given_at=_moment(event["event_ts"]),
+                given_at=whole.replace(microsecond=int(f"{fraction:0<6}"[:6])),
             )
             heard = await self._desk.listener(seen)
         if debate := voted_in(heard):
@@ -262,31 +277,6 @@ class SlackClient:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _moment(ts: str) -> datetime:
-    """Return a Slack timestamp's time, to the microsecond."""
-    seconds, _, fraction = ts.partition(".")
-    whole = datetime.fromtimestamp(int(seconds), UTC)
-    return whole.replace(microsecond=int(f"{fraction:0<6}"[:6]))
-
-
-def _asker_of(place: SlackPlace, body: Json) -> ReplyTarget:
-    return ReplyTarget(
-        team=place.team,
-        channel=place.channel,
-        user=body["user"]["id"],
-        response_url=body.get("response_url", ""),
-        thread=str(place) if place.root else None,
-    )
-
-
-def _place_of(team: str, body: Json) -> SlackPlace:
-    """Return the place of a button's message."""
-    container = body["container"]
-    root = (body.get("message") or {}).get("thread_ts") or container.get("thread_ts")
-    inside = root is not None and root != container["message_ts"]
-    return SlackPlace(team, container["channel_id"], root if inside else None)
 
 
 def _vote_of(place: SlackPlace, body: Json, option: str | None) -> ButtonPressed:

@@ -348,7 +348,11 @@ def _payload(card: Card, piece: Piece) -> SlackPayload:
     number = Reference.read(piece.reference).mark
     below = [number]
     if piece.last:
-        blocks += [_state(card.state)] if card.state else []
+        blocks += (
+            [{"type": "section", "text": {"type": "mrkdwn", "text": _said_of(card.state)}}]
+            if card.state
+            else []
+        )
         # Slack has no secret ballots, and so no buttons for them.
         secret = card.ballot is not None and card.ballot.kind is BallotKind.SECRET
         blocks += [row(card.buttons)] if card.buttons and not secret else []
@@ -364,11 +368,6 @@ def _payload(card: Card, piece: Piece) -> SlackPayload:
     files = card.attached() if piece.last else ()
     broadcast = card.broadcast and piece.number == 1
     return SlackPayload(fallback(whole, *tokens), blocks, files, broadcast, card.speaker)
-
-
-def _state(progress: Progress) -> dict[str, Any]:
-    """Return the block of a state."""
-    return {"type": "section", "text": {"type": "mrkdwn", "text": _said_of(progress)}}
 
 
 def _said_of(progress: Progress) -> str:

@@ -182,7 +182,13 @@ class SlackVenue:
         posted = await self._write_as(payload.speaker, where, body)
         ts = str(posted["ts"])
         if payload.files:
-            await self._share(where, payload)
+            # A missing file is better than a second message.
+            await asyncio.sleep(self._pace.gap)  # the files arrive as one more message of this turn
+            try:
+                rest = (await self._home(where)).rest
+                await share_files(rest, where.channel, where.root, await drawn(payload.files))
+            except VenueError as error:
+                log.warning("file not shared", place=str(where), why=str(error))
         return ts
 
     def unnamed(self, place: str) -> Unnamed | None:
@@ -236,7 +242,11 @@ class SlackVenue:
     @reads(unreadable)
     async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
         """Return what a user wrote in a thread since a message, edited as it is now."""
-        own = [one async for one in self._read(SlackPlace.parse(place), after) if _is_of(one, user)]
+        own = [
+            one
+            async for one in self._read(SlackPlace.parse(place), after)
+            if one.get("user") == user and not one.get("bot_id")
+        ]
         return [said for one in own if (said := typed(str(one.get("text") or "")).strip())]
 
     @reads(unreadable)
@@ -361,15 +371,6 @@ class SlackVenue:
             self._unnamed.clear()
         self._unnamed[str(where)] = why
 
-    async def _share(self, where: SlackPlace, payload: SlackPayload) -> None:
-        """Add files to a posted message; a missing file is better than a second message."""
-        await asyncio.sleep(self._pace.gap)  # the files arrive as one more message of this turn
-        try:
-            rest = (await self._home(where)).rest
-            await share_files(rest, where.channel, where.root, await drawn(payload.files))
-        except VenueError as error:
-            log.warning("file not shared", place=str(where), why=str(error))
-
     async def _kept(self, where: SlackPlace, message: str) -> Json:
         asked = {"channel": where.channel, "timestamp": message, "full": True}
         rest = (await self._home(where)).rest
@@ -396,8 +397,3 @@ class SlackVenue:
             if not cursor:
                 return
             asked["cursor"] = cursor
-
-
-def _is_of(message: Json, user: str) -> bool:
-    """Return whether a user wrote a message, and no app did in their name."""
-    return message.get("user") == user and not message.get("bot_id")

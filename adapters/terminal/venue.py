@@ -380,7 +380,15 @@ class TerminalVenue:
                 posted = replace(posted, seeded=entry.options)
                 self._ballots.append(entry.message)
             case _:
-                posted = replace(posted, holders=_with_hand(posted, entry))
+                option, user = entry.options[0], frozenset({entry.user})
+                held = posted.holders.get(option, frozenset())
+                posted = replace(
+                    posted,
+                    holders={
+                        **posted.holders,
+                        option: held | user if entry.kind == "hold" else held - user,
+                    },
+                )
         self._posted[entry.message] = posted
 
     def _print(self, entry: RecordEntry) -> None:
@@ -458,9 +466,3 @@ def _message(body: str) -> Message:
         return MESSAGE.validate_json(body)
     except ValidationError as error:
         raise VenueError(texts.BODY_UNREADABLE) from error
-
-
-def _with_hand(posted: TerminalMessage, entry: RecordEntry) -> dict[str, frozenset[str]]:
-    option, user = entry.options[0], frozenset({entry.user})
-    held = posted.holders.get(option, frozenset())
-    return {**posted.holders, option: held | user if entry.kind == "hold" else held - user}

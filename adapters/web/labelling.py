@@ -150,7 +150,7 @@ class LabelPages:
         if link.task is None or link.task.name != name or link.state == "unknown":
             self._tries.failed(client_of(request))
             return failure_page(request, 404, UNKNOWN)
-        participant = self._participant(request, link.task)
+        participant = request.query.get(link.task.parameter, "") if link.task.parameter else ""
         if known and not participant:
             return self._see(name, "next")
         if link.state != "open" and not (participant and link.state == "used"):
@@ -210,21 +210,15 @@ class LabelPages:
             raise web.HTTPForbidden
         self._tries.check(client_of(request))
         if "signed_in" in form:
-            return await self._join_signed_in(request, session, name)
+            task, platform, user, link = orjson.loads(_keys(session).get(ASKED, '["", "", "", ""]'))
+            if task != name:
+                return failure_page(request, 403, GONE)
+            joined = await self._labelling.sign_in(name, platform, user, link)
+            return self.welcome(request, joined, name)
         self._joins.check(client_of(request))
         joined = await self._labelling.join(link, session.token, participant)
         if joined.outcome == "joined":
             self._joins.failed(client_of(request))
-        return self.welcome(request, joined, name)
-
-    async def _join_signed_in(
-        self, request: web.Request, session: BrowserSession, name: str
-    ) -> web.Response:
-        """Take part as the user whom a platform has named before the question."""
-        task, platform, user, link = orjson.loads(_keys(session).get(ASKED, '["", "", "", ""]'))
-        if task != name:
-            return failure_page(request, 403, GONE)
-        joined = await self._labelling.sign_in(name, platform, user, link)
         return self.welcome(request, joined, name)
 
     async def sign_in(
@@ -438,9 +432,6 @@ class LabelPages:
         session = self._sessions.read(request)
         known = session is not None and request.match_info["task"] in _keys(session)
         return failure_page(request, 403, GONE if known else UNINVITED)
-
-    def _participant(self, request: web.Request, task: Task) -> str:
-        return request.query.get(task.parameter, "") if task.parameter else ""
 
     def _see(self, name: str, page: str) -> web.Response:
         """Lead to a page of ours, by its path alone."""

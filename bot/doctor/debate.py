@@ -74,7 +74,11 @@ async def _prices(models: Models, named: Iterable[Model]) -> dict[str, Price | N
 
 def _check_jury(defaults: Defaults) -> Finding:
     """Find the debaters that leave the fewest jurors after recusal."""
-    casts = list(islice(_casts(defaults), MOST_PAIRS))
+    roles, fixed, offered = _seats(defaults)
+    drawn = min(roles - len(fixed), len(offered))
+    casts = list(
+        islice(((*fixed, *cast) for cast in combinations(offered, max(drawn, 0))), MOST_PAIRS)
+    )
     left = {
         cast: len(seat_panel(defaults.jurors, cast, ordinal=1, seed=0).roster) for cast in casts
     }
@@ -87,13 +91,6 @@ def _check_jury(defaults: Defaults) -> Finding:
         )
         return Finding("panel", False, text)
     return Finding("panel", True, f"at least {left[worst]} jurors for any pair of debaters")
-
-
-def _casts(defaults: Defaults) -> Iterable[tuple[Model, ...]]:
-    """Return the casts of models that the default format may draw."""
-    roles, fixed, offered = _seats(defaults)
-    drawn = min(roles - len(fixed), len(offered))
-    return ((*fixed, *cast) for cast in combinations(offered, max(drawn, 0)))
 
 
 def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:

@@ -207,34 +207,40 @@ async def _read_backend(said: str, backends: Backends) -> Backend:
         close = nearest(said, PRESETS)
         hint = f"did you mean {close}?" if close else "write one of those above."
         raise SettingsError(f"{UNKNOWN.format(said=said)}; {hint}")
-    name = _name_for(said, backends)
+    # A name that no other backend of this session has: local, online, online2 …
+    try:
+        host = urlsplit(said).hostname or ""
+    except ValueError:
+        host = ""
+    stem = "local" if host == "localhost" or host.startswith("127.") else "online"
+    same = [one for one in backends.given if one.name.startswith(stem)]
+    mine = next((one.name for one in same if one.base_url == said.rstrip("/")), "")
+    name = mine or (f"{stem}{len(same) + 1}" if same else stem)
     Backend.of(name, base_url=said)  # before the key is asked for
     key = await ask(NO_KEY.format(name=name), hidden=True)
     return Backend.of(name, base_url=said, api_key=SecretStr(key))
 
 
-def _name_for(address: str, backends: Backends) -> str:
-    """Return a name that no other backend of this session has: local, online, online2 …"""
-    try:
-        host = urlsplit(address).hostname or ""
-    except ValueError:
-        host = ""
-    stem = "local" if host == "localhost" or host.startswith("127.") else "online"
-    same = [one for one in backends.given if one.name.startswith(stem)]
-    mine = next((one.name for one in same if one.base_url == address.rstrip("/")), "")
-    return mine or (f"{stem}{len(same) + 1}" if same else stem)
-
-
 async def ask_models(variable: str, proposed: str, backends: Backends) -> str:
     """Ask which models debate or judge; return them as the setting takes them."""
     if variable == "ROSTRUM_MODELS":
-        _list(backends)
+        for name, listed in backends.listed.items():
+            models = debating(listed)
+            more = f" and {len(models) - MOST_SHOWN} more" if len(models) > MOST_SHOWN else ""
+            if models:
+                print(f"{name} offers {', '.join(models[:MOST_SHOWN])}{more}.")
     while True:
         said = await ask(f"{ROLES[variable]}{f' (Enter: {proposed})' if proposed else ''}")
         if not said:
             return proposed
         try:
-            return _read_models(said, backends, FEWEST[variable])
+            # The backend may be left out if there is one. Raises UsageError.
+            fewest = FEWEST[variable]
+            refs = [_read_model(item.strip(), backends) for item in said.split(",") if item.strip()]
+            refs = list(dict.fromkeys(refs))
+            if len(refs) < fewest:
+                raise UsageError(f"name at least {fewest}, separated by commas")
+            return ",".join(refs)
         except UsageError as error:
             show(Finding(ROLES[variable].lower(), False, str(error)))
 
@@ -277,24 +283,6 @@ async def _ask_price(ref: str) -> list[float]:
             return usd
         show(Finding("price", False, "write two numbers, such as 0.3 1.2"))
     return []
-
-
-def _list(backends: Backends) -> None:
-    """Print some of the models that converse."""
-    for name, listed in backends.listed.items():
-        models = debating(listed)
-        more = f" and {len(models) - MOST_SHOWN} more" if len(models) > MOST_SHOWN else ""
-        if models:
-            print(f"{name} offers {', '.join(models[:MOST_SHOWN])}{more}.")
-
-
-def _read_models(text: str, backends: Backends, fewest: int) -> str:
-    """Read a list of models; the backend may be left out if there is one. Raises UsageError."""
-    refs = [_read_model(item.strip(), backends) for item in text.split(",") if item.strip()]
-    refs = list(dict.fromkeys(refs))
-    if len(refs) < fewest:
-        raise UsageError(f"name at least {fewest}, separated by commas")
-    return ",".join(refs)
 
 
 def _read_model(text: str, backends: Backends) -> str:

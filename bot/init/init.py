@@ -175,7 +175,9 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
 async def _ask_all() -> EnvDraft:
     print(INTRODUCTION)
     draft = EnvDraft()
-    await _ask_discord(draft)
+    print(ABOUT_DISCORD)
+    token = await _ask_until("Token of the Discord bot", "discord", _try_discord)
+    draft.values |= {DISCORD_TOKEN: token} if token else {}
     await _ask_slack(draft)
     backends = await ask_backends()
     if backends:
@@ -204,12 +206,6 @@ async def _choose_models(draft: EnvDraft, backends: Backends, *, asking: bool) -
 
 
 # --- platforms ---------------------------------------------------------------------------
-
-
-async def _ask_discord(draft: EnvDraft) -> None:
-    print(ABOUT_DISCORD)
-    token = await _ask_until("Token of the Discord bot", "discord", _try_discord)
-    draft.values |= {DISCORD_TOKEN: token} if token else {}
 
 
 async def _ask_slack(draft: EnvDraft) -> None:
@@ -315,19 +311,17 @@ async def _read_environment() -> EnvDraft:
     settings, wrong = examine_settings()
     if settings is None or wrong:
         raise SettingsError(wrong[0])
-    bad = await _try_backends(settings) | await _try_platforms(settings)
+    findings = [await check_backend(settings, backend) for backend in settings.endpoints()]
+    for finding in findings:
+        show(finding)
+    bad = {finding.subject for finding in findings if finding.good is False} | await _try_platforms(
+        settings
+    )
     if bad:
         raise RostrumError(f"Nothing was written: {', '.join(sorted(bad))} failed; see above.")
     if settings.backends and not settings.models:
         await _choose_models(draft, await _list_models(settings), asking=False)
     return draft
-
-
-async def _try_backends(settings: Settings) -> set[str]:
-    findings = [await check_backend(settings, backend) for backend in settings.endpoints()]
-    for finding in findings:
-        show(finding)
-    return {finding.subject for finding in findings if finding.good is False}
 
 
 async def _try_platforms(settings: Settings) -> set[str]:

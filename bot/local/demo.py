@@ -105,7 +105,14 @@ async def _start(
     session: TerminalSession, order: Order, stances: str | None, database: Path
 ) -> None:
     console = session.console
-    intro = texts.demo_intro(_command(order), session.votes, stances, by_page=session.by_page)
+    named = {"topic": order.topic, "for": order.stance_a, "against": order.stance_b}
+    named |= {"format": order.format, "language": order.language, "length": order.length}
+    intro = texts.demo_intro(
+        {name: text for name, text in named.items() if text},
+        session.votes,
+        stances,
+        by_page=session.by_page,
+    )
     console.print(intro, markup=False)
 
     def explain(started: Started) -> None:
@@ -141,13 +148,6 @@ def _order(given: Mapping[str, Any]) -> Order:
     if find_format(order.format or "").question:
         topic = QUESTIONS.get(language.split("-")[0], QUESTIONS["en"])
     return order.model_copy(update={"topic": order.topic or topic})
-
-
-def _command(order: Order) -> dict[str, str]:
-    """Return the options of the same command in a chat."""
-    named = {"topic": order.topic, "for": order.stance_a, "against": order.stance_b}
-    named |= {"format": order.format, "language": order.language, "length": order.length}
-    return {name: text for name, text in named.items() if text}
 
 
 def _resume_command(out: Path) -> str:

@@ -49,9 +49,17 @@ def order_of(given: Mapping[str, Any]) -> Order:
     """Parse the command's options. Raises UsageError naming the invalid one."""
     said = {name: given[name] for name in Options.model_fields if given.get(name) is not None}
     sides = {"A": given.get("a"), "B": given.get("b"), **_pairs("seat", given)}
-    guest = _person_among(sides)
+    own = [side for side, text in sides.items() if (text or "").strip().casefold() == ME]
+    if len(own) > 1:
+        raise UsageError(ONLY_ONE)
+    guest = Invited(side=own[0], user=HOST) if own else None
     if guest is not None:
-        _check_writable()
+        try:
+            kind = os.fstat(sys.stdin.fileno()).st_mode
+        except (OSError, ValueError):
+            raise UsageError(texts.NO_WRITER) from None
+        if not (sys.stdin.isatty() or stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
+            raise UsageError(texts.NO_WRITER)
         del sides[guest.side]
         said.setdefault("turn_minutes", LONGEST_TURN)
     return Order(
@@ -64,7 +72,8 @@ def order_of(given: Mapping[str, Any]) -> Order:
         jurors=_roster(given.get("jurors")),
         judges=_roster(given.get("judges")),
         seed=_seed(given.get("seed")),
-        **read_options(said, spelled_option).given() | {"options": _own_options(given)},
+        **read_options(said, spelled_option).given()
+        | {"options": {name: _from_file(value) for name, value in _pairs("option", given).items()}},
     )
 
 
@@ -73,24 +82,6 @@ def _seed(text: str | None) -> int | None:
     if text is not None and not _SEED.fullmatch(text.strip()):
         raise UsageError(f"--seed is “{headline(text, 40)}”; write a whole number.")
     return None if text is None else int(text)
-
-
-def _person_among(sides: Mapping[str, str | None]) -> Invited | None:
-    """Return the side that the person at this terminal argues. Raises UsageError for two."""
-    own = [side for side, text in sides.items() if (text or "").strip().casefold() == ME]
-    if len(own) > 1:
-        raise UsageError(ONLY_ONE)
-    return Invited(side=own[0], user=HOST) if own else None
-
-
-def _check_writable() -> None:
-    """Refuse a person as a side where no turns can be read. Raises UsageError."""
-    try:
-        kind = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError):
-        raise UsageError(texts.NO_WRITER) from None
-    if not (sys.stdin.isatty() or stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
-        raise UsageError(texts.NO_WRITER)
 
 
 def refuse_for_resume(given: Mapping[str, Any]) -> None:
@@ -153,11 +144,6 @@ def contenders_of(order: Order, default_format: str) -> tuple[str, ...]:
     script = find_format(order.format or default_format)
     options = read_own(script.name, script.options, order.options)
     return script.roles(options.model_dump()).contenders
-
-
-def _own_options(given: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """Read the options of the format; `name=@FILE` takes a list from a file, one entry a line."""
-    return {name: _from_file(value) for name, value in _pairs("option", given).items()}
 
 
 def _from_file(value: str) -> JsonValue:

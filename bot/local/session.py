@@ -299,8 +299,10 @@ class TerminalSession:
             await _by_keys(venue, options, before, debate.setup.called, quorum)
         else:
             venue.note(texts.NO_VOTERS)
-        if debate.request.confidence and self.votes is None and self.sure is None:
-            await self._say_how_clear(app, venue, debate)
+        asks_how_sure = debate.request.confidence and self.votes is None and self.sure is None
+        if asks_how_sure and has_keyboard():
+            await _until(app, debate.id, lambda _: venue.asked(CLOSE))
+            await _by_keys(venue, CONFIDENCES)
         if self.say_why and self.votes is None and has_keyboard():
             from bot.local.keyboard import say_why  # and with it what chats ask
 
@@ -308,12 +310,6 @@ class TerminalSession:
         if debate.request.stance and self._has_people:
             await _until(app, debate.id, lambda _: venue.asked(UNSURE) > 1)
             await self._take_stances(venue, [move.after for move in self.stances or ()])
-
-    async def _say_how_clear(self, app: App, venue: TerminalVenue, debate: Debate) -> None:
-        """Take by keys how clear the people at this terminal found it."""
-        if has_keyboard():
-            await _until(app, debate.id, lambda _: venue.asked(CLOSE))
-            await _by_keys(venue, CONFIDENCES)
 
     async def _hear_first_stances(self, app: App, venue: TerminalVenue, debate_id: str) -> None:
         """Take first stances, if requested, until the debate begins."""

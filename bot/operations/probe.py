@@ -72,22 +72,18 @@ def _configured() -> str | None:
     given = {name.upper(): value for name, value in os.environ.items()}
     host, port = (given.get(f"ROSTRUM_HEALTH__{name}") for name in ("HOST", "PORT"))
     if port is None:
-        host, port = _in_files()
+        from bot.settings.load import read_given
+        from engine.values.errors import SettingsError
+
+        try:
+            found = {one.path: str(one.value) for one in read_given()}
+        except SettingsError as error:
+            _fail(str(error))
+        host, port = found.get(("health", "host")), found.get(("health", "port"))
     if not port or port == "0":
         return None
     at = ANYWHERE.get(host or "", host or "")
     return f"http://{f'[{at}]' if ':' in at else at}:{port}/readyz"
-
-
-def _in_files() -> tuple[str | None, str | None]:
-    from bot.settings.load import read_given
-    from engine.values.errors import SettingsError
-
-    try:
-        found = {one.path: str(one.value) for one in read_given()}
-    except SettingsError as error:
-        _fail(str(error))
-    return found.get(("health", "host")), found.get(("health", "port"))
 
 
 def _fail(sentence: str) -> NoReturn:

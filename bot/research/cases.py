@@ -156,15 +156,14 @@ def _of_row(row: Row, turns: Sequence[Row], ballots: Sequence[Row]) -> JudgedCas
         human=row["human_winner"],
         rubric=row["rubric"],
         criteria=tuple(
-            Criterion(**{"name": one["criterion"]} | _without(one, "criterion"))
+            Criterion(
+                **{"name": one["criterion"]}
+                | {key: value for key, value in one.items() if key != "criterion"}
+            )
             for one in row["criteria"]
         ),
         blind=row["blind"],
     )
-
-
-def _without(row: Row, name: str) -> Row:
-    return {key: value for key, value in row.items() if key != name}
 
 
 def _to_turn(row: Row) -> Turn:

@@ -30,7 +30,7 @@ from bot.settings.load import load_settings, load_store_settings
 from bot.settings.sections import WebSettings
 from bot.settings.settings import PLATFORMS, Settings
 from engine.labelling.labelling import NOTHING, Labelling
-from engine.labelling.report import MARKS, AnnotatorFigures, LabelReport, Rate
+from engine.labelling.report import MARKS, LabelReport, Rate
 from engine.prompts.library import check_language
 from engine.stats.presentation import word_coefficient, word_share
 from engine.store import ExportFilter, Store, count_rehearsals
@@ -93,7 +93,9 @@ async def create_task(asked: TaskOptions) -> None:
     terms = _terms(asked)
     async with _labelling() as labelling:
         await check_series(labelling.store, asked.series)
-        ids = await labelling.named(() if _named(asked) else split_list(asked.debates))
+        ids = await labelling.named(
+            () if asked.debates in (ALL, DISAGREEMENT) else split_list(asked.debates)
+        )
         where = ExportFilter(
             community=asked.community,
             revealed=True,
@@ -124,10 +126,6 @@ async def create_task(asked: TaskOptions) -> None:
                 labels=labels,
             )
         )
-
-
-def _named(asked: TaskOptions) -> bool:
-    return asked.debates in (ALL, DISAGREEMENT)
 
 
 def _terms(asked: TaskOptions) -> Terms:
@@ -228,7 +226,15 @@ async def report(name: str, pay: float | None, *, as_json: bool) -> None:
         print_json(found.model_dump(mode="json"))
         return
     print_lines(_told(found))
-    _show_people(found.people)
+    titles = ("annotator", "labels", "as others", "known", "again", "median s", "look at")
+    table = Table(*titles, box=None)
+    for one in found.people:
+        seconds = "–" if one.seconds is None else f"{one.seconds:.0f}"
+        marks = ", ".join(MARKS[mark] for mark in one.marks)
+        rates = map(_rate, (one.others, one.known, one.again))
+        table.add_row(one.name, str(one.labels), *rates, seconds, marks)
+    if table.row_count:
+        TableConsole().print(table)
     _show_hard(found)
 
 
@@ -256,18 +262,6 @@ def _rate(of: Rate) -> str:
     if of.value is None or of.low is None or of.high is None:
         return "–"
     return f"{of.right}/{of.n} ({of.value:.0%}, {of.low:.0%}–{of.high:.0%})"
-
-
-def _show_people(people: Iterable[AnnotatorFigures]) -> None:
-    titles = ("annotator", "labels", "as others", "known", "again", "median s", "look at")
-    table = Table(*titles, box=None)
-    for one in people:
-        seconds = "–" if one.seconds is None else f"{one.seconds:.0f}"
-        marks = ", ".join(MARKS[mark] for mark in one.marks)
-        rates = map(_rate, (one.others, one.known, one.again))
-        table.add_row(one.name, str(one.labels), *rates, seconds, marks)
-    if table.row_count:
-        TableConsole().print(table)
 
 
 def _show_hard(of: LabelReport) -> None:

@@ -136,7 +136,14 @@ def load_series(file: Path, settings: Settings) -> Series:
     held = _read_toml(file)
     try:
         series = read_series(held, _topics(held, file), settings.models)
-        _check_backends(series, settings)
+        known = {"rehearsal", *(backend.name for backend in settings.endpoints())}
+        for model in (*series.models, *series.jury.models):
+            if model.backend not in known:
+                near = hint(model.backend, known)
+                raise UsageError(
+                    f"{model.ref} is on the backend {model.backend}, which is not configured. "
+                    f"{f'{near} ' if near else ''}Set ROSTRUM_BACKENDS, or choose another model."
+                )
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from None
     return series
@@ -165,17 +172,6 @@ def _topics(held: dict[str, Any], file: Path) -> tuple[Topic, ...]:
     return listed.topics
 
 
-def _check_backends(series: Series, settings: Settings) -> None:
-    known = {"rehearsal", *(backend.name for backend in settings.endpoints())}
-    for model in (*series.models, *series.jury.models):
-        if model.backend not in known:
-            near = hint(model.backend, known)
-            raise UsageError(
-                f"{model.ref} is on the backend {model.backend}, which is not configured. "
-                f"{f'{near} ' if near else ''}Set ROSTRUM_BACKENDS, or choose another model."
-            )
-
-
 async def _check_size(series: Series, *, yes: bool) -> None:
     if series.size > MANY:
         await confirm(f"The series {series.name} has {series.size:,} debates.", yes)
@@ -195,7 +191,10 @@ async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
         print_json({"name": series.name, **plan.model_dump(mode="json")})
     else:
         print_lines(_plan_lines(series, plan))
-        await _compare_contexts(settings, plan)
+        models, caps = open_configured_models(settings), defaults_of(settings).sampling
+        found = check_contexts(models, plan.longest_prompts, caps)
+        async for finding in then_close(found, models.aclose):
+            show(finding)
 
 
 @asynccontextmanager
@@ -217,14 +216,6 @@ async def _quoting(settings: Settings) -> AsyncIterator[Service]:
                 yield MainLine(store, models, load_prompts(settings.templates_dir), []).service
         finally:
             await models.aclose()
-
-
-async def _compare_contexts(settings: Settings, plan: SeriesPlan) -> None:
-    """Say where a model's server holds less than the models will read."""
-    models, caps = open_configured_models(settings), defaults_of(settings).sampling
-    found = check_contexts(models, plan.longest_prompts, caps)
-    async for finding in then_close(found, models.aclose):
-        show(finding)
 
 
 def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:

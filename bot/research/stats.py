@@ -279,7 +279,10 @@ def _tables(
     yield _overall(agreement)
     if agreement.crowds.platforms:
         yield _crowds(agreement)
-    yield _matrix(agreement)
+    table = _table("Debates by judgment", *(f"jury: {choice}" for choice in agreement.matrix))
+    for people, row in agreement.matrix.items():
+        table.add_row(f"people: {people}", *map(str, row.values()))
+    yield table
     yield _shares(agreement.people_shares, agreement.jury_shares)
     yield _reliability(agreement.reliability)
     yield _anchoring(agreement.anchoring)
@@ -296,7 +299,11 @@ def _tables(
         yield _groups(title, groups)
     yield _leaderboard(leaderboard)
     yield _adjusted(leaderboard, adjusted)
-    yield _effects(adjusted)
+    table = _table("Lead in points", "with people", "with the jury")
+    for name, words in EFFECTS.items():
+        people, jury = (getattr(by, name) for by in (adjusted.people, adjusted.jury))
+        table.add_row(words, word_effect(people), word_effect(jury))
+    yield table
 
 
 def _overall(agreement: Agreement) -> Table:
@@ -331,13 +338,6 @@ def _crowds(agreement: Agreement) -> Table:
         figures = (word_share(pair.agreement), word_coefficient(pair.kappa))
         table.add_row(f"{pair.first} and {pair.second}", *figures, str(pair.agreement.n))
     table.add_row("all three", "", word_coefficient(crowds.alpha), str(crowds.alpha.n))
-    return table
-
-
-def _matrix(agreement: Agreement) -> Table:
-    table = _table("Debates by judgment", *(f"jury: {choice}" for choice in agreement.matrix))
-    for people, row in agreement.matrix.items():
-        table.add_row(f"people: {people}", *map(str, row.values()))
     return table
 
 
@@ -441,12 +441,4 @@ def _adjusted(leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> Table:
     for one in leaderboard.standings:
         people, jury = (by.ratings.get(one.model) for by in (adjusted.people, adjusted.jury))
         table.add_row(one.model, word_rating(people), word_rating(jury))
-    return table
-
-
-def _effects(adjusted: AdjustedLeaderboard) -> Table:
-    table = _table("Lead in points", "with people", "with the jury")
-    for name, words in EFFECTS.items():
-        people, jury = (getattr(by, name) for by in (adjusted.people, adjusted.jury))
-        table.add_row(words, word_effect(people), word_effect(jury))
     return table

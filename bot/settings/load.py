@@ -158,13 +158,6 @@ def _where(path: NamePath, origin: str) -> str:
     return f"{named} in {origin}" if origin else named
 
 
-def _unknown(shape: Shape, path: NamePath, origin: str) -> Wrong:
-    known = ["__".join(one) for one in known_paths(shape, path)]
-    close = nearest("__".join(path), known) or nearest(path[0], known)
-    hint = f"did you mean {variable([close])}?" if close else ".env.example lists every setting."
-    return Wrong(path, f"{_where(path, origin)} is not a setting; {hint}")
-
-
 def _inside(shape: Shape, path: NamePath) -> Shape | bool:
     """Return the shape below a path. Raises KeyError for an unknown path."""
     here: Shape | bool = shape
@@ -243,12 +236,17 @@ def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterato
     try:
         inner = names_file or _inside(shape, path)
     except KeyError:
-        yield _unknown(shape, path, origin)
+        known = ["__".join(one) for one in known_paths(shape, path)]
+        close = nearest("__".join(path), known) or nearest(path[0], known)
+        hint = (
+            f"did you mean {variable([close])}?" if close else ".env.example lists every setting."
+        )
+        yield Wrong(path, f"{_where(path, origin)} is not a setting; {hint}")
         return
     value = value.strip() if isinstance(value, str) else value
     if value is None or value == "":
         return
-    if not _is_text(value):
+    if not (not isinstance(value, str) or not any("\ud800" <= char <= "\udfff" for char in value)):
         yield Wrong(path, f"{_where(path, origin)} is not UTF-8 text; write it as UTF-8.")
         return
     if names_file:
@@ -312,11 +310,6 @@ def _given_twice(given: Iterable[Given]) -> Iterator[Wrong]:
         if other:
             where = " and in ".join((first.place, other.place))
             yield Wrong(path, f"{variable(path)} differs in {where}; keep one of them.")
-
-
-def _is_text(value: object) -> bool:
-    """Return whether a value is storable text: bytes that are not UTF-8 become lone surrogates."""
-    return not isinstance(value, str) or not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def as_tree(given: Iterable[Given]) -> dict[str, Any]:

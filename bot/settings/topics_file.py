@@ -125,11 +125,7 @@ def _from_toml(text: str) -> Iterator[TopicEntry]:
         return
     for number, entry in enumerate(held):
         line = lines[number] if number < len(lines) else 1
-        yield TopicEntry(line, _as_entry(entry))
-
-
-def _as_entry(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {"text": value}
+        yield TopicEntry(line, entry if isinstance(entry, dict) else {"text": entry})
 
 
 def _from_yaml(text: str) -> Iterator[TopicEntry]:

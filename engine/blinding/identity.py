@@ -158,7 +158,10 @@ def find_self_named(texts: Iterable[str]) -> frozenset[str]:
 @lru_cache(maxsize=512)
 def _find_own_names(text: str) -> frozenset[str]:
     """Search one clean text; cached, as each text is searched more than once."""
-    if not _mentions_a_brand(text):
+    # Most turns do not. Letters inside a word ("institution") may spell a name by chance, so a name
+    # must begin a word.
+    dense = text.lower().translate(_SEPARATORS)
+    if not any(_begins(brand).search(text) for brand in _dense_brands() if brand in dense):
         return frozenset()
     squashed = squash(text)
     return frozenset(
@@ -172,15 +175,6 @@ def _find_own_names(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _everyday() -> frozenset[str]:
     return frozenset(map(squash, read_vocabulary().ordinary))
-
-
-def _mentions_a_brand(text: str) -> bool:
-    """Return quickly whether a text may name a model; most turns do not.
-
-    Letters inside a word ("institution") may spell a name by chance, so a name must begin a word.
-    """
-    dense = text.lower().translate(_SEPARATORS)
-    return any(_begins(brand).search(text) for brand in _dense_brands() if brand in dense)
 
 
 @lru_cache(maxsize=1)
@@ -282,20 +276,16 @@ def _spellings(reference: str) -> frozenset[str]:
         parts = [part for part in regex.split(r"[\s\-_:]+", segment) if part]
         found |= {_GAP.join(map(_spell, parts[:size])) for size in range(2, len(parts) + 1)}
         for name in (segment, *parts[:1]):
-            found |= _names_of(name)
+            # Patterns for one word of a reference that identifies a model on its own.
+            words = read_vocabulary()
+            whole = name.lower()
+            bare = regex.sub(r"[\d.]+\w*$", "", whole)
+            aliases = {bare, whole}
+            for maker in {kin(bare), kin(whole)} & words.makers.keys():
+                aliases |= {maker, *words.makers[maker]}
+            weak = words.ordinary | words.generic
+            found |= {_spell(one) for one in aliases if one not in weak and len(squash(one)) > 2}
     return frozenset(found)
-
-
-def _names_of(name: str) -> set[str]:
-    """Return patterns for one word of a reference that identifies a model on its own."""
-    words = read_vocabulary()
-    whole = name.lower()
-    bare = regex.sub(r"[\d.]+\w*$", "", whole)
-    aliases = {bare, whole}
-    for maker in {kin(bare), kin(whole)} & words.makers.keys():
-        aliases |= {maker, *words.makers[maker]}
-    weak = words.ordinary | words.generic
-    return {_spell(one) for one in aliases if one not in weak and len(squash(one)) > 2}
 
 
 # What voters and judges may read: texts without the models' names, until the reveal.

@@ -249,7 +249,7 @@ async def suggest(context: Context, person: Requester, asked: SuggestArguments) 
             "“{random}” draws a topic, so it cannot be one; suggest another.",
             random=RANDOM,
         )
-    defaults = await _defaults(context, person)
+    defaults = overlay(context.defaults, await settings_of(context.store, person))
     check_words(defaults.blocked_words, topic)
     await context.service.moderate([topic])
     approved = not defaults.topic_approval or await manages(context.store, person)
@@ -326,7 +326,3 @@ async def suggested_topics(store: Store, person: Requester, defaults: Defaults) 
     held = await store.suggestions.open(person.platform, person.community)
     seen = listed(held, (await settings_of(store, person)).blocked_words)
     return [Topic(text=one.text, language=language) for one in seen]
-
-
-async def _defaults(context: Context, person: Requester) -> Defaults:
-    return overlay(context.defaults, await settings_of(context.store, person))

@@ -60,7 +60,14 @@ async def league(context: Context, person: Requester, asked: LeagueArguments) ->
             return await _start(context, person, asked)
         case "stop":
             await check(MANAGERS, context.store, person)
-            return await _stop(context, person)
+            stored = await _newest(context, person)
+            if stored.due_at is None or stored.stop:
+                raise UsageError(
+                    "The league here has ended already; the command shows its standing."
+                )
+            await context.store.series.ask_stop(stored.name)
+            context.service.bell.wake("series")
+            return LeagueStoppedAnswer()
     raise UsageError(
         "The command league has no “{action}”; {near}",
         action=headline(clean(asked.action), 40),
@@ -84,15 +91,6 @@ async def _show(context: Context, person: Requester) -> LeagueAnswer:
         outcome="going" if due is not None and not stored.stop else ended,
     )
     return LeagueAnswer(table=table, problem=without_settings(stored.problem or ""))
-
-
-async def _stop(context: Context, person: Requester) -> LeagueStoppedAnswer:
-    stored = await _newest(context, person)
-    if stored.due_at is None or stored.stop:
-        raise UsageError("The league here has ended already; the command shows its standing.")
-    await context.store.series.ask_stop(stored.name)
-    context.service.bell.wake("series")
-    return LeagueStoppedAnswer()
 
 
 async def _newest(context: Context, person: Requester) -> StoredSeries:

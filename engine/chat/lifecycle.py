@@ -17,7 +17,6 @@ from engine.chat.choices import suggested_topics
 from engine.chat.context import (
     Context,
     Requester,
-    Trial,
     check_may_start,
     check_started,
     find_held,
@@ -74,12 +73,22 @@ async def begin(
     check_channel(settings, person.channel or person.place)
     defaults = overlay(context.defaults, settings)
     if person.trial is not None:
-        defaults = _small(defaults, person.trial)
+        daily = [
+            cap
+            for cap in (person.trial.daily_usd, defaults.caps.community_daily_usd)
+            if cap is not None
+        ]
+        small = {"community_daily_usd": min(daily, default=None), "max_live_per_community": 1}
+        defaults = defaults.model_copy(update={"caps": defaults.caps.model_copy(update=small)})
     order = make(defaults)
     if person.trial is not None:  # one person votes, with buttons
         order = order.model_copy(update={"ballot": BallotKind.PRIVATE, "quorum": 1})
     if (order.topic or "").strip().casefold() == RANDOM:
-        defaults = await _draw_from(context.store, person, order, defaults)
+        # Have a topic drawn from those that people suggested, if any is in the debate's language.
+        own = await suggested_topics(context.store, person, defaults)
+        language = (BUILT_IN | defaults | order).language or ""
+        fit = tuple(topic for topic in own if topic.speaks(language))
+        defaults = defaults.model_copy(update={"topics": fit}) if fit else defaults
     async with context.starts.setdefault(person.thread or object(), asyncio.Lock()):
         await _check_thread(context.store, person, mirrored=bool(order.mirror))
         started = await context.service.start(order, defaults)
@@ -93,21 +102,6 @@ async def begin(
         names=started.debate.setup.called,
         jurors=() if order.rematch else tuple(juror.ref for juror in order.jurors),
     )
-
-
-async def _draw_from(store: Store, person: Requester, order: Order, defaults: Defaults) -> Defaults:
-    """Have a topic drawn from those that people suggested, if any is in the debate's language."""
-    own = await suggested_topics(store, person, defaults)
-    language = (BUILT_IN | defaults | order).language or ""
-    fit = tuple(topic for topic in own if topic.speaks(language))
-    return defaults.model_copy(update={"topics": fit}) if fit else defaults
-
-
-def _small(defaults: Defaults, trial: Trial) -> Defaults:
-    """Return the defaults with the caps of a person's own direct messages."""
-    daily = [cap for cap in (trial.daily_usd, defaults.caps.community_daily_usd) if cap is not None]
-    small = {"community_daily_usd": min(daily, default=None), "max_live_per_community": 1}
-    return defaults.model_copy(update={"caps": defaults.caps.model_copy(update=small)})
 
 
 async def _check_thread(store: Store, person: Requester, *, mirrored: bool) -> None:

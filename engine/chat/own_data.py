@@ -96,7 +96,13 @@ async def delete(context: Context, person: Requester, asked: DeleteArguments) ->
     doomed = [found, mirror] if asked.mirror and mirror else [found]
     for debate in doomed:
         await _check_allowed(store, person, debate)
-        await _check_series(store, debate)
+        series = await store.series.find(debate.series) if debate.series else None
+        if series is not None and series.goes_on:
+            raise UsageError(
+                "Debate {code} is part of a league or series that goes on and would hold it again; "
+                "stop that first.",
+                code=debate.code,
+            )
     if asked.confirm:
         ids = [debate.id for debate in doomed]
         await store.deletions.ask(ids, context.service.clock.now())
@@ -122,16 +128,5 @@ async def _check_allowed(store: Store, person: Requester, debate: Debate) -> Non
     if await store.votes.events(debate.id, Question.VOTE):
         raise NotAllowedError(
             "People have voted on debate {code}, so only a manager can delete it; please ask one.",
-            code=debate.code,
-        )
-
-
-async def _check_series(store: Store, debate: Debate) -> None:
-    """Refuse a debate that its league or series would hold once more."""
-    series = await store.series.find(debate.series) if debate.series else None
-    if series is not None and series.goes_on:
-        raise UsageError(
-            "Debate {code} is part of a league or series that goes on and would hold it again; "
-            "stop that first.",
             code=debate.code,
         )

@@ -16,8 +16,7 @@ from engine.dataset.writer import ExportRequest
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.row import Row, work_out
-from engine.store import ExportFilter, OwnVote, count_rehearsals
-from engine.values.debate import Debate
+from engine.store import ExportFilter, count_rehearsals
 from engine.values.errors import NotFoundError
 
 # The command on a person's own votes: me.
@@ -45,7 +44,18 @@ async def me(context: Context, person: Requester, asked: MeArguments) -> OwnReco
         changed=asked.scoreboard is not None,
         people=share_of((vote.option, vote.people) for vote in votes),
         jury=share_of((vote.option, vote.jury) for vote in real),
-        lines=tuple(_line(vote, debate) for vote, debate in held),
+        lines=tuple(
+            (
+                OwnVoteLine(
+                    vote=vote,
+                    topic=debate.request.topic,
+                    code=debate.code,
+                    place=debate.thread or debate.place,
+                    stances=debate.setup.called or debate.request.stances,
+                )
+            )
+            for vote, debate in held
+        ),
     )
 
 
@@ -53,16 +63,6 @@ def share_of(pairs: Iterable[tuple[str | None, str | None]]) -> Frequency:
     """Return how often two choices were the same, of the times when there were both."""
     both = [mine == theirs for mine, theirs in pairs if mine is not None and theirs is not None]
     return Frequency(k=sum(both), n=len(both))
-
-
-def _line(vote: OwnVote, debate: Debate) -> OwnVoteLine:
-    return OwnVoteLine(
-        vote=vote,
-        topic=debate.request.topic,
-        code=debate.code,
-        place=debate.thread or debate.place,
-        stances=debate.setup.called or debate.request.stances,
-    )
 
 
 T = TypeVar("T")

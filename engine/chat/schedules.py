@@ -37,7 +37,15 @@ async def schedule(
         return ScheduleAnswer(lines=await _lines(context, person))
     await check(MANAGERS, context.store, person)
     if asked.when == "off":
-        return await _end(context, person)
+        ended = await _here(context, person)
+        if not ended:
+            raise UsageError(
+                "There is no schedule in this channel; the command schedule lists all."
+            )
+        for stored in ended:
+            await context.store.series.ask_stop(stored.name)
+        context.service.bell.wake("series")
+        return ScheduleEndedAnswer()
     await _set(context, person, asked)
     return ScheduleAnswer(lines=await _lines(context, person), new=True)
 
@@ -121,16 +129,6 @@ def _series(person: Requester, asked: ScheduleArguments) -> Series:
         people=read_when(asked.when, place),
         recurring=recurring,
     )
-
-
-async def _end(context: Context, person: Requester) -> ScheduleEndedAnswer:
-    ended = await _here(context, person)
-    if not ended:
-        raise UsageError("There is no schedule in this channel; the command schedule lists all.")
-    for stored in ended:
-        await context.store.series.ask_stop(stored.name)
-    context.service.bell.wake("series")
-    return ScheduleEndedAnswer()
 
 
 async def _here(context: Context, person: Requester) -> list[StoredSeries]:

@@ -13,7 +13,7 @@ import orjson
 
 from engine.blinding.transcript import BlindTurn, Identities, Transcript, TranscriptWriter
 from engine.dataset.columns import Row
-from engine.dataset.entry import Entry, ExportedTurn
+from engine.dataset.entry import Entry
 from engine.dataset.preferences import PREFERENCE
 from engine.values.debate import Debate, Status, Turn, TurnOrder
 from engine.values.errors import UsageError
@@ -58,7 +58,10 @@ def readings(entry: Entry, *, both: bool = False) -> Iterator[ShownDebate]:
     orders = [sides, sides[::-1]]
     if not both:
         orders = [orders[hashlib.sha256(entry.debate.id.encode()).digest()[0] % 2]]
-    transcript, names = _lay_out(entry), entry.debate.setup.names
+    transcript, names = (
+        read_blind(entry.debate, [without_mentions(one.turn, one.text) for one in entry.speeches]),
+        entry.debate.setup.names,
+    )
     for first, second in orders:
         shown = (names[first], names[second])
         yield ShownDebate(entry, first + second, shown, transcript.arrange(shown))
@@ -88,11 +91,6 @@ def unquote(text: str) -> str:
     return "\n".join(line.removeprefix(">").removeprefix(" ") for line in text.splitlines())
 
 
-def _lay_out(entry: Entry) -> Transcript:
-    """Return the debate as jurors read it, also where those of the debate knew the models."""
-    return read_blind(entry.debate, [_scrubbed(one) for one in entry.speeches])
-
-
 def read_blind(debate: Debate, turns: Sequence[Turn], sources: Sequence[str] = ()) -> Transcript:
     """Return a debate as jurors read it, without mentions, for people outside its community.
 
@@ -106,10 +104,6 @@ def read_blind(debate: Debate, turns: Sequence[Turn], sources: Sequence[str] = (
     scribe = TranscriptWriter(*about, cast, stances, tuple(map(scrub, sources)))
     together = request.turn_order is TurnOrder.SIMULTANEOUS
     return scribe.lay_out(turns, simultaneous=together)
-
-
-def _scrubbed(speech: ExportedTurn) -> Turn:
-    return without_mentions(speech.turn, speech.text)
 
 
 def without_mentions(turn: Turn, text: str | None = None) -> Turn:

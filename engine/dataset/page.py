@@ -192,18 +192,17 @@ def tell_ballot(ballot: Ballot, names: dict[str, str]) -> Read:
             JurorMarks(option_name(side, names), tuple(sheet.items()))
             for side, sheet in (ballot.scores or {}).items()
         ),
-        reasons=scrub_mentions(_by_side(ballot, names)),
+        reasons=scrub_mentions(
+            rename(
+                ballot.reasons, {n: option_name(side, names) for side, n in ballot.names.items()}
+            )
+        ),
         counts=not ballot.audit,
         contradictory=ballot.contradictory,
         recused=ballot.recused,
         confidence=ballot.confidence,
         weight=ballot.weight,
     )
-
-
-def _by_side(ballot: Ballot, names: dict[str, str]) -> str:
-    """Return a juror's reasons, with what people call the sides for the names that it read."""
-    return rename(ballot.reasons, {n: option_name(side, names) for side, n in ballot.names.items()})
 
 
 # A page as Markdown and as HTML; whatever models and people wrote stays data in both.

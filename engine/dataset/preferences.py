@@ -278,18 +278,13 @@ def _liked(entry: Entry) -> Iterator[_Liked]:
     for number, (turn, text) in enumerate(entry.speeches):
         ups, downs = given[turn.step, True], given[turn.step, False]
         if ups != downs and (entry.flawed or not turn.flaws):
-            yield _Liked(_ask_for(entry, number, turn), turn, text, ups, downs)
-
-
-def _ask_for(entry: Entry, number: int, turn: Turn) -> Messages:
-    """Return the debate before a turn, ending with a user message that requests it."""
-    messages = make_conversation(entry, turn.side, entry.speeches[:number])
-    cue = f"It is your turn: {turn.round}."
-    if messages[-1]["role"] == "user":
-        messages[-1]["content"] += f"\n\n{cue}"
-    else:
-        messages.append(message("user", cue))
-    return messages
+            messages = make_conversation(entry, turn.side, entry.speeches[:number])
+            cue = f"It is your turn: {turn.round}."
+            if messages[-1]["role"] == "user":
+                messages[-1]["content"] += f"\n\n{cue}"
+            else:
+                messages.append(message("user", cue))
+            yield _Liked(messages, turn, text, ups, downs)
 
 
 _MARGIN = "ln((n + ½)/(m + ½)), n and m being gold votes for the chosen and for the rejected"

@@ -112,11 +112,14 @@ def _spoken(entry: Entry) -> Iterator[_Spoken]:
     for turn, text in entry.speeches:
         shorter = calls.get(f"{turn.step}/shorten")
         call = shorter or calls.get(turn.step)
+        # The model requested for a turn, which may have been replaced since.
+        gone = {change.was.ref: change.was for change in entry.debate.setup.replaced}
+        now = entry.debate.request.model_of(turn.seat)
         yield _Spoken(
             turn=turn,
             text=text,
             shortened=shorter is not None,
-            model=_asked_model(entry, turn, call),
+            model=gone.get(call.model, now) if call and call.model != now.ref else now,
             call=call,
             reply=call.reply if call else None,
             scores=[score for score in entry.record.scores if score.subject == turn.step],
@@ -127,13 +130,6 @@ def _spoken(entry: Entry) -> Iterator[_Spoken]:
             decision=said.get(f"{DECISION}/{turn.step}"),
             position=said.get(f"{POSITION}/{turn.step}"),
         )
-
-
-def _asked_model(entry: Entry, turn: Turn, call: CallRecord | None) -> Model:
-    """Return the model requested for a turn, which may have been replaced since."""
-    gone = {change.was.ref: change.was for change in entry.debate.setup.replaced}
-    now = entry.debate.request.model_of(turn.seat)
-    return gone.get(call.model, now) if call and call.model != now.ref else now
 
 
 TURNS = Table(

@@ -116,7 +116,11 @@ class Board:
         watched: set[str] = set()
         done: set[str] = set()
         while True:
-            ended = await self._just_ended()
+            # An earlier process may have ended it, or the debate may start and end between two
+            # polls.
+            since = self.clock.now() - RECENTLY
+            newest = await self.store.debates.recent(ENDED, LOOKED_BACK)
+            ended = {d.id for d in newest if (d.revealed_at or d.created_at) > since}
             watched |= ended - done
             served = self.served()
             watched |= set(await self.store.debates.unfinished(self.venue.platform, served=served))
@@ -124,29 +128,17 @@ class Board:
             watched |= {one.debate for one in asked if one.question is Question.VOTE}
             watched |= self._asked_for
             self._asked_for.clear()
-            await self._look_who_writes()
+            self._steps = {}
+            platform, channel = self.venue.platform, self.venue.channel
+            thinking = await self.store.journal.thinking(platform, channel, served=self.served())
+            for debate_id, _, step in thinking:
+                self._steps.setdefault(debate_id, []).append(step)
             going_on = {key for key in sorted(watched) if await self._update(key)}
             done = ended & (done | watched) - going_on
             watched = going_on
             self._shown = {key: self._shown[key] for key in watched & self._shown.keys()}
             self._failed = {key: self._failed[key] for key in watched & self._failed.keys()}
             await self.clock.sleep(seconds)
-
-    async def _look_who_writes(self) -> None:
-        self._steps = {}
-        platform, channel = self.venue.platform, self.venue.channel
-        thinking = await self.store.journal.thinking(platform, channel, served=self.served())
-        for debate_id, _, step in thinking:
-            self._steps.setdefault(debate_id, []).append(step)
-
-    async def _just_ended(self) -> set[str]:
-        """Return debates whose end may not have been shown yet.
-
-        An earlier process may have ended it, or the debate may start and end between two polls.
-        """
-        since = self.clock.now() - RECENTLY
-        newest = await self.store.debates.recent(ENDED, LOOKED_BACK)
-        return {d.id for d in newest if (d.revealed_at or d.created_at) > since}
 
     async def _update(self, debate_id: str) -> bool:
         """Show a debate's state if it changed; tell whether to poll it again."""

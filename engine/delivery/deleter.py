@@ -73,7 +73,14 @@ class Deleter:
         while left.messages:
             place, message = left.messages[0]
             async with self.venue.turn(place):
-                await self._erase(left, place, message)
+                try:
+                    await self.venue.erase(place, message)
+                except VenueAwayError:
+                    raise
+                except (MessageGoneError, VenueGoneError):
+                    log.debug("message was gone", debate=left.debate)
+                except VenueError as error:
+                    log.warning("message stays", debate=left.debate, why=str(error))
             left = left.model_copy(update={"messages": left.messages[1:]})
             await self.store.deletions.note(lease, left)
         log.info("debate deleted", debate=left.debate)
@@ -105,13 +112,3 @@ class Deleter:
         left = left.model_copy(update={"thread": None, "messages": messages})
         await self.store.deletions.note(lease, left)
         return left
-
-    async def _erase(self, left: Deletion, place: str, message: str) -> None:
-        try:
-            await self.venue.erase(place, message)
-        except VenueAwayError:
-            raise
-        except (MessageGoneError, VenueGoneError):
-            log.debug("message was gone", debate=left.debate)
-        except VenueError as error:
-            log.warning("message stays", debate=left.debate, why=str(error))

@@ -84,16 +84,17 @@ def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | Non
     if not isinstance(intent.message, Content):
         return None
     with speaking(intent.message.language):
-        what = _missing(intent.message, partly=any(intent.refs))
+        partly = any(intent.refs)
+        title = (
+            turn_title(intent.message)
+            if isinstance(intent.message, TurnPost)
+            else intent.message.title
+        )
+        what = say("Part of **{title}**", title=title) if partly else f"**{title}**"
         said = say(templates[state], what=what, platform=platform.title())
         if isinstance(intent.message, TurnPost):
             said = f"{said} {say(VOTES)}"
         return Post(key=f"{intent.key}{SUFFIX}", message=Notice(level="warning", text=said))
-
-
-def _missing(message: Content, *, partly: bool) -> str:
-    title = turn_title(message) if isinstance(message, TurnPost) else message.title
-    return say("Part of **{title}**", title=title) if partly else f"**{title}**"
 
 
 def numbered(reference: str, pieces: int) -> list[str]:
@@ -155,7 +156,10 @@ class LastWord:
         if any(found is not None and found.state in GIVEN for found in known):
             return
         message = next((found.message for found in known if found is not None), None)
-        following = _after(intent.key, _keys(debate))
+        # Any other message failed in the thread.
+        keys = _keys(debate)
+        place = keys.index(intent.key) if intent.key in keys else 0
+        following = next(iter(keys[place + 1 :]), None)
         if isinstance(message, Reveal) and following is not None:
             log.info("reveal rerouted", debate=debate.id, post=following)
             await self.store.outbox.publish(lease, debate.id, [_post(message, following)])
@@ -194,12 +198,6 @@ def _keys(debate: Debate) -> tuple[str, ...]:
     """Return the reveal's places in order; a debate in an existing thread has no channel."""
     outside = debate.place != debate.thread
     return (REVEAL, CHANNEL_REVEAL, STARTER_REVEAL) if outside else (REVEAL, STARTER_REVEAL)
-
-
-def _after(failed: str, keys: tuple[str, ...]) -> str | None:
-    """Return the place after the one that failed; any other message failed in the thread."""
-    place = keys.index(failed) if failed in keys else 0
-    return next(iter(keys[place + 1 :]), None)
 
 
 def _post(reveal: Reveal, key: str) -> Post:

@@ -241,7 +241,8 @@ class Delivery:
                 pause = min(2 * pause, LONGEST_PAUSE)
                 following = await self.store.outbox.next(debate_id)
             except VenueGoneError as error:
-                if not await self._is_locked(intent, error):
+                debate = await self.store.debates.get(intent.debate)
+                if not (isinstance(error, VenueLockedError) and debate.revealed_at is None):
                     following = await self._gone(lease, intent, error)
                     continue
                 await self._wait(intent, error, pause)
@@ -269,11 +270,6 @@ class Delivery:
                 self._elsewhere.clear()
             self._elsewhere[intent.debate] = intent.community
         return lease
-
-    async def _is_locked(self, intent: Intent, error: VenueGoneError) -> bool:
-        """Return whether to wait until its thread is unlocked; a result is shown elsewhere."""
-        debate = await self.store.debates.get(intent.debate)
-        return isinstance(error, VenueLockedError) and debate.revealed_at is None
 
     async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Give up the messages for its thread; rerouted ones are given up separately."""
@@ -389,7 +385,15 @@ class Delivery:
 
     async def _render(self, intent: Intent) -> tuple[Part, ...]:
         if isinstance(intent.message, VoteInvite):
-            return self.venue.render(await self._filled(intent, intent.message), stem_of(intent))
+            # An invitation with what is known when it is shown: its link, and its end.
+            link, until = await self._link_to(intent, intent.message.begins), intent.message.until
+            if until is None and not intent.message.mirrored:  # a mirrored one may close later
+                debate = await self.store.debates.get(intent.debate)
+                lasts = timedelta(minutes=intent.message.minutes)
+                until = debate.vote_deadline or self.clock.now() + lasts
+            return self.venue.render(
+                intent.message.model_copy(update={"link": link, "until": until}), stem_of(intent)
+            )
         if isinstance(intent.message, Announcement):
             linked = intent.message
             if linked.before is not None:
@@ -408,15 +412,6 @@ class Delivery:
         from engine.delivery.board import with_page  # not all installations have pages
 
         return await with_page(self.permalinks, self.store, self.venue.platform, intent, message)
-
-    async def _filled(self, intent: Intent, invite: VoteInvite) -> VoteInvite:
-        """Return an invitation with what is known when it is shown: its link, and its end."""
-        link, until = await self._link_to(intent, invite.begins), invite.until
-        if until is None and not invite.mirrored:  # a mirrored one may close later
-            debate = await self.store.debates.get(intent.debate)
-            lasts = timedelta(minutes=invite.minutes)
-            until = debate.vote_deadline or self.clock.now() + lasts
-        return invite.model_copy(update={"link": link, "until": until})
 
     async def _link_to(self, intent: Intent, key: str) -> str:
         """Return the address of an earlier message; empty where it has none."""
@@ -483,7 +478,12 @@ class Delivery:
     async def _post(self, lease: Lease, intent: Intent, part: Part, seconds: float) -> str:
         try:
             async with asyncio.timeout(seconds):
-                return await self._post_to(intent, part)
+                # An invitation to a person mentions them, which no stored message does.
+                if isinstance(intent.message, PersonInvite):
+                    guest = await self.store.guests.guest(intent.debate)
+                    notify = (guest and guest.user) or ""
+                    return await self.venue.post(_place(intent), part, notify=notify)
+                return await self.venue.post(_place(intent), part)
         except VenueAwayError as error:
             if not error.maybe_stored:
                 await self.store.outbox.unsent(lease, intent)
@@ -495,14 +495,6 @@ class Delivery:
                 "sent again.",
                 maybe_stored=True,
             ) from error
-
-    async def _post_to(self, intent: Intent, part: Part) -> str:
-        """Post a piece; an invitation to a person mentions them, which no stored message does."""
-        if isinstance(intent.message, PersonInvite):
-            guest = await self.store.guests.guest(intent.debate)
-            notify = (guest and guest.user) or ""
-            return await self.venue.post(_place(intent), part, notify=notify)
-        return await self.venue.post(_place(intent), part)
 
     async def _follow_up(self, lease: Lease, intent: Intent) -> None:
         """Run a message's follow-up actions after posting; each is idempotent."""

@@ -61,7 +61,9 @@ class Notifier:
 
     async def collect(self, topic: str, seconds: float) -> set[str]:
         """Return the keys rung since the last call; waits up to `seconds` for the first."""
-        self._remember(topic)
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()  # those who still listen come back within their polling interval
+        self._known.add(topic)
         if topic not in self._rung:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting[topic].add(waiter)
@@ -86,11 +88,6 @@ class Notifier:
     def _tell(self, ring: Notification) -> None:
         if self.outward is not None:
             self.outward(ring)
-
-    def _remember(self, topic: str) -> None:
-        if len(self._known) >= MOST_KNOWN:
-            self._known.clear()  # those who still listen come back within their polling interval
-        self._known.add(topic)
 
     def _leave(self, topic: str, waiter: asyncio.Future[None]) -> None:
         waiting = self._waiting.pop(topic, set()) - {waiter}

@@ -101,7 +101,12 @@ class FleetMember:
                 self._fleet.resize(size)
             if not self._fleet.fits(size):
                 return False
-            await self._show(size)
+            before, leases = self._shown, self._store.leases
+            name = f"{PREFIX}{self._keeper.holder}/{size}"
+            self._shown = await leases.claim(name, self._keeper.holder, LEASE_SECONDS)
+            if before is not None and before.name != name:
+                await leases.release(before)
+            self._bell.ring(TOPIC)
             others = await self._others()  # some may have come before they could see that
         size = len(others) + 1
         larger = not self._fleet.size or size < self._fleet.size
@@ -133,14 +138,6 @@ class FleetMember:
                 size = int(name.rpartition("/")[2])
                 parts[holder] = min(parts.get(holder, size), size)
         return parts
-
-    async def _show(self, size: int) -> None:
-        before, leases = self._shown, self._store.leases
-        name = f"{PREFIX}{self._keeper.holder}/{size}"
-        self._shown = await leases.claim(name, self._keeper.holder, LEASE_SECONDS)
-        if before is not None and before.name != name:
-            await leases.release(before)
-        self._bell.ring(TOPIC)
 
     async def _leave(self) -> None:
         if self._shown is not None:

@@ -213,7 +213,11 @@ class PartitionLeases:
         # In Python 3.11 a task group whose child failed swallows its own cancellation.
         while not self._left and (task is None or not task.cancelling()):
             if wanted is None:
-                await self._hold_whole()
+                # Hold what is not divided, or stand by while another process does.
+                self.count, self._divided = 1, False
+                await self._keep(WHOLE)
+                if not self._left:
+                    await self.clock.sleep(LOOK_SECONDS)
             else:
                 await self._take_part(wanted)
 
@@ -284,13 +288,6 @@ class PartitionLeases:
             await self.clock.sleep(max(pause, after))
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _hold_whole(self) -> None:
-        """Hold what is not divided, or stand by while another process does."""
-        self.count, self._divided = 1, False
-        await self._keep(WHOLE)
-        if not self._left:
-            await self.clock.sleep(LOOK_SECONDS)
-
     async def _take_part(self, wanted: int) -> None:
         """Be one of those that divide the shares, as long as all agree on their number."""
         live = await self.store.leases.held(self._prefix, self.keeper.holder)
@@ -343,7 +340,11 @@ class PartitionLeases:
         try:
             async with self.keeper.hold(self.name_of(share), stoppable=False) as hold.lease:
                 try:
-                    self._begin(share, hold)
+                    if share in self._others:
+                        hold.since = self.clock.now()
+                        log.info("share taken over", platform=self.name, share=share, of=self.count)
+                    self._others.discard(share)
+                    self._notify()
                     await hold.leave.wait()
                     lost = False
                 finally:
@@ -356,13 +357,6 @@ class PartitionLeases:
         finally:
             del self._holds[share]
             self._notify()
-
-    def _begin(self, share: int, hold: _Hold) -> None:
-        if share in self._others:
-            hold.since = self.clock.now()
-            log.info("share taken over", platform=self.name, share=share, of=self.count)
-        self._others.discard(share)
-        self._notify()
 
     def _notify(self) -> None:
         self._changed.set()

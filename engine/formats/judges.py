@@ -42,7 +42,12 @@ def median_answer(node: Node, answers: Sequence[Any]) -> Any:
 
 def _merge(node: Node, answers: Sequence[Any], nearest: Any) -> Any:
     if "properties" in node:
-        return _merge_record(node, answers, nearest)
+        merged = {}
+        for name, inner in node["properties"].items():
+            given = [answer[name] for answer in answers if name in answer]
+            if given:
+                merged[name] = _merge(inner, given, nearest.get(name, given[0]))
+        return merged
     if node["type"] in ("integer", "number"):
         return _middle(answers)
     if "enum" in node or node["type"] == "boolean":
@@ -51,15 +56,6 @@ def _merge(node: Node, answers: Sequence[Any], nearest: Any) -> Any:
     if node["type"] == "array" and node["items"] != {"type": "string"}:
         return _merge_list(answers, nearest)
     return nearest
-
-
-def _merge_record(node: Node, answers: Sequence[Any], nearest: Any) -> dict[str, Any]:
-    merged = {}
-    for name, inner in node["properties"].items():
-        given = [answer[name] for answer in answers if name in answer]
-        if given:
-            merged[name] = _merge(inner, given, nearest.get(name, given[0]))
-    return merged
 
 
 def _middle(answers: Sequence[float]) -> float:
@@ -184,13 +180,11 @@ async def ask_judges(
     given = [opinion for opinion in opinions if opinion is not None]
     if not given:
         return replace(answers[0], opinions=opinions)
-    return ShapedAnswer(_stand(shape, given), (), "", opinions=opinions)
-
-
-def _stand(shape: Shape[S], given: list[S]) -> S:
     dumped = [orjson.loads(opinion.model_dump_json()) for opinion in given]
     middle = median_answer(shape.schema.json_schema, dumped)
-    return shape.model.model_validate_json(orjson.dumps(middle))
+    return ShapedAnswer(
+        shape.model.model_validate_json(orjson.dumps(middle)), (), "", opinions=opinions
+    )
 
 
 def _keep_opinion(step: str, number: int, answer: ShapedAnswer[S]) -> Artifact:

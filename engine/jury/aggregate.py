@@ -323,7 +323,12 @@ def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Bal
     lead = z[first] - z[second]
     signed = z[contenders[0]] - z[contenders[1]] if len(contenders) == 2 else lead
     winner = first if lead >= TIE_BAND else TIE
-    return Chances(_softmax(z, setup.slope), signed, winner, order_alone)
+    top = max(z.values())
+    raised = {side: math.exp(setup.slope * (value - top)) for side, value in z.items()}
+    total = math.fsum(raised.values())
+    return Chances(
+        {side: value / total for side, value in raised.items()}, signed, winner, order_alone
+    )
 
 
 def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str, float]:
@@ -372,13 +377,6 @@ def _favourite(ballot: Ballot) -> tuple[str, int]:
     """Return the contender with the highest signal, and the place at which it was shown."""
     side = max(ballot.order, key=lambda side: _signal(ballot, side))
     return side, ballot.order.index(side)
-
-
-def _softmax(z: Mapping[str, float], slope: float) -> dict[str, float]:
-    top = max(z.values())
-    raised = {side: math.exp(slope * (value - top)) for side, value in z.items()}
-    total = math.fsum(raised.values())
-    return {side: value / total for side, value in raised.items()}
 
 
 def _count_votes(ballots: Sequence[Ballot], correlation: float | None) -> float | None:

@@ -142,6 +142,9 @@ def _validate(
     gap = _deficit(verdict, {side: rubric.score(sheet) for side, sheet in scores.items()})
     contradictory = gap > CONTRADICTION + _SLACK
     problem = f"the verdict names a side whose weighted score is {gap:.2f} lower"
+    value = answer.get("confidence")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise UnreadableError("“confidence” is not a number from 0 to 1")
     return Outcome(
         valid=True,
         problem=problem if contradictory else "",
@@ -150,7 +153,7 @@ def _validate(
         contradictory=contradictory,
         scores=scores,
         verdict=verdict,
-        confidence=_read_confidence(answer.get("confidence")),
+        confidence=float(value),
         reasons=_read_reasons(answer.get("reasons"), examples),
     )
 
@@ -198,12 +201,6 @@ def _read_verdict(value: Any, names: Mapping[str, str]) -> str:
     if said in _tie_words():
         return TIE
     raise UnreadableError(f"the verdict “{value[:40]}” names no one on the ballot")
-
-
-def _read_confidence(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise UnreadableError("“confidence” is not a number from 0 to 1")
-    return float(value)
 
 
 def _read_reasons(value: Any, examples: frozenset[str]) -> str:

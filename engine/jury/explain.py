@@ -69,7 +69,24 @@ async def explain(case: ExplanationRequest, prompts: Prompts, steps: Caller) -> 
     try:
         messages = _ask(case, prompts)
         sampling, schema = case.setup.sampling["juror"], why_schema(tuple(case.names.values()))
-        call = Call(STEP, juror, messages, sampling, schema, _cue(case), role="juror")
+        request = case.debate.request
+        call = Call(
+            STEP,
+            juror,
+            messages,
+            sampling,
+            schema,
+            (
+                {
+                    "kind": STEP,
+                    "topic": request.topic,
+                    "language": request.language,
+                    "shown": ",".join(case.names.values()),
+                    "decided": case.result,
+                }
+            ),
+            role="juror",
+        )
         reply = await steps.call(call)
         examples = example_texts(one.content for one in messages)
         why = read_why(reply.text, reply.finish, case, examples)
@@ -145,17 +162,6 @@ def _ask(case: ExplanationRequest, prompts: Prompts) -> tuple[ChatMessage, ...]:
         ChatMessage(role="system", content=prompts.render("jury/explainer", **variables)),
         ChatMessage(role="user", content=prompts.render(TEMPLATE, **variables)),
     )
-
-
-def _cue(case: ExplanationRequest) -> dict[str, str]:
-    request = case.debate.request
-    return {
-        "kind": STEP,
-        "topic": request.topic,
-        "language": request.language,
-        "shown": ",".join(case.names.values()),
-        "decided": case.result,
-    }
 
 
 def read_why(

@@ -66,7 +66,9 @@ def fit(past: Iterable[PastDebate]) -> PanelFit:
     # The side that each debate's signals and z are about.
     firsts = [min(ballots[0].ballot.order) if ballots else None for ballots in seen]
     tracking = track(voices, _hear_people(voices, [debate.human for debate in debates], firsts))
-    weights = _weigh(tracking)
+    raw = {juror: r / (1 - r * r) for juror, r in tracking.items()}
+    mean = fmean(raw.values()) if raw else 1.0
+    weights = {juror: weight / mean for juror, weight in raw.items()}
     history = {
         juror: item.model_copy(
             update={"weight": weights.get(juror, 1.0), "correlation": tracking.get(juror)}
@@ -105,14 +107,16 @@ def _fit_offsets(seen: Iterable[_Seen]) -> dict[str, JurorHistory]:
         juror: JurorHistory(
             ballots=len(one.readings),
             pos=own[juror],
-            sd=_spread(one.spread(own[juror]), variance, len(one.readings)),
+            sd=max(
+                SMALLEST_SD,
+                math.sqrt(
+                    (one.spread(own[juror]) + OFFSET_SHRINK * variance)
+                    / (len(one.readings) + OFFSET_SHRINK)
+                ),
+            ),
         )
         for juror, one in jurors.items()
     }
-
-
-def _spread(squares: float, pooled: float, n: int) -> float:
-    return max(SMALLEST_SD, math.sqrt((squares + OFFSET_SHRINK * pooled) / (n + OFFSET_SHRINK)))
 
 
 def _hear(seen: Sequence[_Seen], offsets: Mapping[str, JurorHistory]) -> dict[str, float]:
@@ -147,13 +151,6 @@ def _sign(human: str, first: str | None) -> float:
     if human == TIE:
         return 0.0
     return 1.0 if human == first else -1.0
-
-
-def _weigh(found: Mapping[str, float]) -> dict[str, float]:
-    """Return w = r/(1 − r²), scaled to a mean of 1."""
-    raw = {juror: r / (1 - r * r) for juror, r in found.items()}
-    mean = fmean(raw.values()) if raw else 1.0
-    return {juror: weight / mean for juror, weight in raw.items()}
 
 
 def _correlate_pairs(voices: Sequence[Mapping[str, float]]) -> float | None:

@@ -192,7 +192,12 @@ def gain_of_another(mean: float, before: float, course: ReadingSequence) -> floa
     gains = [0.0]
     for more, variance in enumerate(course.variances, 1):
         after = min(before, variance)
-        gains.append((_expect(mean, before - after, after) - now) / more)
+        # The expected chance of a right verdict, once the mean has moved by that variance.
+        step = math.sqrt(before - after)
+        gains.append(
+            ((math.fsum(chance(abs(mean + step * z), after) for z in _normals()) / POINTS) - now)
+            / more
+        )
     return max(gains)
 
 
@@ -256,12 +261,6 @@ def _plot(
         chosen.append(taken)
         variances.append(variance)
     return tuple(chosen), tuple(variances)
-
-
-def _expect(mean: float, moved: float, after: float) -> float:
-    """Return the expected chance of a right verdict, once the mean has moved by that variance."""
-    step = math.sqrt(moved)
-    return math.fsum(chance(abs(mean + step * z), after) for z in _normals()) / POINTS
 
 
 @lru_cache(1)

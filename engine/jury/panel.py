@@ -120,7 +120,14 @@ class PanelReadings:
             reply = await self._ask(step, reading, messages)
             outcome = self._judge(reply, messages)
             if outcome.retry:
-                again = self._again(messages, reply, outcome)
+                ask = self.prompts.render(
+                    "jury/retry", problem=outcome.problem, answers=self.of_answers
+                )
+                again = (
+                    *messages,
+                    ChatMessage(role="assistant", content=sent_back(reply)),
+                    ChatMessage(role="user", content=ask),
+                )
                 second = await self._ask(f"{step}/again", reading, again)
                 judged = self._judge(second, messages)
                 # A contradictory answer is better than an unreadable one.
@@ -175,16 +182,6 @@ class PanelReadings:
         found = self.prompts.render(f"{SOURCES}/judge", **variables)
         return f"{shown}\n\n{found}"
 
-    def _again(
-        self, messages: tuple[ChatMessage, ...], reply: Reply, outcome: Outcome
-    ) -> tuple[ChatMessage, ...]:
-        ask = self.prompts.render("jury/retry", problem=outcome.problem, answers=self.of_answers)
-        return (
-            *messages,
-            ChatMessage(role="assistant", content=sent_back(reply)),
-            ChatMessage(role="user", content=ask),
-        )
-
     def variables(self, order: tuple[str, ...]) -> dict[str, Any]:
         """Return what the templates of the jury are given for an order of showing."""
         request, names = self.debate.request, self.names(order)
@@ -228,7 +225,10 @@ async def summarise(
         reply = await steps.call(call)
     except ModelError as error:
         return Summary(problem=error.problem)
-    text = _by_side(reply.text, debate.setup.names)
+    # A text as one paragraph, with sides and their marks in place of neutral names.
+    names = debate.setup.names
+    sides = {name: marked(side) for side, name in names.items()}
+    text = rename(" ".join(clean(reply.text).split()), sides)
     return _fit(text) if text else Summary(problem="the answer is empty")
 
 
@@ -257,12 +257,6 @@ async def _ask_for(
         cue=cue | {"shown": ",".join(setup.names[side] for side in request.sides)},
         role="juror",
     )
-
-
-def _by_side(text: str, names: Mapping[str, str]) -> str:
-    """Return a text as one paragraph, with sides and their marks in place of neutral names."""
-    sides = {name: marked(side) for side, name in names.items()}
-    return rename(" ".join(clean(text).split()), sides)
 
 
 def _length(text: str) -> int:

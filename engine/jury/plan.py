@@ -45,7 +45,9 @@ def next_readings(
     asked = _count_asked(setup, deciding)
     if missing := _missing(_due(setup, contenders, asked), deciding):
         return missing
-    if not _is_complete(setup) and (more := _ask(setup, contenders, asked, deciding)):
+    if not (setup.mode is PanelMode.ADAPTIVE and (setup.stake is not None or setup.wave > 0)) and (
+        more := _ask(setup, contenders, asked, deciding)
+    ):
         return more
     return _missing(_audits(setup, deciding), ballots) if setup.audit else ()
 
@@ -107,11 +109,6 @@ def _count_asked(setup: PanelSetup, deciding: Sequence[Ballot]) -> int:
 
 def _wave(setup: PanelSetup) -> int:
     return setup.wave or (FIRST_PAIR if ready_fit(setup) else FIRST_WAVE)
-
-
-def _is_complete(setup: PanelSetup) -> bool:
-    """Return whether what is due is all: before jurors are proven to see, and while it learns."""
-    return setup.mode is PanelMode.ADAPTIVE and (setup.stake is not None or setup.wave > 0)
 
 
 def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[JurorReading, ...]:

@@ -101,7 +101,11 @@ def _draw(
     fifth debate the least known one sits with those who tell most (a new one, every second).
     """
     shy = sorted(jurors, key=lambda juror: _heard(fit, juror))
-    if _learns(jurors, fit):
+    known = [fit.jurors.get(juror.ref) for juror in jurors]
+    errors = [
+        one.skill_error if one else UNKNOWN_SKILL for one in known if not one or one.sees >= SEES
+    ]
+    if fit.debates < LEARNT_AFTER and bool(errors) and fmean(errors) > SKILL_ERROR:
         return _spread_families(shy), MOST_JURORS
     every = ROTATE_EVERY if _heard(fit, shy[0]) >= KNOWN_AFTER else 2
     exploring = [shy[0].ref] if ordinal % every == 0 else []
@@ -116,15 +120,6 @@ def _draw(
 def _heard(fit: Fit, juror: Model) -> int:
     one = fit.jurors.get(juror.ref)
     return one.ballots if one else 0
-
-
-def _learns(jurors: Sequence[Model], fit: Fit) -> bool:
-    """Return whether able jurors' skills are so little known that six readings pay."""
-    known = [fit.jurors.get(juror.ref) for juror in jurors]
-    errors = [
-        one.skill_error if one else UNKNOWN_SKILL for one in known if not one or one.sees >= SEES
-    ]
-    return fit.debates < LEARNT_AFTER and bool(errors) and fmean(errors) > SKILL_ERROR
 
 
 def _trust(jurors: Sequence[Model], fit: Fit, ordinal: int) -> list[Model]:

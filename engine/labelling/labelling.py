@@ -82,7 +82,15 @@ def queue_of(
         if may_label(debate) and record.turns:
             sides[debate.id] = "".join(debate.request.sides)
             doubts.append(doubt_of(record))
-            _check_known(debate, known.get(debate.id))
+            answer = known.get(debate.id)
+            options = vote_options(tuple(debate.request.sides))
+            if answer is not None and answer not in options:
+                raise UsageError(
+                    "“{answer}” is no answer for debate {code}; choose from {options}.",
+                    answer=answer,
+                    code=debate.code,
+                    options=tuple(options),
+                )
     wrong = next((debate for debate in known if debate not in sides), None)
     if wrong is not None:
         raise UsageError(
@@ -101,17 +109,6 @@ def queue_of(
         *(Queued(debate, rank, sides[debate]) for rank, debate in enumerate(ids)),
         *(Queued(debate, rank, sides[debate], known[debate]) for rank, debate in enumerate(tests)),
     )
-
-
-def _check_known(debate: Debate, answer: str | None) -> None:
-    options = vote_options(tuple(debate.request.sides))
-    if answer is not None and answer not in options:
-        raise UsageError(
-            "“{answer}” is no answer for debate {code}; choose from {options}.",
-            answer=answer,
-            code=debate.code,
-            options=tuple(options),
-        )
 
 
 EVERYTHING = ExportFilter(revealed=True)

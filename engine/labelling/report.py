@@ -298,7 +298,11 @@ def _person(
     task: Task, person: int, own: Sequence[Drawn], choices: Mapping[str, Mapping[int, str]]
 ) -> AnnotatorFigures:
     labels = [one for one in own if one.kind == "plain"]
-    tests = [_choice(one) == _plain(one.known) for one in own if one.kind == "known"]
+    tests = [
+        _choice(one) == (TIE if one.known == WEAK else one.known)
+        for one in own
+        if one.kind == "known"
+    ]
     first = {one.debate: _choice(one) for one in labels}
     again = [_choice(one) == first.get(one.debate) for one in own if one.kind == "again"]
     beside = [
@@ -318,10 +322,6 @@ def _person(
         seconds=median(times) if times else None,
     )
     return figures.model_copy(update={"marks": tuple(_marks(figures))})
-
-
-def _plain(option: str | None) -> str | None:
-    return TIE if option == WEAK else option
 
 
 def _marks(of: AnnotatorFigures) -> Iterator[str]:

@@ -82,7 +82,12 @@ def check_folder(folder: Path) -> Manifest:
         if not (folder / MANIFEST).is_file():
             raise FileNotFoundError
         body = (folder / MANIFEST).read_bytes()
-        _check_version(folder, Written.model_validate_json(body))
+        written = Written.model_validate_json(body)
+        found = written.schema_version
+        if found != SCHEMA_VERSION:
+            told = OLDER if found < SCHEMA_VERSION else NEWER
+            known, rostrum = SCHEMA_VERSION, written.rostrum
+            raise UsageError(told.format(folder=folder, found=found, known=known, rostrum=rostrum))
         manifest = Manifest.model_validate_json(body)
     except (OSError, ValidationError):
         raise UsageError(
@@ -97,14 +102,6 @@ def check_folder(folder: Path) -> Manifest:
             f"The export in {folder} has no table “debates”; export it again with that table."
         )
     return manifest
-
-
-def _check_version(folder: Path, written: Written) -> None:
-    found = written.schema_version
-    if found != SCHEMA_VERSION:
-        told = OLDER if found < SCHEMA_VERSION else NEWER
-        known, rostrum = SCHEMA_VERSION, written.rostrum
-        raise UsageError(told.format(folder=folder, found=found, known=known, rostrum=rostrum))
 
 
 class FolderLibrary:
@@ -213,13 +210,13 @@ class FolderLibrary:
                 self._load(table, path)
             elif path.suffix == f".{FileFormat.JSONL}":
                 self._index(table, path)
-        found = [self._list(debate) for debate in self._known()]
+        found = [
+            self._list(debate)
+            for debate in list({**self._lines[DEBATES], **self._tables.get(DEBATES, {})})
+        ]
         for item in sorted(found, key=lambda item: (item.held, item.id), reverse=True):
             self._items[item.id] = item
             self._codes.setdefault(item.code, item)
-
-    def _known(self) -> list[str]:
-        return list({**self._lines[DEBATES], **self._tables.get(DEBATES, {})})
 
     def _index(self, table: str, path: Path) -> None:
         start = 0
@@ -240,7 +237,12 @@ class FolderLibrary:
 
         kept = self._tables.setdefault(table, defaultdict(list))
         for row in read_rows(path):
-            kept[row["debate_id"]].append({name: _as_text(cell) for name, cell in row.items()})
+            kept[row["debate_id"]].append(
+                {
+                    name: (moment(cell) if isinstance(cell, datetime) else cell)
+                    for name, cell in row.items()
+                }
+            )
 
     def _list(self, debate: str) -> Item:
         row = self._read(DEBATES, debate)[0]
@@ -325,11 +327,6 @@ class FolderLibrary:
             series=tuple(sorted({item.series for item in items if item.series})),
             models=tuple(sorted({ref for item in items for _, ref in item.models})),
         )
-
-
-def _as_text(cell: Any) -> Any:
-    """Return a time as JSON lines have it."""
-    return moment(cell) if isinstance(cell, datetime) else cell
 
 
 def _debate_of(line: bytes) -> str:

@@ -234,7 +234,12 @@ class PublicReader:
             return PublicDebate(place, shown._replace(live=waits), sealed=True, told="")
         with speaking(debate.request.language):
             outcome = outcome_line(await read_reveal(self._store, debate))
-        return PublicDebate(place, shown, sealed=False, told=_plain(scrub_mentions(outcome)))
+        return PublicDebate(
+            place,
+            shown,
+            sealed=False,
+            told=" ".join(re.sub(r"[*`_]", "", scrub_mentions(outcome)).split()),
+        )
 
     async def turn_text(self, debate_id: str, number: int) -> str:
         """Return a turn's whole text. Raises NotFoundError."""
@@ -449,8 +454,3 @@ def _line(stored: StoredSeries) -> LeagueLine:
     league = Series.model_validate_json(stored.body).league is not None
     going: Outcome = "going" if stored.due_at is not None and not stored.stop else "over"
     return LeagueLine(stored.name, league, "stopped" if stored.stop else going)
-
-
-def _plain(text: str) -> str:
-    """Return a line without the marks of Markdown."""
-    return " ".join(re.sub(r"[*`_]", "", text).split())

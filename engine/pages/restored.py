@@ -75,7 +75,10 @@ def _setup(rows: Rows, row: Row) -> Setup:
         blind=row["blind"],
         criteria=()
         if row["rubric"] in RUBRICS
-        else tuple(_criterion(one) for one in row["criteria"]),
+        else tuple(
+            Criterion(name=one["criterion"], **{k: v for k, v in one.items() if k != "criterion"})
+            for one in row["criteria"]
+        ),
     )
     menus = [guess["options"] for guess in rows.get("guesses", ())]
     return Setup(
@@ -98,7 +101,10 @@ def _setup(rows: Rows, row: Row) -> Setup:
 
 
 def _request(rows: Rows, row: Row) -> Request:
-    sides = {one["side"]: _model(one) for one in row["sides"]}
+    sides = {
+        one["side"]: Model(backend=one["backend"], name=one["model"], family=one["family"])
+        for one in row["sides"]
+    }
     stances = {one["side"]: one["stance"] or "" for one in row["sides"]}
     sources = [one for one in rows.get("sources", ()) if one["side"] is None]
     seats = {
@@ -118,14 +124,6 @@ def _request(rows: Rows, row: Row) -> Request:
         sources=tuple(Source(title=one["title"], text=one["text"]) for one in sources),
         **{name: row[name] for name in _FORMAT_OPTIONS},
     )
-
-
-def _model(side: Row) -> Model:
-    return Model(backend=side["backend"], name=side["model"], family=side["family"])
-
-
-def _criterion(one: Row) -> Criterion:
-    return Criterion(name=one["criterion"], **{k: v for k, v in one.items() if k != "criterion"})
 
 
 def _replacements(told: str | None) -> list[Replacement]:

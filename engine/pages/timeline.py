@@ -71,7 +71,13 @@ def draw_votes(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
 
 def draw_scores(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
     """Draw the score of each turn as a bar; None without scores."""
-    totals = _totals(rows)
+    numbers = {one["step"]: one["number"] for one in rows.get(SPOKEN, ())}
+    found = {
+        numbers[one["subject"]]: (one["side"], float(one["adjusted"]))
+        for one in rows.get("scores", ())
+        if one["criterion"] == "total" and one["subject"] in numbers
+    }
+    totals = dict(sorted(found.items()))
     if len(totals) < 2:
         return None
     most = max(max(score for _, score in totals.values()), 0.0) or 1.0
@@ -113,17 +119,6 @@ def _moved(rows: Rows) -> dict[str, list[TimelinePoint]]:
             thin = max(1, len(steps) // MOST_STEPS)
             moved[option] = [*steps[:-1:thin], steps[-1]]
     return moved
-
-
-def _totals(rows: Rows) -> dict[int, tuple[str, float]]:
-    """Return each scored turn's side and total as it stands, by its number."""
-    numbers = {one["step"]: one["number"] for one in rows.get(SPOKEN, ())}
-    found = {
-        numbers[one["subject"]]: (one["side"], float(one["adjusted"]))
-        for one in rows.get("scores", ())
-        if one["criterion"] == "total" and one["subject"] in numbers
-    }
-    return dict(sorted(found.items()))
 
 
 def read_moment(text: str) -> datetime:

@@ -100,7 +100,22 @@ class GuestTime:
         turn = await guests.turn(debate_id, step)
         if not turn.over:
             await guests.begin(self.lease, debate_id, step, words)
-            await self._post(Post(key=key, message=self._invite(step, words)))
+            request = self.debate.request
+            await self._post(
+                Post(
+                    key=key,
+                    message=(
+                        SpeakInvite(
+                            code=self.debate.code,
+                            side=request.guest,
+                            step=step,
+                            round=step.split("/")[1],
+                            minutes=request.turn_minutes,
+                            words=words,
+                        )
+                    ),
+                )
+            )
         since = monotonic()
         while not turn.over:
             await self._check_there()
@@ -117,17 +132,6 @@ class GuestTime:
         )
         await self._post(Post(key=f"{key}/closed", message=told, target=key))
         return PersonTurn(turn.text or "", turn.withheld)
-
-    def _invite(self, step: str, words: int) -> SpeakInvite:
-        request = self.debate.request
-        return SpeakInvite(
-            code=self.debate.code,
-            side=request.guest,
-            step=step,
-            round=step.split("/")[1],
-            minutes=request.turn_minutes,
-            words=words,
-        )
 
     async def _answer(self) -> bool | None:
         guest = await self.store.guests.guest(self.debate.id)

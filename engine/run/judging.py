@@ -103,7 +103,13 @@ async def judge_again(
 
     Raises UsageError for a debate that cannot be judged so, and BudgetError at the cap.
     """
-    _check(debate, judges)
+    _check_closed(debate)
+    script = format_of(debate.request.format, debate.setup.format_version)
+    roles = script.roles(debate.request.options)
+    if not roles.judges and JUDGE + "s" not in script.options.model_fields:
+        raise UsageError(f"The format {script.name} has no judge of its own.")
+    if not 0 < len(judges) <= MOST_JUDGES:
+        raise UsageError(f"Name from 1 to {MOST_JUDGES} judges, for example --judges online/x.")
     async with keeper.hold(f"debate/{debate.id}") as lease:
         judging = await store.journal.open_judging(lease, debate.id, judges)
         if judging.found is None:
@@ -216,16 +222,6 @@ def _check_closed(debate: Debate) -> None:
             f"{debate.pruned_at:%Y-%m-%d}, as ROSTRUM_RETENTION__PROMPTS_DAYS says; it cannot be "
             "judged again."
         )
-
-
-def _check(debate: Debate, judges: Sequence[Model]) -> None:
-    _check_closed(debate)
-    script = format_of(debate.request.format, debate.setup.format_version)
-    roles = script.roles(debate.request.options)
-    if not roles.judges and JUDGE + "s" not in script.options.model_fields:
-        raise UsageError(f"The format {script.name} has no judge of its own.")
-    if not 0 < len(judges) <= MOST_JUDGES:
-        raise UsageError(f"Name from 1 to {MOST_JUDGES} judges, for example --judges online/x.")
 
 
 async def _hold(

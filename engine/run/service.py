@@ -157,7 +157,14 @@ class Service:
         posts = [(one.new, [_announce(one.new, one.expected, order.rematch)]) for one in plans]
         debates = await self.store.debates.create(posts, defaults.caps)
         for debate, plan in zip(debates, plans, strict=True):
-            await self._submit(debate, plan.expected)
+            await self.dispatcher.submit(debate.id)
+            self.bell.ring(f"outbox/{debate.platform}", debate.id)
+            log.info(
+                "debate queued",
+                debate=debate.id,
+                format=debate.request.format,
+                calls=plan.expected.calls,
+            )
         return _started(debates, plans)
 
     async def _plan(
@@ -254,13 +261,6 @@ class Service:
         expected = await estimate(setup, script, prompts, pace)
         longest = await longest_prompts(setup, script, prompts)
         return Quote(reserve(setup, expected, caps), expected, longest)
-
-    async def _submit(self, debate: Debate, expected: Estimate) -> None:
-        await self.dispatcher.submit(debate.id)
-        self.bell.ring(f"outbox/{debate.platform}", debate.id)
-        log.info(
-            "debate queued", debate=debate.id, format=debate.request.format, calls=expected.calls
-        )
 
     async def resume(
         self, debate_id: str, caps: Caps, changes: Sequence[Replacement] = ()

@@ -72,10 +72,17 @@ def expand(series: Series) -> Iterator[Planned]:
     """
     ordinal = 0
     for number, motion in enumerate(_motions(series)):
-        for pair in _turned(series.pairs, number):
+        start = number % len(series.pairs)
+        for pair in [*series.pairs[start:], *series.pairs[:start]]:
             for a, b in _seated(series, motion, pair):
                 ordinal += 1
-                yield _planned(series.name, ordinal, motion, a, b)
+                digest = _digest(
+                    motion.topic, motion.language, motion.options, a.ref, b.ref, motion.repeat
+                )
+                seed = int(_digest(series.name, digest)[:12], 16)
+                yield Planned(
+                    key=digest[:16], seed=seed, ordinal=ordinal, a=a, b=b, **motion._asdict()
+                )
 
 
 def _motions(series: Series) -> Iterator[Motion]:
@@ -87,11 +94,6 @@ def _motions(series: Series) -> Iterator[Motion]:
                     yield Motion(repeat, topic, language, options, contenders)
 
 
-def _turned(pairs: Sequence[Pair], number: int) -> Sequence[Pair]:
-    start = number % len(pairs)
-    return [*pairs[start:], *pairs[:start]]
-
-
 def _seated(series: Series, motion: Motion, pair: Pair) -> Iterator[Pair]:
     """Yield who is on which side: both ways, or one drawn."""
     if series.sides is Sides.BOTH:
@@ -101,12 +103,6 @@ def _seated(series: Series, motion: Motion, pair: Pair) -> Iterator[Pair]:
     one, other = sorted(pair, key=lambda model: model.ref)
     drawn = Random(_digest(series.name, "sides", *motion, one.ref, other.ref)).random() < 0.5
     yield (one, other) if drawn else (other, one)
-
-
-def _planned(name: str, ordinal: int, motion: Motion, a: Model, b: Model) -> Planned:
-    digest = _digest(motion.topic, motion.language, motion.options, a.ref, b.ref, motion.repeat)
-    seed = int(_digest(name, digest)[:12], 16)
-    return Planned(key=digest[:16], seed=seed, ordinal=ordinal, a=a, b=b, **motion._asdict())
 
 
 def _digest(*parts: object) -> str:
@@ -289,7 +285,12 @@ def _word(value: Any) -> str:
     if isinstance(value, Model):
         return value.ref
     if isinstance(value, Jury):
-        return _jury(value)
+        # Its models and how they read, where that is not the default.
+        jury = value
+        refs = tuple(model.ref for model in jury.models)
+        models = [str(Text("{refs:and}", refs=refs))] if refs else []
+        mode = [f"mode {jury.mode}"] if jury.mode is not Jury().mode else []
+        return ", ".join((*models, *mode)) or "the default"
     if not isinstance(value, Value):
         return str(value)
     held = value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
@@ -297,14 +298,6 @@ def _word(value: Any) -> str:
         return f"“{headline(str(held['text']), 60)}”"
     held |= held.pop("options", {})
     return ", ".join(f"{key} {_plain(one)}" for key, one in held.items()) or "the default"
-
-
-def _jury(jury: Jury) -> str:
-    """Return its models and how they read, where that is not the default."""
-    refs = tuple(model.ref for model in jury.models)
-    models = [str(Text("{refs:and}", refs=refs))] if refs else []
-    mode = [f"mode {jury.mode}"] if jury.mode is not Jury().mode else []
-    return ", ".join((*models, *mode)) or "the default"
 
 
 def _plain(value: object) -> str:

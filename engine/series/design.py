@@ -111,7 +111,11 @@ class Design:
         Models that nothing connects yet come first; of a pair, the side that it had less often.
         """
         sides = self._even(offered)
-        known = reach(self._links(), 0)
+        links: dict[int, set[int]] = {place: set() for place in range(self.models)}
+        for a, b in self.met:
+            links[a].add(b)
+            links[b].add(a)
+        known = reach(links, 0)
         apart = [seats for seats in sides if (seats.a in known) is not (seats.b in known)]
         widths = self.widths()
         widest = max(widths)
@@ -136,13 +140,6 @@ class Design:
             if self.met[seats] < self.met[other]:
                 sides[pair] = seats
         return list(sides.values())
-
-    def _links(self) -> dict[int, set[int]]:
-        links: dict[int, set[int]] = {place: set() for place in range(self.models)}
-        for a, b in self.met:
-            links[a].add(b)
-            links[b].add(a)
-        return links
 
     def _gain(self, seats: Seats, weights: Sequence[float]) -> float:
         """Return by how much a comparison lowers the weighted variances."""
@@ -246,7 +243,12 @@ class Informative:
         if self._done:
             return
         running = any(key not in results for key in begun)
-        design = self._design(begun)
+        silent = Counter(
+            self._seats(self._pulled[key])
+            for key in begun
+            if key in self._pulled and self._results.get(key) is None
+        )
+        design = Design(self._known.models, self._known.parameters, self._known.met + silent)
         while not running or max(design.widths()) > self._goal:
             planned = self._take(design, begun)
             if planned is None:
@@ -300,15 +302,6 @@ class Informative:
             fit = rate_seats(tallies)
             rated = max(map(width_of, fit.errors.values())) if fit else inf
             self._goal, self._done = limit * designed / rated, rated <= limit
-
-    def _design(self, begun: Collection[str]) -> Design:
-        """Return what is known and expected of what has begun."""
-        silent = Counter(
-            self._seats(self._pulled[key])
-            for key in begun
-            if key in self._pulled and self._results.get(key) is None
-        )
-        return Design(self._known.models, self._known.parameters, self._known.met + silent)
 
     def _take(self, design: Design, begun: Collection[str]) -> Planned | None:
         """Return the most informative debate that is left."""

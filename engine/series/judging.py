@@ -88,9 +88,19 @@ class SeriesJury:
                 most = await self._most(debate, prices)
                 if await self._begin(most, ceiling):
                     try:
-                        await self._judge(debate, most)
+                        caps = Caps(debate_usd=None if self.usd is None else most)
+                        joints = (self.store, self.models, self.keeper)
+                        try:
+                            judged = await read_again(debate, self.jurors, self.mode, caps, *joints)
+                            self.judged[debate.id] = judged
+                        except (ModelError, LeaseLostError, BudgetError) as error:
+                            log.warning("debate not read", debate=debate.id, why=str(error))
+                            self.problems[debate.id] = str(error)
                     finally:
-                        await self._end(most)
+                        async with self._turns:
+                            self._running -= 1
+                            self._reserved -= most
+                            self._turns.notify_all()
             except NotFoundError:  # deleted meanwhile, so there is nothing to read
                 self._deleted.add(debate_id)
 
@@ -109,22 +119,6 @@ class SeriesJury:
                 self._reserved += most
                 self._running += 1
             return not self._full
-
-    async def _end(self, most: float) -> None:
-        async with self._turns:
-            self._running -= 1
-            self._reserved -= most
-            self._turns.notify_all()
-
-    async def _judge(self, debate: Debate, most: float) -> None:
-        caps = Caps(debate_usd=None if self.usd is None else most)
-        joints = (self.store, self.models, self.keeper)
-        try:
-            judged = await read_again(debate, self.jurors, self.mode, caps, *joints)
-            self.judged[debate.id] = judged
-        except (ModelError, LeaseLostError, BudgetError) as error:
-            log.warning("debate not read", debate=debate.id, why=str(error))
-            self.problems[debate.id] = str(error)
 
     async def _fits(self, most: float, ceiling: float) -> bool:
         if ceiling == math.inf:

@@ -74,7 +74,15 @@ def draw(league: League, results: MatchResults) -> League:
         case System.ROUND_ROBIN:
             return _draw_round_robin(league)
         case System.SWISS:
-            return _draw_swiss(league, results)
+            if _last_round(league) >= league.rounds:
+                return league
+            known = {model.ref: model for model in league.models}
+            points = {place.model: place.points for place in standing(league, results)}
+            met = {match.pair for match in league.drawn}
+            pairs, bye = pair_up(list(known), points, met, [one.model.ref for one in league.byes])
+            drawn = sorted(tuple(sorted(pair)) for pair in pairs)
+            rested = () if bye is None else (known[bye],)
+            return _add(league, [(known[one], known[other]) for one, other in drawn], rested)
         case System.KNOCKOUT:
             return _draw_knockout(league, results)
 
@@ -94,18 +102,6 @@ def _draw_round_robin(league: League) -> League:
     return _add(league, [(a, b) for a, b in pairs if a is not None and b is not None])
 
 
-def _draw_swiss(league: League, results: MatchResults) -> League:
-    if _last_round(league) >= league.rounds:
-        return league
-    known = {model.ref: model for model in league.models}
-    points = {place.model: place.points for place in standing(league, results)}
-    met = {match.pair for match in league.drawn}
-    pairs, bye = pair_up(list(known), points, met, [one.model.ref for one in league.byes])
-    drawn = sorted(tuple(sorted(pair)) for pair in pairs)
-    rested = () if bye is None else (known[bye],)
-    return _add(league, [(known[one], known[other]) for one, other in drawn], rested)
-
-
 def _draw_knockout(league: League, results: MatchResults) -> League:
     number = _last_round(league)
     if number == 0:
@@ -114,7 +110,7 @@ def _draw_knockout(league: League, results: MatchResults) -> League:
         pair for pair in _pairs_of(league, number) if _through(league, results, pair) is None
     ]
     if undecided:
-        again = [_matches_of(league, pair)[-1] for pair in undecided]
+        again = [[match for match in league.drawn if match.pair == pair][-1] for pair in undecided]
         replays = tuple(Match(round=number, a=one.b, b=one.a) for one in again)
         return league.model_copy(update={"drawn": (*league.drawn, *replays)})
     left = [
@@ -164,10 +160,6 @@ def _last_round(league: League) -> int:
 
 def _pairs_of(league: League, number: int) -> list[frozenset[str]]:
     return list(dict.fromkeys(match.pair for match in league.drawn if match.round == number))
-
-
-def _matches_of(league: League, pair: frozenset[str]) -> list[Match]:
-    return [match for match in league.drawn if match.pair == pair]
 
 
 def _through(league: League, results: MatchResults, pair: frozenset[str]) -> Model | None:
@@ -352,7 +344,9 @@ class Swiss:
         rested: set[str] = set()
         for number in range(self._rounds):
             pairs, bye = pair_up([model.ref for model in self.series.models], points, met, rested)
-            debates = [one for one in self._motions[number] if _pair(one.a, one.b) in pairs]
+            debates = [
+                one for one in self._motions[number] if frozenset((one.a.ref, one.b.ref)) in pairs
+            ]
             yield from [one for one in debates if one.key not in begun]
             if any(one.key not in results for one in debates):
                 return
@@ -404,10 +398,6 @@ def _match(ranked: Sequence[str], met: Collection[frozenset[str]]) -> set[frozen
         if found is not None:
             return {pair, *found}
     return None
-
-
-def _pair(one: Model, other: Model) -> frozenset[str]:
-    return frozenset((one.ref, other.ref))
 
 
 def _score(points: dict[str, float], planned: Planned, winner: str | None) -> None:

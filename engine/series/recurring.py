@@ -22,7 +22,7 @@ from engine.series.contents import next_time
 from engine.series.spec import Recurring, Series, SeriesAudience
 from engine.store import Lease, Post, Store
 from engine.store.series import SeriesDebate, StoredSeries
-from engine.store.suggestions import Suggestion, next_topic
+from engine.store.suggestions import next_topic
 from engine.values.debate import SeriesKey
 from engine.values.errors import (
     BlockedError,
@@ -52,7 +52,10 @@ async def post_alone(venue: Venue, places: Sequence[str], message: Message, stem
     """
     for place in places:
         try:
-            await _post(venue, place, message, stem)
+            for part in venue.render(message, stem):
+                if await venue.find(place, part.reference, None) is None:
+                    async with venue.turn(place):
+                        await venue.post(place, part)
         except VenueAwayError:
             raise
         except VenueError:
@@ -60,13 +63,6 @@ async def post_alone(venue: Venue, places: Sequence[str], message: Message, stem
                 raise
         else:
             return
-
-
-async def _post(venue: Venue, place: str, message: Message, stem: str) -> None:
-    for part in venue.render(message, stem):
-        if await venue.find(place, part.reference, None) is None:
-            async with venue.turn(place):
-                await venue.post(place, part)
 
 
 GRACE = timedelta(hours=1)
@@ -153,7 +149,8 @@ class Recurrences:
         except (BlockedError, FlaggedError) as error:
             if wanted is None or await self._refuses_its_own(stored, recurring):
                 raise _explained(error) from error
-            await self._set_aside(stored, wanted)
+            of = stored.platform or "", stored.community or ""
+            await self.store.suggestions.set_aside(*of, wanted.text)
             raise _SkippedError(REFUSED) from error
         except RostrumError as error:
             raise _explained(error) from error
@@ -164,10 +161,6 @@ class Recurrences:
         settings, options = await self.store.communities.get(*of), recurring.options
         own = (options.conditions, options.stance_a, options.stance_b)
         return has_blocked(settings.blocked_words, *filter(None, own))
-
-    async def _set_aside(self, stored: StoredSeries, wanted: Suggestion) -> None:
-        of = stored.platform or "", stored.community or ""
-        await self.store.suggestions.set_aside(*of, wanted.text)
 
     async def _skip(
         self,

@@ -193,7 +193,11 @@ class SeriesRunner:
         """Begin debates while there is room; return why no more can begin."""
         try:
             while self._again and self._room() > 0:
-                await self._resume(self._again[-1])
+                debate = self._again[-1]
+                await self.service.resume(debate.id, self.defaults.caps)
+                self._ended[debate.status] -= 1
+                self._results.pop(debate.key, None)
+                self._live[debate.id] = debate._replace(status=Status.QUEUED, reason="")
                 self._again.pop()
             while (room := self._room()) > 0:
                 found = (self._next(chooser) for _ in range(min(room, BEGUN_TOGETHER)))
@@ -222,12 +226,6 @@ class SeriesRunner:
                 return planned
             self._put_off.append(planned)
         return None
-
-    async def _resume(self, debate: SeriesDebate) -> None:
-        await self.service.resume(debate.id, self.defaults.caps)
-        self._ended[debate.status] -= 1
-        self._results.pop(debate.key, None)
-        self._live[debate.id] = debate._replace(status=Status.QUEUED, reason="")
 
     async def _begin(self, planned: Sequence[Planned]) -> None:
         """Begin debates side by side, as each waits for the disk. Raises the first failure."""

@@ -296,7 +296,10 @@ class Schedule:
         debates: Sequence[SeriesDebate],
     ) -> None:
         """Begin the next debate, or end the series."""
-        planned = await self._next(series, debates)
+        begun = {debate.key for debate in debates}
+        results = await self.store.series.results(series.name)
+        chosen = choose(series).next(begun, {result.key: result.jury for result in results})
+        planned = next(iter(chosen), None)
         if planned is None:
             await self._end(lease, stored)
             return
@@ -318,12 +321,6 @@ class Schedule:
             log.warning("series waits", series=series.name, why=str(error))
             self._put_off(series.name)
             await self._keep(lease, stored, problem=without_words(error.text))
-
-    async def _next(self, series: Series, debates: Sequence[SeriesDebate]) -> Planned | None:
-        begun = {debate.key for debate in debates}
-        results = await self.store.series.results(series.name)
-        chosen = choose(series).next(begun, {result.key: result.jury for result in results})
-        return next(iter(chosen), None)
 
     async def _begin(
         self,

@@ -295,8 +295,14 @@ def read_series(
         raise UsageError("languages names one twice; remove it.")
     if not file.formats or not languages:
         raise UsageError(f"{'languages' if file.formats else 'formats'} is empty; name one.")
+    text = file.name
+    if not NAME.fullmatch(text) or len(text) > LONGEST_NAME:
+        raise UsageError(
+            f"name is “{headline(clean(text), 40)}”; use at most {LONGEST_NAME} small letters, "
+            "digits, dots and hyphens, as in spring-2026."
+        )
     return Series(
-        name=_name(file.name),
+        name=text,
         topics=_topics(file, topics, languages),
         models=tuple({model.ref: model for pair in pairs for model in pair}.values()),
         pairs=pairs,
@@ -371,15 +377,6 @@ def _siblings(kind: type[BaseModel], path: Sequence[str]) -> tuple[str, ...]:
 
 
 # --- its parts ---------------------------------------------------------------------------
-
-
-def _name(text: str) -> str:
-    if not NAME.fullmatch(text) or len(text) > LONGEST_NAME:
-        raise UsageError(
-            f"name is “{headline(clean(text), 40)}”; use at most {LONGEST_NAME} small letters, "
-            "digits, dots and hyphens, as in spring-2026."
-        )
-    return text
 
 
 def _language(code: str) -> str:

@@ -58,7 +58,7 @@ async def research(floor: Stage, plan: Retrieval) -> None:
     by_side = await floor.together(*searches)
     # In turns, so that no side's findings come first as a whole.
     lookups = [one for one in chain.from_iterable(zip_longest(*by_side)) if one is not None]
-    found = _distinct(lookups)
+    found = list({_key(one): one for made in lookups for one in made.results}.values())
     given = len(floor.sources)
     numbered = {_key(one): at for at, one in enumerate(found, given + 1)}
     floor.know([_source(one, plan.characters) for one in found])
@@ -114,11 +114,6 @@ def read_results(text: str, query: str) -> Iterator[SearchHit]:
 
 def _key(result: SearchHit) -> str:
     return result.url or result.text
-
-
-def _distinct(lookups: Sequence[Lookup]) -> list[SearchHit]:
-    """Return every result once, in the order of finding."""
-    return list({_key(one): one for made in lookups for one in made.results}.values())
 
 
 def _source(result: SearchHit, most: int) -> Source:

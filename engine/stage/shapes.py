@@ -319,7 +319,14 @@ def read_shape(
             reply.replaced,
         )
     except ValidationError as error:
-        return ShapedAnswer(None, _misfits(error), reply.text, reply.model, reply.replaced)
+        found = []
+        for mistake in error.errors(include_url=False)[:MOST_FAULTS]:
+            where, kind = ".".join(map(str, mistake["loc"])), mistake["type"]
+            what = f"“{where}” is {MISFIT.get(kind, 'not of the type asked for')}"
+            if kind == "missing":
+                what = f"the key “{where}” is missing"
+            found.append(Fault(kind=UNREADABLE, what=what))
+        return ShapedAnswer(None, tuple(found), reply.text, reply.model, reply.replaced)
     replaced_here = reply.replaced + parsed.replaced
     faults = shape.check(value) or empty
     return ShapedAnswer(value, faults, reply.text, reply.model, replaced_here)
@@ -373,14 +380,3 @@ def better(first: ShapedAnswer[T], second: ShapedAnswer[T]) -> ShapedAnswer[T]:
     if second.value is None or first.value is None:
         return second if second.value is not None or first.value is None else first
     return second if len(second.faults) <= len(first.faults) else first
-
-
-def _misfits(error: ValidationError) -> tuple[Fault, ...]:
-    found = []
-    for mistake in error.errors(include_url=False)[:MOST_FAULTS]:
-        where, kind = ".".join(map(str, mistake["loc"])), mistake["type"]
-        what = f"“{where}” is {MISFIT.get(kind, 'not of the type asked for')}"
-        if kind == "missing":
-            what = f"the key “{where}” is missing"
-        found.append(Fault(kind=UNREADABLE, what=what))
-    return tuple(found)

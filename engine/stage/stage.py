@@ -644,15 +644,12 @@ class Stage:
                 text=text,
                 name=self.called.get(turn.seat, ""),
                 person=self.request.model_of(turn.seat).person,
-                speaker=self._speaker(turn),
+                speaker=self.called.get(turn.seat)
+                or f"{marked(turn.seat)} · {self.names[turn.side]}",
                 reading=self._reading(text),
                 **shown,
             ),
         )
-
-    def _speaker(self, turn: Turn) -> str:
-        """Return the name under which people read a turn: its agent's, or a drawn neutral one."""
-        return self.called.get(turn.seat) or f"{marked(turn.seat)} · {self.names[turn.side]}"
 
     def _reading(self, text: str) -> float:
         """Return how many seconds people get to read a turn, before the next is posted."""
@@ -703,28 +700,24 @@ class Stage:
         opposing: str | None,
         facts: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
+        given = self.request.stances
+        part = stands = {"A": "in favour of the motion", "B": "against the motion"}
+        aims = {"A": "for the motion", "B": N_("against it")}
+        if given:
+            part = dict.fromkeys(given, "whose stance is quoted in your instructions")
+            stands = {side: f"whose stance is “{text}”" for side, text in given.items()}
+            aims = {side: f"“{text}”" for side, text in given.items()}
         return {
             **(facts or {}),
             "topic": self.request.topic,
             "conditions": self.request.conditions,
-            **_stances(self.request.stances),
+            **{"stances": dict(given), "part": part, "stands": stands, "aims": aims},
             "language": language_name(self.request.language),
             "language_code": self.request.language,
             "round": round_name,
             "opposing": opposing or "",
             "limits": limits,
         }
-
-
-def _stances(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the templates' words for each side's stance; `part` leaves the stance itself out."""
-    part = stands = {"A": "in favour of the motion", "B": "against the motion"}
-    aims = {"A": "for the motion", "B": N_("against it")}
-    if given:
-        part = dict.fromkeys(given, "whose stance is quoted in your instructions")
-        stands = {side: f"whose stance is “{text}”" for side, text in given.items()}
-        aims = {side: f"“{text}”" for side, text in given.items()}
-    return {"stances": dict(given), "part": part, "stands": stands, "aims": aims}
 
 
 def _marks(reply: Reply, text: str) -> tuple[Violation, ...]:

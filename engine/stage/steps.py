@@ -245,7 +245,12 @@ class Steps:
         price, cost_max = call.price, 0.0
         if price and not price.free:
             read = tokens_in(call)
-            cost_max = price.cost(read, tokens_out, written=_written(call, read))
+            dear = call.price is not None and call.price.usd_written is not None
+            cost_max = price.cost(
+                read,
+                tokens_out,
+                written=read if dear and any(message.kept for message in call.messages) else 0,
+            )
         return AttemptStart(
             debate=self._debate.id,
             step=call.step,
@@ -283,12 +288,6 @@ class CallAttempts:
             self._tokens_out *= 2
         if self._start is not None:
             self._steps.ended(self._start, attempt, reply)
-
-
-def _written(call: Call, read: int) -> int:
-    """Return how many tokens a provider may charge for writing to its cache."""
-    dear = call.price is not None and call.price.usd_written is not None
-    return read if dear and any(message.kept for message in call.messages) else 0
 
 
 def tokens_in(call: Call) -> int:

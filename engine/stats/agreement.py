@@ -310,7 +310,15 @@ def _pool(rows: Sequence[Row]) -> Pooled:
     beside = [row for row in rows if row.jury is not None and sum(row.gold.values()) > 1]
     return Pooled(
         people=estimate((Observation(row.topic, (_alike(row), 1.0)) for row in beside), mean_of),
-        jury=estimate((Observation(row.topic, (_with_jury(row), 1.0)) for row in beside), mean_of),
+        jury=estimate(
+            (
+                Observation(
+                    row.topic, ((row.gold.get(row.jury or "", 0) / sum(row.gold.values())), 1.0)
+                )
+                for row in beside
+            ),
+            mean_of,
+        ),
         alpha_people=_alpha(rows, lambda row: row.gold),
         alpha_jurors=_alpha(rows, lambda row: Counter(row.verdicts().values())),
         alpha_all=_alpha(rows, _gold_with_panel),
@@ -321,10 +329,6 @@ def _alike(row: Row) -> float:
     """Return the share of pairs of voters who chose the same."""
     voters = sum(row.gold.values())
     return sum(n * (n - 1) for n in row.gold.values()) / (voters * (voters - 1))
-
-
-def _with_jury(row: Row) -> float:
-    return row.gold.get(row.jury or "", 0) / sum(row.gold.values())
 
 
 def _gold_with_panel(row: Row) -> Mapping[str, int]:

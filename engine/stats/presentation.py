@@ -288,11 +288,7 @@ def _rating(rating: Rating | None, y: float, low: float, high: float, kind: str)
         for value in (rating.low, rating.value, rating.high)
     )
     yield line(first, y, last, y, kind)
-    yield _mark(middle, y, kind)
-
-
-def _mark(x: float, y: float, kind: str) -> str:
-    return dot(x, y, 7, kind) if kind == "people" else square(x, y, 7, kind)
+    yield (dot(middle, y, 7, kind) if kind == "people" else square(middle, y, 7, kind))
 
 
 def _scale(y: float, low: float, high: float) -> Iterator[str]:

@@ -138,9 +138,13 @@ def ratings_of(
     rated = _in_points(fit) if fit else {}
     reasons = _reasons(contests, group, fitted=fit is not None)
     return {
-        model: _record(contests, model).model_copy(
-            update=rated.get(model) or {"missing": reasons[model]}
-        )
+        model: (
+            Rating(
+                won=sum(n for (winner, _), n in contests.wins.items() if winner == model),
+                lost=sum(n for (_, loser), n in contests.wins.items() if loser == model),
+                tied=sum(n for pair, n in contests.ties.items() if model in pair),
+            )
+        ).model_copy(update=rated.get(model) or {"missing": reasons[model]})
         for model in contests.models
     }
 
@@ -162,14 +166,6 @@ def _model_rank(standing: ModelRatings) -> tuple[bool, float, bool, float, str]:
     people = standing.people.value if standing.people else None
     jury = standing.jury.value if standing.jury else None
     return (people is None, -(people or 0.0), jury is None, -(jury or 0.0), standing.model)
-
-
-def _record(contests: Contests, model: str) -> Rating:
-    return Rating(
-        won=sum(n for (winner, _), n in contests.wins.items() if winner == model),
-        lost=sum(n for (_, loser), n in contests.wins.items() if loser == model),
-        tied=sum(n for pair, n in contests.ties.items() if model in pair),
-    )
 
 
 def _reasons(contests: Contests, group: Sequence[str], *, fitted: bool) -> Mapping[str, Missing]:
@@ -281,13 +277,11 @@ def _fit_effects(
         elif not any(one.edges[-1] for one in matchups):
             missing[name] = Effect(missing=Unknown.UNSEEN)
         else:
-            missing[name] = Effect(missing=_why(matchups))
+            missing[name] = Effect(
+                missing=Unknown.UNBOUNDED if told_apart(matchups) else Unknown.CONFOUNDED
+            )
     known = zip(chosen, fit.effects, strict=True)
     return fit, missing | {name: Effect(**in_points(one)) for name, one in known}
-
-
-def _why(matchups: Sequence[Matchup]) -> Unknown:
-    return Unknown.UNBOUNDED if told_apart(matchups) else Unknown.CONFOUNDED
 
 
 def _matchups(held: Iterable[Meeting], names: Sequence[str]) -> list[Matchup]:

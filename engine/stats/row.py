@@ -17,7 +17,7 @@ from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
 from engine.values.debate import TurnOrder, Value
 from engine.values.errors import StoppedError
-from engine.values.judging import IMPORT, TIE, WEAK, Ballot, Question, Tally
+from engine.values.judging import IMPORT, TIE, WEAK, Question, Tally
 from engine.values.text import headline, scrub
 from engine.values.topics import topic_id
 from engine.votes.closing import platform_of, tally_labels
@@ -214,7 +214,19 @@ def row_of(record: DebateRecord) -> Row | None:
         p_a=verdict.p.get(sides[0]) if verdict and len(sides) == 2 else None,
         closer=_closer(record),
         blind=record.debate.setup.panel.blind,
-        readings=tuple(_reading(ballot) for ballot in record.ballots),
+        readings=tuple(
+            (
+                JurorBallot(
+                    juror=ballot.juror,
+                    family=ballot.family,
+                    order=ballot.order,
+                    audit=ballot.audit,
+                    verdict=ballot.verdict if ballot.valid else None,
+                    usd=ballot.cost,
+                )
+            )
+            for ballot in record.ballots
+        ),
         revised=_revised(record),
         mixed=bool(record.debate.setup.replaced),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
@@ -273,17 +285,6 @@ def _words(record: DebateRecord) -> dict[str, int]:
     for turn in record.turns:
         words[turn.side] += turn.words
     return dict(words)
-
-
-def _reading(ballot: Ballot) -> JurorBallot:
-    return JurorBallot(
-        juror=ballot.juror,
-        family=ballot.family,
-        order=ballot.order,
-        audit=ballot.audit,
-        verdict=ballot.verdict if ballot.valid else None,
-        usd=ballot.cost,
-    )
 
 
 # Reads debates for statistics, in a worker thread.

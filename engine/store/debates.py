@@ -267,15 +267,13 @@ def to_debate(row: Any) -> Debate:
     """Read a row of the debates table."""
     plain = {name: getattr(row, name) for name in DEBATE_FIELDS}
     plain["vote_extended"] = bool(row.vote_extended)  # null: no vote was asked for yet
-    return Debate(setup=_read_setup(row.setup), **plain)
+    return Debate(
+        setup=_setups.get(row.setup) or _remember(row.setup, Setup.model_validate_json(row.setup)),
+        **plain,
+    )
 
 
 _setups: dict[str, Setup] = {}
-
-
-def _read_setup(stored: str) -> Setup:
-    """Parse a setup, unless it is one of the latest: a debate that starts is read several times."""
-    return _setups.get(stored) or _remember(stored, Setup.model_validate_json(stored))
 
 
 def _remember(stored: str, setup: Setup) -> Setup:

@@ -180,7 +180,7 @@ def _learnt(connection: SqlConnection, rehearsal: bool) -> list[Learnt]:
 def _learn(connection: SqlConnection, new: Learnt) -> None:
     body = connection.value(KNOWN, key=new.key)
     known = Learnt.model_validate_json(body).ballots if body else ()
-    cast = {_name(one): one.model_copy(update=TEXTS) for one in (*known, *new.ballots)}
+    cast = {(one.juror, one.order): one.model_copy(update=TEXTS) for one in (*known, *new.ballots)}
     merged = new.model_copy(update={"ballots": tuple(cast.values())})
     connection.run(
         LEARN,
@@ -190,7 +190,3 @@ def _learn(connection: SqlConnection, new: Learnt) -> None:
         ballots=len(merged.ballots),
         body=merged.model_dump_json(),
     )
-
-
-def _name(ballot: Ballot) -> tuple[str, tuple[str, ...]]:
-    return ballot.juror, ballot.order

@@ -119,7 +119,10 @@ def find_mentions(connection: SqlConnection, platform: str, user: str) -> Mentio
 def erase_mentions(connection: SqlConnection, user: str, found: Mentioning) -> None:
     """Erase a user's id from all texts of these debates, and from these rows."""
     for debate in sorted(found.debates):
-        for table, key, column in _texts_of_debates():
+        # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
+        from engine.store.tables import TEXTS_OF_DEBATES
+
+        for table, key, column in TEXTS_OF_DEBATES:
             _erase(connection, user, table, key, column, debate)
     for row in found.rows:
         _erase(connection, user, *row)
@@ -145,13 +148,6 @@ def _forms(user: str) -> dict[str, str]:
 def _pattern(user: str) -> re.Pattern[str]:
     """Return what matches an id as a mention has it, and no longer id."""
     return re.compile(rf"@!?{re.escape(user)}(?![0-9A-Za-z_])")
-
-
-def _texts_of_debates() -> tuple[tuple[str, str, str], ...]:
-    # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
-    from engine.store.tables import TEXTS_OF_DEBATES
-
-    return TEXTS_OF_DEBATES
 
 
 KEY = "forget"
@@ -465,10 +461,6 @@ def _cut_off(connection: SqlConnection, person: int) -> None:
     cut = (CUT_EVENTS, CUT_ASKED, CUT_UPVOTES, CUT_SUGGESTIONS, CUT_SUGGESTER)
     for statement in (*cut, CUT_GUEST, CUT_SPOKEN, CUT_ANNOTATORS):
         connection.run(statement, person=person)
-    _cut_comments(connection, person)
-
-
-def _cut_comments(connection: SqlConnection, person: int) -> None:
     for table, key in COMMENTED:
         for row in connection.rows(COMMENTS.format(table=table, key=key), person=person):
             body = orjson.dumps(orjson.loads(row.body) | {"comment": ""}).decode()

@@ -133,7 +133,17 @@ def _settled(own: Iterable[VoteEvent], delay: timedelta) -> list[VoteEvent]:
         forms.append((event, form))
         known.extend(form)
     return [
-        one for event, form in forms for one in ((event,) if _is_told_again(event, known) else form)
+        one
+        for event, form in forms
+        for one in (
+            (event,)
+            if not event.added
+            and any(
+                other.added and _held(other) == _held(event) and _given_after(other, event)
+                for other in known
+            )
+            else form
+        )
     ]
 
 
@@ -163,14 +173,6 @@ def _fresh(event: VoteEvent) -> VoteEvent:
     if event.read_at is None or event.how is How.RECOVERED:
         return event
     return event.model_copy(update={"read_at": None})
-
-
-def _is_told_again(withdrawn: VoteEvent, known: Iterable[VoteEvent]) -> bool:
-    """Whether there is also a report that the withdrawn choice was given again."""
-    return not withdrawn.added and any(
-        other.added and _held(other) == _held(withdrawn) and _given_after(other, withdrawn)
-        for other in known
-    )
 
 
 def _given_after(one: VoteEvent, other: VoteEvent) -> bool:

@@ -136,7 +136,13 @@ def count(votes: Iterable[StandingVote], contenders: Sequence[str], quorum: int)
     met = cast >= quorum
     winner = leader(gold, contenders) if met and cast else None
     plain = Tally(counts=counts, gold=gold, quorum_met=met, winner=winner)
-    return _with_share(plain, contenders)
+    if len(contenders) != 2:
+        return plain
+    a, b = (plain.gold[contender] for contender in contenders)
+    if a + b == 0:
+        return plain
+    low, high = wilson(a, a + b)
+    return plain.model_copy(update={"share": a / (a + b), "low": low, "high": high})
 
 
 @dataclass(slots=True)
@@ -224,16 +230,6 @@ def leader(counts: Mapping[str, int], contenders: Sequence[str]) -> str:
     return TIE if counts[first] == counts[second] or counts[TIE] >= counts[first] else first
 
 
-def _with_share(tally: Tally, contenders: Sequence[str]) -> Tally:
-    if len(contenders) != 2:
-        return tally
-    a, b = (tally.gold[contender] for contender in contenders)
-    if a + b == 0:
-        return tally
-    low, high = wilson(a, a + b)
-    return tally.model_copy(update={"share": a / (a + b), "low": low, "high": high})
-
-
 def agreement(tally: Tally, verdict: Verdict) -> bool | None:
     """Return whether people and panel agree; None unless both decided and the panel was blind."""
     if tally.winner is None or verdict.winner is None or not verdict.blind:
@@ -251,7 +247,15 @@ def turn_labels(events: Iterable[VoteEvent], revealed_at: datetime | None) -> tu
         if event.question is Question.TURN:
             by_step[event.step].append(event)
     return tuple(
-        _label(standing, revealed_at)
+        (
+            TurnLabel(
+                step=standing.step,
+                person=standing.person,
+                up=standing.option == UP,
+                blind=revealed_at is None or standing.received_at < revealed_at,
+                received_at=standing.received_at,
+            )
+        )
         for _, thumbs in sorted(by_step.items())
         for _, hands in sorted(hands_held(thumbs).items())
         if (standing := standing_option(hands)) is not None
@@ -269,16 +273,6 @@ def revised_votes(
         judge_visible=True,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
         recovery=recovery,
-    )
-
-
-def _label(standing: VoteEvent, revealed_at: datetime | None) -> TurnLabel:
-    return TurnLabel(
-        step=standing.step,
-        person=standing.person,
-        up=standing.option == UP,
-        blind=revealed_at is None or standing.received_at < revealed_at,
-        received_at=standing.received_at,
     )
 
 

@@ -133,7 +133,10 @@ def count_words(text: str, chars_per_word: float = 1.5) -> int:
     and divided by `chars_per_word`, to the nearest whole word; mixed texts add up.
     """
     if _PLAIN.fullmatch(text):
-        return _count_plain(text)
+        # Count with segmentation only for joined runs, in a fifth of the time.
+        pieces = [piece.strip(_JOINTS) for piece in text.translate(_PARTING).split()]
+        joined = [piece for piece in pieces if not piece.isalnum()]
+        return len(pieces) - len(joined) + _count_spaced(" ".join(joined))
     characters = 0
     if _MAYBE_UNSPACED.search(text):
         runs = _UNSPACED_RUN.finditer(text)
@@ -167,13 +170,6 @@ def first_words(text: str, most: int, chars_per_word: float = 1.5) -> str:
 
 def _count_spaced(text: str) -> int:
     return len(_WORD.findall(_FLAGS.sub(" ", text)))
-
-
-def _count_plain(text: str) -> int:
-    """Count with segmentation only for joined runs, in a fifth of the time."""
-    pieces = [piece.strip(_JOINTS) for piece in text.translate(_PARTING).split()]
-    joined = [piece for piece in pieces if not piece.isalnum()]
-    return len(pieces) - len(joined) + _count_spaced(" ".join(joined))
 
 
 _ITEM = regex.compile(

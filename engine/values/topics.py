@@ -123,7 +123,14 @@ def fold_topic(topic: str) -> str:
     A topic of nothing but punctuation is folded in case and width only.
     """
     folded = _fold_case(topic)
-    kept = "".join(char for char in folded if _tells_topics_apart(char)) or folded.strip()
+    kept = (
+        "".join(
+            char
+            for char in folded
+            if unicodedata.category(char)[0] not in _FOLDED and char not in _VARIANTS
+        )
+        or folded.strip()
+    )
     # In capitals the dotted and the dotless Turkish i look the same.
     undotted = kept.replace("i\u0307", "i").replace("ı", "i")
     return unicodedata.normalize("NFC", undotted)
@@ -156,7 +163,3 @@ def _fold_case(text: str) -> str:
     for _ in range(2):
         folded = unicodedata.normalize("NFKD", folded.casefold())
     return folded
-
-
-def _tells_topics_apart(char: str) -> bool:
-    return unicodedata.category(char)[0] not in _FOLDED and char not in _VARIANTS

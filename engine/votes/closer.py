@@ -21,7 +21,7 @@ from engine.tally.hands import is_undecided
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
-from engine.values.judging import Log, Question, Rationale, VoteEvent
+from engine.values.judging import Log, Question, VoteEvent
 from engine.values.language import speaking
 from engine.values.ports import Clock, Moderator, Venue
 from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
@@ -222,7 +222,7 @@ class Closer:
             words=await self.store.journal.words_spoken(debate.id),
             interventions=await self.store.votes.interventions(debate.id),
             own=await self.store.journal.own_verdict(debate.id, debate.request.format),
-            why=await self._why(debate),
+            why=of_artifacts(await self.store.journal.found(debate.id, STEP)),
         )
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
@@ -249,10 +249,6 @@ class Closer:
             from engine.votes.audience import moderate  # few installations ask one
 
             await moderate(self.moderator, [text], WITHHELD)
-
-    async def _why(self, debate: Debate) -> Rationale | None:
-        """Return why the panel decided so, as a juror put it while people voted."""
-        return of_artifacts(await self.store.journal.found(debate.id, STEP))
 
 
 def _together(asked: OpenQuestion) -> tuple[Question, ...]:

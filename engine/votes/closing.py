@@ -152,7 +152,8 @@ def closing_of(
     guesses = guesses_of(debate, cast, votes)
     guessed = guessed_of(debate, guesses)
     message = reveal_of(debate, tally, *found, rounds=rounds, why=why, guessed=guessed)
-    decided = _decide(debate, stances, verdict)
+    script = FORMATS.get(debate.request.format)
+    decided = script.decide(debate.request, stances, verdict) if script else None
     usual = (
         _closed(debate, tally, early, interventions),
         Post(key="reveal", message=message),
@@ -259,11 +260,6 @@ def _closed(
     options = vote_options(tuple(debate.request.sides))
     message = VoteClosed(options=options, votes=sum(tally.counts.values()), early=early)
     return Post(key="vote/closed", message=message, target="vote")
-
-
-def _decide(debate: Debate, stances: tuple[Vote, ...], verdict: Verdict) -> Decision | None:
-    script = FORMATS.get(debate.request.format)
-    return script.decide(debate.request, stances, verdict) if script else None
 
 
 def _tell(decided: Decision | None) -> tuple[Post, ...]:

@@ -135,8 +135,9 @@ class VoteWindow:
             rung, known = set[str](), frozenset[int]()
             while True:
                 served = self._served
-                if taken := served.held - known:
-                    await self._take(taken)
+                taken = served.held - known
+                if self.shares is not None and any(map(self.shares.taken, taken)):
+                    await self._reader.hear_again(TAKEOVER)
                 if missed := served.held if MISSED in rung else taken:
                     await self._note_missed(served._replace(held=missed))
                 known = served.held
@@ -150,11 +151,6 @@ class VoteWindow:
     async def _wake_at_changes(self, shares: PartitionLeases) -> None:
         async for _ in shares.follow():
             self.bell.ring(f"votes/{self.venue.platform}")
-
-    async def _take(self, taken: frozenset[int]) -> None:
-        """Record that no one listened between another process's end and now."""
-        if self.shares is not None and any(map(self.shares.taken, taken)):
-            await self._reader.hear_again(TAKEOVER)
 
     async def listen(self) -> None:
         """Record that this process listens, before the first question or event."""

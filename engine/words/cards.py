@@ -302,7 +302,7 @@ def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
         code=debate.code,
         lines=(
             *news_lines(result, veiled=progress.veiled),
-            *_repeated(debate.before),
+            *tuple(reversed(_held_before(debate.before))),
             *_on_the_web(debate.page),
         ),
         state=progress,
@@ -328,10 +328,6 @@ def _held_before(before: Before | None) -> tuple[str, ...]:
         return ()
     linked = f"[{say(THIS_DEBATE)}]({before.link})" if before.link else f"`{before.code}`"
     return (say(SWAPPED if before.swapped else REMATCH, debate=linked), "")
-
-
-def _repeated(before: Before | None) -> tuple[str, ...]:
-    return tuple(reversed(_held_before(before)))
 
 
 def _terms(debate: Announcement) -> Iterator[str]:

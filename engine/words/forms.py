@@ -58,14 +58,11 @@ def form_of(pressed: ButtonAction) -> Form:
         )
         return Form(form_id, say("Ask both sides"), say(ASK_SEND), say(CANCEL), (asks,))
     if pressed.what == "write":
-        return _turn_form(form_id, pressed.of.rpartition(".")[2])
+        # 0: as many as wanted.
+        words = pressed.of.rpartition(".")[2]
+        most = int(words) if words.isdecimal() else 0
+        hint = plural(*WRITE_WITHIN, most) if most else say("Sent at once, as it is")
+        turn = Field("text", say("Your turn"), hint, LONGEST_TURN, long=True)
+        return Form(form_id, say("Write your turn"), say(WRITE_SEND), say(CANCEL), (turn,))
     number = Field("number", say("Its number"), say("Your own, or any if you manage this place"), 4)
     return Form(form_id, say("Remove a question"), say(REMOVE_SEND), say(CANCEL), (number,))
-
-
-def _turn_form(form_id: str, words: str) -> Form:
-    """Return the form for a turn of at most so many words; 0: as many as wanted."""
-    most = int(words) if words.isdecimal() else 0
-    hint = plural(*WRITE_WITHIN, most) if most else say("Sent at once, as it is")
-    turn = Field("text", say("Your turn"), hint, LONGEST_TURN, long=True)
-    return Form(form_id, say("Write your turn"), say(WRITE_SEND), say(CANCEL), (turn,))

@@ -48,7 +48,20 @@ def card_of_invitation(message: Invitation) -> Card:
         case QuestionsInvite():
             return _questions(message)
         case QuestionsClosed():
-            return _put(message)
+            if not message.put:
+                return Card(
+                    say(QUESTIONS),
+                    "vote",
+                    lines=(say("No one asked anything, so the debate goes on."),),
+                )
+            put = (
+                say(LISTED, number=i, text=literal(text)) for i, text in enumerate(message.put, 1)
+            )
+            return Card(
+                say(QUESTIONS),
+                "vote",
+                text="\n".join((say("**Both sides now answer:**"), "", *put)),
+            )
         case GuestInvite():
             return _guest(message)
         case SpeakInvite():
@@ -183,15 +196,4 @@ def _speak(invite: SpeakInvite) -> Card:
             "counts. Pictures do not count."
         ),
         buttons=speak_buttons(invite.code, invite.language, invite.words),
-    )
-
-
-def _put(closed: QuestionsClosed) -> Card:
-    if not closed.put:
-        return Card(
-            say(QUESTIONS), "vote", lines=(say("No one asked anything, so the debate goes on."),)
-        )
-    put = (say(LISTED, number=i, text=literal(text)) for i, text in enumerate(closed.put, 1))
-    return Card(
-        say(QUESTIONS), "vote", text="\n".join((say("**Both sides now answer:**"), "", *put))
     )

@@ -40,7 +40,9 @@ def marks_picture(reveal: Reveal) -> File | None:
         y += GAP
     for criterion in criteria_of(reveal.marks):
         y += GAP + NAME
-        parts.append(write(MARGIN, y - 10, _criterion(criterion), "ink large"))
+        parts.append(
+            write(MARGIN, y - 10, fit(say(criterion), WIDTH - 2 * MARGIN, LETTERS), "ink large")
+        )
         for place, side in enumerate(reveal.marks):
             parts += _marked(reveal, criterion, side, place, y)
             y += ROW
@@ -57,10 +59,6 @@ def _legend(reveal: Reveal) -> Iterator[str]:
         name = unmarked(option_name(side, names))
         name = f"{side} · {name}" if side.isdigit() else name
         yield write(LEFT, y, fit(name, WIDTH - LEFT - MARGIN, LETTERS), "ink large")
-
-
-def _criterion(name: str) -> str:
-    return fit(say(name), WIDTH - 2 * MARGIN, LETTERS)
 
 
 def _marked(reveal: Reveal, criterion: str, side: str, place: int, y: float) -> Iterator[str]:

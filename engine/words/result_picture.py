@@ -43,7 +43,12 @@ def result_picture(reveal: Reveal) -> File:
         y += LINE
     y += GAP
     for number, (side, model) in enumerate(reveal.models.items()):
-        parts += _side(y, OTHERS[number % len(OTHERS)], _name(side, reveal), model_called(model))
+        parts += _side(
+            y,
+            OTHERS[number % len(OTHERS)],
+            unmarked(option_name(side, captions_of(reveal))),
+            model_called(model),
+        )
         y += ROW
     for said, shares in ((people, reveal.tally.deciding), (jury, reveal.verdict.p)):
         y += GAP - LEADING
@@ -61,10 +66,6 @@ def _plain(text: str) -> str:
     for mark in SIDES.values():
         text = text.replace(f"{mark} ", "")
     return " ".join(text.translate(PLAIN).split())
-
-
-def _name(side: str, reveal: Reveal) -> str:
-    return unmarked(option_name(side, captions_of(reveal)))
 
 
 def _side(y: float, colour: str, name: str, model: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from engine.values.debate import SOMEBODY
-from engine.values.judging import TIE, Persuasion, Rationale, Verdict
+from engine.values.judging import TIE, Rationale, Verdict
 from engine.values.language import N_, NN_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
@@ -76,7 +76,16 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     if reveal.course:
         yield _course(reveal)
     if reveal.persuasion is not None and reveal.persuasion.people:
-        yield _persuasion(reveal.persuasion)
+        moved = reveal.persuasion.moved
+        yield (
+            plural(
+                "{moved} of {n} person changed sides: {counts} (stances before and after).",
+                "{moved} of {n} people changed sides: {counts} (stances before and after).",
+                reveal.persuasion.people,
+                moved=sum(moved.values()),
+                counts=counts_of(moved),
+            )
+        )
     yield ""
     yield from _who_was_who(reveal)
     if reveal.why is not None and reveal.why.text:
@@ -313,17 +322,6 @@ def _course(reveal: Reveal) -> str:
         counts = say(", ").join(f"{option_name(option, reveal.names)} {n}" for option, n in chosen)
         said.append(say("{round}: {counts}", round=round_name(one.round), counts=counts))
     return say("Ahead after {rounds}", rounds=" · ".join(said))
-
-
-def _persuasion(persuasion: Persuasion) -> str:
-    moved = persuasion.moved
-    return plural(
-        "{moved} of {n} person changed sides: {counts} (stances before and after).",
-        "{moved} of {n} people changed sides: {counts} (stances before and after).",
-        persuasion.people,
-        moved=sum(moved.values()),
-        counts=counts_of(moved),
-    )
 
 
 def _reconciled(reveal: Reveal) -> Iterator[str]:

@@ -103,7 +103,15 @@ class Audited(Format):
         options = AuditedOptions.model_validate(floor.request.options)
         limits = AuditedLimits.model_validate(floor.limits)
         elasticity = dict(zip("AB", options.elasticity, strict=True))
-        audit = Audit(floor, _cast(floor, options), elasticity)
+        known = floor.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes
+        for name in options.archetypes:
+            if name not in known:
+                raise UsageError(
+                    "There is no archetype “{name}”; choose from {known}.",
+                    name=name,
+                    known=tuple(known),
+                )
+        audit = Audit(floor, dict(zip("AB", options.archetypes, strict=True)), elasticity)
         await floor.tell("audited/adapt", say(ADAPT))
         last = ""
         for number in range(1, options.turns + 1):
@@ -125,15 +133,3 @@ class Audited(Format):
                 floor.adjourn()
             await audit.score(number, side)
         await conclude(floor, audit)
-
-
-def _cast(floor: Stage, options: AuditedOptions) -> dict[str, str]:
-    known = floor.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes
-    for name in options.archetypes:
-        if name not in known:
-            raise UsageError(
-                "There is no archetype “{name}”; choose from {known}.",
-                name=name,
-                known=tuple(known),
-            )
-    return dict(zip("AB", options.archetypes, strict=True))

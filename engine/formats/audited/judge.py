@@ -158,7 +158,13 @@ class Ledger:
     def _enter(self, number: int, given: Absolute) -> Iterator[Adjustment]:
         """Write what a turn shows into the register, once, and dock the turns it stands in."""
         for place, entry in enumerate(self._found(number, given), 1):
-            if any(self._is_same(entry, other) for other in self.register):
+            if any(
+                (
+                    entry.turn == other.turn
+                    and (is_quoted(entry.text, other.text) or is_quoted(other.text, entry.text))
+                )
+                for other in self.register
+            ):
                 continue
             self.register.append(entry)
             if entry.penalty:
@@ -183,12 +189,6 @@ class Ledger:
             exposed_by=number,
             penalty=self._penalties[kind] if found else 0.0,
             found=found,
-        )
-
-    def _is_same(self, entry: RegisterEntry, other: RegisterEntry) -> bool:
-        """Return whether two entries are of one claim, even if quoted at different length."""
-        return entry.turn == other.turn and (
-            is_quoted(entry.text, other.text) or is_quoted(other.text, entry.text)
         )
 
     def _hear_appeals(self, number: int, given: Absolute) -> Iterator[Adjustment]:

@@ -329,10 +329,6 @@ def _archetype(audit: Audit, side: str) -> str:
     return say(ARCHETYPES.get(name, name))
 
 
-def _trait(name: str) -> str:
-    return say(TRAITS.get(name, spaced(name)))
-
-
 def _moves(audit: Audit, side: str) -> str:
     begun, ended = audit.begun[side], audit.traits[side]
     moved = sorted(
@@ -342,7 +338,7 @@ def _moves(audit: Audit, side: str) -> str:
     told = [
         say(
             "{trait} {first:g} → {last:g}",
-            trait=_trait(trait),
+            trait=say(TRAITS.get(trait, spaced(trait))),
             first=begun[trait],
             last=round(ended[trait], 1),
         )

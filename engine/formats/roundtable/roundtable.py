@@ -183,7 +183,12 @@ class Roundtable(Format):
                 for agent, text in zip(personas, texts, strict=True)
             }
         floor.adjourn()
-        await _judge(floor, personas, drafts)
+        # Find the best final answer: by the judges, or without any by what the answers share.
+        if not floor.request.judges:
+            await converge(floor, personas, drafts)
+        else:
+            steps = {turn.side: turn.step for turn in floor.turns}
+            await mark_answers(floor, personas, drafts, steps)
 
 
 def final_of(round_name: str, text: str) -> str:
@@ -232,12 +237,3 @@ async def _say_saved(floor: Stage, planned: int, overlap: float) -> None:
         n=saved,
     )
     await floor.tell("roundtable/agreed", agreed)
-
-
-async def _judge(floor: Stage, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
-    """Find the best final answer: by the judges, or without any by what the answers share."""
-    if not floor.request.judges:
-        await converge(floor, personas, drafts)
-    else:
-        steps = {turn.side: turn.step for turn in floor.turns}
-        await mark_answers(floor, personas, drafts, steps)

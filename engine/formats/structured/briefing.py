@@ -137,8 +137,19 @@ async def conclude(floor: Stage, judged: Assessment, answer: ShapedAnswer[Judgme
     """Keep the judge's findings, and its briefing for after the vote."""
     raw = {"raw": answer.raw, "problem": answer.problem}
     briefing = judged.briefing
+    stances = floor.request.stances
+    text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces)))
+    whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces)))
+    body = orjson.dumps(briefing.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode()
+    files = (
+        File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{whole}\n"),
+        File(name="briefing.json", media="application/json", content=f"{body}\n"),
+    )
     await floor.keep(
-        Post(key="structured/briefing", message=_report(briefing, floor.request)),
+        Post(
+            key="structured/briefing",
+            message=Report(title=say(TITLE), text=text, side="judge", files=files),
+        ),
         artifacts=[
             Artifact(name="briefing", kind="structured", body=briefing.model_dump(mode="json")),
             Artifact(name="judge", kind="judgment", body=raw, valid=answer.valid),
@@ -252,18 +263,6 @@ def _scores(
         yield score("total", side, "total", total)
 
 
-def _report(briefing: Briefing, setting: Request) -> Report:
-    stances = setting.stances
-    text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces)))
-    whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces)))
-    body = orjson.dumps(briefing.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode()
-    files = (
-        File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{whole}\n"),
-        File(name="briefing.json", media="application/json", content=f"{body}\n"),
-    )
-    return Report(title=say(TITLE), text=text, side="judge", files=files)
-
-
 def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Iterator[str]:
     """Yield a briefing's parts; `traced` is its trace table."""
     yield f"**{briefing.topic}**"
@@ -281,7 +280,12 @@ def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Itera
         yield say("**Recommendation.** {text}", text=briefing.recommendation)
     if briefing.unresolved:
         yield "\n".join((say(UNRESOLVED), *(f"- {question}" for question in briefing.unresolved)))
-    yield say("**Concessions.** {text}.", text=_tell_concessions(briefing))
+    conceded = (
+        say("{side} concedes {ids}", side=marked(side), ids=say(", ").join(ids))
+        for side, ids in briefing.concessions.items()
+        if ids
+    )
+    yield say("**Concessions.** {text}.", text=say("; ").join(conceded) or say(NOTHING_CONCEDED))
     moved = [f"- {_tell_change(side, change)}" for side, change in briefing.changes.items()]
     if moved:
         yield "\n".join((say(POSITIONS), *moved))
@@ -300,12 +304,3 @@ def _tell_totals(briefing: Briefing) -> str:
         f"{marked(side)} {number(total, '.2f')}" for side, total in briefing.totals.items()
     )
     return say("**Totals.** {totals} of 10: {gap}.", totals=totals, gap=read_gap(briefing.totals))
-
-
-def _tell_concessions(briefing: Briefing) -> str:
-    conceded = (
-        say("{side} concedes {ids}", side=marked(side), ids=say(", ").join(ids))
-        for side, ids in briefing.concessions.items()
-        if ids
-    )
-    return say("; ").join(conceded) or say(NOTHING_CONCEDED)

@@ -155,7 +155,14 @@ class Judge:
         twice = list(twice_running(self._floor.turns, self._scoring))
         self._penalties += twice
         totals = count_up(self._speeches, self._penalties, SEATS)
-        review = await self._review(totals)
+        review = await self._ask(
+            "review",
+            "review",
+            Shape(Review, named("Review", {"review": TEXT})),
+            notes=self._channels.read(JUDGE, JUDGE_NOTES),
+            summaries=self._told(),
+            totals=totals,
+        )
         said = review.value.review if review.valid and review.value else ""
         verdict = self._verdict(totals)
         judges = tell_judges(verdict.by_judge, self._given, NAME)
@@ -267,16 +274,6 @@ class Judge:
         if answer.valid and answer.value:
             self._summaries[stage] = answer.value.summary
         await self._floor.keep(artifacts=[kept(answer, step, "summary")])
-
-    async def _review(self, totals: Totals) -> ShapedAnswer[Review]:
-        return await self._ask(
-            "review",
-            "review",
-            Shape(Review, named("Review", {"review": TEXT})),
-            notes=self._channels.read(JUDGE, JUDGE_NOTES),
-            summaries=self._told(),
-            totals=totals,
-        )
 
     async def _ask(
         self, step: str, template: str, shape: Shape[S], **facts: object

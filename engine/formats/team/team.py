@@ -116,7 +116,12 @@ class Team(Format):
         async with ConcurrentWork() as beside:
             judge = Judge(floor, beside, manual, Scoring.of(floor.limits))
             bench = Bench(floor, judge, limits, manual, personalities, notes=notes)
-            await _opening(bench, limits)
+            await bench.begin("opening")
+            for seat in ("A1", "B1"):
+                await bench.speak(
+                    seat, "opening", "opening", limits.minutes(limits.opening_minutes)
+                )
+            bench.end("opening")
             await _cross_examination(bench, limits)
             await _free_debate(bench, concurrent=options.concurrent)
             await _closing(bench, limits)
@@ -127,13 +132,6 @@ class Team(Format):
 def _exchanges(request: Request) -> int:
     """Return how many exchanges the cross-examination has, as the default limits have it."""
     return 2 if request.length is Length.SHORT else len(EXCHANGES)
-
-
-async def _opening(bench: Bench, limits: TeamLimits) -> None:
-    await bench.begin("opening")
-    for seat in ("A1", "B1"):
-        await bench.speak(seat, "opening", "opening", limits.minutes(limits.opening_minutes))
-    bench.end("opening")
 
 
 async def _cross_examination(bench: Bench, limits: TeamLimits) -> None:

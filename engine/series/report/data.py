@@ -189,20 +189,21 @@ def juror_pairs(rows: Sequence[Row]) -> tuple[JurorPair, ...]:
             (topic, said[one], said[other]) for topic, said in judged if {one, other} <= {*said}
         ]
         if both:
-            found.append(_pair(one, other, both))
+            categories = categories_of(choice for _, *pair in both for choice in pair)
+            found.append(
+                JurorPair(
+                    juror=one,
+                    other=other,
+                    agreement=estimate(
+                        (Observation(t, (float(a == b), 1.0)) for t, a, b in both), mean_of
+                    ),
+                    kappa=estimate(
+                        (Observation(t, kappa_sums(a, b, categories)) for t, a, b in both),
+                        kappa_of,
+                    ),
+                )
+            )
     return tuple(found)
-
-
-def _pair(one: str, other: str, both: Sequence[tuple[str, str, str]]) -> JurorPair:
-    categories = categories_of(choice for _, *pair in both for choice in pair)
-    return JurorPair(
-        juror=one,
-        other=other,
-        agreement=estimate((Observation(t, (float(a == b), 1.0)) for t, a, b in both), mean_of),
-        kappa=estimate(
-            (Observation(t, kappa_sums(a, b, categories)) for t, a, b in both), kappa_of
-        ),
-    )
 
 
 # The topics on which models differ most, and how much chance alone would do; pure.

@@ -125,7 +125,11 @@ CAVEATS = {
 
 def write_page(report: SeriesReport) -> ReportPage:
     """Lay out a report: what a reader sees, in order."""
-    sections = [_totals(report)]
+    columns = ("model", "role", "calls", "failed", "in", "out", "reasoning", "cached", "USD")
+    rows = [(one.model, one.role, *_sums([one])) for one in report.totals]
+    grid = ReportTable("", columns, (*rows, ("all", "", *_sums(report.totals))))
+    lines = ["Calls, failed tries, tokens and USD."] if rows else []
+    sections = [ReportSection("Totals", tuple(lines), (grid,) if rows else ())]
     if report.ratings.debates:
         sections += [
             _ratings(report),
@@ -134,7 +138,12 @@ def write_page(report: SeriesReport) -> ReportPage:
             _topics(report),
             _jury(report),
         ]
-    sections += [_conduct(report), _availability(report), _costs(report), _limits(report)]
+    sections += [
+        _conduct(report),
+        _availability(report),
+        _costs(report),
+        ReportSection("What the figures cannot say", (" ".join(word_caveats(report.caveats)),), ()),
+    ]
     return ReportPage(
         name=report.name,
         title=TITLE.format(name=report.name),
@@ -202,14 +211,6 @@ def _count(noun: str, n: int) -> str:
 
 
 # --- totals and results ------------------------------------------------------------------
-
-
-def _totals(report: SeriesReport) -> ReportSection:
-    columns = ("model", "role", "calls", "failed", "in", "out", "reasoning", "cached", "USD")
-    rows = [(one.model, one.role, *_sums([one])) for one in report.totals]
-    grid = ReportTable("", columns, (*rows, ("all", "", *_sums(report.totals))))
-    lines = ["Calls, failed tries, tokens and USD."] if rows else []
-    return ReportSection("Totals", tuple(lines), (grid,) if rows else ())
 
 
 def _sums(totals: Sequence[CallTotals]) -> list[str]:
@@ -436,12 +437,6 @@ def _cost(one: Costs) -> tuple[str, ...]:
 
 
 # --- limits ------------------------------------------------------------------------------
-
-
-def _limits(report: SeriesReport) -> ReportSection:
-    return ReportSection(
-        "What the figures cannot say", (" ".join(word_caveats(report.caveats)),), ()
-    )
 
 
 def word_caveats(caveats: Iterable[Caveat]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from math import ceil, cos, floor, hypot, log10, pi, sin
 from typing import NamedTuple
 
 from engine.drawing.svg import SIZE, box, dot, draw, line, short_names, square, width_of, write
-from engine.series.report.report import PairResult, SeriesReport
+from engine.series.report.report import SeriesReport
 from engine.stats.figure import Figure
 from engine.stats.presentation import word_effect, word_rating, word_share
 from engine.stats.ratings import Effect, Rating
@@ -280,17 +280,15 @@ def draw_wins(report: SeriesReport) -> ReportPicture:
     pairs, judge = (report.wins, "jury") if report.wins else (report.people_wins, "people")
     shares: dict[tuple[str, str], float] = {}
     for one in pairs:
-        shares[one.model, one.other] = won = _won(one)
+        shares[one.model, one.other] = won = (one.won + one.tied / 2) / (
+            one.won + one.lost + one.tied
+        )
         shares[one.other, one.model] = 1 - won
     said = [f"{one.model} {one.won}, {one.other} {one.lost}, ties {one.tied}" for one in pairs]
     cells = {pair: Cell(share, f"{100 * share:.0f}") for pair, share in shares.items()}
     title = f"{WINS}, %"
     about = f"by {judge}, a tie counts half; blue: won more, orange: less"
     return _matrix(title, about, report.models, cells, said)
-
-
-def _won(one: PairResult) -> float:
-    return (one.won + one.tied / 2) / (one.won + one.lost + one.tied)
 
 
 def draw_jurors(report: SeriesReport) -> ReportPicture:

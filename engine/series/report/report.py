@@ -29,13 +29,12 @@ from engine.stats.figure import FEWEST
 from engine.stats.ratings import (
     AdjustedLeaderboard,
     Leaderboard,
-    Rating,
     adjust_models,
     contests_of,
     rank_models,
 )
 from engine.stats.row import Row
-from engine.values.debate import Model, Value
+from engine.values.debate import Value
 
 # What the figures of a series cannot say, found in its own data; pure.
 
@@ -111,22 +110,17 @@ def _of_judging(series: Series, report: SeriesReport) -> Iterator[Caveat]:
         yield Caveat(kind=CaveatKind.ONE_JUROR, names=(jurors[0].ref,))
     elif jurors and len({kin(juror.family) for juror in jurors}) == 1:
         yield Caveat(kind=CaveatKind.ONE_FAMILY, n=len(jurors), names=(jurors[0].family,))
-    related = _kin(series.models, jurors)
+    families = {kin(model.family) for model in series.models}
+    related = tuple(juror.ref for juror in jurors if kin(juror.family) in families)
     if related:
         yield Caveat(kind=CaveatKind.KIN, n=len(related), of=len(jurors), names=related)
-
-
-def _kin(models: Sequence[Model], jurors: Sequence[Model]) -> tuple[str, ...]:
-    """Return the jurors of a debater's family."""
-    families = {kin(model.family) for model in models}
-    return tuple(juror.ref for juror in jurors if kin(juror.family) in families)
 
 
 def _of_ratings(report: SeriesReport) -> Iterator[Caveat]:
     ratings = [one.jury for one in report.ratings.standings if one.jury is not None]
     rated = [one for one in ratings if one.value is not None]
     ordered = sorted(rated, key=lambda one: -(one.value or 0.0))
-    untold = sum(_overlap(one, other) for one, other in pairwise(ordered))
+    untold = sum(((one.low or 0.0) <= (other.high or 0.0)) for one, other in pairwise(ordered))
     if untold:
         yield Caveat(kind=CaveatKind.UNTOLD, n=untold, of=len(ordered) - 1)
     rated_names = {
@@ -135,10 +129,6 @@ def _of_ratings(report: SeriesReport) -> Iterator[Caveat]:
     unrated = tuple(one for one in report.models if one not in rated_names)
     if unrated and report.ratings.jury:
         yield Caveat(kind=CaveatKind.UNRATED, n=len(unrated), names=unrated)
-
-
-def _overlap(better: Rating, worse: Rating) -> bool:
-    return (better.low or 0.0) <= (worse.high or 0.0)
 
 
 def _of_balance(series: Series, found: SeriesRows) -> Iterator[Caveat]:
