@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from engine.store import Closing, DeliveryState, Lease, Store
+from engine.store import Closing, DeliveryState, Lease, Note, Store
 from engine.store.vote_log import NewEvent
 from engine.values.debate import TRANSITIONS, Status
 from engine.values.errors import (
@@ -42,29 +42,14 @@ from tests.kit import (
     verdict,
 )
 
-# --- leases ----------------------------------------------------------------------------
-
 
 async def test_a_lease_is_held_by_one_claim_at_a_time(store: Store) -> None:
     claims = await asyncio.gather(*(store.leases.claim("debate/x", "me", 9) for _ in range(20)))
     assert [lease for lease in claims if lease] == [Lease(name="debate/x", epoch=1)]
-
-
-async def test_leases_of_different_names_do_not_meet(store: Store) -> None:
-    assert await store.leases.claim("debate/x", "me", 9)
     assert await store.leases.claim("debate/y", "me", 9)
 
 
-async def test_a_lease_that_has_run_out_can_be_claimed(store: Store) -> None:
-    first = await store.leases.claim("debate/x", "me", 0.01)
-    await asyncio.sleep(0.02)
-    second = await store.leases.claim("debate/x", "me", 9)
-    assert first is not None
-    assert second is not None
-    assert second.epoch > first.epoch
-
-
-async def test_an_epoch_never_repeats(store: Store) -> None:
+async def test_an_epoch_never_repeats_and_what_was_released_is_not_renewed(store: Store) -> None:
     epochs = []
     for _ in range(5):
         lease = await store.leases.claim("debate/x", "me", 9)
@@ -72,6 +57,7 @@ async def test_an_epoch_never_repeats(store: Store) -> None:
         epochs.append(lease.epoch)
         await store.leases.release(lease)
     assert epochs == [1, 2, 3, 4, 5]
+    assert await store.leases.renew("me", 9) == {}
 
 
 async def test_renewing_holds_all_of_a_holders_leases(store: Store) -> None:
@@ -81,13 +67,6 @@ async def test_renewing_holds_all_of_a_holders_leases(store: Store) -> None:
     assert await store.leases.renew("me", 9) == {"debate/x": 1, "debate/y": 1}
     await asyncio.sleep(0.02)
     assert await store.leases.claim("debate/x", "me", 9) is None
-
-
-async def test_a_released_lease_is_not_renewed(store: Store) -> None:
-    lease = await store.leases.claim("debate/x", "me", 9)
-    assert lease is not None
-    await store.leases.release(lease)
-    assert await store.leases.renew("me", 9) == {}
 
 
 async def test_a_late_release_does_not_free_a_successors_lease(store: Store) -> None:
@@ -148,6 +127,7 @@ GUARDED: dict[str, Guarded] = {
     "began": _begin,
     "ended": _end,
     "record_turn": lambda r, lease: r.store.journal.record_turn(lease, r.id, turn(2), turn_post(2)),
+    "note": lambda r, lease: r.store.journal.note(lease, r.id, Note(posts=(notice("late"),))),
     "record_verdict": lambda r, lease: r.store.journal.record_verdict(
         lease, r.id, verdict(), {"jury/oak/AB": ballot()}
     ),
@@ -203,9 +183,6 @@ async def test_who_lost_the_lease_writes_nothing(store: Store, write: Guarded) -
     with pytest.raises(LeaseLostError, match=r"Another process took over debate/"):
         await write(r, r.lease)
     assert await _everything(r) == before
-
-
-# --- debates ---------------------------------------------------------------------------
 
 
 async def test_debates_are_counted_from_one(store: Store) -> None:
@@ -328,17 +305,13 @@ async def test_a_debate_that_ended_early_can_be_queued_again(store: Store, ended
     assert await store.debates.unfinished() == [r.id]
 
 
-@pytest.mark.parametrize("ended", [Status.CANCELLED, Status.CLOSED, Status.VOTING])
-async def test_other_ends_are_final(store: Store, ended: Status) -> None:
-    r = await run(store)
-    await r.advance(*WAYS[ended])
-    with pytest.raises(StoreError, match="cannot become queued"):
-        await store.debates.requeue(r.id, NO_CAPS, NOW)
-
-
-async def test_queueing_a_running_debate_again_leaves_it_alone(store: Store) -> None:
-    r = await run(store)
-    assert (await store.debates.requeue(r.id, NO_CAPS, NOW)).status is Status.RUNNING
+async def test_other_ends_are_final_and_what_runs_is_left_alone(store: Store) -> None:
+    for ended in (Status.CANCELLED, Status.CLOSED, Status.VOTING):
+        r = await run(store)
+        assert (await store.debates.requeue(r.id, NO_CAPS, NOW)).status is Status.RUNNING
+        await r.advance(*WAYS[ended])
+        with pytest.raises(StoreError, match="cannot become queued"):
+            await store.debates.requeue(r.id, NO_CAPS, NOW)
 
 
 async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
@@ -354,10 +327,7 @@ async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
     await other.advance(Status.CANCELLED)
     await store.debates.ask_stop(other.id, "too late")
     assert await store.debates.stops() == {}
-
-
-async def test_a_lost_thread_stops_a_debate_for_good(store: Store) -> None:
-    r = await run(store)
+    r = await run(store)  # a thread that is gone stops it for good
     await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
     error = (await store.debates.stops())[r.id].error()
     assert type(error) is ThreadGoneError
@@ -380,16 +350,10 @@ async def test_what_a_debate_waits_for_is_shown_while_it_goes_on(store: Store) -
     assert (await r.get()).reason == "broken"
 
 
-# --- templates and secrets -------------------------------------------------------------
-
-
-async def test_templates_are_kept_under_their_hash(store: Store) -> None:
+async def test_templates_are_kept_under_their_hash_and_missing_ones_named(store: Store) -> None:
     texts = {"classic/system": "{{ topic }} ‘ ü", "jury/ballot": "\n"}
     await asyncio.gather(*(store.debates.keep_templates("digest", texts) for _ in range(3)))
     assert await store.debates.templates("digest") == texts
-
-
-async def test_missing_templates_are_named(store: Store) -> None:
     with pytest.raises(StoreError, match="The templates unknown-hash… are not in the database"):
         await store.debates.templates("unknown-hash")
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
-from engine.store import Closing, DeliveryState, Lease, Note, Store
+from engine.store import Closing, DeliveryState, Note, Store
 from engine.values.debate import Status
-from engine.values.errors import LeaseLostError
 from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict, VoteEvent
 from engine.values.ports import utc_now
 from tests.kit import NOW, Running, notice, record_of, run, verdict
@@ -56,21 +53,6 @@ async def queued(store: Store, r: Running) -> list[str]:
     return keys
 
 
-async def test_what_a_format_finds_is_in_the_record_as_it_was(store: Store) -> None:
-    r = await run(store)
-    await store.journal.note(r.lease, r.id, NOTE)
-    await store.journal.record_verdict(r.lease, r.id, verdict("A"), {})
-    await r.open_vote()
-    await close(store, r)
-    found = await record_of(store, r.id)
-    assert found.artifacts == NOTE.artifacts
-    assert found.scores == NOTE.scores
-    assert found.adjustments == NOTE.adjustments
-    assert dict(found.verdicts) == dict(NOTE.verdicts)
-    assert found.verdict is not None
-    assert found.verdict.winner == "A"
-
-
 async def test_a_note_stored_again_changes_nothing(store: Store) -> None:
     r = await run(store)
     again = NOTE.model_copy(update={"scores": (NOTE.scores[0].model_copy(update={"value": 1}),)})
@@ -92,10 +74,22 @@ async def test_a_question_that_stayed_unanswered_is_known_to_whoever_resumes(sto
     assert journaled.unanswered == {"captain/free-1/A": "The backend is down."}
 
 
-async def test_the_format_judges_verdict_is_not_the_panels(store: Store) -> None:
+async def test_what_a_format_finds_is_in_the_record_as_it_was_and_its_verdict_is_not_the_panels(
+    store: Store,
+) -> None:
     r = await run(store)
     await store.journal.note(r.lease, r.id, NOTE)
     assert (await store.journal.judged(r.id))[0] is None
+    await store.journal.record_verdict(r.lease, r.id, verdict("A"), {})
+    await r.open_vote()
+    await close(store, r)
+    found = await record_of(store, r.id)
+    assert found.artifacts == NOTE.artifacts
+    assert found.scores == NOTE.scores
+    assert found.adjustments == NOTE.adjustments
+    assert dict(found.verdicts) == dict(NOTE.verdicts)
+    assert found.verdict is not None
+    assert found.verdict.winner == "A"
 
 
 async def test_what_is_held_is_delivered_behind_the_reveal_and_never_before(store: Store) -> None:
@@ -109,6 +103,16 @@ async def test_what_is_held_is_delivered_behind_the_reveal_and_never_before(stor
     assert not {"briefing", "review"} & set(await queued(store, r))
     await close(store, r)
     assert await queued(store, r) == ["reveal", "briefing", "review"]
+    r = await run(store)  # one that ends without a vote
+    await store.journal.note(r.lease, r.id, HELD)
+    await r.advance(Status.RUNNING, Status.CANCELLED)
+    assert not {"briefing", "review"} & set(await queued(store, r))
+    r = await run(store)  # one whose thread is gone
+    await store.journal.note(r.lease, r.id, HELD)
+    await r.open_vote("another message")
+    await queued(store, r)
+    await close(store, r, gone=True)
+    assert await queued(store, r) == []
 
 
 async def test_what_was_held_is_as_old_in_the_backlog_as_its_release(store: Store) -> None:
@@ -123,32 +127,6 @@ async def test_what_was_held_is_as_old_in_the_backlog_as_its_release(store: Stor
     assert found.messages == 3
     assert found.oldest is not None
     assert found.oldest >= released
-
-
-async def test_a_debate_whose_thread_is_gone_delivers_nothing_that_was_held(store: Store) -> None:
-    r = await run(store)
-    await store.journal.note(r.lease, r.id, HELD)
-    await r.open_vote()
-    await queued(store, r)
-    await close(store, r, gone=True)
-    assert await queued(store, r) == []
-
-
-async def test_a_debate_that_ends_without_a_vote_never_tells_what_was_held(store: Store) -> None:
-    r = await run(store)
-    await store.journal.note(r.lease, r.id, HELD)
-    await r.advance(Status.RUNNING, Status.CANCELLED)
-    assert not {"briefing", "review"} & set(await queued(store, r))
-
-
-async def test_who_lost_the_lease_notes_nothing(store: Store) -> None:
-    r = await run(store)
-    stale = Lease(name=r.lease.name, epoch=r.lease.epoch - 1)
-    with pytest.raises(LeaseLostError):
-        await store.journal.note(stale, r.id, NOTE)
-    await r.open_vote()
-    await close(store, r)
-    assert (await record_of(store, r.id)).artifacts == ()
 
 
 async def test_what_stances_decided_is_stored_with_the_close(store: Store) -> None:

@@ -49,16 +49,13 @@ async def deliver(r: Running) -> list[str]:
     return keys
 
 
-async def test_messages_come_in_the_order_they_were_published(store: Store) -> None:
+async def test_messages_come_in_the_order_they_were_published_each_key_once(store: Store) -> None:
     r = await run(store)
     await publish(r, "b", "a")
     await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
     await publish(r, "c")
     assert await deliver(r) == ["b", "a", "turn/1", "c"]
     assert await store.outbox.next(r.id) is None
-
-
-async def test_a_key_is_published_once_and_the_first_text_stays(store: Store) -> None:
     r = await run(store)
     await asyncio.gather(*(publish(r, "a", "b") for _ in range(5)))
     again = Post(key="a", message=Notice(text="another text"))
@@ -116,7 +113,9 @@ async def test_a_message_says_where_it_goes(store: Store) -> None:
     assert (intent.channel, intent.thread, intent.target) == ("lobby", "thread", "vote")
 
 
-async def test_parts_are_frozen_and_their_references_kept(store: Store) -> None:
+async def test_parts_are_frozen_and_their_references_kept_and_what_did_not_leave_is_not_in_doubt(
+    store: Store,
+) -> None:
     r = await run(store)
     await publish(r, "a", "b")
     intent = await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
@@ -141,6 +140,14 @@ async def test_parts_are_frozen_and_their_references_kept(store: Store) -> None:
     assert waiting is not None
     assert waiting.refs == ()
     assert await store.outbox.find(r.id, "unknown") is None
+    # A part that surely did not leave is not in doubt.
+    intent = await store.outbox.sending(r.lease, following, PARTS, LATER)
+    intent = await store.outbox.posted(r.lease, intent, "message-1")
+    intent = await store.outbox.sending(r.lease, intent, PARTS, LATER)
+    intent = await store.outbox.unsent(r.lease, intent)
+    assert intent == await first(r)
+    assert (intent.state, intent.deadline) == (DeliveryState.PENDING, None)
+    assert (intent.parts, intent.refs) == (PARTS, ("message-1",))
 
 
 async def test_a_newer_versions_message_is_read_as_far_as_it_is_known(
@@ -160,18 +167,6 @@ async def test_a_newer_versions_message_is_read_as_far_as_it_is_known(
     settled = await store.outbox.find(r.id, "1")
     assert settled is not None
     assert settled.state is DeliveryState.SENT
-
-
-async def test_a_part_that_surely_did_not_leave_is_not_in_doubt(store: Store) -> None:
-    r = await run(store)
-    await publish(r, "a")
-    intent = await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
-    intent = await store.outbox.posted(r.lease, intent, "message-1")
-    intent = await store.outbox.sending(r.lease, intent, PARTS, LATER)
-    intent = await store.outbox.unsent(r.lease, intent)
-    assert intent == await first(r)
-    assert (intent.state, intent.deadline) == (DeliveryState.PENDING, None)
-    assert (intent.parts, intent.refs) == (PARTS, ("message-1",))
 
 
 @pytest.mark.parametrize(
@@ -221,9 +216,6 @@ async def test_a_thread_is_opened_once(store: Store) -> None:
     assert ((await r.get()).thread, (await r.get()).opened_at) == ("thread", opened)
 
 
-# --- a thread that is gone -------------------------------------------------------------
-
-
 async def test_what_is_undelivered_is_given_up_with_its_thread(store: Store) -> None:
     r = await run(store)
     await publish(r, "a", "b")
@@ -233,6 +225,12 @@ async def test_what_is_undelivered_is_given_up_with_its_thread(store: Store) -> 
     assert await store.outbox.waiting("chat") == []
     debate = await r.get()
     assert (debate.gone, debate.reason) == (True, "the thread was deleted")
+    r = await run(store)
+    await publish(r, "end")
+    await r.advance(Status.PARTIAL, reason="the cap was reached")
+    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    assert ((await r.get()).reason, (await r.get()).gone) == ("the cap was reached", False)
+    assert await store.outbox.next(r.id) is None
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["thinking", "voting"])
@@ -253,14 +251,6 @@ async def test_why_a_thread_is_gone_is_still_known_when_the_vote_is_closed(
     assert (debate.status, debate.reason) == (Status.CLOSED, "the thread was deleted")
 
 
-async def test_why_a_thread_was_gone_is_forgotten_when_it_is_tried_again(store: Store) -> None:
-    r = await run(store)
-    await store.outbox.abandon(r.lease, r.id, "the token was revoked")
-    await r.advance(Status.FAILED, reason="the token was revoked")
-    await store.debates.requeue(r.id, NO_CAPS, NOW)
-    assert ((await r.get()).gone, (await r.get()).reason) == (False, "")
-
-
 async def test_an_open_vote_is_due_when_its_thread_is_gone(store: Store) -> None:
     r = await run(store)
     await r.open_vote()
@@ -269,15 +259,6 @@ async def test_an_open_vote_is_due_when_its_thread_is_gone(store: Store) -> None
     due = (await store.votes.due("chat"))[OpenQuestion(r.id)]
     assert due != LATER
     assert await store.debates.stops() == {}
-
-
-async def test_abandoning_an_ended_debate_leaves_how_it_ended(store: Store) -> None:
-    r = await run(store)
-    await publish(r, "end")
-    await r.advance(Status.PARTIAL, reason="the cap was reached")
-    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
-    assert ((await r.get()).reason, (await r.get()).gone) == ("the cap was reached", False)
-    assert await store.outbox.next(r.id) is None
 
 
 async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) -> None:
@@ -289,6 +270,7 @@ async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) ->
     await store.outbox.abandon(r.lease, r.id, "the token was revoked")
     await r.advance(Status.FAILED, reason="the token was revoked")
     await store.debates.requeue(r.id, NO_CAPS, NOW)
+    assert ((await r.get()).gone, (await r.get()).reason) == (False, "")
     doubtful = await first(r)
     # It may have arrived: the delivery looks for it before it sends it again.
     assert (doubtful.key, doubtful.state, doubtful.deadline, doubtful.parts) == (
