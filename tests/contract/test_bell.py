@@ -140,7 +140,6 @@ class Course:
 
     @property
     def delay(self) -> float:
-        """Return the median time between the two."""
         pairs = zip(self.journaled, self.posted, strict=True)
         return median(posted - journaled for journaled, posted in pairs)
 
@@ -184,7 +183,6 @@ async def hold(line: MainLine, venue: MemoryVenue, course: Course) -> None:
 
 
 async def alone(url: str) -> Course:
-    """Hold a debate in one process."""
     course, venue = Course(), MemoryVenue()
     async with process(url, Role.ALL, course, venue) as line:
         await hold(line, venue, course)
@@ -192,7 +190,6 @@ async def alone(url: str) -> Course:
 
 
 async def divided(url: str) -> Course:
-    """Hold a debate in a gateway and a worker."""
     course, venue = Course(), MemoryVenue()
     async with (
         process(url, Role.WORKER, course),

@@ -100,7 +100,6 @@ class Hall:
             await asyncio.gather(*made.tasks, return_exceptions=True)
 
     async def queue(self, number: int = 1) -> None:
-        """Queue messages in every debate."""
         assert self.lease is not None
         for _ in range(number):
             self.queued += 1
@@ -109,7 +108,6 @@ class Hall:
                 await self.store.outbox.publish(self.lease, debate.id, [post])
 
     def said(self, debate: Debate) -> list[int]:
-        """Return what stands in a debate's channel."""
         posted = self.venue.places[debate.place]
         return [int(found[1]) for message in posted if (found := SAID.match(message.body))]
 

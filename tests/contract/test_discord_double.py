@@ -314,7 +314,6 @@ async def test_a_thread_hangs_on_its_message_and_takes_nothing_when_archived(
 
 
 async def refused(code: int, act: Callable[[], Any]) -> discord.HTTPException:
-    """Expect Discord's refusal with a code."""
     with pytest.raises(discord.HTTPException) as caught:
         await act()
     assert caught.value.code == code, caught.value
@@ -468,7 +467,6 @@ async def test_a_zombie_acknowledges_no_heartbeat(platform: DiscordServer, bot: 
 
 
 async def beaten(platform: DiscordServer, times: int) -> None:
-    """Wait for some more heartbeats."""
     goal = platform.gateway.heartbeats + times
     async with asyncio.timeout(HANG_SECONDS):
         while platform.gateway.heartbeats < goal:  # noqa: ASYNC110 - what is there is looked at

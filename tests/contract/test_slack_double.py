@@ -93,7 +93,6 @@ async def test_an_address_that_slack_would_not_show_is_refused(
 
 
 def granted(slack: SlackServer, team: str) -> str:
-    """Return a code that a workspace's admin gave."""
     slack.oauth.redirect_urls = ("http://127.0.0.1/back",)
     asked = f"client_id={CLIENT_ID}&state=s&scope=commands"
     back = slack.oauth.approve(f"{slack.origin}/oauth/v2/authorize?{asked}", team)

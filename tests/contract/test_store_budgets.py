@@ -188,7 +188,6 @@ class Ledger:
             await self.r.store.journal.ended(self.r.lease, start, attempt, reply or None)
 
     async def both(self) -> None:
-        """A call ends while its debate does."""
         await asyncio.gather(self.end(), self.settle())
 
     async def settle(self) -> None:

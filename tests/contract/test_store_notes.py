@@ -27,7 +27,6 @@ HELD = Note(held=(notice("briefing", "CANARY"), notice("review", "CANARY too")))
 
 
 async def close(store: Store, r: Running, *, gone: bool = False) -> None:
-    """Close the vote of a debate."""
 
     def conclude(_: tuple[VoteEvent, ...]) -> Closing:
         return Closing(votes=(), posts=() if gone else (notice("reveal"),))

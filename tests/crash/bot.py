@@ -54,7 +54,6 @@ class Voters(NamedTuple):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody."""
         return (*chain.from_iterable(self.told.values()), *self.untold)
 
     def of(self, group: Sequence[str]) -> Iterator[Act]:
@@ -164,7 +163,6 @@ class Bot(ABC):
     @classmethod
     @asynccontextmanager
     async def serving(cls, scene: Scene, platform: RemoteDouble) -> AsyncIterator[Self]:
-        """Run the bot's processes until the body ends."""
         words = (cls.name, str(scene.folder), platform.api_url)
         ours, theirs = socketpair()  # whose end ends them, should this process be killed
         with ours, theirs:
@@ -183,7 +181,6 @@ class Bot(ABC):
 
     @property
     def kills(self) -> int:
-        """How many processes have been killed so far."""
         return self._killed + len(self.scene.met)
 
     async def back(self) -> None:

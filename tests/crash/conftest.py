@@ -45,15 +45,12 @@ class Scene:
     format: str = "classic"
 
     def doom(self, points: list[str]) -> None:
-        """Have a process die at each of these points."""
         (self.folder / DOOMED).write_text("\n".join(points))
 
     def freeze(self, point: str) -> None:
-        """Have a process stand still at a point."""
         (self.folder / FREEZE).write_text(point)
 
     def thaw(self) -> None:
-        """Let every process from now on pass."""
         (self.folder / FREEZE).unlink()
 
     def open(self, *arguments: str) -> Child:
@@ -208,7 +205,6 @@ def kill_at(points: list[str], new_scene: NewScene, format_name: str = "classic"
 def new_scene(
     database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> NewScene:
-    """Make folders in which no debate has begun."""
     if database_kind == "postgresql":
         server, template = map(request.getfixturevalue, ("postgres", "migrated_name"))
     else:

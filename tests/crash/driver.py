@@ -175,7 +175,6 @@ async def vote(
 
 
 async def serve(platform: str, folder: Path, api_url: str) -> None:
-    """Serve a platform until killed."""
     with fated(folder) as url:
         settings = discord_stage.settings_of(url)
         if platform == "discord":

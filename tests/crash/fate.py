@@ -59,7 +59,6 @@ class Fate:
         append(self._trail, what)
 
     def meet(self, point: str) -> None:
-        """Come to a point."""
         if point in self._known:
             return
         if self._doomed and point not in self._doomed:
@@ -223,7 +222,6 @@ class SurvivingVenue(MemoryVenue):
         await (self.react if name == "react" else self.unreact)(user, place, message, option)
 
     async def reactions(self, place: str, message: str) -> Reactions:
-        """Read what stands there now."""
         await self.remember()
         return await super().reactions(place, message)
 
@@ -235,7 +233,6 @@ class SurvivingVenue(MemoryVenue):
 
 
 def url_of(folder: Path) -> str:
-    """Return the address of a folder's database."""
     return (folder / URL).read_text()
 
 

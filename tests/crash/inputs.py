@@ -78,7 +78,6 @@ CHANGED = Inputs(
 
 
 def order_of(format_name: str) -> Order:
-    """Return the order of a debate in a format."""
     return ORDER.model_copy(update={"format": format_name, **SMALL.get(format_name, {})})
 
 

@@ -55,5 +55,4 @@ async def main(url: str, when: str) -> None:
 
 
 def serve() -> None:
-    """Serve as the arguments say."""
     asyncio.run(main(*sys.argv[1:]))

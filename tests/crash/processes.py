@@ -82,7 +82,6 @@ class Calls:
     _answering: set[asyncio.Task[None]] = field(default_factory=set)
 
     def twice(self) -> Counter[bytes]:
-        """Return what was asked again."""
         return Counter({key: count - 1 for key, count in self.asked.items() if count > 1})
 
 
@@ -94,7 +93,6 @@ class Counting(Answering):
         self._calls = calls
 
     def take(self, body: bytes) -> None:
-        """Count a request as it arrives."""
         asked = orjson.loads(body)
         key = key_of(asked["model"], asked["messages"])
         self._calls.asked[key] += 1
@@ -142,15 +140,12 @@ class Running:
 
     @property
     def said(self) -> str:
-        """All that it has logged."""
         return self.log.read_text()
 
     def signal(self, number: int) -> None:
-        """Send it a signal."""
         self.process.send_signal(number)
 
     async def started(self) -> None:
-        """Wait until it serves."""
         await until(lambda: STARTED in self.said or self.process.returncode is not None)
         assert self.process.returncode is None, self.said
 
@@ -161,13 +156,11 @@ class Running:
         return self.said
 
     async def stop(self) -> None:
-        """End it in order."""
         self.signal(signal.SIGTERM)
         async with asyncio.timeout(PROCESS_SECONDS):
             assert await self.process.wait() == 0, self.said
 
     async def kill(self) -> None:
-        """Kill it."""
         self.signal(signal.SIGKILL)
         await self.process.wait()
 
@@ -196,7 +189,6 @@ class Town:
 
     @property
     def pids(self) -> list[int]:
-        """The ids of the processes that live."""
         return [one.process.pid for one in self.running if one.process.returncode is None]
 
     async def stored(self) -> set[bytes]:
@@ -269,7 +261,6 @@ class Town:
         return True
 
     async def vote(self, debate_id: str, user: str, option: str) -> None:
-        """Have a person vote once the vote is open."""
 
         async def opened() -> bool:
             return (await self.store.debates.get(debate_id)).vote_opened_at is not None
@@ -279,7 +270,6 @@ class Town:
         await self.discord.act("react", user, message, OPTIONS[option])
 
     async def until_all(self, debates: list[str], status: str) -> None:
-        """Wait until debates have a status."""
 
         async def reached() -> bool:
             found = {debate.id: debate.status for debate in await self.store.debates.recent()}
@@ -288,7 +278,6 @@ class Town:
         await until_true(reached)
 
     async def holders(self) -> dict[str, str]:
-        """Return who holds which debate."""
         return {
             name.removeprefix("debate/"): holder
             for name, holder in (await self.store.leases.held("debate/", "")).items()

@@ -63,6 +63,5 @@ async def test_a_deletion_goes_on_where_a_killed_gateway_left_it(here: Town) -> 
 
 
 async def delete(here: Town, debate: str) -> None:
-    """Have a debate deleted by its starter."""
     code = (await here.store.debates.get(debate)).code
     assert await here.ask("debate delete", {"debate": code, "confirm": True})

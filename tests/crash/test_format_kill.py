@@ -43,7 +43,6 @@ class Held(NamedTuple):
     ],
 )
 def held(request: pytest.FixtureRequest, new_scene: NewScene, database_kind: str) -> Held:
-    """Each format in turn."""
     name, where = request.param
     clean = new_scene(name)
     clean.run()

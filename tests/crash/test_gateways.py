@@ -54,7 +54,6 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its id."""
         return self._running.pid
 
     async def ready(self) -> dict[str, Any]:
@@ -69,14 +68,12 @@ class Process:
         return {}
 
     async def until(self, platform: str, state: str, seconds: float = PROCESS_SECONDS) -> None:
-        """Wait until it says so of a platform."""
         async with asyncio.timeout(seconds):
             while (await self.ready()).get("platforms", {}).get(platform, {}).get("state") != state:
                 assert self._running.returncode is None, self.log.read_text()
                 await asyncio.sleep(0.05)
 
     async def kill(self) -> None:
-        """End it at once."""
         self._running.send_signal(signal.SIGKILL)
         await self._running.wait()
 
@@ -268,7 +265,6 @@ async def test_every_gateway_restarts_and_no_command_on_slack_waits_for_3_s(
 
 
 def references(discord: DiscordServer, place: str) -> list[str]:
-    """Return the references of a place's messages."""
     return [ref for message in discord.messages(place) if (ref := reference_of(message))]
 
 

@@ -76,7 +76,6 @@ async def taken_over(here: Town, debates: list[str], before: set[str]) -> None:
 
 
 async def check_posts(here: Town) -> None:
-    """Check that nothing was posted twice."""
     assert not {post: count for post, count in (await here.posts()).items() if count > 1}
 
 

@@ -45,7 +45,6 @@ class Key:
     )
 
     def public(self) -> dict[str, Any]:
-        """Return it as the platform shows it."""
         shown: dict[str, Any] = json.loads(RSAAlgorithm.to_jwk(self.private.public_key()))
         return shown | {"kid": self.kid, "alg": "RS256", "use": "sig"}
 
@@ -77,7 +76,6 @@ class AccountsServer(LoopbackServer):
         return f"{asked['redirect_uri']}?{urlencode(said)}"
 
     def decline(self, address: str) -> str:
-        """Press Cancel there."""
         _, asked = self._read(address)
         said = {"error": "access_denied", "state": asked["state"]}
         return f"{asked['redirect_uri']}?{urlencode(said)}"
@@ -138,7 +136,6 @@ class AccountsServer(LoopbackServer):
         return web.json_response({"keys": [key.public() for key in self.shown]})
 
     def sign(self, claims: Mapping[str, Any], key: Key | None = None) -> str:
-        """Return an id token."""
         by = key or self.key
         return jwt.encode(dict(claims), by.private, algorithm="RS256", headers={"kid": by.kid})
 

@@ -38,7 +38,6 @@ class Collector(LoopbackServer):
 
     @property
     def endpoint(self) -> str:
-        """The address for OTEL_EXPORTER_OTLP_ENDPOINT."""
         return self.origin
 
     def named(self, name: str) -> list[Span]:

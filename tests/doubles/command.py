@@ -169,7 +169,6 @@ class Forked(asyncio.Protocol):
 
     @property
     def pid(self) -> int:
-        """Its number."""
         return self._numbers[0]
 
     @property
@@ -194,7 +193,6 @@ class Forked(asyncio.Protocol):
             await self._news()
 
     async def wait(self) -> int:
-        """Wait until it has ended."""
         while self.returncode is None:
             await self._news()
         if self._line is not None:
@@ -310,7 +308,6 @@ _kept: list[subprocess.Popen[bytes]] = []
 
 
 def load() -> None:
-    """Load what every command could need."""
     for package in PACKAGES:
         for module in walk_packages(import_module(package).__path__, f"{package}."):
             with suppress(ModuleNotFoundError):  # of an extra, which no command then uses

@@ -213,13 +213,11 @@ def opened(url: str) -> Iterator[Run]:
 
 
 def select(url: str, sql: str) -> list[tuple[Any, ...]]:
-    """Return a query's rows."""
     with opened(url) as run:
         return [tuple(row.values()) for row in run(sql)]
 
 
 def change(url: str, sql: str) -> None:
-    """Run a change."""
     with opened(url) as run:
         run(sql)
 
@@ -241,7 +239,6 @@ def traces(url: str, *ids: str) -> list[str]:
 
 
 def is_file(url: str) -> bool:
-    """Whether an address is a file's."""
     return url.startswith("sqlite")
 
 

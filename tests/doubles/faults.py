@@ -126,11 +126,9 @@ class Faults:
         self._planned.append(Planned(fault, method, _pattern(path), times, skip, text))
 
     def clear(self) -> None:
-        """Let everything go well from now on."""
         self._planned.clear()
 
     def meet(self, method: str, path: str, text: str) -> Fault | None:
-        """Return the fault that this request meets."""
         if self._silent:
             return hang()
         for planned in self._planned:
@@ -142,7 +140,6 @@ class Faults:
 
     @property
     def planned(self) -> list[str]:
-        """What no request has met yet."""
         return [str(planned) for planned in self._planned if planned.times]
 
     async def hold(self) -> None:
@@ -160,7 +157,6 @@ class Faults:
             await self._hanging.wait_for(lambda: self.hanging >= count)
 
     def release(self) -> None:
-        """Cut the connections of all that hang."""
         self._silent = False
         self._released.set()
 

@@ -119,7 +119,6 @@ class Session:
         return (await self.service.start(order, defaults)).debate.id
 
     async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
-        """Wait until a debate is in some state."""
         return await until_asked(lambda: self.store.debates.get(debate_id), done)
 
     async def voting(self, debate_id: str) -> Debate:

@@ -65,7 +65,6 @@ class Hub(LoopbackServer):
         return app
 
     def files(self, repo: str, branch: str = "main") -> dict[str, bytes]:
-        """Return what a branch holds."""
         return self.branches[repo][branch]
 
     def count(self, ending: str) -> int:
@@ -206,7 +205,6 @@ class Hub(LoopbackServer):
 
 
 def sha256(content: bytes) -> str:
-    """Return the name of a large file's content."""
     return hashlib.sha256(content).hexdigest()
 
 

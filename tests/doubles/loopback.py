@@ -68,7 +68,6 @@ class Clock:
         return time.time() + self.offset
 
     def advance(self, seconds: float) -> None:
-        """Let time pass at once."""
         self.offset += seconds
 
 
@@ -95,7 +94,6 @@ class Listening(ABC):
         return "\n".join(sent.text for sent in self.sent)
 
     def advance(self, seconds: float) -> None:
-        """Let time pass on the platform."""
         self.clock.advance(seconds)
 
     @abstractmethod

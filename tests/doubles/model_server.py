@@ -72,7 +72,6 @@ class Act:
 def status(
     code: int, *, retry_after: float | str | None = None, message: str = "no", kind: str = ""
 ) -> Act:
-    """Answer with an error status."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     error = {"message": message, "code": kind or None}
     return Act(status=code, headers=headers, body=orjson.dumps({"error": error}))
@@ -98,7 +97,6 @@ def error_body(message: str = "upstream failed") -> Act:
 
 
 def says(text: str, finish: str = "stop", **changes: Any) -> Act:
-    """Answer with that text."""
     return replace(Act(text=text, finish=finish), **changes)
 
 
@@ -128,12 +126,10 @@ def reset(when: str = "middle") -> Act:
 
 
 def hang() -> Act:
-    """Take far too long."""
     return Act(wait=HANGS)
 
 
 def big(size: int = 1_000_000) -> Act:
-    """Answer with that many characters."""
     return Act(text="word " * (size // 5))
 
 
@@ -195,7 +191,6 @@ class ModelServer:
 
     @property
     def base_url(self) -> str:
-        """The address for a backend."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def script(self, *acts: Act, model: str = ANY, said: int | None = None) -> None:
@@ -210,7 +205,6 @@ class ModelServer:
         self._always[model].extend(acts)
 
     def behave(self) -> None:
-        """Answer every request well again."""
         self._always.clear()
 
     async def down(self, seconds: float) -> None:
@@ -521,7 +515,6 @@ class SearchServer(LoopbackServer):
 
     @property
     def url(self) -> str:
-        """The address to search at."""
         return f"{self.origin}/search?format=json"
 
     async def _search(self, request: web.Request) -> web.Response:

@@ -116,7 +116,6 @@ class Poll:
         return {user: by_person[people[user]] for user in users if people[user] in by_person}
 
     async def messages(self) -> list[Any]:
-        """Return what is queued for the thread."""
         found = []
         lease = await self.store.leases.claim(f"test/{ULID()}", "test", 60)
         assert lease is not None

@@ -97,7 +97,6 @@ class RehearsedDesk:
         """Never wait."""
 
     async def hear_questions(self) -> Sequence[str]:
-        """Return what the audience asks here."""
         return self.audience
 
     async def hear_person(self, step: str, words: int) -> PersonTurn:
@@ -129,7 +128,6 @@ class RehearsedDesk:
         return reply
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        """Keep a turn and its post."""
         self.turns.append(turn)
         self.posts.append(compose())
 
@@ -141,16 +139,13 @@ class RehearsedDesk:
 
     @property
     def artifacts(self) -> dict[str, Artifact]:
-        """Every artifact by name."""
         return {artifact.name: artifact for note in self.notes for artifact in note.artifacts}
 
     @property
     def scores(self) -> list[Score]:
-        """Every score."""
         return [score for note in self.notes for score in note.scores]
 
     def said_to(self, step: str) -> str:
-        """Return all that a step's prompt holds."""
         return "\n".join(message.content for message in self.asked[step])
 
     @property

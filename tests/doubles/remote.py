@@ -153,7 +153,6 @@ class RemoteDouble:
         return found
 
     async def sent(self) -> list[Json]:
-        """Return every text that the bot sent."""
         found: list[Json] = await self._get("sent")
         return found
 
@@ -189,7 +188,6 @@ class RemoteDouble:
         await self._post("release", {})
 
     async def calm(self) -> None:
-        """Let every request go well from now on."""
         await self._post("calm", {})
 
     async def _get(self, what: str) -> Any:

@@ -277,7 +277,6 @@ class MemoryVenue:
         return None
 
     async def edit(self, place: str, message: str, part: Part) -> None:
-        """Replace what a posted message shows."""
 
         def replace() -> None:
             stored = self._message(message)
@@ -338,7 +337,6 @@ class MemoryVenue:
         return f"direct-{user}"
 
     async def managers(self, place: str) -> Sequence[str]:
-        """Return the places where managers read."""
         return self.managed_in
 
     async def shares(self) -> int | None:
@@ -360,7 +358,6 @@ class MemoryVenue:
         """Return that it is unknown when an account was made."""
 
     async def reactions(self, place: str, message: str) -> Reactions:
-        """Read who holds which option now."""
 
         def read() -> Reactions:
             stored = self._message(message)
@@ -395,7 +392,6 @@ class MemoryVenue:
         return False
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
-        """Show that these seats think."""
 
         def show() -> None:
             self.thinking[place] = tuple(seats)
@@ -427,7 +423,6 @@ class MemoryVenue:
     async def press(
         self, user: str, place: str, message: str, option: str | None, event: str | None = None
     ) -> None:
-        """Let somebody press a button."""
         await self.tell(ButtonPressed(place, message, user, option, event))
 
     async def clear(self, message: str, option: str | None = None) -> None:
@@ -439,7 +434,6 @@ class MemoryVenue:
         await self.tell(ReactionsCleared(stored.place, message, option))
 
     async def delete_message(self, message: str) -> None:
-        """Let a moderator delete a message."""
         stored = self.messages.pop(message)
         self.places[stored.place].remove(stored)
         self._carrying[stored.place, stored.reference].remove(stored)
@@ -474,11 +468,9 @@ class MemoryVenue:
             self.misbehave(method, *[refusal] * times)
 
     def go_away(self, seconds: float) -> None:
-        """Be unreachable for that long."""
         self.away_until = time.monotonic() + seconds
 
     def delete(self, place: str) -> None:
-        """Delete a channel or a thread for good."""
         self.gone_places.add(place)
 
     def said(self) -> str:

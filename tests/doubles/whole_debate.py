@@ -47,7 +47,6 @@ class HeardModels(RehearsalModels):
         self.heard: dict[str, str] = {}
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Play a part."""
         self.heard[call.step] = "\n".join(message.content for message in call.messages)
         return await super().complete(call, log)
 

@@ -54,7 +54,6 @@ class Wire:
         self._state = "held"
 
     def mend(self) -> None:
-        """Carry everything again."""
         self._state = "open"
 
     def lose(self, text: str, *, arrives: bool, for_good: bool = False) -> None:
@@ -65,7 +64,6 @@ class Wire:
         self._fatal = (text.encode(), arrives, for_good)
 
     def close(self) -> None:
-        """End."""
         self._ended = True
         self._thread.join(10)
 
@@ -134,7 +132,6 @@ class Wire:
 
 @contextmanager
 def wired(port: int) -> Iterator[Wire]:
-    """Carry while the body runs."""
     wire = Wire(port)
     try:
         yield wire
@@ -156,7 +153,6 @@ class Proxy:
 
     @property
     def url(self) -> str:
-        """The address to set."""
         return f"http://127.0.0.1:{self.port}"
 
     async def serve(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
@@ -183,7 +179,6 @@ async def _relay(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> 
 
 @asynccontextmanager
 async def proxying() -> AsyncIterator[Proxy]:
-    """Serve while the body runs."""
     proxy = Proxy()
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]
@@ -242,7 +237,6 @@ def _was_left(error: aiohttp.ClientOSError) -> bool:
 
 @asynccontextmanager
 async def balancing(*ports: int) -> AsyncIterator[Balancer]:
-    """Serve while the body runs."""
     balancer = Balancer(ports)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", balancer.pass_on)
@@ -272,7 +266,6 @@ class Answer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The body."""
         return self.body.decode("utf-8")
 
     @property
@@ -282,7 +275,6 @@ class Answer(NamedTuple):
         return "\n".join([str(self.status), *told, "", self.text])
 
     def all(self, name: str) -> list[str]:
-        """Return the values of a header."""
         return [value for known, value in self.headers if known == name]
 
     def one(self, name: str) -> str:

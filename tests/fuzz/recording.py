@@ -35,7 +35,6 @@ async def record(format: str, top: Path) -> None:
 
 
 async def main() -> None:
-    """Record a debate of each format."""
     with TemporaryDirectory() as top:
         for format in FORMATS:
             await record(format, Path(top))

@@ -51,7 +51,6 @@ class Target:
         return SEEDS / (self.corpus or self.name)
 
     def seeds(self) -> list[bytes]:
-        """Return its seeds."""
         return [path.read_bytes() for path in sorted(self.folder.iterdir())]
 
     def hold(self, data: bytes) -> None:
@@ -95,7 +94,6 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def wait(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end."""
     return _loop().run_until_complete(work)
 
 

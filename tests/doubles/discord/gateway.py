@@ -58,7 +58,6 @@ class Session:
     left: float | None = None
 
     def add(self, event: str, data: Any) -> Json:
-        """Number an event and keep it."""
         payload = {"op": DISPATCH, "t": event, "s": len(self.log) + 1, "d": data}
         self.log.append(payload)
         return payload
@@ -81,11 +80,9 @@ class Socket:
         self._writer = asyncio.create_task(self._write())
 
     def send(self, payload: Any) -> None:
-        """Send JSON."""
         self.send_raw(orjson.dumps(payload))
 
     def send_raw(self, text: bytes) -> None:
-        """Send a text as it is."""
         self._queue.put_nowait(text)
 
     async def close(self, code: int) -> None:
@@ -97,7 +94,6 @@ class Socket:
         self.stop()
 
     def stop(self) -> None:
-        """Send nothing more."""
         self._writer.cancel()
 
     async def _write(self) -> None:
@@ -243,7 +239,6 @@ class Gateway:
     # --- the connection ---------------------------------------------------------------------
 
     async def connect(self, request: web.Request) -> web.StreamResponse:
-        """Serve one WebSocket."""
         if self.refusing:
             return web.Response(status=503, text="upstream connect error")
         ws = web.WebSocketResponse(max_msg_size=4096, compress=False)

@@ -67,7 +67,6 @@ class Interaction:
 
     @property
     def latency(self) -> float | None:
-        """Seconds until it was acknowledged."""
         return None if self.acknowledged is None else self.acknowledged - self.created
 
     @property
@@ -77,7 +76,6 @@ class Interaction:
 
     @property
     def text(self) -> str:
-        """What the person can read now."""
         return "\n".join(m.text for m in self.messages if not m.flags & LOADING)
 
     @property
@@ -99,7 +97,6 @@ class Interaction:
         return await self._until(self.full, seconds)
 
     def fill(self, moment: float) -> None:
-        """Note that there is something to read now."""
         if self.filled_at is None:
             self.filled_at = moment
         self.full.set()
@@ -129,7 +126,6 @@ class Interactions:
     def begin(
         self, kind: int, user: str, channel: Channel, name: str, pressed: Message | None = None
     ) -> Interaction:
-        """Let a person ask."""
         now = self._world.clock.now()
         made = Interaction(
             self._world.new_id(), secrets.token_urlsafe(24), kind, user, channel, now, name, pressed
@@ -243,7 +239,6 @@ class Interactions:
         raise Refusal(Code.UNKNOWN_MESSAGE)
 
     def edit(self, asked: Interaction, ref: str, draft: Draft) -> Message:
-        """Change an answer."""
         message = self.find(asked, ref)
         self._edit(message, draft)
         asked.edits.append(draft.body)
@@ -251,7 +246,6 @@ class Interactions:
         return message
 
     def delete(self, asked: Interaction, ref: str) -> None:
-        """Take an answer away."""
         message = self.find(asked, ref)
         if message.id in self._world.messages.get(message.channel_id, {}):
             self._platform.delete(message, self._world.bot.id)

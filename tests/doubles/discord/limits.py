@@ -143,7 +143,6 @@ def modal_inputs(modal: Json) -> list[Json]:
 
 
 def check_modal(modal: Json) -> None:
-    """Check a modal that a bot wants to open."""
     faulty = Faulty()
     faulty.length("data.title", modal.get("title"), Discord.MODAL_TITLE, least=1)
     faulty.length("data.custom_id", modal.get("custom_id"), Discord.CUSTOM_ID, least=1)
@@ -184,7 +183,6 @@ def check_choices(choices: Any, path: str, faulty: Faulty) -> None:
 
 
 def check_thread(body: Json) -> None:
-    """Check a thread's name and archive duration."""
     faulty = Faulty()
     if "name" in body:
         faulty.length("name", body["name"], Discord.THREAD_NAME, least=1)

@@ -151,7 +151,6 @@ class Platform:
         return message
 
     def show(self, channel: Channel, message: Message) -> None:
-        """Let everyone see a message."""
         self.world.messages.setdefault(channel.id, {})[message.id] = message
         self.world.pings += [(message.id, who) for who in sorted(message.pings)]
         channel.posted += 1
@@ -435,15 +434,12 @@ class Hooks:
         return self._show(message) if waits else None
 
     def edit(self, call: Call, draft: Draft) -> Json:
-        """Edit a message of its own."""
         return self._show(self._platform.edit(self._own(call), call.params["app"], draft))
 
     def delete(self, call: Call) -> None:
-        """Delete a message of its own."""
         self._platform.delete(self._own(call), call.params["app"])
 
     def read(self, call: Call) -> Json:
-        """Show a message of its own."""
         return self._show(self._own(call))
 
     def json(self, hook: Webhook) -> Json:

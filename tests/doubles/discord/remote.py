@@ -21,7 +21,6 @@ class DiscordControl(Control[DiscordServer]):
     refusals = (Refusal, AssertionError)
 
     def known(self) -> Json:
-        """Return everything that it knows."""
         discord = self._double
         gateway, world = discord.gateway, discord.world
         return {
@@ -50,7 +49,6 @@ class DiscordControl(Control[DiscordServer]):
         }
 
     def show(self, thing: object) -> Json | None:
-        """Return a message or an interaction."""
         if isinstance(thing, Message):
             names = self._double.world.users
             holders = {

@@ -308,7 +308,6 @@ async def _run(hooks: list[Hook], call: Call) -> None:
 
 
 async def read(request: web.Request, template: str) -> Call:
-    """Read a request whole."""
     body: Any = None
     text = ""
     files: list[tuple[str, bytes]] = []

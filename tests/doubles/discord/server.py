@@ -200,7 +200,6 @@ class DiscordServer(Listening):
 
     @property
     def bot(self) -> User:
-        """The bot's user."""
         return self.world.bot
 
     @property
@@ -282,12 +281,10 @@ class DiscordServer(Listening):
         self.platform.react(self.world.find_message(message), who, emoji, burst=burst)
 
     def unreact(self, user: Id, message: Id, emoji: str, *, burst: bool = False) -> None:
-        """Take a reaction back."""
         found, who = self.world.find_message(message), self.world.user(user).id
         self.platform.unreact(found, who, emoji, actor=who, burst=burst)
 
     def clear_reactions(self, message: Id) -> None:
-        """Remove all reactions as a moderator."""
         found = self.world.find_message(message)
         self.platform.clear(found, self._owner(found.channel_id))
 
@@ -297,7 +294,6 @@ class DiscordServer(Listening):
         self.platform.clear(found, self._owner(found.channel_id), emoji)
 
     def say(self, user: Id, text: str, channel: Id | None = None) -> Message:
-        """Write a message as somebody."""
         place = self._place(channel)
         return self.platform.post(place, self.world.user(user).id, Draft({"content": text}))
 
@@ -307,7 +303,6 @@ class DiscordServer(Listening):
         self.platform.edit(found, self.world.user(user).id, Draft({"content": text}))
 
     def delete_message(self, message: Id) -> None:
-        """Delete a message as a moderator."""
         found = self.world.find_message(message)
         self.platform.delete(found, self._owner(found.channel_id))
 
@@ -348,7 +343,6 @@ class DiscordServer(Listening):
         self.platform.change_thread(self.world.channel(thread), self._owner(thread), change)
 
     def kick_bot(self, guild: Id | None = None) -> None:
-        """Remove the bot from a server."""
         found = self._guild(guild)
         found.members.pop(self.world.bot.id, None)
         self.gateway.emit("GUILD_DELETE", {"id": found.id}, found.id)

@@ -29,7 +29,6 @@ class Refusal(Exception):  # noqa: N818 - it is Discord's answer, not a failure 
         super().__init__(f"{self.status} (error code {code.value}): {self.message} {errors or ''}")
 
     def body(self) -> Json:
-        """Return the JSON that Discord answers with."""
         body: Json = {"message": self.message, "code": self.code.value}
         if self.errors is not None:
             body["errors"] = self.errors
@@ -83,7 +82,6 @@ Id = int | str
 
 
 def stamp(moment: float) -> str:
-    """Return a moment as Discord writes it."""
     return datetime.fromtimestamp(moment, UTC).isoformat()
 
 
@@ -153,7 +151,6 @@ class Channel:
 
     @property
     def is_thread(self) -> bool:
-        """Whether it is a thread."""
         return self.type in (NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD)
 
 
@@ -291,7 +288,6 @@ class World:
         return str(self._last_id)
 
     def add_webhook(self, channel: str, name: str, owner: str) -> Webhook:
-        """Let a channel have a webhook."""
         id_ = self.new_id()
         made = self.webhooks[id_] = Webhook(id_, channel, name, f"hook-token-{id_}", owner)
         return made
@@ -306,7 +302,6 @@ class World:
         return user
 
     def user(self, ref: Id) -> User:
-        """Find a user by id or name."""
         if found := self.users.get(str(ref)):
             return found
         for user in self.users.values():
@@ -315,13 +310,11 @@ class World:
         raise Refusal(Code.UNKNOWN_USER)
 
     def guild(self, ref: Id) -> Guild:
-        """Find a server."""
         if str(ref) not in self.guilds:
             raise Refusal(Code.UNKNOWN_GUILD)
         return self.guilds[str(ref)]
 
     def channel(self, ref: Id) -> Channel:
-        """Find a channel or thread."""
         if str(ref) not in self.channels:
             raise Refusal(Code.UNKNOWN_CHANNEL)
         return self.channels[str(ref)]
@@ -337,14 +330,12 @@ class World:
         return made
 
     def message(self, channel: Id, ref: Id) -> Message:
-        """Find a message of a channel."""
         found = self.messages.get(str(channel), {}).get(str(ref))
         if found is None:
             raise Refusal(Code.UNKNOWN_MESSAGE)
         return found
 
     def find_message(self, ref: Id) -> Message:
-        """Find a message wherever it is."""
         for messages in self.messages.values():
             if str(ref) in messages:
                 return messages[str(ref)]
@@ -355,7 +346,6 @@ class World:
         return sorted(self.messages.get(str(channel), {}).values(), key=lambda m: int(m.id))
 
     def threads(self, parent: Id) -> list[Channel]:
-        """Return the threads of a channel."""
         return [c for c in self.channels.values() if c.parent_id == str(parent)]
 
 
@@ -385,7 +375,6 @@ ALL: Final = (1 << 50) - 1
 
 
 def bits(*names: str) -> int:
-    """Return the flags of permissions by name."""
     total = 0
     for name in names:
         total |= FLAGS[name]
@@ -472,7 +461,6 @@ BURST_COLOUR = "#5865f2"
 
 
 def user_json(user: User) -> Json:
-    """Show a user."""
     return {
         "id": user.id,
         "username": user.name,
@@ -509,7 +497,6 @@ def member_json(world: World, guild: Guild, user_id: str) -> Json:
 
 
 def role_json(role: Role) -> Json:
-    """Show a role."""
     return {
         "id": role.id,
         "name": role.name,
@@ -525,7 +512,6 @@ def role_json(role: Role) -> Json:
 
 
 def channel_json(world: World, channel: Channel) -> Json:
-    """Show a channel or a thread."""
     newest = max(world.messages.get(channel.id, {}), key=int, default=None)
     shown: Json = {
         "id": channel.id,
@@ -571,7 +557,6 @@ def _thread_part(thread: Channel) -> Json:
 
 
 def thread_member_json(thread: Channel, user_id: str) -> Json:
-    """Show somebody's membership of a thread."""
     return {
         "id": thread.id,
         "user_id": user_id,
@@ -649,7 +634,6 @@ def attachment_json(attachment: Attachment, channel_id: str, base: str = "") -> 
 
 
 def emoji_json(emoji: str) -> Json:
-    """Show an emoji."""
     return {"id": None, "name": emoji}
 
 

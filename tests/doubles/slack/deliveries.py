@@ -70,7 +70,6 @@ class Socket:
         return f"{self.url}?ticket={ticket}&app_id={APP}"
 
     async def connect(self, request: web.Request) -> web.StreamResponse:
-        """Serve one connection until it ends."""
         ticket = request.query.get("ticket", "")
         full = len(self.connections) >= MOST_CONNECTIONS
         known = ticket in self._tickets
@@ -194,7 +193,6 @@ class Told:
 
     @property
     def acknowledged(self) -> bool:
-        """Whether the app has taken it."""
         return self.acknowledged_at is not None
 
 
@@ -260,7 +258,6 @@ class Deliveries:
                 await asyncio.sleep(0.01)
 
     async def stop(self) -> None:
-        """Tell nothing more."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -20,7 +20,6 @@ class SlackControl(Control[SlackServer]):
     refusals = (Refusal, AssertionError, DidNotRespondError)
 
     def known(self) -> Json:
-        """Return everything that it knows."""
         slack = self._double
         return {
             "api_url": slack.api_url,
@@ -39,7 +38,6 @@ class SlackControl(Control[SlackServer]):
         }
 
     def show(self, thing: object) -> Json | None:
-        """Return a message or an interaction."""
         if isinstance(thing, Message):
             names = self._double.world.users
             held = {

@@ -141,7 +141,6 @@ class SlackServer(Listening):
 
     @property
     def api_url(self) -> str:
-        """The address of the Web API."""
         return f"{self.origin}/api"
 
     @property
@@ -291,7 +290,6 @@ class SlackServer(Listening):
         self.deliveries.tell(reaction("reaction_added", who, named, message), message.channel)
 
     async def unreact(self, user: str, ts: str, name: str, *, tone: int = 0) -> None:
-        """Take a reaction back."""
         message, who = self._message(ts), self.world.user(user).id
         named = canonical(name) + (f"::skin-tone-{tone}" if tone else "")
         if who not in message.reactions.get(named, {}):
@@ -374,7 +372,6 @@ class SlackServer(Listening):
         return await self._ask("interactive", payload, asked)
 
     async def shortcut(self, user: str, ts: str, callback_id: str) -> Asked:
-        """Choose a shortcut in the menu of a message."""
         message, who = self.world.find(ts), self.world.user(user)
         place = self._place(message.channel)
         asked = self.interactions.new(who.id, message.channel)
@@ -392,7 +389,6 @@ class SlackServer(Listening):
         return await self._ask("interactive", payload, asked)
 
     async def press(self, user: str, ts: str, label: str) -> Asked:
-        """Press a button of a message by its label."""
         message, who = self.world.find(ts), self.world.user(user)
         buttons = [b for block in message.blocks for b in block.get("elements", ())]
         button = next((b for b in buttons if _label(b) == label), None)
@@ -460,19 +456,16 @@ class SlackServer(Listening):
     # --- admins -----------------------------------------------------------------------------
 
     def archive(self, channel: str | None = None) -> None:
-        """Archive a channel."""
         place = self._place(channel)
         self.deliveries.tell({"type": "channel_archive", "channel": place.id}, place.id)
         place.archived = True
 
     def delete_channel(self, channel: str | None = None) -> None:
-        """Delete a channel for good."""
         place = self._place(channel)
         self.deliveries.tell({"type": "channel_deleted", "channel": place.id}, place.id)
         del self.world.channels[place.id]
 
     def kick_bot(self, channel: str | None = None) -> None:
-        """Remove the bot from a channel."""
         place = self._place(channel)
         bot = self.world.teams[place.team].bot_user
         event = {"type": "member_left_channel", "user": bot, "channel": place.id}
@@ -480,17 +473,14 @@ class SlackServer(Listening):
         place.members.discard(bot)
 
     def delete_message(self, ts: str) -> None:
-        """Delete a message."""
         self.world.find(ts).deleted = True
 
     def uninstall(self, team: str = TEAM) -> None:
-        """Remove the app from a workspace."""
         gone = self.world.teams[team]
         self.deliveries.tell_of(gone, {"type": "app_uninstalled"})
         gone.installed = False
 
     def revoke(self, team: str = TEAM) -> None:
-        """Revoke the bot's token in a workspace."""
         gone = self.world.teams[team]
         tokens = {"bot": [gone.bot_user], "oauth": []}
         self.deliveries.tell_of(gone, {"type": "tokens_revoked", "tokens": tokens})
@@ -519,7 +509,6 @@ class SlackServer(Listening):
         return found
 
     def _home(self, team: str) -> Channel:
-        """Return the first channel of a workspace."""
         return next(c for c in self.world.channels.values() if c.team == team)
 
     def _place(self, ref: str | None) -> Channel:

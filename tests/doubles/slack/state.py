@@ -28,7 +28,6 @@ class Refusal(Exception):  # noqa: N818 - an answer of the platform, not an erro
         self.more = more
 
     def body(self) -> Json:
-        """Return what is answered."""
         return {"ok": False, "error": self.error, **self.more}
 
 
@@ -93,7 +92,6 @@ class Team:
 
     @property
     def bot_id(self) -> str:
-        """The bot's other id."""
         return self.bot_user.replace("U", "B", 1)
 
 
@@ -144,11 +142,9 @@ class Message:
 
     @property
     def pings(self) -> set[str]:
-        """Whom it notifies."""
         return {m[1] for text in (self.body, *texts(self.blocks)) for m in _PING.finditer(text)}
 
     def json(self, *, metadata: bool = False) -> Json:
-        """Return it as the Web API hands it out."""
         own = self.user.startswith(BOT_USER)
         shown: Json = {"type": "message", "ts": self.ts, "user": self.user, "text": self.body}
         shown |= {"bot_id": self.user.replace("U", "B", 1), "app_id": APP} if own else {}
@@ -215,17 +211,14 @@ class World:
         self.homes: dict[str, Json] = {}  # the Home tab of each user who has one
 
     def add_team(self, ref: str, name: str, bot_user: str) -> Team:
-        """Make a workspace with its bot."""
         made = self.teams[ref] = Team(ref, name, bot_user)
         self.users[bot_user] = User(bot_user, "rostrum", bot=True, team=ref)
         return made
 
     def team_of(self, channel: str) -> Team:
-        """Return the workspace of a channel."""
         return self.teams[self.channels[channel].team]
 
     def new_id(self, letter: str) -> str:
-        """Make an id."""
         self._count += 1
         return f"{letter}{self._count:07d}"
 
@@ -235,7 +228,6 @@ class World:
         return f"{self._last_ts:.6f}"
 
     def user(self, ref: str) -> User:
-        """Find a user by id or name."""
         found = self.users.get(ref)
         if found is None:
             found = next((user for user in self.users.values() if user.name == ref), None)
@@ -263,14 +255,12 @@ class World:
         return self.channels[ref]
 
     def message(self, channel: str, ts: str) -> Message:
-        """Find a message that is still there."""
         found = self.channel(channel).messages.get(ts)
         if found is None or found.deleted:
             raise Refusal("message_not_found")
         return found
 
     def find(self, ts: str) -> Message:
-        """Find a message wherever it is."""
         for channel in self.channels.values():
             if ts in channel.messages:
                 return channel.messages[ts]
@@ -309,7 +299,6 @@ class Asked:
 
     @property
     def errors(self) -> dict[str, str]:
-        """What a view shows beside its fields."""
         return dict((self.answer or {}).get("errors", {}))
 
     async def said(self, what: str = "", seconds: float = HANG_SECONDS) -> str:
@@ -336,7 +325,6 @@ class Interactions:
         self.all: list[Asked] = []
 
     def new(self, user: str, channel: str) -> Asked:
-        """Note that somebody asks something."""
         asked = Asked(self._world.new_id("I"), user, channel, self._world.clock.now())
         asked._world = self._world
         self.all.append(asked)

@@ -119,7 +119,6 @@ class OAuth:
         return self._back(asked, {"code": code})
 
     def deny(self, url: str) -> str:
-        """Press Cancel there."""
         return self._back(self._read(url), {"error": "access_denied"})
 
     def access(self, args: Json) -> Json:
@@ -283,7 +282,6 @@ class WebApi:
 
 
 def too_many(seconds: float) -> web.Response:
-    """Answer that there was too much of it."""
     body = Refusal("ratelimited").body()
     headers = {"Retry-After": str(max(1, round(seconds)))}
     return web.json_response(body, status=429, headers=headers)

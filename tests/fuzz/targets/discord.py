@@ -67,26 +67,21 @@ class Desk:
         return ()
 
     async def person(self, interaction: Any) -> Requester:
-        """Read who it is."""
         return person_of(interaction)
 
     async def refuse(self, interaction: Any, error: RostrumError) -> None:
-        """Say why nothing was done."""
         str(error).encode("utf-8", "surrogatepass")
 
     async def admits(self, *_: object) -> bool:
-        """Serve every server."""
         return True
 
     async def _known(self, _: str) -> frozenset[str]:
         return frozenset({"1"})
 
     async def listener(self, *event: object) -> None:
-        """Hear an event."""
         repr(event).encode()
 
     async def carry_out(self, interaction: Any, asked: Any, *_: object, **__: object) -> None:
-        """Read who asks for what."""
         person_of(interaction)
         language_of(interaction)
         language_around(interaction)
@@ -94,11 +89,9 @@ class Desk:
         assert isinstance(command, Invocation)
 
     async def vote(self, interaction: Any, option: str | None) -> None:
-        """Read who votes for what."""
         pressed_of(interaction, option)
 
     async def open_form(self, interaction: Any, form: Any) -> None:
-        """Read who opens which form."""
         language_of(interaction)
 
 
@@ -106,11 +99,9 @@ class Silent(discord.InteractionResponse[Any]):
     """Answers to an interaction that are written and not sent."""
 
     async def autocomplete(self, choices: Any) -> None:
-        """Offer choices."""
         orjson.dumps([choice.to_dict() for choice in choices])
 
     async def send_modal(self, modal: Any) -> None:  # type: ignore[override]
-        """Open a form."""
         modal.to_dict()
 
 
@@ -187,7 +178,6 @@ def _door() -> Door:
 
 
 def event(data: bytes) -> None:
-    """Take an event of the gateway."""
     try:
         held = orjson.loads(data)
         name, given = held["event"], held["data"]
@@ -205,7 +195,6 @@ class Answers(DiscordRest):
         self.me, self._answer = "800", answer
 
     async def request(self, *_: object, **__: object) -> Any:
-        """Answer."""
         return self._answer
 
 

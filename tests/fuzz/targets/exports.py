@@ -82,7 +82,6 @@ def orjson_line(row: object) -> bytes:
 
 
 def view(data: bytes) -> None:
-    """Show every page of an export."""
     with folder_of(data) as folder:
         library = FolderLibrary(folder)
         listed: ListPage = wait(library.find(DebateQuery(words=("tea",)), 1))

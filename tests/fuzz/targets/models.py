@@ -56,7 +56,6 @@ def sound(outcome: Outcome) -> None:
 
 
 def answer(data: bytes) -> None:
-    """Read the body of a chat completion."""
     sound(read_answer(data, "asked", SECRET))
 
 
@@ -120,7 +119,6 @@ def shape(data: bytes) -> None:
 
 
 def prices(data: bytes) -> None:
-    """Read a backend's list of models."""
     model_entries(data)
     for price in read_prices(data).values():
         if price is not None:
@@ -137,7 +135,6 @@ class Answering:
         """Do nothing."""
 
     async def get(self, *_: object) -> HttpResponse:
-        """Answer."""
         return self._response
 
     post = get
@@ -158,7 +155,6 @@ def search(data: bytes) -> None:
 
 
 def results(data: bytes) -> None:
-    """Read what a model that searches wrote."""
     for result in read_results(data.decode("utf-8", "replace"), "q"):
         storable(result.model_dump())
 

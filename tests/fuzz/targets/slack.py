@@ -44,7 +44,6 @@ class Silent(SlackRest):
         super().__init__(SecretStr("xoxb-1"), "http://127.0.0.1:1/api/")
 
     async def identity(self, *, again: bool = False) -> Identity:
-        """Return who the bot is."""
         return ME
 
     async def _call(self, *_: object) -> dict[str, Any]:
@@ -55,11 +54,9 @@ class Silent(SlackRest):
         return AsyncWebClient()
 
     async def respond(self, url: str, body: dict[str, Any]) -> bool:
-        """Take an answer."""
         return True
 
     async def download(self, url: str, most: int) -> bytes:
-        """Return a file."""
         return b"Tea grows on hills."
 
 
@@ -81,21 +78,17 @@ class Desk:
         return None
 
     async def language(self, *_: object, **__: object) -> str:
-        """Return the language of everyone."""
         return "en"
 
     async def carry_out(self, asker: Any, command: Any, **_: object) -> None:
-        """Read who asks for what."""
         _check(asker)
         repr(command.arguments).encode()
 
     async def carry_out_line(self, asker: Any, line: str) -> None:
-        """Read who asks for what."""
         _check(asker)
         parse_command(line, hides=False)
 
     async def vote(self, asker: Any, pressed: Any) -> None:
-        """Read who votes for what."""
         _check(asker)
         assert isinstance(pressed.message, str)
 

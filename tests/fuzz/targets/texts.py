@@ -32,7 +32,6 @@ from tests.fuzz.target import Target, wait
 
 @contextmanager
 def written(name: str, data: bytes) -> Iterator[Path]:
-    """Write a file for the time of the body."""
     with TemporaryDirectory(prefix="rostrum-fuzz-", dir=SHARED if SHARED.is_dir() else None) as top:
         path = Path(top) / name
         path.write_bytes(data)
@@ -47,7 +46,6 @@ def _text(data: bytes) -> str:
 
 
 def command(data: bytes) -> None:
-    """Read what somebody typed after /debate."""
     parse_command(_text(data))
 
 
@@ -60,14 +58,12 @@ def option(data: bytes) -> None:
 
 
 def moment(data: bytes) -> None:
-    """Read a date or a time."""
     found = read_moment("--since", _text(data), after=True)
     assert found is not None
     assert found.tzinfo
 
 
 def button(data: bytes) -> None:
-    """Read the id of a button."""
     read_button(_text(data))
 
 
@@ -108,7 +104,6 @@ def _examine(env: Path, toml: Path) -> None:
 
 
 def topics(suffix: str) -> Callable[[bytes], None]:
-    """Read a file of topics."""
 
     def read(data: bytes) -> None:
         with written(f"topics{suffix}", data) as path:
@@ -119,21 +114,18 @@ def topics(suffix: str) -> Callable[[bytes], None]:
 
 
 def rubric(data: bytes) -> None:
-    """Read a rubric's file."""
     found = read_rubric(_text(data), "own")
     assert found.criteria
     assert all(one.lowest < one.highest for one in found.criteria)
 
 
 def series(data: bytes) -> None:
-    """Read the file of a series."""
     with written("series.toml", data) as path:
         made = load_series(path, Settings())
     assert type(made).model_validate_json(made.model_dump_json()) == made
 
 
 def labels(data: bytes) -> None:
-    """Read a file of labels in any layout."""
     _, found = read_labels(data)
     for one in found:
         if not isinstance(one, LabelFault):
@@ -163,7 +155,6 @@ def sources(data: bytes) -> None:
 
 
 def sought(data: bytes) -> None:
-    """Read what an address asks a list for."""
     given = dict(line.partition("=")[::2] for line in _text(data).splitlines())
     found = read_sought(given)
     assert read_sought(write_sought(found)) == found

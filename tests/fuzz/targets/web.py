@@ -101,12 +101,10 @@ def _token(data: bytes) -> str:
 
 
 def token(data: bytes) -> None:
-    """Read an id token."""
     _identify(_keys(), _token(data))
 
 
 def keys(data: bytes) -> None:
-    """Read a platform's keys."""
     _identify(_object(data), _token(b'{"aud": "client"}'))
 
 
