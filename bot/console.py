@@ -43,7 +43,7 @@ class TableConsole(Console):
         raise _broken_pipe()
 
 
-class DebateConsole(Console):
+class _DebateConsole(Console):
     """A console that tasks print a debate on; `quiet` once its reader has gone.
 
     A terminal gets lines that end between words, a pipe whole ones.
@@ -64,7 +64,7 @@ class DebateConsole(Console):
 @contextmanager
 def showing_debate() -> Iterator[Console]:
     """Yield a debate's console. Raises BrokenPipeError after the body if its reader has gone."""
-    console = DebateConsole()
+    console = _DebateConsole()
     try:
         yield console
     except asyncio.CancelledError:

@@ -37,7 +37,7 @@ INT4, INT8 = 2**31, 2**63
 Reader: TypeAlias = Callable[[Any], Any]
 
 
-class MisfitError(ValueError):
+class _MisfitError(ValueError):
     """A value that PostgreSQL does not take, or that Rostrum would read otherwise there."""
 
 
@@ -59,7 +59,7 @@ def type_name(column: Column[Any]) -> str:
 
 
 def reader(column: Column[Any]) -> Reader:
-    """Return what turns a stored value of a column into PostgreSQL's; it raises MisfitError.
+    """Return what turns a stored value of a column into PostgreSQL's; it raises _MisfitError.
 
     Times have no zone in a file, where they are in UTC.
     """
@@ -70,7 +70,7 @@ def reader(column: Column[Any]) -> Reader:
         if value is not None:
             return convert(value)
         if required:
-            raise MisfitError("has no value")
+            raise _MisfitError("has no value")
         return None
 
     return read
@@ -94,21 +94,21 @@ def _converter(column: Column[Any]) -> Reader:
 
 def _boolean(value: Any) -> bool:
     if value not in (0, 1):
-        raise MisfitError("is neither true nor false")
+        raise _MisfitError("is neither true nor false")
     return bool(value)
 
 
 def _whole(value: Any, limit: int) -> int:
     if not isinstance(value, int):
-        raise MisfitError("is not a whole number")
+        raise _MisfitError("is not a whole number")
     if not -limit <= value < limit:
-        raise MisfitError("is out of range")
+        raise _MisfitError("is out of range")
     return value
 
 
 def _number(value: Any) -> float:
     if not isinstance(value, int | float):
-        raise MisfitError("is not a number")
+        raise _MisfitError("is not a number")
     return float(value)
 
 
@@ -116,28 +116,28 @@ def _moment(value: Any) -> datetime:
     try:
         found = datetime.fromisoformat(value)
     except (TypeError, ValueError):
-        raise MisfitError("is not a time") from None
+        raise _MisfitError("is not a time") from None
     if found.tzinfo is not None:
-        raise MisfitError("is a time with a zone, where all times are in UTC without one")
+        raise _MisfitError("is a time with a zone, where all times are in UTC without one")
     return found.replace(tzinfo=UTC)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise MisfitError("is not a text")
+        raise _MisfitError("is not a text")
     if "\0" in value:
-        raise MisfitError("contains a NUL character")
+        raise _MisfitError("contains a NUL character")
     try:
         value.isascii() or value.encode()
     except UnicodeEncodeError:
-        raise MisfitError("is not UTF-8") from None
+        raise _MisfitError("is not UTF-8") from None
     return value
 
 
 def _short(value: Any, longest: int) -> str:
     text = _text(value)
     if len(text) > longest:
-        raise MisfitError(f"is longer than {longest} characters")
+        raise _MisfitError(f"is longer than {longest} characters")
     return text
 
 
@@ -196,7 +196,7 @@ Sums: TypeAlias = dict[str, Sum]
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
 
 
-class Summing:
+class _Summing:
     """Adds a table's rows up as they pass."""
 
     def __init__(self) -> None:
@@ -251,7 +251,7 @@ class TableLayout:
         return f"SELECT {columns} FROM {self.name} WHERE {OWN.get(self.name, 'TRUE')}"  # noqa: S608
 
     def convert(self, values: Iterable[Any]) -> tuple[Any, ...]:
-        """Return a stored row as PostgreSQL takes it. Raises MisfitError."""
+        """Return a stored row as PostgreSQL takes it. Raises _MisfitError."""
         return tuple([read(value) for read, value in zip(self.readers, values, strict=True)])
 
     def misfits(self, values: Iterable[Any]) -> Iterator[str]:
@@ -259,7 +259,7 @@ class TableLayout:
         for name, read, value in zip(self.columns, self.readers, values, strict=True):
             try:
                 read(value)
-            except MisfitError as error:
+            except _MisfitError as error:
                 yield f"{name} {error}"
 
 
@@ -322,7 +322,7 @@ class Copy:
         wrong = list(islice(self._source.orphans(), MOST_NAMED + 1))
         for layout, passing in self._stage(CopyStage.CHECK):
             rows = passing(self._fitting(layout, wrong))
-            self.sums[layout.name] = Summing().read(rows)
+            self.sums[layout.name] = _Summing().read(rows)
         if wrong:
             more = ", and more" if len(wrong) > MOST_NAMED else ""
             raise StoreError(
@@ -336,7 +336,7 @@ class Copy:
         for number, values in self._source.stored(layout):
             try:
                 yield layout.convert(values)
-            except MisfitError:
+            except _MisfitError:
                 if len(wrong) <= MOST_NAMED:
                     found = ", ".join(layout.misfits(values))
                     wrong.append(f"{layout.name}, row {number}: {found}")
@@ -381,7 +381,7 @@ class Copy:
         for layout, passing in self._stage(CopyStage.VERIFY):
             # Closed before anything else is asked of the connection, also by an error.
             with closing(_read(driver, layout)) as rows:
-                if Summing().read(passing(rows)) != self.sums[layout.name]:
+                if _Summing().read(passing(rows)) != self.sums[layout.name]:
                     return False
         return True
 

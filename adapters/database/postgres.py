@@ -113,7 +113,7 @@ class Driver(psycopg.Connection[Any]):
             raise
 
 
-class PostgresConnection(SqlConnection):
+class _PostgresConnection(SqlConnection):
     """Runs statements on a connection of psycopg."""
 
     driver: Driver
@@ -211,8 +211,8 @@ class PostgresServer(Dialect):
         self._away_since: float | None = None
         self._telling = threading.Lock()
         self._threads = ThreadPoolExecutor(pool, thread_name_prefix="reader")
-        self._idle: list[PostgresConnection] = []
-        self._writer: PostgresConnection | None = None
+        self._idle: list[_PostgresConnection] = []
+        self._writer: _PostgresConnection | None = None
         self._durably = ""
 
     @property
@@ -274,7 +274,7 @@ class PostgresServer(Dialect):
             raise
         return group.results
 
-    def _was_committed(self, connection: PostgresConnection, number: str) -> bool:
+    def _was_committed(self, connection: _PostgresConnection, number: str) -> bool:
         """Return whether a transaction was committed. Raises OperationalError while it goes on."""
         try:
             status = connection.value(STATUS, id=number)
@@ -354,13 +354,13 @@ class PostgresServer(Dialect):
 
     # --- the connection ----------------------------------------------------------------
 
-    def _connect(self, silence: float | None) -> PostgresConnection:
+    def _connect(self, silence: float | None) -> _PostgresConnection:
         """Open a connection. Raises StoreError for a server that cannot be used as it is."""
         driver = Driver.connect(**self._address, autocommit=True, prepare_threshold=PREPARE_AFTER)
         driver.silence = silence
         driver.adapters.register_dumper(str, StrBinaryDumper)
         driver.adapters.register_dumper(str, StrDumper)
-        connection = PostgresConnection(driver)
+        connection = _PostgresConnection(driver)
         try:
             self._greet(connection)
         except BaseException:
@@ -369,7 +369,7 @@ class PostgresServer(Dialect):
         self._known = True
         return connection
 
-    def _greet(self, connection: PostgresConnection) -> None:
+    def _greet(self, connection: _PostgresConnection) -> None:
         """Set a new connection up, and look at what kind of server it leads to."""
         version = connection.driver.info.server_version
         if version < OLDEST * 10_000:
@@ -506,7 +506,7 @@ def _peek(connection: SqlConnection) -> Peek:
     return Peek(tables, at and str(at), noted)
 
 
-def _is_lost(connection: PostgresConnection) -> bool:
+def _is_lost(connection: _PostgresConnection) -> bool:
     return connection.driver.closed or connection.driver.broken
 
 

@@ -73,7 +73,7 @@ TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 log = structlog.get_logger(__name__)
 
 
-class SqliteConnection(SqlConnection):
+class _SqliteConnection(SqlConnection):
     """Runs statements on a connection of sqlite3."""
 
     driver: sqlite3.Connection
@@ -298,7 +298,7 @@ def connect(path: Path, pragmas: Iterable[str] = READER, *, frozen: bool = False
     """Open a file; see `address`."""
     driver = sqlite3.connect(address(path, frozen=frozen), **SETTINGS)
     set_pragmas(driver, pragmas)
-    return SqliteConnection(driver)
+    return _SqliteConnection(driver)
 
 
 def address(path: Path, *, frozen: bool = False) -> str:

@@ -69,7 +69,7 @@ class ShardContext:
 
 
 @dataclass(slots=True)
-class Shard:
+class _Shard:
     """One shard of the bot, for as long as this process answers for it."""
 
     number: int
@@ -246,7 +246,7 @@ class DiscordConnection:
         identifies = identifies or IdentifyLimit()
         self._line = ShardContext(token, guild_ids, rest, identifies, first_pause, patience)
         self._trial = trial
-        self._shards: dict[int, Shard] = {}
+        self._shards: dict[int, _Shard] = {}
         self._serving: set[asyncio.Task[None]] = set()
         self._reached = False
 
@@ -276,7 +276,7 @@ class DiscordConnection:
                 async for held in shares.follow():
                     self._line.rest.way_out.narrow(shares.part)
                     for number in sorted(held - self._shards.keys()):
-                        shard = Shard(number, self._line, shares, open_desk)
+                        shard = _Shard(number, self._line, shares, open_desk)
                         self._shards[number] = shard
                         task = group.create_task(self._serve(shard))
                         self._serving.add(task)
@@ -289,7 +289,7 @@ class DiscordConnection:
         while serving := list(self._serving):
             await asyncio.wait(serving)
 
-    async def _serve(self, shard: Shard) -> None:
+    async def _serve(self, shard: _Shard) -> None:
         try:
             await shard.run()
         finally:

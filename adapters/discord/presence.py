@@ -118,7 +118,7 @@ class ShardPresence:
         self._here -= self._here if shard is None else {shard}
 
 
-class OneLine(logging.Filter):
+class _OneLine(logging.Filter):
     """Replaces discord.py's traceback of each reconnect by one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -135,5 +135,5 @@ def shorten_logs() -> None:
     """Log each of discord.py's reconnects in one line; may be called again."""
     for name in LOGGERS:
         logger = logging.getLogger(name)
-        if not any(isinstance(known, OneLine) for known in logger.filters):
-            logger.addFilter(OneLine())
+        if not any(isinstance(known, _OneLine) for known in logger.filters):
+            logger.addFilter(_OneLine())

@@ -67,7 +67,7 @@ class Jobs(Protocol):
         """Run one of Procrastinate's own texts; return its rows."""
 
 
-class StoreConnector(BaseAsyncConnector):
+class _StoreConnector(BaseAsyncConnector):
     """Procrastinate's way to the database: the store's, and the bell in place of LISTEN."""
 
     def __init__(self, jobs: Jobs, listen: Callable[[Notify], Awaitable[None]]) -> None:
@@ -133,7 +133,7 @@ class ProcrastinateDispatcher:
     async def run(self, think: Think) -> None:
         """Run queued debates, until stopped or cancelled."""
         logging.getLogger("procrastinate").setLevel(logging.WARNING)
-        app = App(connector=StoreConnector(self._jobs, self._listen))
+        app = App(connector=_StoreConnector(self._jobs, self._listen))
 
         @app.task(name=TASK)
         async def work(debate: str, backends: Sequence[str] = ()) -> None:

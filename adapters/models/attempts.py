@@ -63,7 +63,7 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
         number += 1
         async with sender.slot() as waited:
             outcome = await _attempt(number, log, sender, waited)
-        if isinstance(outcome, AttemptReply):
+        if isinstance(outcome, _AttemptReply):
             return await _ask_wider(outcome.reply, log, sender) if outcome.cut else outcome.reply
         if outcome.then in (Next.NOW, Next.WIDER):
             continue
@@ -82,7 +82,7 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
         await asyncio.sleep(wait)
 
 
-class AttemptReply(NamedTuple):
+class _AttemptReply(NamedTuple):
     """The reply of a try; `cut`: its token cap cut it off, and the next try has more room."""
 
     reply: Reply
@@ -99,7 +99,7 @@ async def _ask_wider(cut: Reply, log: AttemptLog, sender: Sender) -> Reply:
                 outcome = await _attempt(number, log, sender, waited)
         except BudgetError:  # the debate's budget does not cover it
             return cut
-        if isinstance(outcome, AttemptReply):
+        if isinstance(outcome, _AttemptReply):
             return outcome.reply
         if outcome.then is not Next.NOW:
             return cut
@@ -128,7 +128,7 @@ def _sentence(call: Call, fault: CallFault, tries: int, policy: RetryPolicy) -> 
 
 async def _attempt(
     number: int, log: AttemptLog, sender: Sender, waited: float
-) -> AttemptReply | CallFault:
+) -> _AttemptReply | CallFault:
     """Make one try, logged before and after."""
     await _begin(number, log)
     started = perf_counter()
@@ -155,7 +155,7 @@ async def _attempt(
         return outcome
     reply = _reply(outcome, number, latency)
     log.ended(entry, reply)
-    return AttemptReply(reply, entry.doubles_cap)
+    return _AttemptReply(reply, entry.doubles_cap)
 
 
 async def _begin(number: int, log: AttemptLog) -> None:

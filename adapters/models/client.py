@@ -155,7 +155,7 @@ class HttpModels:
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         await self.connection.open(self.backends[call.model.backend])
-        reply = await persist(call, log, self.policy, BackendExchange(self, call))
+        reply = await persist(call, log, self.policy, _BackendExchange(self, call))
         self._seconds[call.model.ref] = 0.7 * self.pace(call.model) + 0.3 * reply.latency
         return reply
 
@@ -219,7 +219,7 @@ def _server(backend: Backend, model: Model) -> str:
     return model.ref if backend.known.gateway else backend.name
 
 
-class BackendExchange:
+class _BackendExchange:
     """One call's tries on one backend."""
 
     def __init__(self, models: HttpModels, call: Call) -> None:

@@ -52,7 +52,7 @@ _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 _TITLES = ("title", "name", "label", "heading", "headline")
 
 
-class Fabricator:
+class _Fabricator:
     """Makes values for schemas of engine/stage/shapes.py; `points` are the material of its texts.
 
     `side` is A or B. `phrases` returns texts for a property's name, in the order in which they are
@@ -364,7 +364,7 @@ def structured_answer(
         return orjson.dumps(speaker.reasons(), option=orjson.OPT_INDENT_2).decode()
     said = [ArgumentPoint(p.title, speaker.fill(p.text)) for p in speaker.fresh(speaker.order)]
     seeded = chance(options.name, scene.topic, call.step)
-    fabricator = Fabricator(seeded, said, scene.side, speaker.phrases)
+    fabricator = _Fabricator(seeded, said, scene.side, speaker.phrases)
     answer = fabricator.value(schema.json_schema)
     if options.over == "always" or (options.over == "once" and not call.step.endswith("/again")):
         answer |= {name: " ".join([answer[name]] * OVER_TIMES) for name in OVER if name in answer}

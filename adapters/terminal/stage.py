@@ -114,7 +114,7 @@ def _panel(draft: Draft, rows: int) -> Panel:
     colour = colour_of(draft.side)
     title = texts.draft_title(draft)
     return Panel(
-        Tail(clean(draft.text), rows),
+        _Tail(clean(draft.text), rows),
         title=Text(clean(title), style=f"bold {colour}"),
         subtitle=Text(words_used(draft.words, draft.limit), style="dim"),
         title_align="left",
@@ -124,7 +124,7 @@ def _panel(draft: Draft, rows: int) -> Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Tail:
+class _Tail:
     """The last rows of a text, as it wraps."""
 
     text: str

@@ -53,7 +53,7 @@ Guests = Callable[[Sequence[str]], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class TerminalMessage:
+class _TerminalMessage:
     """A posted message; `holders` are users by option, and `hidden` is what never shows."""
 
     number: int
@@ -93,7 +93,7 @@ class TerminalVenue:
         self._console = console
         self._record = TranscriptFile(record)
         self._lock = asyncio.Lock()
-        self._posted: dict[str, TerminalMessage] = {}
+        self._posted: dict[str, _TerminalMessage] = {}
         self._ballots: list[str] = []  # messages with an open question, the newest last
         self._round: str | None = None  # the one that is shown
         self._thread: str | None = None  # the only one shown; None: all
@@ -330,7 +330,7 @@ class TerminalVenue:
             seen = ReactionSeen(posted.place, message, user, option, kind == "hold")
             await self.listener(seen)
 
-    def _open_vote(self, option: str) -> tuple[str, TerminalMessage]:
+    def _open_vote(self, option: str) -> tuple[str, _TerminalMessage]:
         ballots = [each for each in self._ballots if self._is_shown(self._posted[each].place)]
         if not ballots:
             raise VenueError(texts.NO_VOTE_OPEN)
@@ -364,7 +364,7 @@ class TerminalVenue:
             number = len(self._posted) + 1
             # The person at this terminal is asked to speak in another way.
             hidden = isinstance(_message(entry.body), SpeakInvite)
-            self._posted[entry.message] = TerminalMessage(
+            self._posted[entry.message] = _TerminalMessage(
                 number, entry.place, entry.reference, entry.body, hidden
             )
             return
@@ -417,7 +417,7 @@ class TerminalVenue:
     def _is_shown(self, place: str) -> bool:
         return self._thread is None or "/" not in place or place == self._thread
 
-    def _show(self, posted: TerminalMessage, *, dim: bool = False) -> None:
+    def _show(self, posted: _TerminalMessage, *, dim: bool = False) -> None:
         self._hush()
         message, folder = _message(posted.body), self._record.folder(_code(posted))
         self._stage.language = message.language
@@ -451,13 +451,13 @@ class TerminalVenue:
                 return message
         return None
 
-    def _known(self, message: str) -> TerminalMessage:
+    def _known(self, message: str) -> _TerminalMessage:
         if message not in self._posted:
             raise MessageGoneError(texts.NO_SUCH_MESSAGE.format(message=message))
         return self._posted[message]
 
 
-def _code(posted: TerminalMessage | RecordEntry) -> str:
+def _code(posted: _TerminalMessage | RecordEntry) -> str:
     return posted.reference.partition("·")[0]
 
 

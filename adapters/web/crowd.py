@@ -37,7 +37,7 @@ SHOWS = web.ResponseKey("shows", tuple[str, ...])
 BUSY = PageFailure(N_("Too many people read here right now"), N_("Try again in a moment."))
 
 
-class BusyError(Exception):
+class _BusyError(Exception):
     """More readers wait than can be served soon, or the database does not answer."""
 
 
@@ -76,7 +76,7 @@ class Crowd:
         """
         try:
             content = await self._share(key, make, seconds)
-        except BusyError:
+        except _BusyError:
             page = failure_page(request, 503, BUSY)
             page.headers["Retry-After"] = str(BUSY_SECONDS)
             return page
@@ -104,7 +104,7 @@ class Crowd:
         at, task = self._made.get(key, (0.0, None))
         if task is None or (task.done() and self._clock() - at > SHARED_SECONDS):
             if self._waiting >= MOST_WAITING:
-                raise BusyError
+                raise _BusyError
             task = asyncio.create_task(self._make(make, seconds), name="page")
             self._made[key] = (self._clock(), task)
             task.add_done_callback(partial(self._note, key))
@@ -133,7 +133,7 @@ class Crowd:
                 digest = await asyncio.to_thread(lambda: sha256(made.body).hexdigest())
                 return made._replace(etag=digest[:24])
         except TimeoutError:
-            raise BusyError from None
+            raise _BusyError from None
         finally:
             self._waiting -= 1
 

@@ -121,7 +121,7 @@ class PublicLinks(ServerLinks):
         return f"/d/{item.id.lower()}"
 
 
-class Filed(Links):
+class _Filed(Links):
     """Files of a folder, linked from one in its top (`up` is empty) or in a folder (`../`)."""
 
     policy = "default-src 'none'; style-src 'self' file:; img-src 'self' file:; base-uri 'none'"
@@ -212,7 +212,7 @@ def _write(name: str, language: str, links: Links, **values: object) -> str:
 # Pages as a folder that opens from a disk, and that any host can serve.
 
 
-TOP, INSIDE = Filed(), Filed("../")
+TOP, INSIDE = _Filed(), _Filed("../")
 LEFT_OUT = (".js",)  # nothing of a folder grows
 
 

@@ -31,7 +31,7 @@ ORDER = Order(
 )
 
 
-class CostForecast(NamedTuple):
+class _CostForecast(NamedTuple):
     """A debate's estimate, how much of the budget it reserves, and each model's longest prompt."""
 
     expected: Estimate
@@ -138,7 +138,7 @@ async def _check_caps(
 
 async def _forecast(
     settings: Settings, defaults: Defaults, models: Models, offered: Sequence[Model]
-) -> CostForecast:
+) -> _CostForecast:
     """Estimate a debate between some of the models. Raises UsageError or BudgetError."""
     defaults = defaults.model_copy(update={"models": tuple(offered)})
     request, script = complete(ORDER, defaults, 0)
@@ -149,7 +149,7 @@ async def _forecast(
     pace = {model.ref: models.pace(model) for model in cast}
     expected = await estimate(setup, script, prompts, pace)
     longest = await longest_prompts(setup, script, prompts)
-    return CostForecast(expected, reserve(setup, expected, defaults.caps).reserved_usd, longest)
+    return _CostForecast(expected, reserve(setup, expected, defaults.caps).reserved_usd, longest)
 
 
 async def check_contexts(

@@ -135,7 +135,7 @@ WROTE = "Wrote {names} to {file}, which only you can read."
 
 
 @dataclass(slots=True)
-class EnvDraft:
+class _EnvDraft:
     """What is going to be written: values by variable, and beginnings of variables to remove.
 
     `failed`: something was found that keeps debates from starting.
@@ -172,9 +172,9 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
     _say_next(draft.values, failed=draft.failed)
 
 
-async def _ask_all() -> EnvDraft:
+async def _ask_all() -> _EnvDraft:
     print(INTRODUCTION)
-    draft = EnvDraft()
+    draft = _EnvDraft()
     print(ABOUT_DISCORD)
     token = await _ask_until("Token of the Discord bot", "discord", _try_discord)
     draft.values |= {DISCORD_TOKEN: token} if token else {}
@@ -187,7 +187,7 @@ async def _ask_all() -> EnvDraft:
     return draft
 
 
-async def _choose_models(draft: EnvDraft, backends: Backends, *, asking: bool) -> None:
+async def _choose_models(draft: _EnvDraft, backends: Backends, *, asking: bool) -> None:
     """Set debaters and jurors, and say what would keep them from a debate."""
     proposal = propose(backends.listed, backends.presets)
     for name, proposed in ((MODELS, proposal.debaters), (JURORS, proposal.jurors)):
@@ -208,7 +208,7 @@ async def _choose_models(draft: EnvDraft, backends: Backends, *, asking: bool) -
 # --- platforms ---------------------------------------------------------------------------
 
 
-async def _ask_slack(draft: EnvDraft) -> None:
+async def _ask_slack(draft: _EnvDraft) -> None:
     print(ABOUT_SLACK)
     bot = await _ask_until("Bot token of Slack (xoxb-…)", "slack", _try_slack_bot)
     if not bot:
@@ -297,10 +297,10 @@ def _address(platform: str, usual: str) -> str:
 # --- without questions --------------------------------------------------------------------
 
 
-async def _read_environment() -> EnvDraft:
+async def _read_environment() -> _EnvDraft:
     """Take every setting of the environment, if it is right. Raises RostrumError."""
     named = {name.upper(): value.strip() for name, value in os.environ.items()}
-    draft = EnvDraft(
+    draft = _EnvDraft(
         {name: value for name, value in named.items() if name.startswith(PREFIX) and value}
     )
     if not draft.values:
@@ -348,7 +348,7 @@ async def _list_models(settings: Settings) -> Backends:
 # --- the end ------------------------------------------------------------------------------
 
 
-async def _write(draft: EnvDraft, *, yes: bool) -> None:
+async def _write(draft: _EnvDraft, *, yes: bool) -> None:
     """Write the file, after a question if it exists."""
     names = ", ".join(draft.values)
     text = read_env(ENV_FILE)

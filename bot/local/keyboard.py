@@ -204,7 +204,7 @@ def _typed(fd: int) -> Iterator[asyncio.Queue[str | None]]:
 MODEL_KEYS = "123456789abcdefghijklmnopqrstvwxyz"  # without the one that goes back
 
 
-class KeyboardQuestion(NamedTuple):
+class _KeyboardQuestion(NamedTuple):
     """A question: its words, and its answers by key, each with its name."""
 
     question: Question
@@ -233,7 +233,7 @@ async def say_why(app: App, venue: TerminalVenue, debate: Debate) -> None:
                     at += 1
 
 
-def _questions(debate: Debate) -> Iterator[KeyboardQuestion]:
+def _questions(debate: Debate) -> Iterator[_KeyboardQuestion]:
     """Yield what to ask: why, how clear it was unless that was asked, and each side's model."""
     request, menu = debate.request, debate.setup.menu[: len(MODEL_KEYS)]
     words: list[tuple[Question, str, tuple[str, ...]]] = []
@@ -243,18 +243,18 @@ def _questions(debate: Debate) -> Iterator[KeyboardQuestion]:
         words.append((Question.CONFIDENCE, "clear", CONFIDENCES))
     for question, asks, options in words:
         names = {option: option_name(option) for option in options}
-        yield KeyboardQuestion(question, say(ASK[asks]), keys_of(options), names)
+        yield _KeyboardQuestion(question, say(ASK[asks]), keys_of(options), names)
     numbers = tuple(map(str, range(len(menu))))
     for side in request.sides if menu else ():
         asks = say(MENU, side=option_name(side, debate.setup.called))
         keys = dict(zip(MODEL_KEYS, numbers, strict=False))
-        yield KeyboardQuestion(
+        yield _KeyboardQuestion(
             Question.GUESS, asks, keys, dict(zip(numbers, menu, strict=True)), side
         )
 
 
 def _remark(
-    app: App, debate: Debate, user: str, asked: KeyboardQuestion, option: str
+    app: App, debate: Debate, user: str, asked: _KeyboardQuestion, option: str
 ) -> VoterComment:
     return VoterComment(
         debate=debate.id,

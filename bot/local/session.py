@@ -50,7 +50,7 @@ LOOK_SECONDS = 0.05
 TAKE_UP_SECONDS = 1.0
 
 
-class DebateEndedError(RostrumError):
+class _DebateEndedError(RostrumError):
     """The debate ended without a vote; the message says why, and how to continue."""
 
 
@@ -156,7 +156,7 @@ class TerminalSession:
             debate = await self._follow(app, venue, second, exchanged=True)
             await app.deliveries[PLATFORM].settled(first)
             return debate
-        except DebateEndedError:
+        except _DebateEndedError:
             # Its votes are already cast, so the first reveal spoils nothing.
             await self._close_vote(app, first)
             await app.deliveries[PLATFORM].settled(first)
@@ -181,7 +181,7 @@ class TerminalSession:
         given = (self.votes, self.stances, self.ahead, self.sure)
         if any(answers is not None for answers in given):
             await self._mark_scripted(app, venue, debate_id, texts.SCRIPTED)
-        venue.guests = LocalVoters(venue, self.ahead, self.sure)
+        venue.guests = _LocalVoters(venue, self.ahead, self.sure)
         venue.turn_page = partial(self._turn_page, venue) if self.by_page else None
         try:
             await self._hear_first_stances(app, venue, debate_id)
@@ -197,7 +197,7 @@ class TerminalSession:
         finally:
             venue.close()
         if debate.status is not (Status.VOTING if holds else Status.CLOSED):
-            raise DebateEndedError(f"{debate.reason} {_way_on(debate, self.resume_command)}")
+            raise _DebateEndedError(f"{debate.reason} {_way_on(debate, self.resume_command)}")
         return debate
 
     @asynccontextmanager
@@ -370,7 +370,7 @@ class TerminalSession:
             await _cast(venue, [Hand(f"{GUEST}{n}", up) for n, up in enumerate(stances, start=1)])
 
 
-class LocalVoters:
+class _LocalVoters:
     """The people whose answers were given as options: after each round, and how clear it was."""
 
     def __init__(self, venue: TerminalVenue, ahead: str | None, sure: str | None) -> None:

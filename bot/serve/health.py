@@ -39,7 +39,7 @@ RECENT_SECONDS = 10.0
 CHECKOUT = Path(__file__).parent.parent
 
 
-class Lateness(NamedTuple):
+class _Lateness(NamedTuple):
     """How late the loop was, in seconds, and when, on the monotonic clock."""
 
     at: float
@@ -51,7 +51,7 @@ class LoopWatch:
 
     def __init__(self, counts: Counts | None = None) -> None:
         self.counts = counts or Counts()
-        self._recent: deque[Lateness] = deque()
+        self._recent: deque[_Lateness] = deque()
 
     async def run(self) -> None:
         """Measure until cancelled."""
@@ -61,7 +61,7 @@ class LoopWatch:
             now = time.monotonic()
             late = max(0.0, now - due)
             self.counts.figures.lags.add(late)
-            self._recent.append(Lateness(now, late))
+            self._recent.append(_Lateness(now, late))
             self._forget(now)
 
     def worst(self) -> float:

@@ -27,7 +27,7 @@ _NESTED = re.compile(r"(?:[\[{]\s*){20}")
 _LANGUAGE = re.compile(r"\[([\w-]+)\]")
 
 
-class TopicEntry(NamedTuple):
+class _TopicEntry(NamedTuple):
     """One entry as it was written: its line, and what it holds or why it cannot be read."""
 
     line: int
@@ -50,13 +50,13 @@ def read_topics(file: Path, named_by: str = "ROSTRUM_TOPICS_FILE") -> TopicList:
     return _check(file, list(_entries(file.suffix.lower(), text)))
 
 
-def _entries(suffix: str, text: str) -> Iterator[TopicEntry]:
+def _entries(suffix: str, text: str) -> Iterator[_TopicEntry]:
     if suffix == ".toml":
         return _from_toml(text)
     return _from_yaml(text) if suffix in YAML else _from_lines(text)
 
 
-def _check(file: Path, entries: list[TopicEntry]) -> TopicList:
+def _check(file: Path, entries: list[_TopicEntry]) -> TopicList:
     topics: list[Topic] = []
     faults: list[str] = []
     first: dict[str, int] = {}
@@ -107,28 +107,28 @@ def _topic(held: dict[str, Any]) -> Topic:
 # --- the three ways to write it ----------------------------------------------------------
 
 
-def _from_toml(text: str) -> Iterator[TopicEntry]:
+def _from_toml(text: str) -> Iterator[_TopicEntry]:
     try:
         data = tomllib.loads(text)
     except RecursionError:
-        yield TopicEntry(1, {}, DEEP)
+        yield _TopicEntry(1, {}, DEEP)
         return
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"line (\d+)", str(error))
         line = int(place[1]) if place else len(text.splitlines()) or 1
-        yield TopicEntry(line, {}, f"this is not valid TOML: {error}.")
+        yield _TopicEntry(line, {}, f"this is not valid TOML: {error}.")
         return
     held = data.pop("topics", [])
     lines = [n for n, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
     if data or not isinstance(held, list):
-        yield TopicEntry(1, {}, "only tables [[topics]] may be here, one for each topic.")
+        yield _TopicEntry(1, {}, "only tables [[topics]] may be here, one for each topic.")
         return
     for number, entry in enumerate(held):
         line = lines[number] if number < len(lines) else 1
-        yield TopicEntry(line, entry if isinstance(entry, dict) else {"text": entry})
+        yield _TopicEntry(line, entry if isinstance(entry, dict) else {"text": entry})
 
 
-def _from_yaml(text: str) -> Iterator[TopicEntry]:
+def _from_yaml(text: str) -> Iterator[_TopicEntry]:
     import yaml  # few use it
 
     try:
@@ -137,23 +137,23 @@ def _from_yaml(text: str) -> Iterator[TopicEntry]:
         # Its parser in C, which wheels have, takes a tenth of the time.
         root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except RecursionError:
-        yield TopicEntry(1, {}, DEEP)
+        yield _TopicEntry(1, {}, DEEP)
         return
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        yield TopicEntry(line, {}, f"this is not valid YAML: {error.problem or error.context}.")
+        yield _TopicEntry(line, {}, f"this is not valid YAML: {error.problem or error.context}.")
         return
     except yaml.YAMLError as error:
-        yield TopicEntry(1, {}, f"this is not valid YAML: {headline(str(error), 80)}.")
+        yield _TopicEntry(1, {}, f"this is not valid YAML: {headline(str(error), 80)}.")
         return
     if isinstance(root, yaml.MappingNode) and [key.value for key, _ in root.value] == ["topics"]:
         root = root.value[0][1]
     if not isinstance(root, yaml.SequenceNode):
-        yield TopicEntry(1, {}, "write a list of topics, each line beginning with a hyphen.")
+        yield _TopicEntry(1, {}, "write a list of topics, each line beginning with a hyphen.")
         return
     for node in root.value:
-        yield TopicEntry(node.start_mark.line + 1, _node(node))
+        yield _TopicEntry(node.start_mark.line + 1, _node(node))
 
 
 def _node(node: Any) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _node(node: Any) -> dict[str, Any]:
     }
 
 
-def _from_lines(text: str) -> Iterator[TopicEntry]:
+def _from_lines(text: str) -> Iterator[_TopicEntry]:
     """Read `topic | for | against` of each line; a line `[de]` sets the language of the next."""
     language = "en"
     for number, line in enumerate(text.splitlines(), 1):
@@ -179,6 +179,6 @@ def _from_lines(text: str) -> Iterator[TopicEntry]:
             continue
         parts = [part.strip() for part in said.split("|")]
         if len(parts) not in (1, 3):
-            yield TopicEntry(number, {}, "write the topic alone, or topic | for | against.")
+            yield _TopicEntry(number, {}, "write the topic alone, or topic | for | against.")
             continue
-        yield TopicEntry(number, dict(zip(KEYS, parts, strict=False)) | {"language": language})
+        yield _TopicEntry(number, dict(zip(KEYS, parts, strict=False)) | {"language": language})

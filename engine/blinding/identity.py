@@ -202,7 +202,7 @@ def _any_of(names: Iterable[str]) -> str:
     return "|".join(sorted((_spell(name) for name in names), key=len, reverse=True))
 
 
-class SelfNaming(NamedTuple):
+class _SelfNaming(NamedTuple):
     """A way in which speakers name themselves; `here` matches where the brand begins."""
 
     pattern: regex.Pattern[str]
@@ -220,7 +220,7 @@ class SelfNaming(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _self_naming() -> tuple[SelfNaming, ...]:
+def _self_naming() -> tuple[_SelfNaming, ...]:
     words = read_vocabulary()
     apart = [name for name in words.brands() if name not in words.ordinary]
     known, everyday = _any_of(apart), _any_of(name.title() for name in words.ordinary)
@@ -234,9 +234,9 @@ def _self_naming() -> tuple[SelfNaming, ...]:
     a_word = rf"(?P<brand>{everyday})(?i:{_tail()}){_END}"
     brands = frozenset(map(squash, apart))
 
-    def naming(pattern: str, here: str, brands: frozenset[str], case: int) -> SelfNaming:
+    def naming(pattern: str, here: str, brands: frozenset[str], case: int) -> _SelfNaming:
         flags = regex.VERBOSE | case
-        return SelfNaming(regex.compile(pattern, flags), regex.compile(here, flags), brands)
+        return _SelfNaming(regex.compile(pattern, flags), regex.compile(here, flags), brands)
 
     return (
         naming(before + a_brand, f"(?<={before})", brands, regex.IGNORECASE),
@@ -245,7 +245,7 @@ def _self_naming() -> tuple[SelfNaming, ...]:
     )
 
 
-class Participants(NamedTuple):
+class _Participants(NamedTuple):
     """The names of the debaters and of their makers; each begins with one of `beginnings`."""
 
     pattern: regex.Pattern[str]
@@ -258,13 +258,13 @@ class Participants(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def _participants(hidden: frozenset[str]) -> Participants:
+def _participants(hidden: frozenset[str]) -> _Participants:
     """Return what finds the names of the debaters and of their makers, aliases included."""
     spellings = sorted({one for name in hidden for one in _spellings(name)}, key=len, reverse=True)
     names = "|".join(spellings)
     pattern = rf"{_START}(?:{names})(?:s{_END})?(?i:{_tail()}){_END}"
     beginnings = {fold(one.split(_GAP, 1)[0].replace("\\", "")) for one in spellings}
-    return Participants(regex.compile(pattern, regex.IGNORECASE), tuple(beginnings))
+    return _Participants(regex.compile(pattern, regex.IGNORECASE), tuple(beginnings))
 
 
 @lru_cache(maxsize=512)

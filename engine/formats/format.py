@@ -33,7 +33,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """Several names; as text they are joined by commas, in quotes where they hold one themselves."""
 
 
-class NoOptions(Value):
+class _NoOptions(Value):
     """The options of a format that has none of its own."""
 
 
@@ -114,7 +114,7 @@ class Format(ABC):
     finishes: tuple[int, ...] = ()
     about: str = ""
     contenders: tuple[str, ...] = ("A", "B")
-    options: type[Value] = NoOptions
+    options: type[Value] = _NoOptions
     turn_order: TurnOrder | None = None
     default_rounds: int = 1
     takes_rounds: bool = False
@@ -127,7 +127,7 @@ class Format(ABC):
     question: bool = False
     takes_questions: bool = False
     takes_person: bool = False
-    limits: type[Value] = NoOptions
+    limits: type[Value] = _NoOptions
     lengths: Lengths = Lengths()
 
     def limits_of(self, length: Length, given: Mapping[str, float]) -> dict[str, float]:

@@ -44,7 +44,7 @@ class Aggregate(NamedTuple):
     ballots: tuple[Ballot, ...]
 
 
-class Chances(NamedTuple):
+class _Chances(NamedTuple):
     """A probability for each contender, and by how much the first leads.
 
     `lead` is the signed z of the first contender with two, else of the leader over the second;
@@ -208,7 +208,7 @@ def _fill(fit: Fit, weights: Mapping[str, float], rubric: Rubric, ballot: Ballot
 
 def _conclude(
     fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], course: model.ReadingSequence
-) -> Chances:
+) -> _Chances:
     """Return what the model makes of the ballots: contrasts of contenders, all alike."""
     from engine.jury import model  # it decides
 
@@ -225,7 +225,7 @@ def _conclude(
     spread = math.sqrt(2 * variance * (n - 1) / n)
     split = model.chance(ahead, spread**2) - 0.5 < SPLIT
     signed = means[contenders[0]] - means[contenders[1]] if n == 2 else ahead
-    return Chances(
+    return _Chances(
         p,
         signed / spread,
         TIE if split else first,
@@ -314,7 +314,7 @@ def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
     )
 
 
-def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> Chances:
+def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> _Chances:
     z = _balance(contenders, ballots)
     first, second = sorted(contenders, key=lambda side: -z[side])[:2]
     order_alone = not _all_known(setup, ballots) and _order_alone(setup, first, ballots)
@@ -326,7 +326,7 @@ def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Bal
     top = max(z.values())
     raised = {side: math.exp(setup.slope * (value - top)) for side, value in z.items()}
     total = math.fsum(raised.values())
-    return Chances(
+    return _Chances(
         {side: value / total for side, value in raised.items()}, signed, winner, order_alone
     )
 

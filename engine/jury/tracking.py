@@ -41,7 +41,7 @@ class Loading(NamedTuple):
         return math.sqrt(self.common**2 + self.group**2 + self.noise)
 
 
-class VotedDebate(NamedTuple):
+class _VotedDebate(NamedTuple):
     """A debate with people's votes: its likeliest T and H, and the first side's result."""
 
     t: float
@@ -118,7 +118,7 @@ def track(
         return {}
     loadings = _fit(_gather(voices))
     said = [
-        VotedDebate(*_tell(heard, loadings), won=(1 + vote) / 2)
+        _VotedDebate(*_tell(heard, loadings), won=(1 + vote) / 2)
         for heard, vote in zip(voices, people, strict=True)
         if vote is not None and len(heard) > 1
     ]
@@ -225,7 +225,7 @@ def _regress(sums: Mapping[str, _Sums], loadings: Mapping[str, Loading]) -> dict
     }
 
 
-def _correlate(loadings: Mapping[str, Loading], voted: Sequence[VotedDebate]) -> dict[str, float]:
+def _correlate(loadings: Mapping[str, Loading], voted: Sequence[_VotedDebate]) -> dict[str, float]:
     """Return each juror's correlation with T, the mean over directions as far as each is likely."""
     slope = fit_slope([(one.t, one.won) for one in voted])
     turned = [{juror: _turn(one, angle) for juror, one in loadings.items()} for angle in ANGLES]
@@ -260,7 +260,7 @@ def _tell(heard: Mapping[str, float], loadings: Mapping[str, Loading]) -> tuple[
     return _dot(heard.values(), look.t), _dot(heard.values(), look.h)
 
 
-def _count_misses(voted: Iterable[VotedDebate], slope: float, angle: float) -> float:
+def _count_misses(voted: Iterable[_VotedDebate], slope: float, angle: float) -> float:
     """Return how unlikely people's votes are when T lies at an angle: −log likelihood."""
     along, across = slope * math.cos(angle), slope * math.sin(angle)
     cost = 0.0

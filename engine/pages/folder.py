@@ -68,7 +68,7 @@ BY_NAME = {table.name: table for table in every_table()}
 DAMAGE = (*MISFITS, OSError)
 
 
-class RowPlace(NamedTuple):
+class _RowPlace(NamedTuple):
     """Where a row is: a file, and the beginning and end of its line."""
 
     path: Path
@@ -109,7 +109,7 @@ class FolderLibrary:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._manifest = folder, check_folder(folder)
-        self._lines: dict[str, dict[str, list[RowPlace]]] = defaultdict(lambda: defaultdict(list))
+        self._lines: dict[str, dict[str, list[_RowPlace]]] = defaultdict(lambda: defaultdict(list))
         self._tables: dict[str, dict[str, list[Row]]] = {}
         self._items: dict[str, Item] = {}
         self._codes: dict[str, Item] = {}
@@ -223,7 +223,7 @@ class FolderLibrary:
         with path.open("rb") as file:
             for line in file:
                 end = start + len(line)
-                self._lines[table][_debate_of(line)].append(RowPlace(path, start, end))
+                self._lines[table][_debate_of(line)].append(_RowPlace(path, start, end))
                 start = end
 
     def _load(self, table: str, path: Path) -> None:

@@ -23,7 +23,7 @@ MOST_STEPS = 400
 DASHES = ("", "6 3", "2 3", "9 3 2 3")
 
 
-class TimelinePoint(NamedTuple):
+class _TimelinePoint(NamedTuple):
     """How many votes an option had after some minutes."""
 
     minutes: float
@@ -97,7 +97,7 @@ def draw_scores(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
     )
 
 
-def _moved(rows: Rows) -> dict[str, list[TimelinePoint]]:
+def _moved(rows: Rows) -> dict[str, list[_TimelinePoint]]:
     """Return how the standing votes of each option came in, in minutes since the vote opened."""
     debate = rows["debates"][0]
     sides = [one["side"] for one in debate["sides"]]
@@ -114,7 +114,7 @@ def _moved(rows: Rows) -> dict[str, list[TimelinePoint]]:
     for option in (*sides, TIE, WEAK):
         if each := sorted(times.get(option, ())):
             steps = [
-                TimelinePoint((at - began).total_seconds() / 60, n) for n, at in enumerate(each, 1)
+                _TimelinePoint((at - began).total_seconds() / 60, n) for n, at in enumerate(each, 1)
             ]
             thin = max(1, len(steps) // MOST_STEPS)
             moved[option] = [*steps[:-1:thin], steps[-1]]
@@ -134,7 +134,7 @@ def _axes(low: float, most: float, right: float = WIDTH - RIGHT) -> Iterator[str
 
 
 def _staircase(
-    steps: Sequence[TimelinePoint], last: float, most: float, place: int, option: str
+    steps: Sequence[_TimelinePoint], last: float, most: float, place: int, option: str
 ) -> Iterator[str]:
     """Yield one path: up at each vote, level between them."""
     points = [(_x(0, last), _y(0, 0, most))]

@@ -220,7 +220,7 @@ class ParticipantDemand:
         return manner.tokens(self.read + told)
 
 
-class ScriptDemand(NamedTuple):
+class _ScriptDemand(NamedTuple):
     """A script's demand on each participant, the tokens of what the panel reads, and all words.
 
     `heard` is how many turns a person gives.
@@ -373,7 +373,7 @@ async def longest_prompts(setup: Setup, script: Format, prompts: Prompts) -> dic
     return found
 
 
-def _waited(request: Request, outline: ScriptDemand) -> float:
+def _waited(request: Request, outline: _ScriptDemand) -> float:
     """Return the minutes in which a debate waits for people: for questions, and for turns."""
     a_turn = min(request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
     return request.questions + outline.heard * a_turn
@@ -387,10 +387,10 @@ def _explain(bill: Bill, setup: Setup, jurors: Sequence[Model], ballots: int) ->
         bill.add(writer, 1, read, WHY_TOKENS, setup.sampling["juror"].max_tokens)
 
 
-_outlines: dict[tuple[Format, str, str], ScriptDemand] = {}
+_outlines: dict[tuple[Format, str, str], _ScriptDemand] = {}
 
 
-async def _outline(setup: Setup, script: Format, prompts: Prompts) -> ScriptDemand:
+async def _outline(setup: Setup, script: Format, prompts: Prompts) -> _ScriptDemand:
     """Return a script's demand, from the cache or by a dry run."""
     dry = _without_topic(setup)
     key = script, prompts.digest, dry.model_dump_json()
@@ -402,7 +402,7 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> ScriptDema
         judged = script.judged(floor.turns)
         if len(_outlines) >= MOST_OUTLINES:
             _outlines.clear()
-        known = _outlines[key] = ScriptDemand(
+        known = _outlines[key] = _ScriptDemand(
             desk.shares,
             sum(_tokens_of(turn, dry.request) for turn in judged),
             sum(

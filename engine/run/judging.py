@@ -39,7 +39,7 @@ JUDGE = "judge"  # the kind of a cue by which a format asks its judges
 
 
 @dataclass(slots=True)
-class SecondDesk:
+class _SecondDesk:
     """A desk on which a script runs again: turns come from the journal, judges are asked.
 
     Without a `prefix` for their steps, judges are not asked either.
@@ -180,7 +180,7 @@ async def _read(
     steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
     prompts = Prompts(await store.debates.templates(setup.templates))
     script = format_of(debate.request.format, setup.format_version)
-    desk = SecondDesk(steps, journaled)
+    desk = _SecondDesk(steps, journaled)
     floor = Stage(setup, prompts, desk, script.length(debate.request), journaled.unanswered)
     await script.hold(floor)
     scribe, asked = open_transcript(debate), LaterJurors(steps, judging.prefix)
@@ -239,7 +239,7 @@ async def _hold(
     setup = _setup(debate.setup, judging.judges, prices, caps, journaled.spent)
     debate = debate.model_copy(update={"setup": setup})
     steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
-    desk = SecondDesk(steps, journaled, judging.prefix)
+    desk = _SecondDesk(steps, journaled, judging.prefix)
     prompts = Prompts(await store.debates.templates(setup.templates))
     # A captain that could not be asked is not asked now; a judge that could not, is.
     silent = {step: why for step, why in journaled.unanswered.items() if not step.startswith(JUDGE)}

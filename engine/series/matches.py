@@ -296,14 +296,14 @@ def choose(series: Series) -> Chooser:
         return LeagueMatches(series, series.league)
     match series.pairing:
         case Pairing.ALL:
-            return AllDebates(series)
+            return _AllDebates(series)
         case Pairing.SWISS:
             return Swiss(series)
         case Pairing.INFORMATIVE:
             return Informative(series)
 
 
-class AllDebates:
+class _AllDebates:
     """Every debate of the series, each once and in its order."""
 
     def __init__(self, series: Series) -> None:

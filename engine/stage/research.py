@@ -28,7 +28,7 @@ QUERY_CHARS = 200
 FOLDER = SOURCES
 
 
-class Query(Value, extra="ignore"):
+class _Query(Value, extra="ignore"):
     """What a side wants to look up; empty for nothing."""
 
     query: str = ""
@@ -42,7 +42,7 @@ class SearchHit(Value, extra="ignore"):
     url: str = ""
 
 
-class Lookup(Value):
+class _Lookup(Value):
     """One search of a side, with its results or the problem."""
 
     side: str
@@ -70,8 +70,8 @@ async def research(floor: Stage, plan: Retrieval) -> None:
     await floor.keep(at_once=posts, artifacts=[_keep(floor, given, lookups, found)])
 
 
-async def _search(floor: Stage, side: str, plan: Retrieval) -> list[Lookup]:
-    made: list[Lookup] = []
+async def _search(floor: Stage, side: str, plan: Retrieval) -> list[_Lookup]:
+    made: list[_Lookup] = []
     for number in range(1, plan.calls + 1):
         answer = await floor.consult(
             f"search/{side}/{number}",
@@ -79,7 +79,7 @@ async def _search(floor: Stage, side: str, plan: Retrieval) -> list[Lookup]:
             system=f"{FOLDER}/searcher",
             template=f"{FOLDER}/search",
             again=f"{FOLDER}/again",
-            shape=Shape(Query, named("Query", {"query": TEXT}), optional=True),
+            shape=Shape(_Query, named("Query", {"query": TEXT}), optional=True),
             role="debater",
             side=side,
             left=plan.calls - number + 1,
@@ -92,7 +92,7 @@ async def _search(floor: Stage, side: str, plan: Retrieval) -> list[Lookup]:
             break
         text, problem = await floor.look_up(f"retrieve/{side}/{number}", query)
         results = tuple(read_results(text, query))[: plan.results]
-        made.append(Lookup(side=side, query=query, results=results, problem=problem))
+        made.append(_Lookup(side=side, query=query, results=results, problem=problem))
     return made
 
 
@@ -123,7 +123,7 @@ def _source(result: SearchHit, most: int) -> Source:
     )
 
 
-def _tell(floor: Stage, made: Lookup, numbers: Sequence[int]) -> str:
+def _tell(floor: Stage, made: _Lookup, numbers: Sequence[int]) -> str:
     """Return a line for readers: the query, and the sources that it found."""
     names = " · ".join(
         f"{source_name(number)}: {floor.sources[number - 1].title}"
@@ -139,7 +139,7 @@ def _tell(floor: Stage, made: Lookup, numbers: Sequence[int]) -> str:
 
 
 def _keep(
-    floor: Stage, given: int, lookups: Sequence[Lookup], found: Sequence[SearchHit]
+    floor: Stage, given: int, lookups: Sequence[_Lookup], found: Sequence[SearchHit]
 ) -> Artifact:
     """Return the record of what was looked up: each search, and each source with its address."""
     sources = [

@@ -182,7 +182,7 @@ KNOWN_EVENT = "SELECT 1 FROM vote_events WHERE debate = :debate AND event = :eve
 
 
 @dataclass(slots=True)
-class Batch:
+class _Batch:
     """Reactions that wait for one write; what comes after it has begun waits for the next."""
 
     casts: list[Cast] = field(default_factory=list)
@@ -212,14 +212,14 @@ class Casting:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._batch = Batch()
+        self._batch = _Batch()
         self._written: asyncio.Future[list[Outcome]] | None = None
 
     async def cast(self, cast: Cast) -> Outcome:
         """Append an event to the question of a message, in the order of receipt."""
         place = self._batch.add(cast) if self._written is not None else None
         if place is None or self._written is None:
-            self._batch = Batch([cast])
+            self._batch = _Batch([cast])
             place = 0
             self._written = self._database.enqueue(self._batch.store)
         batch, written = self._batch, self._written

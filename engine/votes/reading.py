@@ -32,7 +32,7 @@ from engine.votes.removal import Removals, VisibleReaction
 # Pure: the caller reads the reactions and appends the events that `reconcile` returns.
 
 
-class Holding(NamedTuple):
+class _Holding(NamedTuple):
     """A reaction that a person holds."""
 
     person: int
@@ -84,7 +84,7 @@ def reconcile(
     if ballot is BallotKind.PRIVATE:
         return ()
     seen = {
-        Holding(people[user], *split_variant(reaction))
+        _Holding(people[user], *split_variant(reaction))
         for reaction, users in reactions.holders.items()
         for user in users
         if user in people
@@ -104,7 +104,7 @@ def reconcile(
     return (*withdrawn, *found)
 
 
-def _event(holding: Holding, added: bool, order: EventOrder = UNHEARD) -> NewEvent:
+def _event(holding: _Holding, added: bool, order: EventOrder = UNHEARD) -> NewEvent:
     person, option, variant = holding
     return NewEvent(person, option, added, How.RECOVERED, variant, *order)
 
@@ -113,30 +113,30 @@ def _event(holding: Holding, added: bool, order: EventOrder = UNHEARD) -> NewEve
 class _Fresh:
     """Events received after a reading began; they override the reading."""
 
-    holdings: frozenset[Holding]
+    holdings: frozenset[_Holding]
     by_button: frozenset[int]
 
-    def touches(self, holding: Holding) -> bool:
+    def touches(self, holding: _Holding) -> bool:
         """Return whether the holding, or all of its person's, was decided since."""
         return holding in self.holdings or holding.person in self.by_button
 
 
-def _cleared(events: Sequence[VoteEvent], cleared: Mapping[str, datetime]) -> set[Holding]:
+def _cleared(events: Sequence[VoteEvent], cleared: Mapping[str, datetime]) -> set[_Holding]:
     """Return the choices made before a moderator cleared them, and not repeated since."""
     latest = {_of(e): e.received_at for e in events if e.added}
     return {h for h, at in latest.items() if h.option in cleared and at <= cleared[h.option]}
 
 
-def _uncleared(held: Iterable[Holding], seen: Iterable[Holding]) -> set[str]:
+def _uncleared(held: Iterable[_Holding], seen: Iterable[_Holding]) -> set[str]:
     """Return the options that only one person held, or that someone still holds."""
     holders = Counter(option for _, option in {(h.person, h.option) for h in held})
     alone = {option for option, people in holders.items() if people == 1}
     return alone | {holding.option for holding in seen}
 
 
-def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[Holding]:
+def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[_Holding]:
     """Return the reactions that were seen and that the bot has not removed since."""
-    seen: dict[Holding, bool] = {}
+    seen: dict[_Holding, bool] = {}
     for _, own in as_given(events, tally_visible=ballot is BallotKind.OPEN):
         for event in own:
             if event.how is not How.BUTTON:
@@ -144,13 +144,13 @@ def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[Holding]
     return {holding for holding, there in seen.items() if there}
 
 
-def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[Holding, VoteEvent]:
+def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[_Holding, VoteEvent]:
     hands = hands_held(events, tally_visible=ballot is BallotKind.OPEN)
     return {_of(event): event for own in hands.values() for event in own.values()}
 
 
-def _of(event: VoteEvent) -> Holding:
-    return Holding(event.person, event.option, event.variant)
+def _of(event: VoteEvent) -> _Holding:
+    return _Holding(event.person, event.option, event.variant)
 
 
 def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:

@@ -35,7 +35,7 @@ def _for_both(value: object) -> object:
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class AuditedOptions(Value):
+class _AuditedOptions(Value):
     """How many turns, who the debaters are, and how easily they change.
 
     `archetypes` are names of the data file, and `elasticity` is a share, for A and then B.
@@ -65,7 +65,7 @@ class Audited(Format):
     about = N_("both sides argue turn by turn; a judge checks each turn, and its loser must adapt")
     version = 1
     files = True
-    options = AuditedOptions
+    options = _AuditedOptions
     turn_order = TurnOrder.SEQUENTIAL
     limits = AuditedLimits
     lengths = Lengths(
@@ -75,7 +75,7 @@ class Audited(Format):
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both sides, and one judge."""
-        named = AuditedOptions.model_validate(options).archetypes
+        named = _AuditedOptions.model_validate(options).archetypes
         if len(named) != len(self.contenders):
             raise UsageError(
                 "audited needs two archetypes, for A and for B, and has {n}.",
@@ -89,7 +89,7 @@ class Audited(Format):
 
     def turns(self, request: Request) -> int:
         """Return the number of turns."""
-        return AuditedOptions.model_validate(request.options).turns
+        return _AuditedOptions.model_validate(request.options).turns
 
     def waves(self, request: Request) -> int:
         """Return the number of calls in sequence: a turn, its scores; then two more.
@@ -100,7 +100,7 @@ class Audited(Format):
 
     async def run(self, floor: Stage) -> None:
         """Hold the debate."""
-        options = AuditedOptions.model_validate(floor.request.options)
+        options = _AuditedOptions.model_validate(floor.request.options)
         limits = AuditedLimits.model_validate(floor.limits)
         elasticity = dict(zip("AB", options.elasticity, strict=True))
         known = floor.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes

@@ -125,7 +125,7 @@ class Marks(BaseModel):
     marks: dict[str, dict[str, int | float]]
 
 
-class MarksReader:
+class _MarksReader:
     """Reads judges' marks, which are by neutral name, as marks of agents."""
 
     def __init__(self, names: Mapping[str, str], agents: Sequence[str]) -> None:
@@ -152,7 +152,7 @@ async def mark_answers(
 ) -> None:
     """Have every judge mark the final answers; `steps` are the turns that they were given in."""
     answer = await _ask(floor, drafts)
-    reader = MarksReader(floor.names, tuple(drafts))
+    reader = _MarksReader(floor.names, tuple(drafts))
     verdict = _verdict(reader, answer)
     scores = list(_scores(reader, answer, steps))
     note = "\n\n".join(_tell(floor, reader, answer, verdict, scores))
@@ -212,7 +212,7 @@ def _opinions(answer: ShapedAnswer[Marks]) -> tuple[Marks | None, ...]:
     return answer.opinions or (answer.value if answer.valid else None,)
 
 
-def _verdict(reader: MarksReader, answer: ShapedAnswer[Marks]) -> Verdict:
+def _verdict(reader: _MarksReader, answer: ShapedAnswer[Marks]) -> Verdict:
     opinions = _opinions(answer)
     totals = [None if given is None else reader.totals(given) for given in opinions]
     stands = reader.totals(answer.value) if answer.valid and answer.value else {}
@@ -238,7 +238,7 @@ def _leader(totals: Mapping[str, float]) -> str:
 
 
 def _scores(
-    reader: MarksReader, answer: ShapedAnswer[Marks], steps: Mapping[str, str]
+    reader: _MarksReader, answer: ShapedAnswer[Marks], steps: Mapping[str, str]
 ) -> Iterator[Score]:
     """Yield the marks of each answer, and its total last, with the judges' spread."""
     if not answer.valid or answer.value is None:
@@ -262,7 +262,7 @@ def _scores(
         )
 
 
-def _keep(reader: MarksReader, answer: ShapedAnswer[Marks]) -> Artifact:
+def _keep(reader: _MarksReader, answer: ShapedAnswer[Marks]) -> Artifact:
     """Return the marks that stand, by agent; of an unreadable answer its text and problem."""
     if not answer.valid or answer.value is None:
         raw = {"raw": answer.raw, "problem": answer.problem}
@@ -277,7 +277,7 @@ def _keep(reader: MarksReader, answer: ShapedAnswer[Marks]) -> Artifact:
 
 def _tell(
     floor: Stage,
-    reader: MarksReader,
+    reader: _MarksReader,
     answer: ShapedAnswer[Marks],
     verdict: Verdict,
     scores: Sequence[Score],

@@ -29,7 +29,7 @@ NAME_CHARS, TITLE_CHARS = 32, 24  # of an agent's name; of a description that is
 _MARKUP = re.compile(r"[*_`~|<>\[\]@#\\]")
 
 
-class RoundtableOptions(Value):
+class _RoundtableOptions(Value):
     """How many agents sit, as whom, and who judges; without judges the most central draft wins.
 
     `personas` are names of the data file, or descriptions of one's own such as `Nurse: twenty years
@@ -63,7 +63,7 @@ class Personas(Value):
         """Return each agent's persona: the one asked for, else those of the file in turn."""
         language = request.language.split("-")[0].lower()
         titles = {**self.names.get("en", {}), **self.names.get(language, {})}
-        asked = RoundtableOptions.model_validate(request.options).personas
+        asked = _RoundtableOptions.model_validate(request.options).personas
         rest = [name for name in self.personas if name not in asked] * len(request.sides)
         dealt = (self._find(name, titles) for name in (*asked, *rest))
         return dict(zip(request.sides, dealt, strict=False))
@@ -94,7 +94,7 @@ class Roundtable(Format):
     question = True
     rubric = "answers"
     contenders = ("1", "2", "3")
-    options = RoundtableOptions
+    options = _RoundtableOptions
     turn_order = TurnOrder.SIMULTANEOUS
     default_rounds = 2
     takes_rounds = True
@@ -106,7 +106,7 @@ class Roundtable(Format):
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return the agents, numbered from 1, and how many judges there are."""
-        given = RoundtableOptions.model_validate(options)
+        given = _RoundtableOptions.model_validate(options)
         if len(given.personas) > given.agents:
             raise UsageError(
                 "{n} personas are named for {agents} agents; name at most one each.",

@@ -37,7 +37,7 @@ RUBRICS = {"panel": DEBATE, "evidence_first": EVIDENCE_FIRST}
 CLAIM_CHARS = 200  # of a free text that counts as an argument
 
 
-class StructuredOptions(Value):
+class _StructuredOptions(Value):
     """Which rubric the format's own judge scores by."""
 
     rubric: Literal["panel", "evidence_first"] = "panel"
@@ -51,7 +51,7 @@ class Structured(Format):
     version = 1
     files = True
     takes_questions = True
-    options = StructuredOptions
+    options = _StructuredOptions
     turn_order = TurnOrder.SIMULTANEOUS
     limits = StructuredLimits
     lengths = Lengths(
@@ -244,7 +244,7 @@ async def _judge(floor: Stage, arguments: Arguments) -> ShapedAnswer[Judgment]:
 
 def _rubric(floor: Stage) -> Rubric:
     """Return what the judge scores by: the panel's has the operator's weights."""
-    name = StructuredOptions.model_validate(floor.request.options).rubric
+    name = _StructuredOptions.model_validate(floor.request.options).rubric
     rubric = RUBRICS[name].model_copy(update={"name": name})
     if name == "evidence_first":
         return rubric

@@ -97,7 +97,7 @@ class Message(BaseModel):
     message: str
 
 
-class Wish(NamedTuple):
+class _Wish(NamedTuple):
     """A team's choice of its speaker: the captain's answer and the seats' notes."""
 
     answer: ShapedAnswer[Choice]
@@ -291,7 +291,7 @@ class Bench:
     def _fewest(self, seats: Sequence[str], counts: Mapping[str, int]) -> str:
         return min(seats, key=lambda seat: (counts[seat], seat))
 
-    async def _ask_free(self, side: str, round_name: str, clock: FreeClock) -> Wish:
+    async def _ask_free(self, side: str, round_name: str, clock: FreeClock) -> _Wish:
         """Ask a team who speaks next in the free debate."""
         seats = _seats_of(side)
         left = clock.left[side]
@@ -315,7 +315,7 @@ class Bench:
         *,
         left: int | None = None,
         share: int | None = None,
-    ) -> Wish:
+    ) -> _Wish:
         """Let seats write to their team, then ask its captain who speaks."""
         notes = await self._hear_notes(round_name, writers) if self._notes else {}
         captain = f"{side}1"
@@ -338,7 +338,7 @@ class Bench:
             stage=self._stage,
             seats=seats,
         )
-        return Wish(answer, notes)
+        return _Wish(answer, notes)
 
     async def _hear_notes(self, round_name: str, seats: Sequence[str]) -> dict[str, str]:
         """Let seats write a short note each to their team, at the same time."""
@@ -376,7 +376,7 @@ class Bench:
         await self._floor.keep(artifacts=[Artifact.of(name, "note", body, valid=answer.valid)])
         return self._floor.first_words(said, most)
 
-    async def _settle(self, side: str, round_name: str, wish: Wish, chosen: str) -> None:
+    async def _settle(self, side: str, round_name: str, wish: _Wish, chosen: str) -> None:
         """Announce the speaker to the team; keep the captain's choice and its outcome."""
         direction = wish.direction if chosen == wish.speaker else ""
         text = f"{chosen} speaks next. {direction}".rstrip()

@@ -67,7 +67,7 @@ CHOSE = {
 S = TypeVar("S", bound=BaseModel)
 
 
-class SpeechSheet(BaseModel):
+class _SpeechSheet(BaseModel):
     """A judge's scores of a speech, and the violations that it reports."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
@@ -77,7 +77,7 @@ class SpeechSheet(BaseModel):
     violations: list[str] = []
 
 
-class StageSummary(BaseModel):
+class _StageSummary(BaseModel):
     """A judge's summary of a stage."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -235,7 +235,7 @@ class Judge:
             adjustments=penalties,
         )
 
-    def _scores(self, speech: Scored, answer: ShapedAnswer[SpeechSheet]) -> Iterator[Score]:
+    def _scores(self, speech: Scored, answer: ShapedAnswer[_SpeechSheet]) -> Iterator[Score]:
         """Yield a speech's scores by criterion, and the whole last, with the judges' spread."""
         if answer.value is None or speech.score is None:
             return
@@ -268,7 +268,7 @@ class Judge:
         ]
 
     async def _sum_up(self, stage: str, read: Mapping[str, object]) -> None:
-        shape = Shape(StageSummary, named("Summary", {"summary": TEXT}))
+        shape = Shape(_StageSummary, named("Summary", {"summary": TEXT}))
         step = f"summary/{stage.replace(' ', '-')}"
         answer = await self._ask(step, "summary", shape, **read, stage=stage)
         if answer.valid and answer.value:
@@ -323,7 +323,7 @@ class Judge:
         )
 
 
-def _sheet_shape() -> Shape[SpeechSheet]:
+def _sheet_shape() -> Shape[_SpeechSheet]:
     schema = named(
         "Sheet",
         {
@@ -333,7 +333,7 @@ def _sheet_shape() -> Shape[SpeechSheet]:
         },
     )
 
-    def check(given: SpeechSheet) -> tuple[Fault, ...]:
+    def check(given: _SpeechSheet) -> tuple[Fault, ...]:
         faults = [
             Fault(kind="wrong_score", what=f"scores.{name} is no whole number from 1 to 10")
             for name in WEIGHTS
@@ -346,10 +346,10 @@ def _sheet_shape() -> Shape[SpeechSheet]:
         ]
         return tuple(faults)
 
-    return Shape(SpeechSheet, schema, check)
+    return Shape(_SpeechSheet, schema, check)
 
 
-def _given(name: str, sheet: SpeechSheet) -> float:
+def _given(name: str, sheet: _SpeechSheet) -> float:
     return sheet.scores[name]
 
 

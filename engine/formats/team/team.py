@@ -37,7 +37,7 @@ SHORT = {
 }
 
 
-class TeamOptions(Value):
+class _TeamOptions(Value):
     """Who speaks how, as `seat=personality`; and whether one model plays every seat.
 
     `notes` lets seats write to their team before its captain decides, which they do unless the
@@ -61,7 +61,7 @@ class Team(Format):
     name = NAME
     about = N_("two teams of four against the clock; a judge marks every speech")
     version = 1
-    options = TeamOptions
+    options = _TeamOptions
     turn_order = TurnOrder.SEQUENTIAL
     clocked = True
     limits = TeamLimits
@@ -72,7 +72,7 @@ class Team(Format):
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both teams, their seats, and one judge. Raises UsageError for a strange seat."""
-        given = TeamOptions.model_validate(options)
+        given = _TeamOptions.model_validate(options)
         read_personalities(given.personalities)
         return Roles(self.contenders, seats=SEATS, judges=1, one_model=given.one_model)
 
@@ -100,7 +100,7 @@ class Team(Format):
 
         The final review is asked beside the panel.
         """
-        options = TeamOptions.model_validate(request.options)
+        options = _TeamOptions.model_validate(request.options)
         free = FREE_SPEECHES[request.length]
         waves = free // 2 if options.concurrent else free
         choices = (2 if options.writes(request) else 1) * (_exchanges(request) + waves)
@@ -108,7 +108,7 @@ class Team(Format):
 
     async def run(self, floor: Stage) -> None:
         """Hold the debate."""
-        options = TeamOptions.model_validate(floor.request.options)
+        options = _TeamOptions.model_validate(floor.request.options)
         limits = TeamLimits.model_validate(floor.limits)
         manual = floor.prompts.data(f"{NAME}/manual", Manual)
         personalities = manual.deal(read_personalities(options.personalities))

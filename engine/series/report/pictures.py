@@ -268,7 +268,7 @@ def _ticks(scale: Scale, y: float) -> Iterator[str]:
 # --- matrices ----------------------------------------------------------------------------
 
 
-class Cell(NamedTuple):
+class _Cell(NamedTuple):
     """A cell of a matrix: its share from 0 to 1, None if there is none; `word` says it."""
 
     share: float | None
@@ -285,7 +285,7 @@ def draw_wins(report: SeriesReport) -> ReportPicture:
         )
         shares[one.other, one.model] = 1 - won
     said = [f"{one.model} {one.won}, {one.other} {one.lost}, ties {one.tied}" for one in pairs]
-    cells = {pair: Cell(share, f"{100 * share:.0f}") for pair, share in shares.items()}
+    cells = {pair: _Cell(share, f"{100 * share:.0f}") for pair, share in shares.items()}
     title = f"{WINS}, %"
     about = f"by {judge}, a tie counts half; blue: won more, orange: less"
     return _matrix(title, about, report.models, cells, said)
@@ -309,17 +309,17 @@ def draw_jurors(report: SeriesReport) -> ReportPicture:
     return _matrix("How often jurors agree", about, named, cells, said)
 
 
-def _agreed(figure: Figure) -> Cell:
+def _agreed(figure: Figure) -> _Cell:
     if figure.value is None:
-        return Cell(None, f"n {figure.n}")
-    return Cell(figure.value, f"{100 * figure.value:.0f}")
+        return _Cell(None, f"n {figure.n}")
+    return _Cell(figure.value, f"{100 * figure.value:.0f}")
 
 
 def _matrix(
     title: str,
     about: str,
     named: Sequence[str],
-    cells: Mapping[tuple[str, str], Cell],
+    cells: Mapping[tuple[str, str], _Cell],
     said: Sequence[str],
 ) -> ReportPicture:
     names = short_names(named, NAMES - 24)
@@ -335,13 +335,13 @@ def _matrix(
         if len(named) <= LABELLED or (i + 1) % 5 == 0 or i == 0:
             parts.append(write(left + width * (i + 0.5), top - 6, str(i + 1), FAINT, "middle"))
         for j, other in enumerate(named):
-            cell = cells.get((one, other), Cell(None, ""))
+            cell = cells.get((one, other), _Cell(None, ""))
             parts += _cell(left + width * j, y, width, height, cell, len(named) <= NUMBERED)
     return _finish(title, said, top + height * len(named) + MARGIN, parts)
 
 
 def _cell(
-    x: float, y: float, width: float, height: float, cell: Cell, numbered: bool
+    x: float, y: float, width: float, height: float, cell: _Cell, numbered: bool
 ) -> Iterator[str]:
     if cell.share is not None:
         kind = "people" if cell.share >= 0.5 else "jury"
