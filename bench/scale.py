@@ -96,7 +96,7 @@ class Plan(NamedTuple):
     debates: int
     pause: float = 0.0
     slots: int = PLENTY
-    bell: bool = True
+    notifier: bool = True
 
 
 @dataclass
@@ -261,11 +261,13 @@ class Bench:
             self._bound("two_workers_over_one", rates[2] / rates[1], LEAST_SPEEDUP, least=True)
 
     async def measure_latency(self) -> None:
-        """Hold debates that begin one after another: apart, in one process, without the bell."""
+        """Hold debates that begin one after another: apart, alone, without notifications."""
         debates, pause = self.size.debates, self.size.pause
         apart = await self._on_postgres(Plan(("gateway", "worker"), debates, pause))
         alone = await self._on_postgres(Plan(ALONE, debates, pause))
-        silent = await self._on_postgres(Plan(("gateway", "worker"), debates, pause, bell=False))
+        silent = await self._on_postgres(
+            Plan(("gateway", "worker"), debates, pause, notifier=False)
+        )
         on_file = await self._on_sqlite(Plan(ALONE, debates, pause))
         line = await measure_rostrum(
             Load(debates, debates * pause, self.size.seconds), self.model_url
@@ -322,7 +324,7 @@ class Bench:
         """Hold a plan's debates; `name` is a database of the server that is measured."""
         async with self._open_town(url) as town:
             settings = {"ROSTRUM_WORKER__DEBATES": str(plan.slots)}
-            if not plan.bell:
+            if not plan.notifier:
                 settings["ROSTRUM_DATABASE_DIRECT_URL"] = NOWHERE
             await asyncio.gather(*(town.start(role, **settings) for role in plan.roles))
             await town.discord.until(lambda state: state["connected"], 60)

@@ -255,15 +255,15 @@ class MainLine:
     ) -> None:
         self._role, self._sharing = role, sharing or Sharing()
         self._calls_seconds, self._stop_by = exits.calls_seconds(stop_seconds), 0.0
-        bell, clock, watch = self._sharing.bell, clock or SystemClock(), counts or UNWATCHED
+        notifier, clock, watch = self._sharing.notifier, clock or SystemClock(), counts or UNWATCHED
         models = counts.over(models) if counts else models
-        self._store, self._bell, self._clock = store, bell, clock
-        self._keeper = LeaseManager(store, bell, self._sharing.holder, watch=watch)
+        self._store, self._notifier, self._clock = store, notifier, clock
+        self._keeper = LeaseManager(store, notifier, self._sharing.holder, watch=watch)
         self._dispatcher = dispatcher or self._sharing.dispatcher or LocalDispatcher()
         # A debate that waits for a person is left, and `reconcile` submits it again.
         self._leaves = self._sharing.dispatcher is not None
-        self._runner = Runner(store, models, self._keeper, bell, audience, self._leaves)
-        joints = (store, self._keeper, bell, clock)
+        self._runner = Runner(store, models, self._keeper, notifier, audience, self._leaves)
+        joints = (store, self._keeper, notifier, clock)
         self.deliveries = {venue.platform: Delivery(venue, *joints, permalinks) for venue in venues}
         self._venues = {venue.platform: venue for venue in venues}
         self._windows = {
@@ -273,7 +273,7 @@ class MainLine:
             for venue in venues
         }
         self.service = Service(
-            store, models, self._dispatcher, prompts, bell, clock, self._windows, moderator
+            store, models, self._dispatcher, prompts, notifier, clock, self._windows, moderator
         )
 
     @asynccontextmanager
@@ -295,7 +295,7 @@ class MainLine:
                 self.drain()
                 left = self._stop_by - asyncio.get_running_loop().time()
                 await self._dispatcher.stop(max(left, 0.0))
-                self._store.hurry()
+                self._store.fail_fast()
                 for task in tasks:
                     task.cancel()
 
@@ -306,7 +306,7 @@ class MainLine:
             loop = asyncio.get_running_loop()
             self._stop_by = loop.time() + self._calls_seconds
             # Then debates are cancelled, and none may wait for a database that is away.
-            loop.call_at(self._stop_by, self._store.hurry)
+            loop.call_at(self._stop_by, self._store.fail_fast)
 
     def open_series(
         self, defaults: Defaults, series: Series, watch: Callable[[SeriesProgress], None]
@@ -314,7 +314,7 @@ class MainLine:
         """Return what holds a series on this line."""
         from engine.series.runner import SeriesRunner  # one command needs it
 
-        joints = (self._store, self._keeper, self._bell, self._clock)
+        joints = (self._store, self._keeper, self._notifier, self._clock)
         return SeriesRunner(series, self.service, *joints, defaults, watch)
 
     def open_schedule(self, defaults: Defaults) -> Schedule:
@@ -325,9 +325,9 @@ class MainLine:
         from engine.series.recurring import Recurrences
         from engine.series.schedule import Schedule
 
-        joints = (self._store, self._keeper, self._bell, self._clock)
+        joints = (self._store, self._keeper, self._notifier, self._clock)
         hold = partial(schedules.hold, Context(self.service, self._store, defaults, __version__))
-        recurrences = Recurrences(self._venues, self._store, self._bell, self._clock, hold)
+        recurrences = Recurrences(self._venues, self._store, self._notifier, self._clock, hold)
         return Schedule(
             self._venues, self.service, *joints, defaults, overlay, recurrences=recurrences
         )

@@ -1,4 +1,4 @@
-"""What joins a process with others on one database: role, queue, bell, parts of limits."""
+"""What joins a process with others on one database: role, queue, notifier, parts of limits."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class Role(StrEnum):
 
 @dataclass
 class Sharing:
-    """The joints of a process with others; one that is alone has only the bell.
+    """The joints of a process with others; one that is alone has only the notifier.
 
     `holder` is this process, as leases name it. Without a `dispatcher` it thinks for its own
     debates; with one, for any that waits. `fleet` is None where no model is called, and `carry`
-    takes the bell's rings to other processes.
+    takes notifications to other processes.
     """
 
-    bell: Notifier = field(default_factory=Notifier)
+    notifier: Notifier = field(default_factory=Notifier)
     holder: str = field(default_factory=lambda: str(ULID()))
     dispatcher: Dispatcher | None = None
     fleet: Fleet | None = None
@@ -72,7 +72,7 @@ class Sharing:
         if self.fleet is not None:
             from engine.fleet.limits import FleetMember
 
-            yield FleetMember(self.fleet, store, keeper, self.bell).run()
+            yield FleetMember(self.fleet, store, keeper, self.notifier).run()
 
 
 def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Sharing:
@@ -85,7 +85,7 @@ def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Shari
     from engine.fleet.limits import Fleet
 
     url = settings.database_direct_url or settings.database_url
-    joints = (database, sharing.bell, sharing.holder)
+    joints = (database, sharing.notifier, sharing.holder)
     sharing.carry = NotificationExchange(url.get_secret_value(), *joints).run
     sharing.fleet = Fleet() if role.thinks else None
     if role.queues:
@@ -96,6 +96,6 @@ def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Shari
         backends = {backend.name for backend in settings.endpoints()}
         backends |= {RETRIEVAL} if settings.retrieval.url else set()
         sharing.dispatcher = ProcrastinateDispatcher(
-            JobTable(database), sharing.bell, backends, settings.worker.debates
+            JobTable(database), sharing.notifier, backends, settings.worker.debates
         )
     return sharing

@@ -410,7 +410,7 @@ async def copy(path: Path, target: SqlDatabase, report: Report) -> Sums:
     source = SqlDatabase(f"sqlite+aiosqlite:///{path}", writable=False)
     try:
         await require_newest(source)
-        if source.peek().revision != newest():
+        if source.inspect().revision != newest():
             raise StoreError(
                 f"The database {path} was made by a newer Rostrum; copy it with that version."
             )

@@ -132,16 +132,16 @@ class SqlDatabase(Database):
         except self.dialect.faults as error:
             raise self.explain(error) from error
 
-    async def glance(self, sql: str, /, **values: Any) -> list[Any]:
+    async def read_fast(self, sql: str, /, **values: Any) -> list[Any]:
         # While writes are on their way it goes with them: the trip to a thread and back is most
         # of what it costs.
         if not self.dialect.gathers or self._flushing is None or self._flushing.done():
             return await self.rows(sql, **values)
         return await self.enqueue(lambda connection: connection.rows(sql, **values))
 
-    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+    def read_snapshot(self, operation: Callable[[SqlConnection], T]) -> T:
         try:
-            return self.dialect.look(operation)
+            return self.dialect.read_snapshot(operation)
         except self.dialect.faults as error:
             raise self.explain(error) from error
 
@@ -153,10 +153,10 @@ class SqlDatabase(Database):
         except self.dialect.faults as error:
             raise self.explain(error) from error
 
-    def peek(self) -> Peek:
+    def inspect(self) -> Peek:
         """Inspect the database without changing anything. Raises StoreError."""
         try:
-            return self.dialect.peek()
+            return self.dialect.inspect()
         except self.dialect.faults as error:
             raise self.explain(error) from error
 
@@ -172,8 +172,8 @@ class SqlDatabase(Database):
         except self.dialect.faults as error:
             raise self.explain(error) from error
 
-    def hurry(self) -> None:
-        self.dialect.hurry()
+    def fail_fast(self) -> None:
+        self.dialect.fail_fast()
 
     async def close(self) -> None:
         self._closed = True

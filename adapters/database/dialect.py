@@ -66,7 +66,7 @@ class Dialect(ABC):
         """Open one consistent view, for a worker thread."""
 
     @abstractmethod
-    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+    def read_snapshot(self, operation: Callable[[SqlConnection], T]) -> T:
         """Run reads on a view, in a worker thread; they may run twice."""
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Dialect(ABC):
         """Whether there is anything to open."""
 
     @abstractmethod
-    def peek(self) -> Peek:
+    def inspect(self) -> Peek:
         """Inspect the database without changing anything."""
 
     @abstractmethod
@@ -102,15 +102,15 @@ class Dialect(ABC):
         """Let every read finish; further reads are refused."""
 
     @abstractmethod
-    def hurry(self) -> None:
+    def fail_fast(self) -> None:
         """Wait no longer than a moment for a database that is away: the process ends."""
 
     @abstractmethod
-    def keep_private(self) -> None:
+    def chmod_private(self) -> None:
         """Remove others' access to files."""
 
     @abstractmethod
-    def withdraw(self) -> None:
+    def discard_new_files(self) -> None:
         """Delete what opening created beside another program's database."""
 
     def empty_log(self) -> bool:

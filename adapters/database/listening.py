@@ -1,8 +1,8 @@
-"""The bell across processes, by LISTEN and NOTIFY of PostgreSQL.
+"""Notifications across processes, by LISTEN and NOTIFY of PostgreSQL.
 
 Each process has one connection that listens; it needs an address that leads to the server itself,
-past a proxy that pools transactions. Rings of a moment go out together, on the store's connections.
-While either is away nothing is rung elsewhere, and all that waits polls, as it does anyway.
+past a proxy that pools transactions. Those of a moment go out together, on the store's connections.
+While either is away nothing is sent, and all that waits polls, as it does anyway.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from engine.fleet.leases import Notification, Notifier
 from engine.values.errors import StoreError, why_of
 
 CHANNEL = "rostrum_bell"
-# What a ring is about has been committed, so no one waits until the ring is on a disk.
+# What a notification is about has been committed, so no one waits until itself is on a disk.
 TELL = "SELECT set_config('synchronous_commit', 'off', TRUE), pg_notify(:channel, :payload)"
 MOST_BYTES = 7_500  # PostgreSQL takes 8,000
-GATHER_SECONDS = 0.01  # a ring costs the server a transaction here, and one in every process
+GATHER_SECONDS = 0.01  # each costs the server a transaction here, and one in every process
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 PROBE_SECONDS = 15.0  # a connection that was cut says nothing by itself
 PROBE_PATIENCE = 5.0
@@ -32,28 +32,28 @@ log = structlog.get_logger(__name__)
 
 
 class NotificationExchange:
-    """Carries rings between this process and all others on its database."""
+    """Carries notifications between this process and all others on its database."""
 
-    def __init__(self, url: str, database: SqlDatabase, bell: Notifier, sender: str) -> None:
+    def __init__(self, url: str, database: SqlDatabase, notifier: Notifier, sender: str) -> None:
         self._url = url
         self._database = database
-        self._bell = bell
+        self._notifier = notifier
         self._sender = sender
         self._outgoing: dict[Notification, None] = {}
         self._told = asyncio.Event()
         self._told_so = False  # that it has not been heard for a while
-        bell.outward = self._note
+        notifier.outward = self._note
 
     async def run(self) -> None:
-        """Carry rings until cancelled."""
+        """Carry notifications until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._tell())
             group.create_task(self._listen())
 
     # --- out -------------------------------------------------------------------------------
 
-    def _note(self, ring: Notification) -> None:
-        self._outgoing[ring] = None
+    def _note(self, notification: Notification) -> None:
+        self._outgoing[notification] = None
         self._told.set()
 
     async def _tell(self) -> None:
@@ -61,8 +61,8 @@ class NotificationExchange:
             await self._told.wait()
             await asyncio.sleep(GATHER_SECONDS)
             self._told.clear()
-            rings, self._outgoing = list(self._outgoing), {}
-            for payload in pack(self._sender, rings):
+            notifications, self._outgoing = list(self._outgoing), {}
+            for payload in pack(self._sender, notifications):
                 try:
                     await self._database.rows(TELL, channel=CHANNEL, payload=payload)
                 except StoreError as error:
@@ -83,7 +83,7 @@ class NotificationExchange:
                     pause, self._told_so = FIRST_PAUSE, False
                     while True:
                         async for notice in connection.notifies(timeout=PROBE_SECONDS):
-                            self._ring(notice.payload)
+                            self._receive(notice.payload)
                         async with asyncio.timeout(PROBE_PATIENCE):
                             await connection.execute("SELECT 1")
             except (psycopg.Error, TimeoutError) as error:
@@ -93,17 +93,17 @@ class NotificationExchange:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _ring(self, payload: str) -> None:
-        sender, rings = orjson.loads(payload)
+    def _receive(self, payload: str) -> None:
+        sender, notifications = orjson.loads(payload)
         if sender != self._sender:
-            for topic, key in rings:
-                self._bell.hear(Notification(topic, key))
+            for topic, key in notifications:
+                self._notifier.receive(Notification(topic, key))
 
 
-def pack(sender: str, rings: Sequence[Notification]) -> list[str]:
-    """Return payloads that together hold all rings, each of a size that is taken."""
+def pack(sender: str, notifications: Sequence[Notification]) -> list[str]:
+    """Return payloads that together hold all notifications, each of a size that is taken."""
     payloads: list[str] = []
-    rest = [list(ring) for ring in rings]
+    rest = [list(notification) for notification in notifications]
     while rest:
         count = len(rest)
         while len(body := orjson.dumps([sender, rest[:count]])) > MOST_BYTES and count > 1:

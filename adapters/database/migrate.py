@@ -82,11 +82,11 @@ async def migrate(database: SqlDatabase) -> str:
         found = await asyncio.to_thread(_look, database)
         _refuse_others(database, found)
     except StoreError:
-        database.dialect.withdraw()
+        database.dialect.discard_new_files()
         raise
     current = found.revision
     if database.dialect.upgrades:
-        database.dialect.keep_private()
+        database.dialect.chmod_private()
         current = await database.write(revision)  # by the writer, which sets the WAL mode
     if current is not None and current > newest():
         return current
@@ -126,7 +126,7 @@ async def make_ready(database: SqlDatabase) -> None:
 
 def _look(database: SqlDatabase) -> Peek:
     """Return what a database contains. Raises StoreError if this version cannot work with it."""
-    found = database.peek()
+    found = database.inspect()
     mine = found.tables >= OURS and NUMBER.fullmatch(found.revision or "")
     if found.tables - {VERSIONS} and not mine:
         raise StoreError(

@@ -309,15 +309,15 @@ class PostgresServer(Dialect):
         with closing(opened) as view, view.transaction(VIEW):
             yield view
 
-    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+    def read_snapshot(self, operation: Callable[[SqlConnection], T]) -> T:
         def attempt() -> T:
             with closing(self._connect(READ_SILENCE_SECONDS)) as view, view.transaction(VIEW):
                 return operation(view)
 
         return self._persist(attempt)
 
-    def peek(self) -> Peek:
-        return self.look(_peek)
+    def inspect(self) -> Peek:
+        return self.read_snapshot(_peek)
 
     async def is_sound(self, *, thorough: bool = False) -> bool:
         """Return True: a server checks what it stores by itself."""
@@ -440,19 +440,19 @@ class PostgresServer(Dialect):
         address = conninfo.make_conninfo(**shown)
         return shlex.join(("pg_dump", "--format=custom", f"--file={out}", f"--dbname={address}"))
 
-    def keep_private(self) -> None:
+    def chmod_private(self) -> None:
         """Change nothing: who may read it is its server's to say."""
 
-    def withdraw(self) -> None:
+    def discard_new_files(self) -> None:
         """Change nothing: opening it created nothing."""
 
     # --- the end -----------------------------------------------------------------------
 
-    def hurry(self) -> None:
+    def fail_fast(self) -> None:
         self._ending_since = self._ending_since or time.monotonic()
 
     async def close_readers(self) -> None:
-        self.hurry()
+        self.fail_fast()
         await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
         while self._idle:
             self._idle.pop().close()

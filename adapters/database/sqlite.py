@@ -154,14 +154,14 @@ class SqliteFile(Dialect):
         with closing(connect(self.path, frozen=self._frozen)) as view, view.transaction():
             yield view
 
-    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+    def read_snapshot(self, operation: Callable[[SqlConnection], T]) -> T:
         with self.view() as view:
             return operation(view)
 
     def exists(self) -> bool:
         return self.path.exists()
 
-    def peek(self) -> Peek:
+    def inspect(self) -> Peek:
         """Inspect the file without changing a byte of it.
 
         Raises StoreError for a malformed page, before a process runs on the file.
@@ -207,12 +207,12 @@ class SqliteFile(Dialect):
         with engine.begin() as connection:
             run(connection)
 
-    def keep_private(self) -> None:
+    def chmod_private(self) -> None:
         for ending in ("", *BESIDE):
             if tighten(file := self.path.with_name(self.path.name + ending)):
                 log.info("file made private", file=str(file))
 
-    def withdraw(self) -> None:
+    def discard_new_files(self) -> None:
         """Delete the lock file that this process created beside another program's database."""
         if self._made_lock:
             lock_file(self.path).unlink(missing_ok=True)
@@ -233,7 +233,7 @@ class SqliteFile(Dialect):
 
         return self._persist(attempt)
 
-    def hurry(self) -> None:
+    def fail_fast(self) -> None:
         self._ending.set()
 
     async def close_readers(self) -> None:

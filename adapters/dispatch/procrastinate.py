@@ -3,7 +3,7 @@
 A job only starts a debate, and its state decides nothing: a debate lives as long as its lease, and
 what no one holds is queued again (`MainLine.reconcile`). So a job that two workers run, or that is
 lost with its worker, does no harm. Procrastinate's statements go through the store's database,
-which waits for a server that is away, and the bell stands in for its own notifications.
+which waits for a server that is away, and ours stand in for its own notifications.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Jobs(Protocol):
 
 
 class _StoreConnector(BaseAsyncConnector):
-    """Procrastinate's way to the database: the store's, and the bell in place of LISTEN."""
+    """Procrastinate's way to the database: the store's, and our notifier in place of LISTEN."""
 
     def __init__(self, jobs: Jobs, listen: Callable[[Notify], Awaitable[None]]) -> None:
         self._jobs = jobs
@@ -113,9 +113,9 @@ class ProcrastinateDispatcher:
     `backends` are those that it has. With no `slots` it only queues.
     """
 
-    def __init__(self, jobs: Jobs, bell: Notifier, backends: Iterable[str], slots: int) -> None:
+    def __init__(self, jobs: Jobs, notifier: Notifier, backends: Iterable[str], slots: int) -> None:
         self._jobs = jobs
-        self._bell = bell
+        self._notifier = notifier
         self._backends = frozenset(backends)
         self._slots = slots
         self._queues: list[str] = []  # Procrastinate's worker reads it before each job
@@ -128,7 +128,7 @@ class ProcrastinateDispatcher:
         """Queue a debate, for this process or another one; its job may be there already."""
         queue = await self._jobs.submit(debate_id)
         if queue is not None:
-            self._bell.ring(TOPIC, queue)
+            self._notifier.publish(TOPIC, queue)
 
     async def run(self, think: Think) -> None:
         """Run queued debates, until stopped or cancelled."""
@@ -187,8 +187,8 @@ class ProcrastinateDispatcher:
 
     async def _listen(self, notify: Notify) -> None:
         while True:
-            rung = await self._bell.collect(TOPIC, LOOK_SECONDS)
-            if not rung or not rung.issubset(self._queues):
+            published = await self._notifier.wait(TOPIC, LOOK_SECONDS)
+            if not published or not published.issubset(self._queues):
                 await self._look()
             await notify(channel=TOPIC, payload=SOME_JOB)
 

@@ -35,7 +35,7 @@ class Given(Bench):
     async def _on_postgres(self, plan: Plan) -> Measured:
         if plan.roles == ALONE:
             return measured(posted=0.010, began=0.020, run=0.9, postgresql=0.06)
-        if not plan.bell:
+        if not plan.notifier:
             return measured(posted=1.000, began=2.000, worker=0.3, gateway=0.4)
         workers = plan.roles.count("worker")
         seconds = 10.0 / (workers * 0.95 if workers > 1 else 1.0)

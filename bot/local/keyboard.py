@@ -58,7 +58,7 @@ async def _ask(app: App, venue: TerminalVenue, debate: Debate, given: Sequence[s
         time = await app.store.asking.time(debate.id)
         if time is not None and time.opened_at is not None:
             break
-        await app.service.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
+        await app.service.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
     if time.closed_at is not None:
         return
     with speaking(debate.request.language):
@@ -140,7 +140,7 @@ async def _write(app: App, venue: TerminalVenue, debate: Debate) -> None:
 
 async def _next(app: App, debate: Debate) -> OpenTurn:
     while (turn := await app.store.guests.open_turn(debate.id)) is None or not turn.opened:
-        await app.service.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
+        await app.service.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
     return turn
 
 

@@ -432,7 +432,7 @@ async def _taking_up(app: App, *debates: str) -> AsyncIterator[None]:
 async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> Debate:
     # Other tasks and processes change the state in the database; most changes come with a message.
     while not done(debate := await app.store.debates.get(debate_id)):
-        await app.service.bell.collect(f"delivered/{debate_id}", LOOK_SECONDS)
+        await app.service.notifier.wait(f"delivered/{debate_id}", LOOK_SECONDS)
     return debate
 
 

@@ -41,12 +41,12 @@ class JudgingServices(NamedTuple):
 async def asking(settings: Settings) -> AsyncIterator[JudgingServices]:
     """Keep the command's leases while the body runs, and to its part of the backends' limits."""
     async with read_store(settings) as store:
-        fleet, bell = Fleet(), Notifier()
+        fleet, notifier = Fleet(), Notifier()
         models = open_configured_models(settings, fleet)
-        keeper = LeaseManager(store, bell, holder=str(ULID()))
+        keeper = LeaseManager(store, notifier, holder=str(ULID()))
         works = [keeper.run()]
         if settings.shared:
-            works.append(FleetMember(fleet, store, keeper, bell).run())
+            works.append(FleetMember(fleet, store, keeper, notifier).run())
         tasks = [asyncio.create_task(work) for work in works]
         try:
             yield JudgingServices(store, models, keeper)

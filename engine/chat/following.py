@@ -34,7 +34,7 @@ async def follow(
 
     Abnormal is an early end, or a reveal outside its thread.
     """
-    bell, clock = context.service.bell, context.service.clock
+    notifier, clock = context.service.notifier, context.service.clock
     until, followed = clock.now() + timedelta(seconds=seconds), False
     while clock.now() < until:
         status = await status_of(context, person, DebateArgument(debate=debate_id))
@@ -48,7 +48,7 @@ async def follow(
         if status.revealed == "thread":
             return
         topic = "ended" if followed else "delivered"
-        await bell.collect(f"{topic}/{debate.id}", _pause(debate.status, followed=followed))
+        await notifier.wait(f"{topic}/{debate.id}", _pause(debate.status, followed=followed))
 
 
 def _pause(status: Status, *, followed: bool) -> float:

@@ -66,7 +66,7 @@ async def league(context: Context, person: Requester, asked: LeagueArguments) ->
                     "The league here has ended already; the command shows its standing."
                 )
             await context.store.series.ask_stop(stored.name)
-            context.service.bell.wake("series")
+            context.service.notifier.notify("series")
             return LeagueStoppedAnswer()
     raise UsageError(
         "The command league has no “{action}”; {near}",
@@ -118,7 +118,7 @@ async def _start(
     await context.service.quote(order_of(series, first, where), defaults, first.ordinal)
     due = now if series.people is None else first_time(series.people, now)
     await begin_in_chat(context.store, series, where, person.platform, due, now)
-    context.service.bell.wake("series")
+    context.service.notifier.notify("series")
     played = _league(series)
     later = written(series, due) if due > now else ""
     return LeagueStartedAnswer(models=len(played.models), matches=played.total, first=later)

@@ -106,7 +106,7 @@ async def delete(context: Context, person: Requester, asked: DeleteArguments) ->
     if asked.confirm:
         ids = [debate.id for debate in doomed]
         await store.deletions.ask(ids, context.service.clock.now())
-        context.service.bell.ring(f"deletions/{person.platform}", found.id)
+        context.service.notifier.publish(f"deletions/{person.platform}", found.id)
     return DeletionAnswer(
         debate=DebateLine.of(found),
         mirror=DebateLine.of(mirror) if mirror else None,

@@ -114,7 +114,7 @@ async def take_back(context: Context, person: Requester, asked: UnaskArguments) 
     if not (typed.isascii() and typed.isdigit() and len(typed) < 5):
         raise UsageError(UNKNOWN, number=headline(clean(typed), 20))
     manager, service = await manages(context.store, person), context.service
-    shared = context.store, service.bell, service.clock
+    shared = context.store, service.notifier, service.clock
     await remove(*shared, debate, person.user, int(typed), manager=manager)
     return UnaskedAnswer(number=int(typed))
 

@@ -44,7 +44,7 @@ async def schedule(
             )
         for stored in ended:
             await context.store.series.ask_stop(stored.name)
-        context.service.bell.wake("series")
+        context.service.notifier.notify("series")
         return ScheduleEndedAnswer()
     await _set(context, person, asked)
     return ScheduleAnswer(lines=await _lines(context, person), new=True)
@@ -105,7 +105,7 @@ async def _set(context: Context, person: Requester, asked: ScheduleArguments) ->
         await context.store.series.ask_stop(old.name)
     where, due = Location(person.community, person.place), first_time(people, now)
     await begin_in_chat(context.store, series, where, person.platform, due, now)
-    context.service.bell.wake("series")
+    context.service.notifier.notify("series")
 
 
 def _series(person: Requester, asked: ScheduleArguments) -> Series:

@@ -34,7 +34,7 @@ class Deleter:
 
     venue: Venue
     store: Store
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     shares: PartitionLeases
 
@@ -46,7 +46,7 @@ class Deleter:
                 lease = self.shares.lease_for(deletion.community)
                 if lease is not None:
                     await self._try(lease, deletion)
-            await self.bell.collect(f"deletions/{platform}", LOOK_SECONDS)
+            await self.notifier.wait(f"deletions/{platform}", LOOK_SECONDS)
 
     async def _try(self, lease: Lease, deletion: Deletion) -> None:
         try:
@@ -93,7 +93,7 @@ class Deleter:
             return
         if debate.status.live:
             await self.store.debates.ask_stop(debate_id, "It is being deleted.")
-            self.bell.ring("stop")
+            self.notifier.publish("stop")
 
     async def _erase_thread(self, lease: Lease, left: Deletion) -> Deletion:
         """Delete the thread as a whole, where the platform lets us."""

@@ -121,7 +121,7 @@ class LastWord:
 
     venue: Venue
     store: Store
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
 
     async def is_given(self, intent: Intent) -> bool:
@@ -186,7 +186,7 @@ class LastWord:
         refused = await self.store.outbox.unrevealed(platform, since, thread, served=served)
         for debate_id in refused:
             await self.store.outbox.retry(lease, debate_id)
-            self.bell.ring(f"outbox/{platform}", debate_id)
+            self.notifier.publish(f"outbox/{platform}", debate_id)
 
 
 def elsewhere(debate: Debate, reveal: Reveal) -> Post:

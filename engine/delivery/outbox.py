@@ -79,14 +79,14 @@ class Delivery:
     venue: Venue
     store: Store
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     permalinks: Permalinks = field(default_factory=Permalinks)
     shares: PartitionLeases = field(init=False)
     _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _leases: dict[str, Lease] = field(default_factory=dict)  # by which debates are delivered now
     _elsewhere: dict[str, str] = field(default_factory=dict)  # communities of others' debates
-    _missed: set[str] = field(default_factory=set)  # rung while busy
+    _missed: set[str] = field(default_factory=set)  # published while busy
     _waited: set[str] = field(default_factory=set)  # said to wait for the platform
     _last_word: LastWord = field(init=False)
     _managers: Alerts | None = None  # what tells them
@@ -96,10 +96,10 @@ class Delivery:
     _deleter: Deleter | None = None
 
     def __post_init__(self) -> None:
-        self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
+        self._last_word = LastWord(self.venue, self.store, self.notifier, self.clock)
         self.shares = PartitionLeases(self.venue.platform, self.store, self.keeper, self.clock)
-        self._seeds = SeedReactions(self.venue, self.store, self.bell, self.clock, self._served)
-        joints = (self.venue, self.store, self.bell, self.clock)
+        self._seeds = SeedReactions(self.venue, self.store, self.notifier, self.clock, self._served)
+        joints = (self.venue, self.store, self.notifier, self.clock)
         self._unseeding = Unseeding(*joints, self._seeds.adds_to, self._served)
         if self.venue.limits.state_seconds is not None:
             from engine.delivery.board import Board  # not all platforms show states
@@ -160,18 +160,18 @@ class Delivery:
         look_at, known = self.clock.now(), frozenset[int]()
         while True:
             await self.shares.serving()
-            rung = await self._look_for_waiting(self.shares.held - known)
-            self._waited.update(rung)  # a process before this one may have said so
+            published = await self._look_for_waiting(self.shares.held - known)
+            self._waited.update(published)  # a process before this one may have said so
             known = self.shares.held
-            pause = 0.0 if rung else LOOK_SECONDS
-            rung |= await self.bell.collect(f"outbox/{self.venue.platform}", pause)
+            pause = 0.0 if published else LOOK_SECONDS
+            published |= await self.notifier.wait(f"outbox/{self.venue.platform}", pause)
             now = self.clock.now()
             if self.venue.channel is not None or now >= look_at:
                 # Only the outbox knows other processes' messages and their channels.
-                rung = rung if self.venue.channel is None else set()
-                rung |= await self._look_for_waiting(self.shares.held)
+                published = published if self.venue.channel is None else set()
+                published |= await self._look_for_waiting(self.shares.held)
                 look_at = now + timedelta(seconds=LOOK_SECONDS)
-            for debate_id in rung:
+            for debate_id in published:
                 self._start(debate_id, group)
 
     async def _look_for_waiting(self, shares: frozenset[int]) -> set[str]:
@@ -200,7 +200,7 @@ class Delivery:
         if debate_id in self._missed:
             # It may have been queued just after this task's last check.
             self._missed.discard(debate_id)
-            self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
+            self.notifier.publish(f"outbox/{self.venue.platform}", debate_id)
 
     async def _deliver(self, debate_id: str) -> None:
         """Deliver a debate; stops quietly if its share is lost or the debate purged meanwhile."""
@@ -255,7 +255,7 @@ class Delivery:
             except Exception:  # a bug in one message must not block the others
                 log.exception("unhandled error in a message", debate=debate_id, post=intent.key)
                 following = await self._failed(lease, intent)
-            self.bell.wake(f"delivered/{debate_id}")
+            self.notifier.notify(f"delivered/{debate_id}")
 
     def _take_up(self, intent: Intent) -> Lease | None:
         """Return the lease to deliver a debate by; None if that is for another process."""
@@ -265,7 +265,7 @@ class Delivery:
             # As one before this said, or its thread's lock; cleared once posted.
             if intent.reason.startswith(WAITING) or intent.reason == LOCKED:
                 self._waited.add(intent.debate)
-        else:  # it is rung with each message of it, and so is this process
+        else:  # it is published with each message of it, and so is this process
             if len(self._elsewhere) >= MOST_REMEMBERED:
                 self._elsewhere.clear()
             self._elsewhere[intent.debate] = intent.community
@@ -283,9 +283,9 @@ class Delivery:
         log.warning("thread is gone", debate=debate_id, why=str(error))
         await self.store.outbox.abandon(lease, debate_id, str(error.text))
         self._waited.discard(debate_id)
-        self.bell.ring("stop")
-        self.bell.wake(f"ended/{debate_id}")
-        self.bell.ring(f"votes/{self.venue.platform}")
+        self.notifier.publish("stop")
+        self.notifier.notify(f"ended/{debate_id}")
+        self.notifier.publish(f"votes/{self.venue.platform}")
 
     async def _failed(self, lease: Lease, intent: Intent) -> Intent | None:
         """Look for a message that may have been posted, and send it once more before giving up."""
@@ -336,7 +336,7 @@ class Delivery:
     ) -> None:
         now = self.clock.now()
         await self.store.votes.close(lease, intent.debate, now, question=question, step=step)
-        self.bell.ring(f"closed/{intent.debate}")
+        self.notifier.publish(f"closed/{intent.debate}")
 
     async def _wait(self, intent: Intent, error: VenueError, pause: float) -> None:
         log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))
@@ -516,7 +516,7 @@ class Delivery:
         now = self.clock.now()
         closes_at = None if lasts is None else now + lasts
         await votes.open(lease, debate_id, ref, now, closes_at, question, step)
-        self.bell.ring(f"votes/{self.venue.platform}")
+        self.notifier.publish(f"votes/{self.venue.platform}")
 
     async def _settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
@@ -532,7 +532,7 @@ class Delivery:
         if isinstance(intent.message, Reveal):
             if self._board is not None:
                 self._board.look_again(intent.debate)
-            self.bell.ring(f"seeds/{self.venue.platform}")
+            self.notifier.publish(f"seeds/{self.venue.platform}")
         return following
 
     async def _show_typing(self) -> None:

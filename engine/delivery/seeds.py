@@ -43,7 +43,7 @@ class SeedReactions:
 
     venue: Venue
     store: Store
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     served: Callable[[], Partition] = everyone
     _left: dict[Target, tuple[str, ...]] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class SeedReactions:
         while True:
             served = self.served()
             taken, known = served.held - known, served.held
-            granted = await self.bell.collect(f"granted/{self.venue.platform}", FIRST_PAUSE)
+            granted = await self.notifier.wait(f"granted/{self.venue.platform}", FIRST_PAUSE)
             if taken or self.clock.now() >= next_look:
                 await self._look()
                 next_look = self.clock.now() + timedelta(seconds=LOOK_SECONDS)
@@ -132,7 +132,7 @@ class SeedReactions:
             log.warning("message is gone", debate=target.debate, why=str(error))
             deleted = Intervention.on(target, "deleted", self.clock.now())
             await self.store.votes.intervene(target, deleted)
-            self.bell.ring(f"votes/{self.venue.platform}")
+            self.notifier.publish(f"votes/{self.venue.platform}")
             return False
         except VenueError as error:  # the thread takes none, at least for now
             log.info("reactions given up", debate=target.debate, why=str(error))
@@ -197,7 +197,7 @@ class SeedReactions:
 # reveal.
 
 
-REMOVAL_LOOK_SECONDS = 10.0  # for a close that rang no bell here
+REMOVAL_LOOK_SECONDS = 10.0  # for a close that notified no one here
 FIRST_REMOVAL_PAUSE, LONGEST_REMOVAL_PAUSE = 1.0, 60.0
 AT_ONCE = 5  # messages: people wait for what else is sent
 
@@ -211,7 +211,7 @@ class Unseeding:
 
     venue: Venue
     store: Store
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     adds_to: Callable[[Target], bool]
     served: Callable[[], Partition] = everyone
@@ -227,7 +227,7 @@ class Unseeding:
                 pause = min(2 * pause, LONGEST_REMOVAL_PAUSE)
             else:
                 pause = FIRST_REMOVAL_PAUSE
-                await self.bell.collect(f"seeds/{self.venue.platform}", REMOVAL_LOOK_SECONDS)
+                await self.notifier.wait(f"seeds/{self.venue.platform}", REMOVAL_LOOK_SECONDS)
 
     async def _remove_all(self) -> None:
         """Remove what is left. Raises VenueAwayError if some of it has to be tried again."""

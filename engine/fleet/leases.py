@@ -1,4 +1,4 @@
-"""Leases kept alive, and the bell that wakes who waits, inside one process or across several."""
+"""Leases kept alive, and notifications to who waits, inside one process or across several."""
 
 from __future__ import annotations
 
@@ -14,57 +14,55 @@ from engine.store import Lease, Store
 from engine.values.errors import LeaseLostError, PausedError, RostrumError, StoreError
 from engine.values.ports import UNWATCHED, Watch
 
-# A bell that one task rings and another waits for, inside one process or across several.
-#
-# It only makes things prompt: waiters also poll, so nothing is lost without a ring from another
-# process, and only the database decides.
+# Notifications only make things prompt: waiters also poll, so nothing is lost without one from
+# another process, and only the database decides.
 
 
 MOST_KNOWN = 1_000  # topics that were listened to; topics of single debates come and go
 
 
 class Notification(NamedTuple):
-    """A ring as other processes hear it; without a key it only wakes those who listen now."""
+    """Sent to other processes too; without a key it only wakes those who listen now."""
 
     topic: str
     key: str | None
 
 
 class Notifier:
-    """Rings by topic. Every listener of a topic wakes; one of them gets the keys.
+    """Notifies by topic. Every listener of a topic wakes; one of them gets the keys.
 
-    `outward` takes each ring to other processes, without waiting.
+    `outward` takes each notification to other processes, without waiting.
     """
 
     def __init__(self) -> None:
-        self._rung: defaultdict[str, set[str]] = defaultdict(set)
+        self._published: defaultdict[str, set[str]] = defaultdict(set)
         self._waiting: defaultdict[str, set[asyncio.Future[None]]] = defaultdict(set)
         self._known: set[str] = set()
         self.outward: Callable[[Notification], None] | None = None
 
-    def ring(self, topic: str, key: str = "") -> None:
-        """Ring for a topic's listener, now or when it comes back."""
-        self._ring(topic, key)
+    def publish(self, topic: str, key: str = "") -> None:
+        """Give a key to a topic's listener, now or when it comes back."""
+        self._publish(topic, key)
         self._tell(Notification(topic, key))
 
-    def wake(self, topic: str) -> None:
+    def notify(self, topic: str) -> None:
         """Notify current listeners; later ones miss it."""
-        self._wake(topic)
+        self._notify(topic)
         self._tell(Notification(topic, None))
 
-    def hear(self, ring: Notification) -> None:
-        """Ring as another process did; keys are kept only for those who listen here."""
-        if ring.key is None:
-            self._wake(ring.topic)
-        elif ring.topic in self._known:
-            self._ring(ring.topic, ring.key)
+    def receive(self, notification: Notification) -> None:
+        """Publish what another process did; keys are kept only for those who listen here."""
+        if notification.key is None:
+            self._notify(notification.topic)
+        elif notification.topic in self._known:
+            self._publish(notification.topic, notification.key)
 
-    async def collect(self, topic: str, seconds: float) -> set[str]:
-        """Return the keys rung since the last call; waits up to `seconds` for the first."""
+    async def wait(self, topic: str, seconds: float) -> set[str]:
+        """Return the keys published since the last call; waits up to `seconds` for the first."""
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()  # those who still listen come back within their polling interval
         self._known.add(topic)
-        if topic not in self._rung:
+        if topic not in self._published:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting[topic].add(waiter)
             try:
@@ -74,20 +72,20 @@ class Notifier:
                 return set()
             finally:
                 self._leave(topic, waiter)
-        return self._rung.pop(topic, set())
+        return self._published.pop(topic, set())
 
-    def _ring(self, topic: str, key: str) -> None:
-        self._rung[topic].add(key)
-        self._wake(topic)
+    def _publish(self, topic: str, key: str) -> None:
+        self._published[topic].add(key)
+        self._notify(topic)
 
-    def _wake(self, topic: str) -> None:
+    def _notify(self, topic: str) -> None:
         for waiter in self._waiting.pop(topic, ()):
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _tell(self, ring: Notification) -> None:
+    def _tell(self, notification: Notification) -> None:
         if self.outward is not None:
-            self.outward(ring)
+            self.outward(notification)
 
     def _leave(self, topic: str, waiter: asyncio.Future[None]) -> None:
         waiting = self._waiting.pop(topic, set()) - {waiter}
@@ -144,14 +142,14 @@ class LeaseManager:
     def __init__(
         self,
         store: Store,
-        bell: Notifier,
+        notifier: Notifier,
         holder: str,
         clock: Callable[[], float] = elapsed,
         watch: Watch = UNWATCHED,
     ) -> None:
         self.watch = watch
         self._store = store
-        self._bell = bell
+        self._notifier = notifier
         self._holder = holder
         self._clock = clock
         self._holds: dict[str, HeldLease] = {}
@@ -240,7 +238,7 @@ class LeaseManager:
         watching = asyncio.create_task(self._watch(), name="leases")
         try:
             while True:
-                await self._bell.collect("stop", RENEW_SECONDS)
+                await self._notifier.wait("stop", RENEW_SECONDS)
                 await self._renew()
         finally:
             watching.cancel()

@@ -71,11 +71,13 @@ class Fleet:
 class FleetMember:
     """Keeps a fleet's size right by what all processes show."""
 
-    def __init__(self, fleet: Fleet, store: Store, keeper: LeaseManager, bell: Notifier) -> None:
+    def __init__(
+        self, fleet: Fleet, store: Store, keeper: LeaseManager, notifier: Notifier
+    ) -> None:
         self._fleet = fleet
         self._store = store
         self._keeper = keeper
-        self._bell = bell
+        self._notifier = notifier
         self._shown: Lease | None = None
         fleet.resize(0)
 
@@ -84,7 +86,7 @@ class FleetMember:
         try:
             while True:
                 settled = await self.look()
-                await self._bell.collect(TOPIC, RENEW_SECONDS if settled else DRAIN_SECONDS)
+                await self._notifier.wait(TOPIC, RENEW_SECONDS if settled else DRAIN_SECONDS)
         finally:
             with suppress(StoreError):  # then others count it until it runs out
                 await self._leave()
@@ -106,7 +108,7 @@ class FleetMember:
             self._shown = await leases.claim(name, self._keeper.holder, LEASE_SECONDS)
             if before is not None and before.name != name:
                 await leases.release(before)
-            self._bell.ring(TOPIC)
+            self._notifier.publish(TOPIC)
             others = await self._others()  # some may have come before they could see that
         size = len(others) + 1
         larger = not self._fleet.size or size < self._fleet.size
@@ -142,4 +144,4 @@ class FleetMember:
     async def _leave(self) -> None:
         if self._shown is not None:
             await self._store.leases.release(self._shown)
-            self._bell.ring(TOPIC)
+            self._notifier.publish(TOPIC)

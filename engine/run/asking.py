@@ -67,7 +67,7 @@ async def ask(service: Service, debate: Debate, user: str, given: str) -> int:
     }
     if outcome in refusals:
         raise UsageError(refusals[outcome], number=number, most=MOST_ASKED)
-    service.bell.wake(f"closed/{debate.id}")  # the runner waits there, and lists it
+    service.notifier.notify(f"closed/{debate.id}")  # the runner waits there, and lists it
     return number
 
 
@@ -95,7 +95,7 @@ async def is_listed(store: Store, debate: Debate, number: int) -> bool:
 
 async def remove(
     store: Store,
-    bell: Notifier,
+    notifier: Notifier,
     clock: Clock,
     debate: Debate,
     user: str,
@@ -116,4 +116,4 @@ async def remove(
         raise UsageError(OVER)
     if outcome == "unknown":
         raise UsageError(UNKNOWN, number=number)
-    bell.wake(f"closed/{debate.id}")
+    notifier.notify(f"closed/{debate.id}")

@@ -52,7 +52,7 @@ class GuestTime:
     lease: Lease
     store: Store
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
     leaves: bool = False  # the debate once the person has been asked: others need its place
 
     async def agree(self, turns: int) -> None:
@@ -162,11 +162,11 @@ class GuestTime:
         # The same rows keep other processes from taking it up before.
         if leaves and await self.store.guests.awaited(self.debate.id):
             raise PausedError("It goes on once the person answered, or the time is up.")
-        await self.bell.collect(f"closed/{self.debate.id}", LOOK_SECONDS)
+        await self.notifier.wait(f"closed/{self.debate.id}", LOOK_SECONDS)
 
     async def _post(self, post: Post) -> None:
         await self.store.outbox.publish(self.lease, self.debate.id, [post])
-        self.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
+        self.notifier.publish(f"outbox/{self.debate.platform}", self.debate.id)
 
 
 # People who argue a side: named in an order, asked whether they agree, and heard turn by turn.
@@ -189,7 +189,7 @@ class GuestLine:
     """What people who argue a side may do, and who may be one."""
 
     store: Store
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     windows: Mapping[str, VoteWindow]
     moderator: Moderator | None = None
@@ -232,7 +232,7 @@ class GuestLine:
         refusals = {"others": NOT_YOU, "closed": CONSENT_OVER, "unopened": CONSENT_OVER}
         if outcome in refusals:
             raise UsageError(refusals[outcome])
-        self.bell.ring(f"closed/{debate.id}")
+        self.notifier.publish(f"closed/{debate.id}")
 
     async def give_turn(self, debate: Debate, user: str, text: str) -> int:
         """Take a person's turn as they sent it, and return its words. Raises UsageError."""
@@ -301,5 +301,5 @@ class GuestLine:
             )
         if not await self.store.guests.speak(debate.id, turn.step, said, self.clock.now()):
             raise UsageError("The time for this turn is over, so nothing was changed.")
-        self.bell.ring(f"closed/{debate.id}")
+        self.notifier.publish(f"closed/{debate.id}")
         return count_words(said, debate.setup.chars_per_word)

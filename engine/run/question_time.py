@@ -31,7 +31,7 @@ class QuestionTime:
     lease: Lease
     store: Store
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
 
     async def hold(self) -> tuple[str, ...]:
         """Ask for questions, list them until the time is over, and return what is put.
@@ -50,7 +50,7 @@ class QuestionTime:
                 await self._post(Post(key=key, message=self._list(asked), target=KEY))
                 shown = asked
             self.keeper.check()
-            await self.bell.collect(f"closed/{debate_id}", LOOK_SECONDS)
+            await self.notifier.wait(f"closed/{debate_id}", LOOK_SECONDS)
         return await self._put()
 
     async def _put(self) -> tuple[str, ...]:
@@ -104,4 +104,4 @@ class QuestionTime:
         self._ring()
 
     def _ring(self) -> None:
-        self.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
+        self.notifier.publish(f"outbox/{self.debate.platform}", self.debate.id)

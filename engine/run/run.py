@@ -82,7 +82,7 @@ class Runner:
     store: Store
     models: Models
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
     audience: Audience | None = None
     leaves: bool = False
     _prompts: dict[str, Prompts] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Runner:
             log.exception("unhandled error in a debate", debate=debate_id)
             await self._end(debate_id, None)
         finally:
-            self.bell.wake("series")
+            self.notifier.notify("series")
 
     def write_down(self, scribe: TranscriptWriter, turn: Turn) -> None:
         """Write a turn down for jurors once the next call is out, with those of other debates.
@@ -154,7 +154,7 @@ class Runner:
                 await self._explain(case, prompts, steps, lease)
         finally:
             await steps.flush()
-        self.bell.ring(f"outbox/{debate.platform}", debate_id)
+        self.notifier.publish(f"outbox/{debate.platform}", debate_id)
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
     async def _think(
@@ -195,7 +195,9 @@ class Runner:
         invited = invitation(debate, spoken, judged) if debate.attended else ()
         closes_at = None if debate.attended else utc_now()
         seal = partial(record, desk.lease, debate.id, verdict, ballots, invited, closes_at)
-        desk.steps.later(seal, partial(self.bell.ring, f"outbox/{debate.platform}", debate.id))
+        desk.steps.later(
+            seal, partial(self.notifier.publish, f"outbox/{debate.platform}", debate.id)
+        )
         return ExplanationRequest(debate, verdict, tuple(ballots.values())), prompts
 
     async def _explain(
@@ -231,7 +233,7 @@ class Runner:
             return unwritten(case, "The vote closed first.")
 
     async def _hear_close(self, debate_id: str, limit: asyncio.Timeout, longest: float) -> None:
-        await self.bell.collect(f"closing/{debate_id}", longest)
+        await self.notifier.wait(f"closing/{debate_id}", longest)
         soon = asyncio.get_running_loop().time() + WHY_SECONDS
         if not limit.expired() and soon < (limit.when() or soon):
             limit.reschedule(soon)
@@ -284,9 +286,9 @@ class Runner:
         )
         log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
         self.keeper.watch.ended(status, cause)
-        self.bell.wake(f"ended/{debate_id}")
+        self.notifier.notify(f"ended/{debate_id}")
         if debate.mirror is not None:  # its vote may be waiting for this debate's
-            self.bell.ring(f"votes/{debate.platform}")
+            self.notifier.publish(f"votes/{debate.platform}")
 
     async def _announced(self, debate: Debate) -> None:
         """Wait until the debate has a thread, so that no money is spent on unpostable turns."""
@@ -294,7 +296,7 @@ class Runner:
             return
         while (await self.store.debates.get(debate.id)).thread is None:
             self.keeper.check()
-            await self.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
+            await self.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
 
     async def _ask_guest(self, debate: Debate, lease: Lease, steps: Steps, script: Format) -> None:
         """Wait until the person who is to argue a side agrees, before anything is paid for."""
@@ -303,7 +305,7 @@ class Runner:
         from engine.run.guest import GuestTime  # few debates have any
 
         await steps.flush()
-        joints = self.store, self.keeper, self.bell, self.leaves
+        joints = self.store, self.keeper, self.notifier, self.leaves
         turns = script.turns(debate.request) // len(debate.request.sides)
         await GuestTime(debate, lease, *joints).agree(turns)
 
@@ -315,11 +317,11 @@ class Runner:
         await self._publish(debate, lease, ask_for_stance(debate, after=False))
         while (await self.store.debates.get(debate.id)).stance_closed_at is None:
             self.keeper.check()
-            await self.bell.collect(f"closed/{debate.id}", LOOK_SECONDS)
+            await self.notifier.wait(f"closed/{debate.id}", LOOK_SECONDS)
 
     async def _publish(self, debate: Debate, lease: Lease, *posts: Post) -> None:
         await self.store.outbox.publish(lease, debate.id, posts)
-        self.bell.ring(f"outbox/{debate.platform}", debate.id)
+        self.notifier.publish(f"outbox/{debate.platform}", debate.id)
 
     async def _load_prompts(self, setup: Setup, steps: Steps) -> Prompts:
         """Return a debate's templates; the first use also starts the warm-up."""
@@ -357,7 +359,7 @@ class LiveHost:
             await self.steps.flush()
             await self._count()
         while self.undelivered >= MOST_UNDELIVERED:
-            await self.runner.bell.collect(f"delivered/{self.debate.id}", 1.0)
+            await self.runner.notifier.wait(f"delivered/{self.debate.id}", 1.0)
             self.runner.keeper.check()
             await self._count()
 
@@ -404,7 +406,7 @@ class LiveHost:
             await self.keep(Note(posts=(question,)))
         await self.steps.flush()
         runner = self.runner
-        joints = runner.store, runner.keeper, runner.bell, runner.leaves
+        joints = runner.store, runner.keeper, runner.notifier, runner.leaves
         return await GuestTime(self.debate, self.lease, *joints).hear(step, words)
 
     async def hear_questions(self) -> tuple[str, ...]:
@@ -414,7 +416,7 @@ class LiveHost:
 
             await self.steps.flush()
             runner = self.runner
-            parts = runner.store, runner.keeper, runner.bell
+            parts = runner.store, runner.keeper, runner.notifier
             self.asked = await QuestionTime(self.debate, self.lease, *parts).hold()
         return self.asked
 
@@ -425,12 +427,12 @@ class LiveHost:
     async def _note(self, note: Note) -> None:
         await self.runner.store.journal.note(self.lease, self.debate.id, note)
         if note.posts:
-            self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
+            self.runner.notifier.publish(f"outbox/{self.debate.platform}", self.debate.id)
 
     def _recorded(self) -> None:
         self.recording -= 1
         self.undelivered += 1  # until it is counted again, with what was delivered since
-        self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
+        self.runner.notifier.publish(f"outbox/{self.debate.platform}", self.debate.id)
 
 
 def _status_after(error: RostrumError | None) -> Status:

@@ -103,7 +103,7 @@ class Service:
     models: Models
     dispatcher: Dispatcher
     prompts: Prompts
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     windows: Mapping[str, VoteWindow]
     moderator: Moderator | None = None
@@ -119,7 +119,7 @@ class Service:
         """What people who argue a side may do, and who may be one."""
         from engine.run.guest import GuestLine  # few debates have any
 
-        joints = self.store, self.bell, self.clock, self.windows
+        joints = self.store, self.notifier, self.clock, self.windows
         return GuestLine(*joints, self.moderator)
 
     async def start(self, order: Order, defaults: Defaults) -> Started:
@@ -158,7 +158,7 @@ class Service:
         debates = await self.store.debates.create(posts, defaults.caps)
         for debate, plan in zip(debates, plans, strict=True):
             await self.dispatcher.submit(debate.id)
-            self.bell.ring(f"outbox/{debate.platform}", debate.id)
+            self.notifier.publish(f"outbox/{debate.platform}", debate.id)
             log.info(
                 "debate queued",
                 debate=debate.id,
@@ -297,8 +297,8 @@ class Service:
                 code=debate.code,
                 status=Text(debate.status),
             )
-        self.bell.ring(f"outbox/{debate.platform}", debate.id)
-        self.bell.ring(f"votes/{debate.platform}")
+        self.notifier.publish(f"outbox/{debate.platform}", debate.id)
+        self.notifier.publish(f"votes/{debate.platform}")
         return debate
 
     async def cancel(self, debate_id: str, reason: str) -> Debate:
@@ -311,7 +311,7 @@ class Service:
                 status=Text(debate.status),
             )
         await self.store.debates.ask_stop(debate.id, reason)
-        self.bell.ring("stop")
+        self.notifier.publish("stop")
         return debate
 
     async def hear(self, platform: str, event: Inbound) -> EventOutcome:

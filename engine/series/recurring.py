@@ -87,7 +87,7 @@ class Recurrences:
 
     venues: Mapping[str, Venue]
     store: Store
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     hold: Hold
     _waits: dict[str, str] = field(default_factory=dict)  # why a series waits within its hour
@@ -213,7 +213,7 @@ class Recurrences:
             return
         post = Post(key=f"skipped/{key_of(due)}", message=message)
         await self.store.outbox.publish(lease, debate, [post])
-        self.bell.ring(f"outbox/{platform}", debate)
+        self.notifier.publish(f"outbox/{platform}", debate)
 
     async def _tell_alone(self, stored: StoredSeries, message: Skipped) -> None:
         """Post to managers or in the channel. Raises VenueAwayError."""

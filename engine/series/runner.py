@@ -80,7 +80,7 @@ class SeriesRunner:
     service: Service
     store: Store
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     installed: Defaults
     watch: Callable[[SeriesProgress], None] = lambda _: None
@@ -129,7 +129,7 @@ class SeriesRunner:
             idle = not standing.running and (not standing.waiting or ending is Ending.STOPPED)
             if ending is not None and idle:
                 return standing.model_copy(update={"ending": ending})
-            await self.bell.collect("series", LOOK_SECONDS)
+            await self.notifier.wait("series", LOOK_SECONDS)
 
     async def _find_begun(self) -> None:
         """Go on with what a killed process left, and try again what had failed."""

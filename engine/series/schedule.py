@@ -158,7 +158,7 @@ class Schedule:
     service: Service
     store: Store
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     installed: Defaults
     frame: Callable[[Defaults, CommunitySettings], Defaults] = lambda defaults, _: defaults
@@ -172,7 +172,7 @@ class Schedule:
         while True:
             for stored in await self.store.series.scheduled(tuple(self.venues)):
                 await self._look_after(stored)
-            await self.bell.collect("series", LOOK_SECONDS)
+            await self.notifier.wait("series", LOOK_SECONDS)
 
     async def _look_after(self, stored: StoredSeries) -> None:
         """Do what is due, once; a problem of one series does not stop the others."""
@@ -282,7 +282,7 @@ class Schedule:
             return
         key = STANDING if known is None else STOPPED
         await self.store.outbox.publish(lease, debate, [Post(key=key, message=table)])
-        self.bell.ring(f"outbox/{stored.platform}", debate)
+        self.notifier.publish(f"outbox/{stored.platform}", debate)
 
     async def _end(self, lease: Lease, stored: StoredSeries) -> None:
         await self._keep(lease, stored, due_at=None, problem=None)

@@ -262,24 +262,30 @@ class Archive:
     def newest(self, where: ExportFilter) -> datetime | None:
         """Return the newest time in the debates or None; ignores `quorum_met` for speed."""
         query, values = NEWEST.format(_conditions(where)), _values(where)
-        row = self._database.look(lambda connection: connection.first(query, **values))
+        row = self._database.read_snapshot(lambda connection: connection.first(query, **values))
         moment: datetime | None = row and (row.revealed_at or row.created_at)
         return moment
 
     def last_deletion(self) -> str:
         """Return a mark that every deletion of a debate changes."""
-        found = self._database.look(lambda connection: connection.value(FIND, name=DELETED))
+        found = self._database.read_snapshot(
+            lambda connection: connection.value(FIND, name=DELETED)
+        )
         return found or ""
 
     def size(self, where: ExportFilter) -> int:
         """Return the number of debates; ignores `quorum_met` for speed."""
         query, values = SIZE.format(_conditions(where)), _values(where)
-        return int(self._database.look(lambda connection: connection.value(query, **values)))
+        return int(
+            self._database.read_snapshot(lambda connection: connection.value(query, **values))
+        )
 
     def ids(self, where: ExportFilter) -> tuple[str, ...]:
         """Return the debates' ids; ignores `quorum_met` for speed."""
         query, values = IDS.format(_conditions(where)), _values(where)
-        return tuple(self._database.look(lambda connection: connection.column(query, **values)))
+        return tuple(
+            self._database.read_snapshot(lambda connection: connection.column(query, **values))
+        )
 
 
 def read_records(connection: SqlConnection, where: ExportFilter) -> Iterator[DebateRecord]:

@@ -113,11 +113,11 @@ class Database(ABC):
         """Return a query's rows as named tuples."""
 
     @abstractmethod
-    async def glance(self, sql: str, /, **values: Any) -> list[Any]:
+    async def read_fast(self, sql: str, /, **values: Any) -> list[Any]:
         """Return what a short query finds, as named tuples; it may go with the writes."""
 
     @abstractmethod
-    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+    def read_snapshot(self, operation: Callable[[SqlConnection], T]) -> T:
         """Read what must agree with itself, in a worker thread.
 
         Waits for a server that goes away, so that the reads may begin again.
@@ -132,7 +132,7 @@ class Database(ABC):
         """Empty what holds older pages; False while a reader uses it."""
 
     @abstractmethod
-    def hurry(self) -> None:
+    def fail_fast(self) -> None:
         """Wait no longer than a moment for a database that is away: the process ends."""
 
     @abstractmethod

@@ -344,7 +344,7 @@ class Debates:
         Raises NotFoundError, which names the debates if several have that code.
         """
         query, values = _named(debate_id)
-        return _found(await self._database.glance(query, **values), debate_id)
+        return _found(await self._database.read_fast(query, **values), debate_id)
 
     async def named(self, name: str, platform: str, community: str) -> list[Debate]:
         """Return the debates of a community with that id or short code, newest first."""

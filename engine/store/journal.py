@@ -389,7 +389,7 @@ class Journal:
 
     async def load(self, debate_id: str) -> Journaled:
         """Return what a debate has so far, its steps in the order in which they began."""
-        rows = await self._database.glance(CALLS, debate=debate_id)
+        rows = await self._database.read_fast(CALLS, debate=debate_id)
         attempts: dict[str, int] = {}
         for row in rows:
             attempts[row.step] = max(row.attempt, attempts.get(row.step, 0))
@@ -622,7 +622,7 @@ class Journal:
         """Return the ballots of the newest revealed debates of one kind, oldest first."""
         # Thousands of ballots are read here: work for a thread.
         return await asyncio.to_thread(
-            self._database.look, lambda connection: _past(connection, limit, rehearsal)
+            self._database.read_snapshot, lambda connection: _past(connection, limit, rehearsal)
         )
 
 

@@ -145,7 +145,7 @@ class Learning:
         """Return the judgments from outside."""
         # Thousands of ballots are read here: work for a thread.
         return await asyncio.to_thread(
-            self._database.look, lambda connection: _learnt(connection, rehearsal)
+            self._database.read_snapshot, lambda connection: _learnt(connection, rehearsal)
         )
 
     async def session(self, new: NewDebate) -> Debate:

@@ -390,12 +390,12 @@ class Outbox:
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""
-        rows = await self._database.glance(NEXT, debate=debate_id)
+        rows = await self._database.read_fast(NEXT, debate=debate_id)
         return _next(rows)
 
     async def undelivered_turns(self, debate_id: str) -> int:
         """Return how many turns are not settled yet."""
-        [(undelivered,)] = await self._database.glance(UNDELIVERED_TURNS, debate=debate_id)
+        [(undelivered,)] = await self._database.read_fast(UNDELIVERED_TURNS, debate=debate_id)
         return int(undelivered)
 
     async def sending(

@@ -322,13 +322,13 @@ class PeopleStore:
     async def traces(self, platform: str, user: str) -> PersonTraces:
         """Return what is stored about a person."""
         return await asyncio.to_thread(
-            self._database.look, lambda connection: _traces(connection, platform, user)
+            self._database.read_snapshot, lambda connection: _traces(connection, platform, user)
         )
 
     async def own(self, platform: str, user: str) -> OwnData | None:
         """Return everything that is stored of a person, None for nothing."""
         return await asyncio.to_thread(
-            self._database.look, lambda connection: read_own(connection, platform, user)
+            self._database.read_snapshot, lambda connection: read_own(connection, platform, user)
         )
 
     async def own_votes(
@@ -336,21 +336,21 @@ class PeopleStore:
     ) -> tuple[OwnVote, ...]:
         """Return a person's newest votes on revealed debates of a community, newest first."""
         return await asyncio.to_thread(
-            self._database.look,
+            self._database.read_snapshot,
             lambda connection: read_own_votes(connection, platform, community, user, most),
         )
 
     async def own_guesses(self, platform: str, community: str, user: str) -> GuessRecord:
         """Return how a person guessed in a community's revealed debates."""
         return await asyncio.to_thread(
-            self._database.look,
+            self._database.read_snapshot,
             lambda connection: read_own_guesses(connection, platform, community, user),
         )
 
     async def guessers(self, platform: str, community: str, most: int) -> tuple[GuessRecord, ...]:
         """Return those who want to be named, most right guesses first."""
         return await asyncio.to_thread(
-            self._database.look,
+            self._database.read_snapshot,
             lambda connection: read_guessers(connection, platform, community, most),
         )
 
@@ -405,7 +405,8 @@ class PeopleStore:
 
     async def _mentioning(self, platform: str, user: str) -> Mentioning:
         return await asyncio.to_thread(
-            self._database.look, lambda connection: find_mentions(connection, platform, user)
+            self._database.read_snapshot,
+            lambda connection: find_mentions(connection, platform, user),
         )
 
     async def opt_out(self, platform: str, user: str) -> None:

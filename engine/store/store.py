@@ -118,9 +118,9 @@ class Store:
         """Whether the database does not answer now or is full, so that what asks it waits."""
         return self.database.away
 
-    def hurry(self) -> None:
+    def fail_fast(self) -> None:
         """Wait no longer than a moment for a database that is away: the process ends."""
-        self.database.hurry()
+        self.database.fail_fast()
 
     async def close(self) -> None:
         """Finish the writes that wait, and close every connection."""

@@ -252,5 +252,5 @@ class Targets:
         Without questions: all of the debate that ask something, which its turns do not.
         """
         asked = questions or ASKED
-        rows = await self._database.glance(OF_DEBATE, debate=debate_id, questions=asked)
+        rows = await self._database.read_fast(OF_DEBATE, debate=debate_id, questions=asked)
         return tuple(map(_to_target, rows))

@@ -53,7 +53,7 @@ class Closer:
     venue: Venue
     store: Store
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     reader: ReactionReader
     moderator: Moderator | None = None
@@ -74,9 +74,9 @@ class Closer:
             for held in () if extended else ready:
                 await self._conclude(held, early)
         for held in open_ones:
-            self.bell.ring(f"outbox/{self.venue.platform}", held.debate.id)
-            self.bell.ring(f"closed/{held.debate.id}")
-            self.bell.ring(f"seeds/{self.venue.platform}")
+            self.notifier.publish(f"outbox/{self.venue.platform}", held.debate.id)
+            self.notifier.publish(f"closed/{held.debate.id}")
+            self.notifier.publish(f"seeds/{self.venue.platform}")
 
     async def catch_up(self, asked: OpenQuestion, closes_at: datetime | None) -> None:
         """Recover the missed answers to a question that stays open."""
@@ -120,7 +120,7 @@ class Closer:
         self, asked: OpenQuestion, closes_at: datetime | None, *, patient: bool = False
     ) -> AsyncIterator[Held]:
         # A juror who still writes for the reveal holds the debate, and is not waited for.
-        self.bell.wake(f"closing/{asked.debate}")
+        self.notifier.notify(f"closing/{asked.debate}")
         name = f"{KINDS[asked.question].lease}/{asked.debate}"
         async with self.keeper.hold(name, patient=patient) as lease:
             debate = await self.store.debates.get(asked.debate)

@@ -65,7 +65,7 @@ class Hearing:
     venue: Venue
     store: Store
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     removals: Removals
     reader: ReactionReader
@@ -91,14 +91,14 @@ class Hearing:
             case ThreadDeleted() | CommunityLost():
                 return await self._lose(event)
             case PermissionsChanged():
-                self.bell.ring(f"granted/{self.venue.platform}")
+                self.notifier.publish(f"granted/{self.venue.platform}")
                 return EventOutcome(outcome="noted")
             case EventsLost() | EventsResumed():
                 self.reader.told(event.connection, lost=isinstance(event, EventsLost))
                 return EventOutcome(outcome="noted")
             case EventsMissed():
                 await self.reader.hear_again(event.connection)
-                self.bell.ring(f"votes/{self.venue.platform}", MISSED)
+                self.notifier.publish(f"votes/{self.venue.platform}", MISSED)
                 return EventOutcome(outcome="noted")
 
     async def _react(self, seen: ReactionSeen) -> EventOutcome:
@@ -184,7 +184,7 @@ class Hearing:
         await self.store.votes.intervene(target, noted)
         log.warning("vote tampering ignored", debate=target.debate, act=act)
         if act == "deleted":
-            self.bell.ring(f"votes/{self.venue.platform}")
+            self.notifier.publish(f"votes/{self.venue.platform}")
         return EventOutcome(outcome="noted")
 
     async def _shut(self, event: ThreadShut) -> EventOutcome:
@@ -201,7 +201,7 @@ class Hearing:
                 await self.store.debates.set_waiting(debate_id, "")
         if not event.locked:
             async with self.keeper.hold(f"reveals/{event.place}", stoppable=False) as lease:
-                last_word = LastWord(self.venue, self.store, self.bell, self.clock)
+                last_word = LastWord(self.venue, self.store, self.notifier, self.clock)
                 await last_word.reopen(lease, event.place)
         return EventOutcome(outcome="noted" if held else "unknown")
 
@@ -225,8 +225,8 @@ class Hearing:
                 await self.store.outbox.abandon(lease, debate_id, why)
             log.warning("thread is gone", debate=debate_id, why=why)
         if debates:
-            self.bell.ring("stop")
-            self.bell.ring(f"votes/{self.venue.platform}")
+            self.notifier.publish("stop")
+            self.notifier.publish(f"votes/{self.venue.platform}")
         return EventOutcome(outcome="noted" if debates else "unknown")
 
     async def _find(self, place: str, message: str) -> Target | None:

@@ -98,7 +98,7 @@ class VoteWindow:
     venue: Venue
     store: Store
     keeper: LeaseManager
-    bell: Notifier
+    notifier: Notifier
     clock: Clock
     shares: PartitionLeases | None = None  # None: this process serves everyone
     moderator: Moderator | None = None  # of what people wrote for a turn that ends
@@ -114,7 +114,7 @@ class VoteWindow:
 
     def __post_init__(self) -> None:
         venue, store, clock = self.venue, self.store, self.clock
-        joints = (self.keeper, self.bell, clock)
+        joints = (self.keeper, self.notifier, clock)
         self._removals = Removals(venue, store, clock)
         taken = self.shares.since if self.shares else never
         watch, since = self.keeper.watch, clock.now()
@@ -132,17 +132,17 @@ class VoteWindow:
             group.create_task(self._read_turns())
             if self.shares is not None:
                 group.create_task(self._wake_at_changes(self.shares))
-            rung, known = set[str](), frozenset[int]()
+            published, known = set[str](), frozenset[int]()
             while True:
                 served = self._served
                 taken = served.held - known
                 if self.shares is not None and any(map(self.shares.taken, taken)):
                     await self._reader.hear_again(TAKEOVER)
-                if missed := served.held if MISSED in rung else taken:
+                if missed := served.held if MISSED in published else taken:
                     await self._note_missed(served._replace(held=missed))
                 known = served.held
                 left = min(await self._catch_up_all(), await self._close_due())
-                rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
+                published = await self.notifier.wait(f"votes/{self.venue.platform}", left)
 
     @property
     def _served(self) -> Partition:
@@ -150,7 +150,7 @@ class VoteWindow:
 
     async def _wake_at_changes(self, shares: PartitionLeases) -> None:
         async for _ in shares.follow():
-            self.bell.ring(f"votes/{self.venue.platform}")
+            self.notifier.publish(f"votes/{self.venue.platform}")
 
     async def listen(self) -> None:
         """Record that this process listens, before the first question or event."""
@@ -171,7 +171,7 @@ class VoteWindow:
         """
         await self.store.votes.ask_to_close(debates, self.clock.now())
         await self._attempt(OpenQuestion(debates[0]), self._close)
-        self.bell.ring(f"votes/{self.venue.platform}")
+        self.notifier.publish(f"votes/{self.venue.platform}")
 
     async def close_questions(self, debate_id: str) -> None:
         """End the time in which the audience may ask before it is due."""
@@ -190,7 +190,7 @@ class VoteWindow:
         self._retries.forget_all()  # the platform is there again
         await self._catch_up_all()
         for debate_id in dict.fromkeys((*going, *(one.debate for one in asked))):
-            self.bell.ring(f"thumbs/{platform}", debate_id)
+            self.notifier.publish(f"thumbs/{platform}", debate_id)
 
     async def _catch_up_all(self) -> float:
         """Recover missed events and return the seconds until the next check."""
@@ -202,8 +202,8 @@ class VoteWindow:
         """Read thumbs on turns, message by message, oldest debates first."""
         behind, left = set[OpenQuestion](), LONGEST_WAIT
         while True:
-            rung = await self.bell.collect(f"thumbs/{self.venue.platform}", left)
-            behind |= {OpenQuestion(debate_id, Question.TURN) for debate_id in rung}
+            published = await self.notifier.wait(f"thumbs/{self.venue.platform}", left)
+            behind |= {OpenQuestion(debate_id, Question.TURN) for debate_id in published}
             now = self.clock.now()
             for turns in sorted(behind):
                 if self._retries.due((self._catch_up_turns, turns), now) <= now:

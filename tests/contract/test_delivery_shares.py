@@ -85,10 +85,10 @@ class Hall:
     @asynccontextmanager
     async def gateway(self, name: str) -> AsyncIterator[Gateway]:
         """Run a process until the body ends, or until it dies."""
-        bell, clock = Notifier(), SystemClock()
-        kept = LeaseManager(self.store, bell, name)
-        delivery = Delivery(self.venue, self.store, kept, bell, clock)
-        window = VoteWindow(self.venue, self.store, kept, bell, clock, delivery.shares)
+        notifier, clock = Notifier(), SystemClock()
+        kept = LeaseManager(self.store, notifier, name)
+        delivery = Delivery(self.venue, self.store, kept, notifier, clock)
+        window = VoteWindow(self.venue, self.store, kept, notifier, clock, delivery.shares)
         made = Gateway(delivery, window)
         works = (kept.run(), delivery.run(), window.run())
         made.tasks = [asyncio.create_task(work) for work in works]
@@ -247,7 +247,7 @@ async def test_a_ring_for_a_debate_of_another_process_costs_one_look(hall: Hall)
             await hall.queue()
             patched.setattr(first.delivery.store.outbox, "next", next_of)
             for _ in range(5):
-                first.delivery.bell.ring("outbox/memory", debate.id)
+                first.delivery.notifier.publish("outbox/memory", debate.id)
                 await asyncio.sleep(0.05)
         assert looked.count(debate.id) <= 2, "the one that delivers looks as well"
         await hall.all_said()

@@ -43,9 +43,9 @@ def dispatcher_on(
     *,
     backends: tuple[str, ...] = ("near",),
     slots: int = 5,
-    bell: Notifier | None = None,
+    notifier: Notifier | None = None,
 ) -> ProcrastinateDispatcher:
-    return ProcrastinateDispatcher(JobTable(database), bell or Notifier(), backends, slots)
+    return ProcrastinateDispatcher(JobTable(database), notifier or Notifier(), backends, slots)
 
 
 @asynccontextmanager

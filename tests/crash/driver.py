@@ -141,7 +141,7 @@ async def argue(line: MainLine, store: Store, debate_id: str, wanted: bool) -> N
         if guest is not None and guest.accepted is None:
             answered = await store.guests.answer(debate_id, "gus", accept=True, now=now())
             if answered == "stored":
-                service.bell.ring(f"closed/{debate_id}")
+                service.notifier.publish(f"closed/{debate_id}")
         elif turn is not None and turn.opened:
             debate = await store.debates.get(debate_id)
             with suppress(UsageError):  # it was taken just before another process died

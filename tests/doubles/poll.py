@@ -77,8 +77,8 @@ class Poll:
         """Let another process begin to watch, and wait until it has read what it missed."""
         self.restart()
         async with self.watching(), asyncio.timeout(HANG_SECONDS):
-            bell = self.window.bell
-            while isinstance(bell, WatchedBell) and not bell.quiet:  # noqa: ASYNC110
+            notifier = self.window.notifier
+            while isinstance(notifier, WatchedNotifier) and not notifier.quiet:  # noqa: ASYNC110
                 await asyncio.sleep(0)
 
     @asynccontextmanager
@@ -96,7 +96,7 @@ class Poll:
         async with asyncio.timeout(HANG_SECONDS):
             while not done(debate := await self.debate()):
                 await self.clock.sleep(0.02)
-                self.window.bell.ring("votes/memory")
+                self.window.notifier.publish("votes/memory")
                 await asyncio.sleep(0.005)
         return debate
 
@@ -125,8 +125,8 @@ class Poll:
         return found
 
 
-class WatchedBell(Notifier):
-    """A bell that shows whether those who read votes and thumbs both wait for more to do."""
+class WatchedNotifier(Notifier):
+    """A notifier that shows whether those who read votes and thumbs both wait for more to do."""
 
     @property
     def quiet(self) -> bool:
@@ -134,8 +134,10 @@ class WatchedBell(Notifier):
 
 
 def watcher(store: Store, venue: MemoryVenue, clock: HandSetClock) -> VoteWindow:
-    bell = WatchedBell()
-    return VoteWindow(venue, store, LeaseManager(store, bell, holder=str(ULID())), bell, clock)
+    notifier = WatchedNotifier()
+    return VoteWindow(
+        venue, store, LeaseManager(store, notifier, holder=str(ULID())), notifier, clock
+    )
 
 
 async def open_poll(

@@ -18,7 +18,7 @@ from engine.values.ports import utc_now
 
 T = TypeVar("T")
 # What only ends a hang: on a busy machine all takes longer. Yet less than a minute, after which the
-# product itself looks for what no bell told.
+# product itself looks for what no notification told.
 HANG_SECONDS = 55.0
 # The same where processes start, and die, that compete for the processors.
 PROCESS_SECONDS = 300.0

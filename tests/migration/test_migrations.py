@@ -56,7 +56,7 @@ def _differences(database: SqlDatabase) -> object:
 
 async def test_migrating_an_empty_database_makes_this_versions_tables(empty: SqlDatabase) -> None:
     assert await migrate(empty) == newest()
-    assert empty.peek().revision == newest()
+    assert empty.inspect().revision == newest()
     assert _differences(empty) == []
 
 
@@ -93,7 +93,7 @@ async def test_a_database_of_a_newer_version_is_left_alone(database: SqlDatabase
         StoreError, match=r"was made by a newer Rostrum \(revision 9999\); install that version"
     ):
         await migrate(database)
-    assert database.peek().revision == "9999"
+    assert database.inspect().revision == "9999"
 
 
 async def test_a_database_from_before_the_first_release_is_left_alone(
@@ -123,7 +123,7 @@ async def _contents(url: str) -> object:
         if (path := database.dialect.path) is not None:
             return path.read_bytes(), sorted(os.listdir(path.parent))
         rows = await database.rows("SELECT * FROM installation ORDER BY name")
-        return database.peek(), [tuple(row) for row in rows], _differences(database)
+        return database.inspect(), [tuple(row) for row in rows], _differences(database)
     finally:
         await database.close()
 

@@ -108,7 +108,7 @@ class World:
     def pass_seconds(self, seconds: float) -> None:
         """Move the clock, and wake who waits for it."""
         self.clock.pass_seconds(seconds)
-        self.session.service.bell.ring("votes/memory")
+        self.session.service.notifier.publish("votes/memory")
 
     async def asks(self, debate_id: str, question: Question, step: str = "") -> Target:
         """Return a question, once it is asked and its time runs, which may be a moment later."""

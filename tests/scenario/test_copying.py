@@ -122,7 +122,7 @@ async def refusal(path: Path, url: str, report: copying.Report = lambda headway:
 async def is_empty(url: str) -> bool:
     database = SqlDatabase(url, writable=False)
     try:
-        return not (await asyncio.to_thread(database.peek)).tables
+        return not (await asyncio.to_thread(database.inspect)).tables
     finally:
         await database.close()
 

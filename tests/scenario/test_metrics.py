@@ -195,7 +195,7 @@ async def test_a_lost_lease_is_counted_by_its_kind(store: Store, database_url: s
     holding = asyncio.create_task(hold())
     async with asyncio.timeout(HANG_SECONDS):
         while not holding.done():
-            keeper._bell.ring("stop")
+            keeper._notifier.publish("stop")
             await asyncio.sleep(0.01)
     with pytest.raises(LeaseLostError):
         await holding

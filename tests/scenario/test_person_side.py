@@ -94,7 +94,7 @@ async def end_time(session: Session, debate: Debate) -> None:
     await asked(session, debate)
     due = "UPDATE questions SET closes_at = opened_at WHERE debate = :debate AND closed_at IS NULL"
     await session.store.guests._database.run(due, debate=debate.id)
-    session.service.bell.ring("votes/memory")
+    session.service.notifier.publish("votes/memory")
 
 
 async def test_a_person_argues_a_side_and_no_juror_learns_who(

@@ -245,7 +245,7 @@ async def test_pages_say_that_the_database_is_away(
         async def away(*_: object, **__: object) -> None:
             raise StoreError("The database at secret.example is away.")
 
-        for name in ("rows", "first", "value", "column", "glance"):
+        for name in ("rows", "first", "value", "column", "read_fast"):
             monkeypatch.setattr(database, name, away)
         at = f"/d/{running.id.lower()}"
         rest = ("", "/sealed.png", "/votes.svg", "/turn-1.txt", "/events")

@@ -80,7 +80,7 @@ async def put_in(session: Session, debate: Debate, user: str, text: str) -> int:
 async def take_out(
     session: Session, debate: Debate, user: str, number: int, *, manager: bool = False
 ) -> None:
-    shared = session.store, session.service.bell, session.service.clock
+    shared = session.store, session.service.notifier, session.service.clock
     await remove(*shared, debate, user, number, manager=manager)
 
 

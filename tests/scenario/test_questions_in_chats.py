@@ -33,7 +33,7 @@ async def end_time(app: App) -> None:
     (debate,) = await app.store.debates.recent(limit=1)
     due = "UPDATE questions SET closes_at = opened_at WHERE debate = :debate AND closed_at IS NULL"
     await app.store.asking._database.run(due, debate=debate.id)
-    app.service.bell.ring(f"votes/{debate.platform}")
+    app.service.notifier.publish(f"votes/{debate.platform}")
 
 
 async def test_people_ask_by_a_form_and_support_by_a_button(chat: Chat, guard: ModelServer) -> None:

@@ -63,7 +63,7 @@ async def test_a_closed_debate_whose_reveal_was_never_posted_can_be_resumed(hall
         hall.venue.misbehave("edit", Fault(delay=30))
         closed = await session.service.close_vote(debate_id)
         async with asyncio.timeout(HANG_SECONDS):
-            while hall.venue.seen[-1].method != "edit":  # noqa: ASYNC110 - it rings no bell
+            while hall.venue.seen[-1].method != "edit":  # noqa: ASYNC110 - it notifies no one
                 await asyncio.sleep(0.005)
     assert closed.status is Status.CLOSED
     assert "Reveal: " not in hall.venue.said()

@@ -45,7 +45,7 @@ class Office:
 
     async def publish(self, *posts: Post) -> None:
         await self.store.outbox.publish(self.lease, self.debate.id, posts)
-        self.delivery.bell.ring("outbox/memory", self.debate.id)
+        self.delivery.notifier.publish("outbox/memory", self.debate.id)
 
     async def settled(self) -> None:
         async with asyncio.timeout(HANG_SECONDS):
@@ -74,8 +74,8 @@ async def running(delivery: Delivery) -> AsyncIterator[None]:
 
 
 def deliverer(store: Store, venue: MemoryVenue, holder: str) -> Delivery:
-    bell = Notifier()
-    return Delivery(venue, store, LeaseManager(store, bell, holder), bell, SystemClock())
+    notifier = Notifier()
+    return Delivery(venue, store, LeaseManager(store, notifier, holder), notifier, SystemClock())
 
 
 async def open_office(store: Store) -> Office:
@@ -123,7 +123,7 @@ async def test_what_is_queued_while_the_last_look_comes_back_empty_is_delivered_
     monkeypatch.setattr(office.store.outbox, "next", look_and_be_overtaken)
     async with office.delivering():
         await asyncio.sleep(0.05)
-        office.delivery.bell.ring("outbox/memory", office.debate.id)
+        office.delivery.notifier.publish("outbox/memory", office.debate.id)
         await until(lambda: office.said() == ["info: late"])
 
 
@@ -173,7 +173,7 @@ async def test_a_second_deliverer_waits_for_the_first(shared: tuple[Office, Deli
             await office.settled()
             await late.enter_async_context(running(second))
             await office.queue("two")
-            second.bell.ring("outbox/memory", office.debate.id)
+            second.notifier.publish("outbox/memory", office.debate.id)
             await office.settled()
             assert office.said() == ["info: one", "info: two"]
         await office.queue("three")
@@ -433,7 +433,7 @@ async def test_a_message_that_cannot_be_rendered_is_plain_and_the_others_come(
         await office.store.outbox.publish(
             lease, other.id, [Post(key="x", message=Notice(text="x"))]
         )
-        office.delivery.bell.ring("outbox/memory", other.id)
+        office.delivery.notifier.publish("outbox/memory", other.id)
         await office.delivery.settled(other.id)
     assert office.said() == ["info: one", "two", "info: three", "info: x"]
     assert settled == {
@@ -453,7 +453,7 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
 
     async def ring_all_the_time() -> None:
         while True:
-            office.delivery.bell.ring("outbox/memory", office.debate.id)
+            office.delivery.notifier.publish("outbox/memory", office.debate.id)
             await asyncio.sleep(0.01)
 
     ringing = asyncio.create_task(ring_all_the_time())
@@ -500,7 +500,7 @@ async def test_a_debate_that_is_purged_while_it_is_delivered_ends_no_other(offic
         await office.store.outbox.publish(
             lease, other.id, [Post(key="turn/opening/A", message=TURN)]
         )
-        office.delivery.bell.ring("outbox/memory", other.id)
+        office.delivery.notifier.publish("outbox/memory", other.id)
         await until(lambda: office.venue.seen)
         assert await office.store.communities.purge("memory", "other") == 1
         await asyncio.sleep(0.1)  # posted, or noticed to be gone
@@ -526,7 +526,7 @@ async def test_reactions_of_a_debate_that_is_deleted_are_not_tried_again(
         await office.store.outbox.publish(
             lease, other.id, [Post(key="x", message=Notice(text="x"))]
         )
-        office.delivery.bell.ring("outbox/memory", other.id)
+        office.delivery.notifier.publish("outbox/memory", other.id)
         await office.delivery.settled(other.id)
     assert office.said()[-1] == "info: x"
 

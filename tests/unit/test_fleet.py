@@ -40,9 +40,9 @@ class Process:
     gate: Gate
 
     @classmethod
-    def open(cls, store: Store, name: str, bell: Notifier | None = None) -> Process:
-        bell, fleet = bell or Notifier(), Fleet()
-        member = FleetMember(fleet, store, LeaseManager(store, bell, name), bell)
+    def open(cls, store: Store, name: str, notifier: Notifier | None = None) -> Process:
+        notifier, fleet = notifier or Notifier(), Fleet()
+        member = FleetMember(fleet, store, LeaseManager(store, notifier, name), notifier)
         return cls(fleet, member, Gate(BACKEND, Pace(), fleet))
 
 
@@ -141,7 +141,7 @@ async def test_through_any_coming_and_going_the_limit_holds(shared: Store) -> No
 
 async def test_with_a_bell_all_of_it_takes_no_time(shared: Store) -> None:
     here, there = Notifier(), Notifier()
-    here.outward, there.outward = there.hear, here.hear
+    here.outward, there.outward = there.receive, here.receive
     one, two = Process.open(shared, "one", here), Process.open(shared, "two", there)
     async with asyncio.timeout(RENEW_SECONDS - 0.5):
         tasks = [asyncio.create_task(one.member.run())]

@@ -19,9 +19,9 @@ NAME = f"debate/{DEBATE}"
 
 
 @asynccontextmanager
-async def running(store: Store, bell: Notifier, holder: str) -> AsyncIterator[LeaseManager]:
+async def running(store: Store, notifier: Notifier, holder: str) -> AsyncIterator[LeaseManager]:
     """Run a keeper beside the body."""
-    keeper = LeaseManager(store, bell, holder)
+    keeper = LeaseManager(store, notifier, holder)
     task = asyncio.create_task(keeper.run())
     try:
         yield keeper
@@ -70,13 +70,13 @@ async def test_within_a_process_holders_take_turns(store: Store) -> None:
 
 
 async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Store) -> None:
-    bell = Notifier()
+    notifier = Notifier()
 
     async def take_over() -> None:
         await store.leases.claim(NAME, "two", 9)
-        bell.ring("stop")
+        notifier.publish("stop")
 
-    async with running(store, bell, "one") as keeper:
+    async with running(store, notifier, "one") as keeper:
         with pytest.raises(LeaseLostError, match="took over"):
             await hold_until_interrupted(keeper, take_over)
     renewed = await store.leases.renew("two", 9)
@@ -85,7 +85,7 @@ async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Sto
 
 async def test_who_is_cancelled_while_a_lease_is_lost_ends(store: Store) -> None:
     """The loss would otherwise be told in place of the cancellation, and the holder go on."""
-    bell = Notifier()
+    notifier = Notifier()
     held = asyncio.Event()
     ends: list[str] = []
 
@@ -97,7 +97,7 @@ async def test_who_is_cancelled_while_a_lease_is_lost_ends(store: Store) -> None
         except LeaseLostError:
             ends.append("went on")
 
-    async with running(store, bell, "one") as keeper:
+    async with running(store, notifier, "one") as keeper:
         holder = asyncio.create_task(hold())
         await held.wait()
         keeper._holds[NAME].fail(LeaseLostError("Another process took over."))
@@ -132,14 +132,14 @@ async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: Store)
 
 
 async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: Store) -> None:
-    bell = Notifier()
+    notifier = Notifier()
     await a_debate(store)
 
     async def ask() -> None:
         await store.debates.ask_stop(DEBATE, "enough")
-        bell.ring("stop")
+        notifier.publish("stop")
 
-    async with running(store, bell, "one") as keeper:
+    async with running(store, notifier, "one") as keeper:
         with pytest.raises(StoppedError, match="enough"):
             await hold_until_interrupted(keeper, ask)
 
@@ -148,15 +148,15 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
     store: Store,
 ) -> None:
     """A debate that began, or wrote down its end, just then was left to nobody."""
-    bell = Notifier()
+    notifier = Notifier()
 
     async def look_all_the_time() -> None:
         while True:
-            bell.ring("stop")
+            notifier.publish("stop")
             await asyncio.sleep(0)
 
     looking = asyncio.create_task(look_all_the_time())
-    async with running(store, bell, "one") as keeper:
+    async with running(store, notifier, "one") as keeper:
         for _ in range(30):
             async with keeper.hold(NAME):
                 await asyncio.sleep(0.002)
@@ -164,11 +164,11 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
 
 
 async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: Store) -> None:
-    bell = Notifier()
+    notifier = Notifier()
     await a_debate(store)
     await store.debates.ask_stop(DEBATE, "enough")
-    async with running(store, bell, "one") as keeper, keeper.hold(NAME, stoppable=False):
-        bell.ring("stop")
+    async with running(store, notifier, "one") as keeper, keeper.hold(NAME, stoppable=False):
+        notifier.publish("stop")
         await asyncio.sleep(0.1)
 
 
@@ -239,19 +239,19 @@ async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
     shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It paid for calls that another process, which had taken over, paid for too."""
-    hours, bell, cut_off = Hours(), Notifier(), asyncio.Event()
+    hours, notifier, cut_off = Hours(), Notifier(), asyncio.Event()
 
     async def hang(holder: str, seconds: float) -> dict[str, int]:
         cut_off.set()
         return await asyncio.Future()
 
     monkeypatch.setattr("engine.fleet.leases.WATCH_SECONDS", 0.001)
-    keeper = LeaseManager(shared, bell, "one", hours)
+    keeper = LeaseManager(shared, notifier, "one", hours)
     renewing = asyncio.create_task(keeper.run())
 
     async def time_passes() -> None:
         monkeypatch.setattr(shared.leases, "renew", hang)
-        bell.ring("stop")
+        notifier.publish("stop")
         await cut_off.wait()
         hours.now += LEASE_SECONDS - 0.1
         await asyncio.sleep(0.02)  # nothing happens before the lease runs out
@@ -268,7 +268,7 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
     shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer that took long says nothing about the time since."""
-    hours, bell, renewed = Hours(), Notifier(), asyncio.Event()
+    hours, notifier, renewed = Hours(), Notifier(), asyncio.Event()
     renew = shared.leases.renew
 
     async def answer_late(holder: str, seconds: float) -> dict[str, int]:
@@ -278,11 +278,11 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
         renewed.set()
         return epochs
 
-    keeper = LeaseManager(shared, bell, "one", hours)
+    keeper = LeaseManager(shared, notifier, "one", hours)
     renewing = asyncio.create_task(keeper.run())
     async with keeper.hold(NAME) as lease:
         monkeypatch.setattr(shared.leases, "renew", answer_late)
-        bell.ring("stop")
+        notifier.publish("stop")
         await renewed.wait()
         await asyncio.sleep(0)
         keeper.check_lease(lease)

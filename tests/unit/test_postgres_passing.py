@@ -86,8 +86,10 @@ async def test_a_database_that_cannot_be_used_now_ends_no_debate(
     order = Order(platform="series", community="club", place="lobby", topic="Tea beats coffee")
     debate = (await line.service.start(order, DEFAULTS)).debate.id
     await database.write(lambda c: c.driver.execute(SHORT_OF.format(state=state), prepare=False))
-    bell = Notifier()
-    running = Runner(store, models, LeaseManager(store, bell, "one"), bell).run_debate(debate)
+    notifier = Notifier()
+    running = Runner(store, models, LeaseManager(store, notifier, "one"), notifier).run_debate(
+        debate
+    )
     if ends:
         await running
     else:
@@ -108,7 +110,7 @@ async def test_a_process_goes_by_the_databases_clock_from_its_first_look(
     monkeypatch.setattr(postgres, "SHARED_TIME", shared)
     for module in ("engine.values.ports", "adapters.database.postgres"):
         monkeypatch.setattr(f"{module}.machine_now", lambda: real() + timedelta(minutes=5))
-    await asyncio.to_thread(database.peek)  # as a start does, before anything is written
+    await asyncio.to_thread(database.inspect)  # as a start does, before anything is written
     assert abs(utc_now() - real()) < timedelta(seconds=1)
 
 
@@ -125,14 +127,16 @@ async def test_a_newer_versions_debate_does_not_end_a_process_that_queues(
 async def test_a_newer_versions_debate_is_left_to_its_processes(
     database: SqlDatabase, store: Store
 ) -> None:
-    models, bell = open_models({}), Notifier()
+    models, notifier = open_models({}), Notifier()
     line = MainLine(store, models, load_prompts(), (), role=Role.GATEWAY)
     order = Order(platform="series", community="club", place="lobby", topic="Tea beats coffee")
     debate = (await line.service.start(order, DEFAULTS)).debate
     version = f'"format_version":{debate.setup.format_version}'
     later = "UPDATE debates SET setup = replace(setup, :was, :now)"
     assert await database.run(later, was=version, now='"format_version":99')
-    await Runner(store, models, LeaseManager(store, bell, "one"), bell).run_debate(debate.id)
+    await Runner(store, models, LeaseManager(store, notifier, "one"), notifier).run_debate(
+        debate.id
+    )
     await models.aclose()
     assert (await store.debates.get(debate.id)).status.live
     assert await store.leases.held("debate/", "two") == {}

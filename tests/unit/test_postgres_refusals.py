@@ -104,7 +104,7 @@ async def test_a_role_that_may_not_create_tables_leaves_an_empty_database(
     said = await refusal(empty_url.replace("postgres@", f"{plain_role}@"), migrate)
     assert "permission denied for schema public. Give its role" in said
     async with opened(empty_url) as database:
-        assert database.peek() == (frozenset(), None, None)
+        assert database.inspect() == (frozenset(), None, None)
 
 
 async def test_a_full_disk_is_a_sentence_and_what_was_stored_stays(
@@ -129,12 +129,12 @@ async def test_tables_of_another_program_are_left_alone(
 ) -> None:
     async with opened(empty_url) as database:
         await database.run("CREATE TABLE orders (id INTEGER)")
-        before = database.peek()
+        before = database.inspect()
     said = await refusal(empty_url, use)
     assert "belongs to another program" in said
     assert "point ROSTRUM_DATABASE_URL at another database." in said
     async with opened(empty_url) as database:
-        assert database.peek() == before
+        assert database.inspect() == before
 
 
 @pytest.mark.parametrize("use", USES)

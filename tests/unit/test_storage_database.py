@@ -233,15 +233,15 @@ async def test_reads_do_not_wait_for_a_write(notes: SqlDatabase) -> None:
 async def test_a_glance_goes_with_the_writes_under_way_and_alone_without_any(
     notes: SqlDatabase,
 ) -> None:
-    assert await notes.glance(NUMBERS) == []
+    assert await notes.read_fast(NUMBERS) == []
     writing = asyncio.gather(*(notes.run(INSERT, id=n) for n in range(3)))
     await asyncio.sleep(0)
     commits = frames(notes.path)
-    assert await notes.glance(NUMBERS) == [(0,), (1,), (2,)]  # with what was asked before it
+    assert await notes.read_fast(NUMBERS) == [(0,), (1,), (2,)]  # with what was asked before it
     await writing
     assert frames(notes.path) - commits == 1
     reader = SqlDatabase(f"sqlite+aiosqlite:///{notes.path}", writable=False)
-    assert await reader.glance(NUMBERS) == [(0,), (1,), (2,)]
+    assert await reader.read_fast(NUMBERS) == [(0,), (1,), (2,)]
     await reader.close()
 
 

@@ -317,11 +317,11 @@ async def test_thumbs_are_read_until_the_platform_answers(poll: Poll, venue: Lis
         await give(poll, message, "ann")
     async with poll.watching(), asyncio.timeout(HANG_SECONDS):
         while venue.read.count(message) < 12:  # more often than it is asked at once
-            poll.window.bell.ring(f"thumbs/{PLATFORM}")
+            poll.window.notifier.publish(f"thumbs/{PLATFORM}")
             await asyncio.sleep(0.005)
         venue.failing = {}
         while not await poll.store.votes.events(poll.debate_id, Question.TURN):
-            poll.window.bell.ring(f"thumbs/{PLATFORM}")
+            poll.window.notifier.publish(f"thumbs/{PLATFORM}")
             await asyncio.sleep(0.005)
     assert await labels(poll) == [("ann", 1, "up")]
 

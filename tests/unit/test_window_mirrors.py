@@ -16,7 +16,7 @@ from engine.store import DeliveryState, Lease, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import StoreError, VenueAwayError
 from engine.values.messages import Notice, VoteClosed
-from tests.doubles.poll import OPTIONS, HandSetClock, WatchedBell, watcher
+from tests.doubles.poll import OPTIONS, HandSetClock, WatchedNotifier, watcher
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.kit import HANG_SECONDS, NO_CAPS, ballot, make_setup, new_debate, record_of, verdict
 
@@ -73,14 +73,16 @@ class Pair:
     async def look(self, looks: int = 3) -> None:
         """Let a window look at what is due, a few times."""
         window = watcher(self.store, self.venue, self.clock)
+        notifier = window.notifier
+        assert isinstance(notifier, WatchedNotifier)
         self.venue.listener = window.hearing.hear
         task = asyncio.create_task(window.run())
         try:
             for _ in range(looks):
-                window.bell.ring("votes/memory")
+                notifier.publish("votes/memory")
                 await asyncio.sleep(0.01)
                 async with asyncio.timeout(HANG_SECONDS):
-                    while isinstance(window.bell, WatchedBell) and not window.bell.quiet:  # noqa: ASYNC110
+                    while not notifier.quiet:  # noqa: ASYNC110
                         await asyncio.sleep(0.001)
         finally:
             task.cancel()

@@ -1,4 +1,4 @@
-"""The bell across processes: prompt while its connection lives, and missed by no one without it."""
+"""Notifications across processes: prompt while the connection lives, and missed by no one."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
 
 @asynccontextmanager
 async def ringing(url: str, direct: str, sender: str) -> AsyncIterator[Notifier]:
-    """A process's bell, joined with those of others."""
-    database, bell = SqlDatabase(url), Notifier()
-    carrying = asyncio.create_task(NotificationExchange(direct, database, bell, sender).run())
+    """A process's notifier, joined with those of others."""
+    database, notifier = SqlDatabase(url), Notifier()
+    carrying = asyncio.create_task(NotificationExchange(direct, database, notifier, sender).run())
     try:
-        yield bell
+        yield notifier
     finally:
         carrying.cancel()
         await asyncio.gather(carrying, return_exceptions=True)
@@ -56,15 +56,15 @@ async def ringing(url: str, direct: str, sender: str) -> AsyncIterator[Notifier]
 async def heard(here: Notifier, there: Notifier, key: str, seconds: float = 10.0) -> None:
     """Ring here until it is heard there: a process may still be on its way to listen."""
 
-    async def ring() -> None:
+    async def publish() -> None:
         while True:
-            here.ring("votes", key)
+            here.publish("votes", key)
             await asyncio.sleep(0.05)
 
-    ringing = asyncio.create_task(ring())
+    ringing = asyncio.create_task(publish())
     try:
         async with asyncio.timeout(seconds):
-            while key not in await there.collect("votes", 0.5):
+            while key not in await there.wait("votes", 0.5):
                 pass
     finally:
         ringing.cancel()
@@ -77,13 +77,13 @@ async def test_a_ring_is_heard_in_other_processes_and_not_again_in_its_own(
     async with ringing(url, url, "one") as one, ringing(url, url, "two") as two:
         await heard(one, two, "a")
         await heard(two, one, "b")
-        one.ring("votes", "mine")
+        one.publish("votes", "mine")
         await heard(one, two, "after it")
-        await one.collect("votes", 0.001)
-        assert "mine" not in await one.collect("votes", 0.1)
-        ended = asyncio.create_task(two.collect("ended/x", 60))
+        await one.wait("votes", 0.001)
+        assert "mine" not in await one.wait("votes", 0.1)
+        ended = asyncio.create_task(two.wait("ended/x", 60))
         await asyncio.sleep(0)
-        one.wake("ended/x")
+        one.notify("ended/x")
         assert await asyncio.wait_for(ended, 5) == set()
 
 
@@ -93,8 +93,8 @@ async def test_a_ring_takes_a_few_milliseconds(postgres: PostgresDouble, name: s
         await heard(one, two, "a")
         for number in range(30):
             began = perf_counter()
-            one.ring("votes", f"n{number}")
-            while f"n{number}" not in await two.collect("votes", 5):
+            one.publish("votes", f"n{number}")
+            while f"n{number}" not in await two.wait("votes", 5):
                 pass
             times.append(perf_counter() - began)
     assert median(times) < MOST_SECONDS
@@ -111,9 +111,9 @@ async def test_a_bell_whose_connection_is_cut_rings_again_by_itself(
             await heard(one, two, "a")
             wire.cut()
             await asyncio.sleep(0.1)
-            one.ring("votes", "unheard")
+            one.publish("votes", "unheard")
             await asyncio.sleep(0.3)
-            assert "unheard" not in await two.collect("votes", 0.001)
+            assert "unheard" not in await two.wait("votes", 0.001)
             wire.mend()
             await heard(one, two, "b")
 
