@@ -19,7 +19,7 @@ from engine.prompts.library import Prompts
 from engine.run.plan import MOST_JUDGES, check_prices
 from engine.stage.stage import PersonTurn, Stage
 from engine.stage.steps import Pace, Steps
-from engine.store import Caps, Journaled, Judging, Lease, Note, Post, Store
+from engine.store import Caps, Journaled, Judging, Note, Post, Store
 from engine.values.debate import (
     Debate,
     Model,
@@ -110,13 +110,7 @@ async def judge_again(
         raise UsageError(f"The format {script.name} has no judge of its own.")
     if not 0 < len(judges) <= MOST_JUDGES:
         raise UsageError(f"Name from 1 to {MOST_JUDGES} judges, for example --judges online/x.")
-    async with keeper.hold(f"debate/{debate.id}") as lease:
-        judging = await store.journal.open_judging(lease, debate.id, judges)
-        if judging.found is None:
-            found = await _hold(debate, judging, caps, store, models, keeper, lease)
-            await store.journal.close_judging(lease, debate.id, judging.number, found)
-            judging = judging.model_copy(update={"found": found})
-    return judging
+    return await _judge(debate, judges, None, caps, store, models, keeper)
 
 
 @dataclass(slots=True)
@@ -153,43 +147,61 @@ async def read_again(
     _check_closed(debate)
     if not jurors:
         raise UsageError("Name at least one juror, for example --jurors online/x.")
-    async with keeper.hold(f"debate/{debate.id}", patient=True) as lease:
-        judging = await store.journal.open_judging(lease, debate.id, jurors, mode)
-        if judging.found is None:
-            found = await _read(debate, judging, caps, store, models, keeper, lease)
-            await store.journal.close_judging(lease, debate.id, judging.number, found)
-            judging = judging.model_copy(update={"found": found})
-    return judging
+    return await _judge(debate, jurors, mode, caps, store, models, keeper)
 
 
-async def _read(
+async def _judge(
     debate: Debate,
-    judging: Judging,
+    judges: Sequence[Model],
+    mode: PanelMode | None,
     caps: Caps,
     store: Store,
     models: Models,
     keeper: LeaseManager,
-    lease: Lease,
+) -> Judging:
+    """Ask judges, or jurors in a `mode`, and store what they find; once for the same ones."""
+    async with keeper.hold(f"debate/{debate.id}", patient=mode is not None) as lease:
+        judging = await store.journal.open_judging(lease, debate.id, judges, mode)
+        if judging.found is not None:
+            return judging
+        journaled = await store.journal.load(debate.id)
+        prices = {judge.ref: await models.price(judge) for judge in judging.judges}
+        check_prices(prices, caps)
+        setup = _setup(debate, judging, prices, caps, journaled.spent)
+        debate = debate.model_copy(update={"setup": setup})
+        steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+        prompts = Prompts(await store.debates.templates(setup.templates))
+        ask = _ask_judges if mode is None else _ask_jurors
+        try:
+            found = await ask(debate, judging, journaled, steps, prompts)
+        finally:
+            await steps.flush()
+        await store.journal.close_judging(lease, debate.id, judging.number, found)
+        return judging.model_copy(update={"found": found})
+
+
+async def _ask_judges(
+    debate: Debate, judging: Judging, journaled: Journaled, steps: Steps, prompts: Prompts
 ) -> Note:
-    journaled = await store.journal.load(debate.id)
-    prices = {juror.ref: await models.price(juror) for juror in judging.judges}
-    check_prices(prices, caps)
-    setup = _setup(debate.setup, debate.request.judges, prices, caps, journaled.spent)
-    setup = setup.model_copy(update={"panel": later_panel(debate, judging)})
-    debate = debate.model_copy(update={"setup": setup})
-    steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
-    prompts = Prompts(await store.debates.templates(setup.templates))
+    desk = _SecondDesk(steps, journaled, judging.prefix)
+    # A captain that could not be asked is not asked now; a judge that could not, is.
+    silent = {step: why for step, why in journaled.unanswered.items() if not step.startswith(JUDGE)}
+    script = format_of(debate.request.format, debate.setup.format_version)
+    await script.hold(Stage(debate.setup, prompts, desk, script.length(debate.request), silent))
+    return desk.found()
+
+
+async def _ask_jurors(
+    debate: Debate, judging: Judging, journaled: Journaled, steps: Steps, prompts: Prompts
+) -> Note:
+    desk, setup = _SecondDesk(steps, journaled), debate.setup
     script = format_of(debate.request.format, setup.format_version)
-    desk = _SecondDesk(steps, journaled)
     floor = Stage(setup, prompts, desk, script.length(debate.request), journaled.unanswered)
     await script.hold(floor)
     scribe, asked = open_transcript(debate), LaterJurors(steps, judging.prefix)
     scribe.sources = named(floor.sources)
     judged = script.judged(tuple(floor.turns))
-    try:
-        verdict, ballots = await hold_panel(debate, judged, prompts, asked, scribe)
-    finally:
-        await steps.flush()
+    verdict, ballots = await hold_panel(debate, judged, prompts, asked, scribe)
     if asked.passing is not None:
         raise asked.passing
     of_panel = {"panel": judging.number}
@@ -224,42 +236,17 @@ def _check_closed(debate: Debate) -> None:
         )
 
 
-async def _hold(
-    debate: Debate,
-    judging: Judging,
-    caps: Caps,
-    store: Store,
-    models: Models,
-    keeper: LeaseManager,
-    lease: Lease,
-) -> Note:
-    journaled = await store.journal.load(debate.id)
-    prices = {judge.ref: await models.price(judge) for judge in judging.judges}
-    check_prices(prices, caps)
-    setup = _setup(debate.setup, judging.judges, prices, caps, journaled.spent)
-    debate = debate.model_copy(update={"setup": setup})
-    steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
-    desk = _SecondDesk(steps, journaled, judging.prefix)
-    prompts = Prompts(await store.debates.templates(setup.templates))
-    # A captain that could not be asked is not asked now; a judge that could not, is.
-    silent = {step: why for step, why in journaled.unanswered.items() if not step.startswith(JUDGE)}
-    script = format_of(debate.request.format, setup.format_version)
-    try:
-        await script.hold(Stage(setup, prompts, desk, script.length(debate.request), silent))
-    finally:
-        await steps.flush()
-    return desk.found()
-
-
 def _setup(
-    setup: Setup,
-    judges: Sequence[Model],
-    prices: dict[str, Price | None],
-    caps: Caps,
-    spent: float,
+    debate: Debate, judging: Judging, prices: dict[str, Price | None], caps: Caps, spent: float
 ) -> Setup:
-    """Return the debate's setup with other judges, who may spend as much as a debate may."""
-    cap = None if caps.debate_usd is None else spent + caps.debate_usd
-    request = setup.request.model_copy(update={"judges": tuple(judges)})
-    changed = {"request": request, "prices": setup.prices | prices, "cap_usd": cap}
+    """Return the debate's setup with other judges or jurors, with a whole debate's cap for them."""
+    setup = debate.setup
+    changed: dict[str, object] = {
+        "prices": setup.prices | prices,
+        "cap_usd": None if caps.debate_usd is None else spent + caps.debate_usd,
+    }
+    if judging.mode is None:
+        changed["request"] = setup.request.model_copy(update={"judges": judging.judges})
+    else:
+        changed["panel"] = later_panel(debate, judging)
     return setup.model_copy(update=changed)
