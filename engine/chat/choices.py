@@ -117,7 +117,8 @@ async def _expect(
         seed=0,
     )
     try:
-        return (await context.service.quote(order, defaults, ordinal=0)).expected
+        _, expected, _ = await context.service.quote(order, defaults, ordinal=0)
+        return expected
     except (UsageError, BudgetError):
         return None
 

@@ -6,8 +6,8 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 from ulid import ULID
@@ -79,22 +79,6 @@ class Started(Value):
     warnings: tuple[str, ...] = ()
 
 
-class Quote(NamedTuple):
-    """What a debate would be, what it would take, and the tokens of each model's longest prompt."""
-
-    setup: Setup
-    expected: Estimate
-    longest: Mapping[str, int]
-
-
-class Plan(NamedTuple):
-    """A debate about to be stored, and its estimate."""
-
-    new: NewDebate
-    expected: Estimate
-    prompts: Prompts
-
-
 @dataclass(slots=True)
 class Service:
     """The engine's front: validates, stores, and hands over to the dispatcher."""
@@ -131,6 +115,7 @@ class Service:
         check_allowed(defaults, order.platform, order.community)
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = _requested(order, defaults, seed)
+        prompts = templates_of(self.prompts, request, defaults)
         guest = await self.guests.named(order) if request.guest else None
         swapped = None
         if order.mirror:
@@ -139,38 +124,38 @@ class Service:
             check_mirrored(script.name, script.roles(request.options), request)
             swapped = exchange(request)
         moderation = await self._moderate(order, texts_of(request))
-        plans = [await self._plan(request, script, order, defaults, seed, moderation, guest=guest)]
+        asked = (script, prompts, order, defaults, seed, moderation)
+        plans = [await self._plan(request, *asked, guest=guest)]
+        new, expected = plans[0]
         if swapped is not None:
-            plans.append(
-                await self._plan(
-                    swapped,
-                    script,
-                    order,
-                    defaults,
-                    seed,
-                    moderation,
-                    mirror_of=plans[0].new.id,
-                )
-            )
-        for plan in plans:
-            await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
-        posts = [(one.new, [_announce(one.new, one.expected, order.rematch)]) for one in plans]
+            plans.append(await self._plan(swapped, *asked, mirror_of=new.id))
+            expected = expected.beside(plans[1][1])
+        await self.store.debates.keep_templates(prompts.digest, prompts.texts)
+        posts = [(one, [_announce(one, usual, order.rematch)]) for one, usual in plans]
         debates = await self.store.debates.create(posts, defaults.caps)
-        for debate, plan in zip(debates, plans, strict=True):
+        for debate, (_, usual) in zip(debates, plans, strict=True):
             await self.dispatcher.submit(debate.id)
             self.notifier.publish(f"outbox/{debate.platform}", debate.id)
             log.info(
                 "debate queued",
                 debate=debate.id,
                 format=debate.request.format,
-                calls=plan.expected.calls,
+                calls=usual.calls,
             )
-        return _started(debates, plans)
+        return Started(
+            debate=debates[0],
+            mirror=debates[1] if swapped is not None else None,
+            estimate=expected,
+            # One who names themselves has agreed.
+            waits=guest is not None and guest.user != new.user,
+            warnings=_warnings(new),
+        )
 
     async def _plan(
         self,
         request: Request,
         script: Format,
+        prompts: Prompts,
         order: Order,
         defaults: Defaults,
         seed: int,
@@ -178,15 +163,12 @@ class Service:
         *,
         mirror_of: str | None = None,
         guest: NewGuest | None = None,
-    ) -> Plan:
+    ) -> tuple[NewDebate, Estimate]:
         """Freeze, price and estimate a debate. Raises BudgetError if it is too expensive."""
-        prompts = templates_of(self.prompts, request, defaults)
         number = await self.store.debates.next_number()
         ordinal = number if order.series is None else order.series.ordinal
-        costs = await self._costs(order, defaults)
-        asked = (request, script, order, defaults, prompts)
-        frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
-        setup, expected, _ = await self._estimate(frozen, script, prompts, defaults.caps)
+        asked = (request, script, prompts, order, defaults, seed)
+        setup, expected = await self._estimate(*asked, ordinal)
         setup = setup.model_copy(update={"mirror_of": mirror_of, "moderation": moderation})
         new = NewDebate(
             id=self.new_id(),
@@ -201,7 +183,7 @@ class Service:
             series_key=order.series and order.series.key,
             guest=guest,
         )
-        return Plan(new, expected, prompts)
+        return new, expected
 
     async def _moderate(self, order: Order, texts: Sequence[str]) -> Moderation | None:
         """Ask about what people read; the topics of a series before no one are its operator's."""
@@ -225,18 +207,19 @@ class Service:
 
         return await moderate(self.moderator, texts, refusal)
 
-    async def quote(self, order: Order, defaults: Defaults, ordinal: int) -> Quote:
-        """Return what a debate would be and take, storing nothing.
+    async def quote(
+        self, order: Order, defaults: Defaults, ordinal: int
+    ) -> tuple[Setup, Estimate, Mapping[str, int]]:
+        """Return what a debate would be and take, and the tokens of each model's longest prompt.
 
-        Raises UsageError or BudgetError as `start` does.
+        Nothing is stored. Raises UsageError or BudgetError as `start` does.
         """
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = _requested(order, defaults, seed)
         prompts = templates_of(self.prompts, request, defaults)
-        costs = await self._costs(order, defaults)
-        asked = (request, script, order, defaults, prompts)
-        frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
-        return await self._estimate(frozen, script, prompts, defaults.caps)
+        asked = (request, script, prompts, order, defaults, seed)
+        setup, expected = await self._estimate(*asked, ordinal)
+        return setup, expected, await longest_prompts(setup, script, prompts)
 
     async def _costs(self, order: Order, defaults: Defaults) -> dict[str, float] | None:
         """Return what it takes to ask each juror; None where their prices do not matter."""
@@ -249,9 +232,19 @@ class Service:
         return weigh_costs(jurors, prices, defaults.value_per_usd)
 
     async def _estimate(
-        self, frozen: Callable[..., Setup], script: Format, prompts: Prompts, caps: Caps
-    ) -> Quote:
-        """Complete a setup with history, prices and reservation, and estimate it."""
+        self,
+        request: Request,
+        script: Format,
+        prompts: Prompts,
+        order: Order,
+        defaults: Defaults,
+        seed: int,
+        ordinal: int,
+    ) -> tuple[Setup, Estimate]:
+        """Freeze a setup with history, prices and reservation, and estimate it."""
+        asked = (request, script, order, defaults, prompts)
+        costs, caps = await self._costs(order, defaults), defaults.caps
+        frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
         setup = frozen(fit=await self.learner.fit(rehearsal=False))
         if setup.rehearsal:  # no history decides who sits
             setup = frozen(fit=await self.learner.fit(rehearsal=True))
@@ -259,8 +252,7 @@ class Service:
         setup = setup.model_copy(update={"prices": await self._price(models, caps)})
         pace = {model.ref: self.models.pace(model) for model in models}
         expected = await estimate(setup, script, prompts, pace)
-        longest = await longest_prompts(setup, script, prompts)
-        return Quote(reserve(setup, expected, caps), expected, longest)
+        return reserve(setup, expected, caps), expected
 
     async def resume(
         self, debate_id: str, caps: Caps, changes: Sequence[Replacement] = ()
@@ -375,18 +367,6 @@ def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Fo
 
         return repeat(order, order.rematch, defaults, seed)
     return complete(order, defaults, seed)
-
-
-def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
-    first = plans[0].new
-    return Started(
-        debate=debates[0],
-        mirror=debates[1] if len(debates) > 1 else None,
-        estimate=reduce(Estimate.beside, (plan.expected for plan in plans)),
-        # One who names themselves has agreed.
-        waits=first.guest is not None and first.guest.user != first.user,
-        warnings=_warnings(first),
-    )
 
 
 def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:

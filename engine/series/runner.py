@@ -394,14 +394,14 @@ async def plan_series(series: Series, service: Service, installed: Defaults) -> 
     ]
     debates = choose(series).total()
     share = debates / len(quotes)
-    found = [quote.expected for quote in quotes]
+    found = [expected for _, expected, _ in quotes]
     costs = [one.usd for one in found if one.usd is not None]
-    most = [quote.setup.reserved_usd for quote in quotes]
+    most = [setup.reserved_usd for setup, _, _ in quotes]
     known = len(costs) == len(found)
     cap = series.limits.usd
     if cap is not None and not known:
         check_prices(
-            dict(chain.from_iterable(quote.setup.prices.items() for quote in quotes)), CAPPED
+            dict(chain.from_iterable(setup.prices.items() for setup, _, _ in quotes)), CAPPED
         )
     if cap is not None and cap < min(costs):
         raise UsageError(
@@ -420,8 +420,8 @@ async def plan_series(series: Series, service: Service, installed: Defaults) -> 
         hours=share * sum(one.minutes for one in found) / 60 / series.limits.debates_at_once,
         sampled=len(quotes),
         longest_prompts={
-            ref: max(quote.longest.get(ref, 0) for quote in quotes)
-            for ref in dict.fromkeys(chain.from_iterable(quote.longest for quote in quotes))
+            ref: max(longest.get(ref, 0) for _, _, longest in quotes)
+            for ref in dict.fromkeys(chain.from_iterable(longest for _, _, longest in quotes))
         },
         ends_early=any(find_format(one.format or "").ends_early for one in series.formats),
     )
