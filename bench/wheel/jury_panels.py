@@ -186,7 +186,7 @@ class Product:
         ballots: list[Ballot] = []
         while readings := next_readings(setup, SIDES, ballots):
             ballots += [case.read(reading, at[reading.juror.ref]) for reading in readings]
-        return ballots, aggregate(setup, SIDES, ballots).verdict
+        return ballots, aggregate(setup, SIDES, ballots)[0]
 
     def _seat(self, case: Case, ordinal: int) -> PanelSetup:
         setup = seat_panel(

@@ -25,7 +25,7 @@ from engine.values.messages import Estimate
 from engine.values.ports import Models
 
 MOST_PAIRS = 500
-NO_HISTORY = PanelFit({}, None, 0.9)
+NO_HISTORY = PanelFit()
 ORDER = Order(
     platform="check", community="check", place="", topic="Cities should close their centres to cars"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ulid import ULID
@@ -28,12 +28,12 @@ from engine.run.calibration import (
     plan_questions,
     price_questions,
 )
-from engine.run.learning import LEASE, LEASE_SECONDS, CachedFit, Learner
+from engine.run.learning import LEASE, LEASE_SECONDS, Learner
 from engine.run.plan import Defaults, check_prices
 from engine.stats.jurors import FitView, view_fit
 from engine.store import Caps, NewDebate, Store
 from engine.store.learning import SESSION, Learnt
-from engine.values.debate import Model, PanelSetup, Request, Setup
+from engine.values.debate import Fit, JurorHistory, Model, PanelSetup, Request, Setup
 from engine.values.errors import UsageError
 from engine.values.ports import utc_now
 from engine.values.text import dollars
@@ -75,15 +75,15 @@ async def run_calibrate(wanted: CalibrateOptions) -> None:
         made_up = any(one.rehearsal for one in known) or _made_up(settings.jurors, cases)
         fitted = await learner.fit_now(rehearsal=made_up)
         evidence = await joints.store.learning.evidence(rehearsal=made_up)
-    model = fitted.figures.model
-    view = view_fit(model, fitted.number, utc_now(), evidence) if model.jurors else None
+    model = fitted.model or Fit()
+    view = view_fit(model, model.number, utc_now(), evidence) if model.jurors else None
     if wanted.as_json:
-        print_json(_to_json(wanted.source, fitted, view, progress))
+        print_json(_to_json(wanted.source, model.number, fitted.history, view, progress))
     else:
         counts = {"ballots": evidence.readings, "learnt": evidence.learnt_ballots}
         print(
             "Fit {number} rests on {ballots:,} ballots, {learnt:,} of them from elsewhere.".format(
-                number=fitted.number, **counts
+                number=model.number, **counts
             )
         )
         if view is not None:
@@ -217,15 +217,18 @@ def _introduction(
 
 
 def _to_json(
-    source: str, fitted: CachedFit, view: FitView | None, progress: CalibrationProgress
+    source: str,
+    number: int,
+    history: Mapping[str, JurorHistory],
+    view: FitView | None,
+    progress: CalibrationProgress,
 ) -> dict[str, Any]:
-    history = {ref: one.model_dump(mode="json") for ref, one in fitted.figures.history.items()}
     return {
         "schema_version": SCHEMA_VERSION,
         "source": source,
-        "fit": fitted.number,
+        "fit": number,
         "asked": progress.asked,
         "missing": progress.missing,
-        "jurors": history,
+        "jurors": {ref: one.model_dump(mode="json") for ref, one in history.items()},
         "panel": view.model_dump(mode="json") if view else None,
     }

@@ -14,7 +14,7 @@ from bot.console import TableConsole, print_json
 from bot.reading import read_store
 from bot.record.filters import check_series, read_formats, read_languages
 from bot.settings.load import load_store_settings
-from engine.run.learning import read_figures
+from engine.run.learning import read_fit
 from engine.stats.agreement import (
     Agreement,
     Anchoring,
@@ -220,14 +220,14 @@ async def _view_jurors(
     """
     for kind in (False, True)[: 1 + rehearsal]:
         stored = await learning.newest(rehearsal=kind)
-        figures = stored and read_figures(stored)
-        if stored and figures and figures.model.jurors:
+        fitted = read_fit(stored)
+        if stored and fitted and fitted.model and fitted.model.jurors:
             usd = {
                 one.juror: one.usd / one.ballots
                 for one in agreement.jurors
                 if one.usd is not None and one.ballots
             }
-            return view_fit(figures.model, stored.number, stored.made_at, stored.evidence, usd)
+            return view_fit(fitted.model, stored.number, stored.made_at, stored.evidence, usd)
     return None
 
 

@@ -37,13 +37,6 @@ UNKNOWN = JurorHistory()
 UNPROVEN = N_("these jurors have not yet shown that they see more than order or chance")
 
 
-class Aggregate(NamedTuple):
-    """The panel's verdict, and the ballots with their signals and weights."""
-
-    verdict: Verdict
-    ballots: tuple[Ballot, ...]
-
-
 class _Chances(NamedTuple):
     """A probability for each contender, and by how much the first leads.
 
@@ -61,7 +54,7 @@ class _Chances(NamedTuple):
 
 def aggregate(
     setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]
-) -> Aggregate:
+) -> tuple[Verdict, tuple[Ballot, ...]]:
     """Return the verdict of a panel, and its ballots with signal, weight, pos and sd filled in.
 
     Invalid ballots and audits decide nothing. The result does not depend on the order in which
@@ -101,7 +94,7 @@ def aggregate(
         gain=standing.gain if standing else None,
         readings=readings,
     )
-    return Aggregate(verdict, measured)
+    return verdict, measured
 
 
 def ready_fit(setup: PanelSetup) -> Fit | None:

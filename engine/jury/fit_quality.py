@@ -79,7 +79,7 @@ def _place(
     own = skill[: len(jurors)]
     last = [math.log(fit.shared), math.log(fit.kin), sum(own) / (len(own) + 1)]
     start = np.array([*skill, *group, *scale, *last])
-    return said, minimise(said, start, ROUNDS).x
+    return said, minimise(said, start, ROUNDS)[0]
 
 
 def _hear_signals(fit: Fit, heard: Sequence[HeardDebate], at: dict[str, int]) -> Matrix:
@@ -172,7 +172,7 @@ def _compare(
             by_juror[one.juror].append(
                 model.signal(fitted, one.juror, one.orientation, one.margin, one.named)
             )
-        mean = model.posterior(fitted, {who: fmean(x) for who, x in by_juror.items()}).mean
+        mean, _, _ = model.posterior(fitted, {who: fmean(x) for who, x in by_juror.items()})
         z = _balance(history, rest)
         yield (_sign(mean) - _sign(z)) / 2 * _signal(history, told)
 

@@ -1,6 +1,6 @@
 """Fits the model of jurors to past debates; imports NumPy, so import it only to fit.
 
-Leans first, then what a verdict adds to a margin, then all variances and skills at once: the
+_Leans first, then what a verdict adds to a margin, then all variances and skills at once: the
 maximum of likelihood times prior (docs/statistics.md). Takes tens of milliseconds for a thousand
 debates; call it in a worker thread.
 """
@@ -52,7 +52,7 @@ MOST_ODDS = 4.0  # by which a juror's two orders speak for or against it; a loga
 STEADY, STEADY_PAIRS = 0.6, 20  # of a juror's own error what stays in the other order; pairs' worth
 
 
-class Ballots(NamedTuple):
+class _Ballots(NamedTuple):
     """All ballots as columns: debate, juror, orientation, margin, verdict, whether an audit."""
 
     debate: NDArray[np.int64]
@@ -62,15 +62,15 @@ class Ballots(NamedTuple):
     v: Vector
     audit: Flags
 
-    def take(self, rows: Flags) -> Ballots:
+    def take(self, rows: Flags) -> _Ballots:
         """Return some of the ballots."""
-        return Ballots(
+        return _Ballots(
             self.debate[rows], self.juror[rows], self.o[rows], self.m[rows], self.v[rows],
             self.audit[rows],
         )  # fmt: skip
 
 
-class Leans(NamedTuple):
+class _Leans(NamedTuple):
     """By juror: lean and its error, spread, lean of verdicts, ballots."""
 
     lean: Vector
@@ -127,7 +127,7 @@ def fit_jurors(heard: Sequence[HeardDebate], before: Fit | None = None) -> Fit:
     )
 
 
-def _list(heard: Sequence[HeardDebate], at: dict[str, int]) -> Ballots:
+def _list(heard: Sequence[HeardDebate], at: dict[str, int]) -> _Ballots:
     rows = [
         (number, at[one.juror], one.orientation, one.margin, one.named, one.audit)
         for number, debate in enumerate(heard)
@@ -135,12 +135,12 @@ def _list(heard: Sequence[HeardDebate], at: dict[str, int]) -> Ballots:
     ]
     table = np.array(rows, dtype=float).T
     whole = table[:2].astype(np.int64)
-    return Ballots(whole[0], whole[1], table[2], table[3], table[4], table[5] > 0)
+    return _Ballots(whole[0], whole[1], table[2], table[3], table[4], table[5] > 0)
 
 
 def _fit(
-    ballots: Ballots, human: Vector, kinship: Matrix, stakes: Vector, start: Vector | None
-) -> tuple[Leans, float, _Found]:
+    ballots: _Ballots, human: Vector, kinship: Matrix, stakes: Vector, start: Vector | None
+) -> tuple[_Leans, float, _Found]:
     """Fit leans, then what a verdict adds, then the model."""
     debates, jurors = len(human), len(kinship)
     leans = _fit_leans(ballots, jurors)
@@ -161,7 +161,7 @@ def _fit(
     return leans, worth, _Found(said, x, whole, sees, free)
 
 
-def _unlean(ballots: Ballots, leans: Leans) -> tuple[Vector, Vector]:
+def _unlean(ballots: _Ballots, leans: _Leans) -> tuple[Vector, Vector]:
     """Return margins in spreads and verdicts, both freed of the juror's lean."""
     off = ballots.m - ballots.o * leans.lean[ballots.juror]
     margins = np.clip(off / leans.spread[ballots.juror], -CLIP, CLIP)
@@ -220,11 +220,11 @@ def _iterate(free: Matrix, odds: Vector, chances: Vector) -> Vector:
     return chances
 
 
-def _sum(jurors: int, ballots: Ballots, values: Vector) -> Vector:
+def _sum(jurors: int, ballots: _Ballots, values: Vector) -> Vector:
     return np.bincount(ballots.juror, values, jurors).astype(np.float64)
 
 
-def _fit_leans(ballots: Ballots, jurors: int) -> Leans:
+def _fit_leans(ballots: _Ballots, jurors: int) -> _Leans:
     """Return each juror's lean, drawn toward the mean one as far as its own error asks for it.
 
     The variance of leans over jurors is fitted too (empirical Bayes; Efron and Morris 1975).
@@ -248,12 +248,12 @@ def _fit_leans(ballots: Ballots, jurors: int) -> Leans:
     usual = (off.sum() + PSEUDO * USUAL_SPREAD**2) / (n.sum() + PSEUDO)
     spread = np.sqrt((off + PSEUDO * usual) / (n + PSEUDO))
     named = _sum(jurors, ballots, ballots.o * ballots.v) / (n + PSEUDO)
-    return Leans(
+    return _Leans(
         lean, np.sqrt(between * (1 - share)), np.maximum(spread, SMALLEST_SPREAD), named, n
     )
 
 
-def _fit_worth(ballots: Ballots, margins: Vector, verdicts: Vector, debates: int) -> float:
+def _fit_worth(ballots: _Ballots, margins: Vector, verdicts: Vector, debates: int) -> float:
     """Return what naming a side adds to a margin, as the other jurors of its debates bear it out.
 
     A regression of the others' mean signal on both, drawn toward the usual worth.
@@ -271,7 +271,7 @@ def _fit_worth(ballots: Ballots, margins: Vector, verdicts: Vector, debates: int
 
 
 def _lay_out(
-    ballots: Ballots, values: Vector, shape: tuple[int, int], empty: float = math.nan
+    ballots: _Ballots, values: Vector, shape: tuple[int, int], empty: float = math.nan
 ) -> Matrix:
     """Return values by debate and juror, without audits; the mean of several, `empty` for none."""
     rows = ~ballots.audit
@@ -329,14 +329,14 @@ def _settle(said: JurorLikelihood, x: Vector) -> tuple[JurorLikelihood, Vector]:
     """
     grouped = (x[said.readers : 2 * said.readers] != 0).astype(float)
     kept = replace(said, cost=MEMBER_COST, grouped=grouped)
-    return kept, minimise(kept, x, POLISH).x
+    return kept, minimise(kept, x, POLISH)[0]
 
 
 def _search(said: JurorLikelihood, start: Vector) -> Vector:
     """Return the better of two minima: from here, and from the strongest group in the rest."""
     plain = minimise(said, start, ROUNDS, ROUGH)
-    herded = minimise(said, _suspect(said, plain.x), ROUNDS, ROUGH)
-    return min(plain, herded, key=lambda found: found.value).x.copy()
+    herded = minimise(said, _suspect(said, plain[0]), ROUNDS, ROUGH)
+    return min(plain, herded, key=lambda found: found[1])[0].copy()
 
 
 def _suspect(said: JurorLikelihood, x: Vector) -> Vector:
@@ -374,7 +374,7 @@ def _begin(before: Fit | None, jurors: Sequence[str]) -> Vector | None:
 
 
 def _find_changes(
-    found: _Found, ballots: Ballots, leans: Leans
+    found: _Found, ballots: _Ballots, leans: _Leans
 ) -> tuple[Vector, NDArray[np.int64]]:
     """Return by how many errors each juror's newer ballots differ, and the debate they begin at.
 
@@ -438,7 +438,7 @@ def _compare(found: _Found) -> tuple[Matrix, Matrix]:
 def _describe(
     jurors: Sequence[str],
     families: dict[str, str],
-    leans: Leans,
+    leans: _Leans,
     worth: float,
     found: _Found,
     changes: tuple[Vector, NDArray[np.int64]],
@@ -487,7 +487,7 @@ def _describe(
     )
 
 
-def _fit_steady(found: _Found, ballots: Ballots, leans: Leans, worth: float) -> float:
+def _fit_steady(found: _Found, ballots: _Ballots, leans: _Leans, worth: float) -> float:
     """Return the share of a juror's own error that stays when it reads in the other order.
 
     From the differences of able jurors' signals in the two orders of a debate, audits included,

@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from engine.jury.aggregate import UNKNOWN, margins, signals
-from engine.jury.roster import FitFigures, PanelFit
+from engine.jury.roster import PanelFit
 from engine.jury.rubric import find_rubric
 from engine.jury.sight import hear
 from engine.jury.tracking import fit_slope, track
@@ -75,7 +75,11 @@ def fit(past: Iterable[PastDebate]) -> PanelFit:
         )
         for juror, item in offsets.items()
     }
-    return PanelFit(history, _correlate_pairs(voices), _fit_slope(debates, firsts))
+    return PanelFit(
+        history=history,
+        correlation=_correlate_pairs(voices),
+        slope=_fit_slope(debates, firsts),
+    )
 
 
 def _read(debate: PastDebate) -> Iterator[_Seen]:
@@ -179,7 +183,7 @@ def _fit_slope(debates: Sequence[PastDebate], firsts: Sequence[str | None]) -> f
 FEWEST_CHANGED = 25  # ballots by which a change that is known differs from a later one
 
 
-def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> FitFigures:
+def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> PanelFit:
     """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
 
     Without a ballot the model knows nothing yet.
@@ -193,12 +197,7 @@ def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> FitFigures
         heard = hear(past)
         model = with_errors(fit_jurors(heard, before), heard)
         model = model.model_copy(update={"ahead": compare_rules(past)})
-    return FitFigures(
-        history=balanced.history,
-        correlation=balanced.correlation,
-        slope=balanced.slope,
-        model=model,
-    )
+    return balanced.model_copy(update={"model": model})
 
 
 def newly_drifted(before: Fit | None, now: Fit | None) -> dict[str, JurorFit]:

@@ -22,21 +22,16 @@ LONGEST = 1.0  # step of any parameter: the first directions are badly scaled
 HALVINGS = 30
 
 
-class Minimum(NamedTuple):
-    """The lowest point found."""
-
-    x: Vector
-    value: float
-
-
 class _Point(NamedTuple):
     x: Vector
     value: float
     slope: Vector
 
 
-def minimise(objective: Objective, start: Vector, rounds: int, tolerance: float = 1e-3) -> Minimum:
-    """Return a local minimum of a function that gives its value and gradient.
+def minimise(
+    objective: Objective, start: Vector, rounds: int, tolerance: float = 1e-3
+) -> tuple[Vector, float]:
+    """Return a local minimum of a function that gives its value and gradient, and its value there.
 
     Ends when no part of the gradient is larger than `tolerance`, or a step gains less than a
     ten-thousandth of it, as a share of the value.
@@ -55,7 +50,7 @@ def minimise(objective: Objective, start: Vector, rounds: int, tolerance: float 
         fell, point = point.value - following.value, following
         if fell < 1e-4 * tolerance * max(1.0, abs(point.value)):
             break
-    return Minimum(point.x, point.value)
+    return point.x, point.value
 
 
 def _direct(slope: Vector, steps: deque[tuple[Vector, Vector]]) -> Vector:

@@ -31,7 +31,7 @@ SCALE_SD = 0.3
 PEOPLE, PEOPLE_SD = 1.1, 0.3  # people's skill: a correlation of 0.74 with the truth
 
 
-class Same(NamedTuple):
+class _Same(NamedTuple):
     """Debates by their k jurors: shapes (panels, k), (panels,) and (k, k, panels)."""
 
     jurors: Numbers
@@ -49,7 +49,7 @@ class JurorLikelihood:
     of a part in the group; those who are not `grouped`, where that is given, have none.
     """
 
-    sums: Sequence[Same]
+    sums: Sequence[_Same]
     kinship: Matrix
     scale: Vector
     people: bool = False
@@ -201,7 +201,7 @@ def invert(matrices: Matrix) -> tuple[Matrix, Vector]:
     return found, size
 
 
-def gather(signals: Matrix) -> list[Same]:
+def gather(signals: Matrix) -> list[_Same]:
     """Sum up debates by who was heard; `signals` has a row for each and NaN for who was not."""
     heard = ~np.isnan(signals)
     counts = heard.sum(1)
@@ -215,5 +215,5 @@ def gather(signals: Matrix) -> list[Same]:
         for i in range(k):
             for j in range(k):
                 products[i, j] = np.bincount(group, x[:, i] * x[:, j], len(panels))
-        found.append(Same(panels, np.bincount(group).astype(float), products))
+        found.append(_Same(panels, np.bincount(group).astype(float), products))
     return found

@@ -27,14 +27,6 @@ POINTS = 40  # of the quadrature
 STANDARD = NormalDist()
 
 
-class Posterior(NamedTuple):
-    """What ballots say about the truth: its mean and variance, and the chance that A is better."""
-
-    mean: float
-    variance: float
-    p: float
-
-
 class PanelWeights(NamedTuple):
     """How the truth follows from some jurors' signals: mean = Σ weight · x."""
 
@@ -78,13 +70,16 @@ def signal(fit: Fit, juror: str, orientation: int, margin: float, named: float) 
     return clipped + fit.worth * (named - orientation * one.named)
 
 
-def posterior(fit: Fit, signals: Mapping[str, float]) -> Posterior:
-    """Return what jurors' signals say about the truth; without any it is a coin."""
+def posterior(fit: Fit, signals: Mapping[str, float]) -> tuple[float, float, float]:
+    """Return the truth's mean and variance given signals, and the chance that A is better.
+
+    Without any signal that is a coin.
+    """
     jurors = tuple(sorted(signals))
     panel = weigh(fit, jurors)
     terms = zip(panel.weights, jurors, strict=True)
     mean = math.fsum(weight * signals[juror] for weight, juror in terms)
-    return Posterior(mean, panel.variance, chance(mean, panel.variance))
+    return mean, panel.variance, chance(mean, panel.variance)
 
 
 def chance(mean: float, variance: float) -> float:

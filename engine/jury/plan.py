@@ -157,7 +157,7 @@ def _ask(
     setup: PanelSetup, contenders: tuple[str, ...], asked: int, deciding: Sequence[Ballot]
 ) -> tuple[JurorReading, ...]:
     """Return the next reading, if one is worth its call: in strict mode those in both orders."""
-    verdict = aggregate(setup, contenders, deciding).verdict
+    verdict, _ = aggregate(setup, contenders, deciding)
     orders = rotations(setup, contenders)
     if fit := ready_fit(setup):
         following = plot(fit, setup, deciding).readings

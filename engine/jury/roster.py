@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 from statistics import fmean
-from typing import NamedTuple
 
 from engine.blinding.identity import kin
 from engine.jury.aggregate import MOST_JURORS
@@ -162,22 +161,13 @@ def _spread_families(jurors: Sequence[Model]) -> tuple[Model, ...]:
     return tuple(juror for _, juror in sorted(dealt, key=lambda item: item[0]))
 
 
-class PanelFit(NamedTuple):
+class PanelFit(Value):
     """The figures for the next panel; `correlation` is between two jurors' signals.
 
     `model` is the fit of the model of jurors, None for a panel that is balanced by order alone.
     """
 
-    history: dict[str, JurorHistory]
-    correlation: float | None
-    slope: float
-    model: Fit | None = None
-
-
-class FitFigures(Value):
-    """A fit as it is stored: the figures of the balanced rule, and the model of the jurors."""
-
     history: Mapping[str, JurorHistory] = {}
     correlation: float | None = None
     slope: float = 0.9
-    model: Fit = Fit()
+    model: Fit | None = None

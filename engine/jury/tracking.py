@@ -28,7 +28,7 @@ CORRELATIONS = (0.05, 0.95)
 SLOPES = (0.2, 3.0)
 
 
-class Loading(NamedTuple):
+class _Loading(NamedTuple):
     """What moves a juror: by how much T does, and H, and the variance of the rest."""
 
     common: float
@@ -49,7 +49,7 @@ class _VotedDebate(NamedTuple):
     won: float
 
 
-class Look(NamedTuple):
+class _Look(NamedTuple):
     """How T and H follow from some jurors' signals: their means are linear in these."""
 
     t: tuple[float, ...]
@@ -155,12 +155,12 @@ def _gather(voices: Iterable[Mapping[str, float]]) -> Courts:
     return courts
 
 
-def _fit(courts: Courts) -> dict[str, Loading]:
+def _fit(courts: Courts) -> dict[str, _Loading]:
     """Return each juror's loadings, of greatest likelihood under the shrinkage."""
     jurors = sorted({juror for court in courts for juror in court})
     # Any start that tells jurors apart will do; the group's is found from here.
     loadings = {
-        juror: Loading(0.75, 0.3 if at % 2 else -0.3, 0.4) for at, juror in enumerate(jurors)
+        juror: _Loading(0.75, 0.3 if at % 2 else -0.3, 0.4) for at, juror in enumerate(jurors)
     }
     for _ in range(ROUNDS):
         sums = {juror: _Sums() for juror in jurors}
@@ -170,7 +170,7 @@ def _fit(courts: Courts) -> dict[str, Loading]:
     return loadings
 
 
-def _look(jurors: Sequence[str], loadings: Mapping[str, Loading]) -> Look:
+def _look(jurors: Sequence[str], loadings: Mapping[str, _Loading]) -> _Look:
     """Return how T and H follow from these jurors' signals; their prior is N(0, 1)."""
     known = [loadings[juror] for juror in jurors]
     common = [one.common / one.noise for one in known]
@@ -180,7 +180,7 @@ def _look(jurors: Sequence[str], loadings: Mapping[str, Loading]) -> Look:
     th = _dot(common, (one.group for one in known))
     whole = tt * hh - th * th
     tt, hh, th = hh / whole, tt / whole, -th / whole
-    return Look(
+    return _Look(
         t=tuple(tt * c + th * g for c, g in zip(common, group, strict=True)),
         h=tuple(th * c + hh * g for c, g in zip(common, group, strict=True)),
         tt=tt,
@@ -189,7 +189,7 @@ def _look(jurors: Sequence[str], loadings: Mapping[str, Loading]) -> Look:
     )
 
 
-def _add(sums: Mapping[str, _Sums], jurors: Sequence[str], heard: _Heard, look: Look) -> None:
+def _add(sums: Mapping[str, _Sums], jurors: Sequence[str], heard: _Heard, look: _Look) -> None:
     xt = [_dot(row, look.t) for row in heard.products]
     xh = [_dot(row, look.h) for row in heard.products]
     tt = _dot(look.t, xt) + heard.n * look.tt
@@ -211,21 +211,21 @@ def _dot(one: Iterable[float], other: Iterable[float]) -> float:
     return total
 
 
-def _regress(sums: Mapping[str, _Sums], loadings: Mapping[str, Loading]) -> dict[str, Loading]:
+def _regress(sums: Mapping[str, _Sums], loadings: Mapping[str, _Loading]) -> dict[str, _Loading]:
     total = sum(one.n for one in sums.values())
     toward = math.fsum(one.n * loadings[juror].common for juror, one in sums.items()) / total
     lines = {juror: one.regress(toward) for juror, one in sums.items()}
     rests = {juror: one.rest(*lines[juror]) for juror, one in sums.items()}
     pooled = math.fsum(rests.values()) / total
     return {
-        juror: Loading(
+        juror: _Loading(
             *lines[juror], max(LEAST_NOISE, (rests[juror] + SHRINK * pooled) / (one.n + SHRINK))
         )
         for juror, one in sums.items()
     }
 
 
-def _correlate(loadings: Mapping[str, Loading], voted: Sequence[_VotedDebate]) -> dict[str, float]:
+def _correlate(loadings: Mapping[str, _Loading], voted: Sequence[_VotedDebate]) -> dict[str, float]:
     """Return each juror's correlation with T, the mean over directions as far as each is likely."""
     slope = fit_slope([(one.t, one.won) for one in voted])
     turned = [{juror: _turn(one, angle) for juror, one in loadings.items()} for angle in ANGLES]
@@ -241,20 +241,20 @@ def _correlate(loadings: Mapping[str, Loading], voted: Sequence[_VotedDebate]) -
     }
 
 
-def _turn(one: Loading, angle: float) -> Loading:
+def _turn(one: _Loading, angle: float) -> _Loading:
     """Return the loadings on the directions that lie at an angle to the fitted ones."""
     along, across = math.cos(angle), math.sin(angle)
-    return Loading(
+    return _Loading(
         one.common * along + one.group * across, one.group * along - one.common * across, one.noise
     )
 
 
-def _count_group(loadings: Iterable[Loading]) -> float:
+def _count_group(loadings: Iterable[_Loading]) -> float:
     # A root makes two jurors halfway in a group cost more than one wholly in it.
     return FEW_IN_A_GROUP * math.fsum(math.sqrt(abs(one.group) / one.spread) for one in loadings)
 
 
-def _tell(heard: Mapping[str, float], loadings: Mapping[str, Loading]) -> tuple[float, float]:
+def _tell(heard: Mapping[str, float], loadings: Mapping[str, _Loading]) -> tuple[float, float]:
     """Return the likeliest T and H of a debate."""
     look = _look(tuple(heard), loadings)
     return _dot(heard.values(), look.t), _dot(heard.values(), look.h)

@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from engine.blinding.identity import draw_names, kin
-from engine.blinding.transcript import BLINDER, Transcript
+from engine.blinding.transcript import BLINDER
 from engine.fleet.leases import LeaseManager
 from engine.jury.ballot import JurorReading
 from engine.jury.panel import PanelReadings, open_transcript
@@ -295,7 +295,3 @@ def _as_debate(session: Debate, case: JudgedCase) -> Debate:
     names = draw_names(case.contenders, seed, avoid)
     changed = {"request": request, "names": names, "panel": panel, "seed": seed}
     return session.model_copy(update={"setup": setup.model_copy(update=changed)})
-
-
-def _lay_out(debate: Debate, case: JudgedCase) -> Transcript:
-    return open_transcript(debate).lay_out(case.turns)

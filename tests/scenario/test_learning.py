@@ -17,7 +17,8 @@ from bot.serve.health import Health
 from bot.settings.load import load_settings
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import Pseudonyms, make_entry
-from engine.run.learning import LEASE, CachedFit, Learner, left_out_of
+from engine.jury.roster import PanelFit
+from engine.run.learning import LEASE, Learner, left_out_of
 from engine.store import ExportFilter, Lease, Store
 from engine.store.learning import Evidence, Learnt
 from engine.values.debate import Fit
@@ -92,7 +93,7 @@ async def test_a_debate_does_not_wait_for_the_fit_that_another_one_waits_for(
     clock.pass_seconds(3600)
     looking, go_on, look = asyncio.Event(), asyncio.Event(), Learner._look
 
-    async def slowly(self: Learner, *, rehearsal: bool) -> CachedFit:
+    async def slowly(self: Learner, *, rehearsal: bool) -> PanelFit:
         looking.set()
         await go_on.wait()
         return await look(self, rehearsal=rehearsal)
@@ -158,7 +159,9 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
         await line.ended(first)
         known = judgments(150, changes=False, jurors=refs)
         await learn(line.store, known)
-        number = (await learner(line.store).fit_now(rehearsal=False)).number
+        model = (await learner(line.store).fit_now(rehearsal=False)).model
+        assert model is not None
+        number = model.number
     second = await begin()
     async with stage.process() as line:
         await learn(line.store, judgments(300, changes=True, jurors=refs, seed=9))
@@ -166,7 +169,8 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
         await line.line.reconcile()
         await line.ended(second)
         before, after = [await line.record(one) for one in (first, second)]
-    assert newer.number > number
+    assert newer.model is not None
+    assert newer.model.number > number
     assert before.debate.setup.panel.fit == Fit()
     assert before.verdict is not None
     assert before.verdict.rule == ""
@@ -200,10 +204,12 @@ async def test_while_another_process_fits_the_newest_fit_serves(store: Store) ->
     own = await store.leases.claim(LEASE, "busy", 60)
     assert own is not None
     if not store.leases.alone:  # the only process on a file takes over
-        assert await learner(store).fit(rehearsal=False) == first.fit
+        assert await learner(store).fit(rehearsal=False) == first
     await store.leases.release(own)
-    later: CachedFit = await learner(store).fit_now(rehearsal=False)
-    assert later.number > first.number
+    later = await learner(store).fit_now(rehearsal=False)
+    assert first.model is not None
+    assert later.model is not None
+    assert later.model.number > first.model.number
 
 
 @pytest.mark.slow
@@ -227,7 +233,7 @@ async def test_a_juror_that_changes_is_named_once_everywhere(
         said += [line for line in logs if line["event"] == "juror changed"]
     [line] = said
     assert (line["juror"], line["log_level"]) == (CHANGED, "warning")
-    model = known.figures.model
+    model = known.model
     assert model is not None
     left = left_out_of(await store.learning.newest(rehearsal=False))
     assert left == {CHANGED: line["left_out"]}

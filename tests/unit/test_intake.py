@@ -44,7 +44,7 @@ def ask(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1) -> Request
 def setup(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1, number: int = 1) -> Setup:
     """Freeze an order."""
     request, script = complete(asked, by_default, seed)
-    fit = PanelFit({}, None, 0.9)
+    fit = PanelFit()
     prompts = load_prompts()
     return freeze(request, script, asked, by_default, prompts, seed=seed, number=number, fit=fit)
 

@@ -17,7 +17,7 @@ from engine.jury.fit_quality import compare_rules
 from engine.jury.fitting import fit_jurors
 from engine.jury.history import fit, fit_all
 from engine.jury.plan import attendance, next_readings
-from engine.jury.roster import seat_panel
+from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.sight import PROVEN, HeardDebate, PairBallot, bet, combine, hear, stake_of
 from engine.jury.tracking import track
 from engine.store.journal import PastDebate
@@ -54,7 +54,7 @@ def _world(debates: int, seed: int = 1) -> list[PastDebate]:
 
 
 def test_nothing_teaches_nothing() -> None:
-    assert fit([]) == ({}, None, 0.9, None)
+    assert fit([]) == PanelFit()
 
 
 def test_a_lean_to_the_side_shown_first_is_found() -> None:
