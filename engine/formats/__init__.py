@@ -11,7 +11,7 @@ from engine.values.errors import PausedError, StoreError, UsageError
 from engine.values.text import clean, headline
 
 
-class Formats(Mapping[str, Format]):
+class _Formats(Mapping[str, Format]):
     """The formats by name, given by their places; each is imported when it is first asked for."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
@@ -33,7 +33,7 @@ class Formats(Mapping[str, Format]):
         return len(self._places)
 
 
-FORMATS: Mapping[str, Format] = Formats(
+FORMATS: Mapping[str, Format] = _Formats(
     {
         "classic": "classic:Classic",
         "team": "team.team:Team",

@@ -29,7 +29,7 @@ class ClassicLimits(Value):
     decision_words: int = 200
 
 
-class Conclusion(Value, extra="ignore"):
+class _Conclusion(Value, extra="ignore"):
     """A side's last turn: what the debate established, and what follows for its position."""
 
     synthesis: str
@@ -131,10 +131,10 @@ class Classic(Format):
         return turn.text
 
 
-def shape_of(floor: Stage, limits: ClassicLimits) -> Shape[Conclusion]:
+def shape_of(floor: Stage, limits: ClassicLimits) -> Shape[_Conclusion]:
     """Return the form of a last turn, with its limits."""
 
-    def check(said: Conclusion) -> tuple[Fault, ...]:
+    def check(said: _Conclusion) -> tuple[Fault, ...]:
         measured = (
             ("long_synthesis", len(said.synthesis), limits.synthesis_chars, "characters"),
             ("long_decision", floor.count(said.why), limits.decision_words, "words"),
@@ -155,10 +155,10 @@ def shape_of(floor: Stage, limits: ClassicLimits) -> Shape[Conclusion]:
         return tuple(faults)
 
     properties = {"synthesis": TEXT, "why": TEXT, "decision": choice(*DECISIONS)}
-    return Shape(Conclusion, named("Conclusion", properties), check)
+    return Shape(_Conclusion, named("Conclusion", properties), check)
 
 
-def show(labels: Mapping[str, str], said: Conclusion) -> str:
+def show(labels: Mapping[str, str], said: _Conclusion) -> str:
     """Return a last turn for the thread: the synthesis, then the decision and why."""
     decision = labels.get(said.read)
     return "\n\n".join(
@@ -166,7 +166,7 @@ def show(labels: Mapping[str, str], said: Conclusion) -> str:
     )
 
 
-def decided(step: str, answer: ShapedAnswer[Conclusion]) -> Artifact:
+def decided(step: str, answer: ShapedAnswer[_Conclusion]) -> Artifact:
     """Return the record of a side's decision; an unreadable one is unknown."""
     said = answer.value
     decision = UNKNOWN if said is None else said.read

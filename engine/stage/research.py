@@ -34,7 +34,7 @@ class _Query(Value, extra="ignore"):
     query: str = ""
 
 
-class SearchHit(Value, extra="ignore"):
+class _SearchHit(Value, extra="ignore"):
     """One thing that was found."""
 
     title: str = ""
@@ -47,7 +47,7 @@ class _Lookup(Value):
 
     side: str
     query: str
-    results: tuple[SearchHit, ...] = ()
+    results: tuple[_SearchHit, ...] = ()
     problem: str = ""
 
 
@@ -96,7 +96,7 @@ async def _search(floor: Stage, side: str, plan: Retrieval) -> list[_Lookup]:
     return made
 
 
-def read_results(text: str, query: str) -> Iterator[SearchHit]:
+def read_results(text: str, query: str) -> Iterator[_SearchHit]:
     """Yield the results in an answer: a list of them, or the prose of a model that searches."""
     try:
         items = orjson.loads(text)
@@ -107,16 +107,16 @@ def read_results(text: str, query: str) -> Iterator[SearchHit]:
     for item in items:
         if isinstance(item, dict):
             strings = {name: clean(said) for name, said in item.items() if isinstance(said, str)}
-            result = SearchHit.model_validate(strings)
+            result = _SearchHit.model_validate(strings)
             if is_visible(result.text):
                 yield result
 
 
-def _key(result: SearchHit) -> str:
+def _key(result: _SearchHit) -> str:
     return result.url or result.text
 
 
-def _source(result: SearchHit, most: int) -> Source:
+def _source(result: _SearchHit, most: int) -> Source:
     text = result.text if len(result.text) <= most else f"{result.text[: most - 1].rstrip()}…"
     return Source(
         title=title_of(result.title or result.url), text="\n".join(filter(None, (result.url, text)))
@@ -139,7 +139,7 @@ def _tell(floor: Stage, made: _Lookup, numbers: Sequence[int]) -> str:
 
 
 def _keep(
-    floor: Stage, given: int, lookups: Sequence[_Lookup], found: Sequence[SearchHit]
+    floor: Stage, given: int, lookups: Sequence[_Lookup], found: Sequence[_SearchHit]
 ) -> Artifact:
     """Return the record of what was looked up: each search, and each source with its address."""
     sources = [

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from engine.stage.structured import CUT_OFF, UnreadableError, is_filler, read_object, readable_part
 from engine.values.debate import CUT_SHORT, REPEATS, Value, Violation
@@ -193,6 +193,12 @@ MISFIT = {
 }
 
 T = TypeVar("T", bound=BaseModel)
+
+
+class AnswerPart(BaseModel):
+    """An answer, or a part of one; unexpected keys are dropped."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Fault(Value):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from string import ascii_letters
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from engine.fleet.leases import LeaseManager
 from engine.stage.structured import TOO_LONG
@@ -102,13 +102,6 @@ BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a
 _LETTERS = (ascii_letters + " ").encode()
 
 
-class Later(NamedTuple):
-    """A write that waits for its debate's next call; `stored` is called once it is on disk."""
-
-    write: Callable[[], Awaitable[object]]
-    stored: Callable[[], object] | None
-
-
 class Caller(Protocol):
     """Asks models for scripts and panels, one step at a time."""
 
@@ -140,7 +133,10 @@ class Steps:
         self._models = models
         self._keeper = keeper
         self._pace = pace
-        self._waiting: list[Later] = []
+        # Writes that wait for the next call, each with what is called once it is on disk.
+        self._waiting: list[
+            tuple[Callable[[], Awaitable[object]], Callable[[], object] | None]
+        ] = []
         self._started: list[asyncio.Future[object]] = []
         self._linger: asyncio.TimerHandle | None = None
         self.spent = journaled.spent
@@ -211,7 +207,7 @@ class Steps:
         Writes are stored in the order of queueing, and in one commit: a call waits for one flush
         of the disk instead of three. If no call follows soon, they are stored anyway.
         """
-        self._waiting.append(Later(write, stored))
+        self._waiting.append((write, stored))
         if self._linger is None:
             loop = asyncio.get_running_loop()
             self._linger = loop.call_later(LINGER_SECONDS, self._start_writes)

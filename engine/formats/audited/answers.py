@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from engine.formats.audited.scoring import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
 from engine.stage.shapes import (
     FLAG,
     TEXT,
+    AnswerPart,
     Fault,
     Shape,
     by_key,
@@ -50,20 +51,14 @@ CONVERGENCES = {
 }
 
 
-class StrictPart(BaseModel):
-    """A part of an answer; unexpected keys are dropped."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
-
-
-class Suspect(StrictPart):
+class _Suspect(AnswerPart, strict=True):
     """A claim of the turn itself that is specific but hollow, or wrong."""
 
     claim: str
     kind: str
 
 
-class Exposed(StrictPart):
+class _Exposed(AnswerPart, strict=True):
     """A claim of an earlier turn that this turn shows to be suspect."""
 
     turn: int
@@ -71,7 +66,7 @@ class Exposed(StrictPart):
     kind: str
 
 
-class Premise(StrictPart):
+class _Premise(AnswerPart, strict=True):
     """A premise that the speaker relied on in an earlier turn, and now drops or contradicts."""
 
     turn: int
@@ -79,25 +74,25 @@ class Premise(StrictPart):
     kind: str
 
 
-class Appeal(StrictPart):
+class _Appeal(AnswerPart, strict=True):
     """Whether a turn answers what cost its side points, and why."""
 
     answered: bool
     why: str = ""
 
 
-class Absolute(StrictPart):
+class Absolute(AnswerPart, strict=True):
     """A turn's scores by component and why, and what it adds to the register or answers there."""
 
     reason: str = ""
     scores: dict[str, float]
-    suspect: list[Suspect] = []
-    exposed: list[Exposed] = []
-    premises: list[Premise] = []
-    appeals: dict[str, Appeal] = {}
+    suspect: list[_Suspect] = Field(default_factory=list)
+    exposed: list[_Exposed] = Field(default_factory=list)
+    premises: list[_Premise] = Field(default_factory=list)
+    appeals: dict[str, _Appeal] = Field(default_factory=dict)
 
 
-class Pairwise(StrictPart):
+class Pairwise(AnswerPart, strict=True):
     """Who was better in each dimension, and the pressure on the loser."""
 
     reason: str = ""
@@ -105,21 +100,21 @@ class Pairwise(StrictPart):
     pressures: dict[str, int | float]
 
 
-class Narrative(StrictPart):
+class Narrative(AnswerPart, strict=True):
     """The debate reconstructed as one arc, and who held in it."""
 
     narrative: str
     winner: str
 
 
-class Conflict(StrictPart):
+class Conflict(AnswerPart, strict=True):
     """Why narrative and scorecard disagree."""
 
     explanation: str
     pattern: str
 
 
-class Convergence(StrictPart):
+class Convergence(AnswerPart, strict=True):
     """Whether the sides ended where they began."""
 
     outcome: str
@@ -165,8 +160,8 @@ def _misscored(given: Absolute, places: Sequence[str]) -> Iterator[str]:
 
 def _misplaced(given: Absolute, turn: int, own: Sequence[int]) -> Iterator[str]:
     """Yield what is wrong with what a turn adds to the register."""
-    claims: list[Suspect | Exposed] = [*given.suspect, *given.exposed]
-    dated: list[Exposed | Premise] = [*given.exposed, *given.premises]
+    claims: list[_Suspect | _Exposed] = [*given.suspect, *given.exposed]
+    dated: list[_Exposed | _Premise] = [*given.exposed, *given.premises]
     yield from (f"there is no kind “{c.kind[:40]}”" for c in claims if c.kind not in SUSPECT)
     for premise in given.premises:
         if premise.kind not in BROKEN:

@@ -44,7 +44,7 @@ from engine.words.translation import say
 # what earlier ones added. Final scores are computed at the end.
 
 
-class TurnJudgment(NamedTuple):
+class _TurnJudgment(NamedTuple):
     """A judge's answers on a turn and on it beside the one before; empty where unreadable."""
 
     absolute: Absolute | None
@@ -75,7 +75,7 @@ class RegisterEntry(Value):
         return 0.0 if self.appeal == "lifted" else self.penalty
 
 
-class Ledger:
+class _Ledger:
     """Scores as given, the register, and later adjustments, by turn.
 
     `penalties` are what each kind of failure adds to its turn's logic: 0 or less.
@@ -84,7 +84,7 @@ class Ledger:
     def __init__(
         self,
         turns: Sequence[Turn],
-        heard: Sequence[TurnJudgment],
+        heard: Sequence[_TurnJudgment],
         penalties: Mapping[str, float],
     ) -> None:
         self._turns, self._heard, self._penalties = turns, heard, penalties
@@ -263,7 +263,7 @@ class Audit:
         self._floor = floor
         self._data = data
         self._elasticity = elasticity
-        self._heard: list[TurnJudgment] = []
+        self._heard: list[_TurnJudgment] = []
         self.given: list[Score] = []
         self.opinions: dict[int, tuple[float | None, ...]] = {}
         self._penalties = penalties_of(floor.limits)
@@ -312,7 +312,7 @@ class Audit:
             )
         given = absolute.value if absolute.valid else None
         outcomes = _outcomes(pairwise)
-        self._heard.append(TurnJudgment(given, outcomes))
+        self._heard.append(_TurnJudgment(given, outcomes))
         self.ledger = self._write_ledger()
         self.opinions[number] = tuple(
             None if one is None else _given("total", one) for one in absolute.opinions
@@ -329,8 +329,8 @@ class Audit:
 
     # --- one turn -----------------------------------------------------------------------
 
-    def _write_ledger(self) -> Ledger:
-        return Ledger(self._floor.turns, self._heard, self._penalties)
+    def _write_ledger(self) -> _Ledger:
+        return _Ledger(self._floor.turns, self._heard, self._penalties)
 
     async def _ask_absolute(self, number: int) -> ShapedAnswer[Absolute]:
         return await ask_judge(

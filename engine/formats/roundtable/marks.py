@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict
-
 from engine.formats.judges import ask_judges, tell_judges
 from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
 from engine.stage.shapes import (
     TEXT,
+    AnswerPart,
     Fault,
     Shape,
     ShapedAnswer,
@@ -116,10 +115,8 @@ def _winner_title(floor: Stage, agent: str) -> str:
 RUBRIC: Rubric = ANSWERS
 
 
-class Marks(BaseModel):
+class _Marks(AnswerPart, strict=True):
     """A judge's reasons, and its marks by neutral name and criterion."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
     reasons: str = ""
     marks: dict[str, dict[str, int | float]]
@@ -131,15 +128,15 @@ class _MarksReader:
     def __init__(self, names: Mapping[str, str], agents: Sequence[str]) -> None:
         self._names, self.agents = names, tuple(agents)
 
-    def mark(self, given: Marks, agent: str, criterion: str) -> float:
+    def mark(self, given: _Marks, agent: str, criterion: str) -> float:
         """Return a judge's mark of an agent's answer."""
         return given.marks[self._names[agent]][criterion]
 
-    def total(self, given: Marks, agent: str) -> float:
+    def total(self, given: _Marks, agent: str) -> float:
         """Return an answer's weighted mean by one judge's marks."""
         return RUBRIC.score(given.marks[self._names[agent]])
 
-    def totals(self, given: Marks) -> dict[str, float]:
+    def totals(self, given: _Marks) -> dict[str, float]:
         """Return every answer's weighted mean by one judge's marks."""
         return {agent: self.total(given, agent) for agent in self.agents}
 
@@ -168,7 +165,7 @@ async def mark_answers(
     )
 
 
-async def _ask(floor: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[Marks]:
+async def _ask(floor: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[_Marks]:
     """Ask all judges; each reads the answers blind, from another one on."""
     texts = [await floor.blinded(text) for text in drafts.values()]
     shown = {floor.names[agent]: text for agent, text in zip(drafts, texts, strict=True)}
@@ -189,11 +186,11 @@ async def _ask(floor: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[Marks]:
     )
 
 
-def _shape_of(names: tuple[str, ...]) -> Shape[Marks]:
+def _shape_of(names: tuple[str, ...]) -> Shape[_Marks]:
     criteria = [criterion.name for criterion in RUBRIC.criteria]
     sheet = record(dict.fromkeys(criteria, whole(LOWEST, HIGHEST)))
 
-    def check(given: Marks) -> tuple[Fault, ...]:
+    def check(given: _Marks) -> tuple[Fault, ...]:
         wrong = [
             f"{criterion} of {name} is no whole number from {LOWEST} to {HIGHEST}"
             for name in names
@@ -204,15 +201,15 @@ def _shape_of(names: tuple[str, ...]) -> Shape[Marks]:
         return tuple(Fault(kind="wrong_mark", what=what) for what in wrong)
 
     schema = named("Marks", {"reasons": TEXT, "marks": by_key(names, sheet)})
-    return Shape(Marks, schema, check)
+    return Shape(_Marks, schema, check)
 
 
-def _opinions(answer: ShapedAnswer[Marks]) -> tuple[Marks | None, ...]:
+def _opinions(answer: ShapedAnswer[_Marks]) -> tuple[_Marks | None, ...]:
     """Return what each judge answered, None for one that cannot be read."""
     return answer.opinions or (answer.value if answer.valid else None,)
 
 
-def _verdict(reader: _MarksReader, answer: ShapedAnswer[Marks]) -> Verdict:
+def _verdict(reader: _MarksReader, answer: ShapedAnswer[_Marks]) -> Verdict:
     opinions = _opinions(answer)
     totals = [None if given is None else reader.totals(given) for given in opinions]
     stands = reader.totals(answer.value) if answer.valid and answer.value else {}
@@ -238,7 +235,7 @@ def _leader(totals: Mapping[str, float]) -> str:
 
 
 def _scores(
-    reader: _MarksReader, answer: ShapedAnswer[Marks], steps: Mapping[str, str]
+    reader: _MarksReader, answer: ShapedAnswer[_Marks], steps: Mapping[str, str]
 ) -> Iterator[Score]:
     """Yield the marks of each answer, and its total last, with the judges' spread."""
     if not answer.valid or answer.value is None:
@@ -262,7 +259,7 @@ def _scores(
         )
 
 
-def _keep(reader: _MarksReader, answer: ShapedAnswer[Marks]) -> Artifact:
+def _keep(reader: _MarksReader, answer: ShapedAnswer[_Marks]) -> Artifact:
     """Return the marks that stand, by agent; of an unreadable answer its text and problem."""
     if not answer.valid or answer.value is None:
         raw = {"raw": answer.raw, "problem": answer.problem}
@@ -278,7 +275,7 @@ def _keep(reader: _MarksReader, answer: ShapedAnswer[Marks]) -> Artifact:
 def _tell(
     floor: Stage,
     reader: _MarksReader,
-    answer: ShapedAnswer[Marks],
+    answer: ShapedAnswer[_Marks],
     verdict: Verdict,
     scores: Sequence[Score],
 ) -> Iterator[str]:

@@ -59,7 +59,7 @@ class Personas(Value):
     personas: dict[str, str]
     names: Mapping[str, Mapping[str, str]] = {}
 
-    def deal(self, request: Request) -> dict[str, Persona]:
+    def deal(self, request: Request) -> dict[str, _Persona]:
         """Return each agent's persona: the one asked for, else those of the file in turn."""
         language = request.language.split("-")[0].lower()
         titles = {**self.names.get("en", {}), **self.names.get(language, {})}
@@ -68,16 +68,16 @@ class Personas(Value):
         dealt = (self._find(name, titles) for name in (*asked, *rest))
         return dict(zip(request.sides, dealt, strict=False))
 
-    def _find(self, name: str, titles: Mapping[str, str]) -> Persona:
+    def _find(self, name: str, titles: Mapping[str, str]) -> _Persona:
         if name in self.personas:
-            return Persona(titles.get(name, name), self.personas[name])
+            return _Persona(titles.get(name, name), self.personas[name])
         title, colon, text = name.partition(":")
         if colon and title.strip() and text.strip():
-            return Persona(title.strip(), text.strip())
-        return Persona(name if len(name) <= TITLE_CHARS else "", name)
+            return _Persona(title.strip(), text.strip())
+        return _Persona(name if len(name) <= TITLE_CHARS else "", name)
 
 
-class Persona(NamedTuple):
+class _Persona(NamedTuple):
     """Who an agent is to people, empty where the text is no name, and its way of looking."""
 
     title: str
@@ -208,22 +208,22 @@ def _personas(floor: Stage) -> dict[str, str]:
     return {agent: persona.text for agent, persona in dealt.items()}
 
 
-class Other(NamedTuple):
+class _Other(NamedTuple):
     """Another agent's latest draft, and what people call that agent."""
 
     name: str
     draft: str
 
 
-def _others(floor: Stage, drafts: Mapping[str, str], agent: str) -> list[Other]:
+def _others(floor: Stage, drafts: Mapping[str, str], agent: str) -> list[_Other]:
     return [
-        Other(floor.called.get(name, f"Agent {name}"), text)
+        _Other(floor.called.get(name, f"Agent {name}"), text)
         for name, text in drafts.items()
         if name != agent
     ]
 
 
-def _told(others: Sequence[Other]) -> str:
+def _told(others: Sequence[_Other]) -> str:
     """Return drafts as one text, which rehearsal models answer."""
     return "\n\n".join(f"{other.name}:\n{other.draft}" for other in others)
 

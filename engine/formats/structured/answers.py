@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, Field
 
-from engine.formats.structured.trace import STANDINGS, Argument, Leaning
+from engine.formats.structured.trace import STANDINGS, Argument, Leaning, Response
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric
 from engine.stage.shapes import (
     TEXT,
+    AnswerPart,
     Fault,
     Shape,
     by_key,
@@ -73,13 +74,7 @@ class StructuredLimits(Value):
         return self.text_words if self.text_words < UNLIMITED else 0
 
 
-class LoosePart(BaseModel):
-    """A part of an answer; unexpected keys are dropped."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Statement(LoosePart):
+class _Statement(AnswerPart):
     """One argument as it is stated."""
 
     claim: str = ""
@@ -87,26 +82,16 @@ class Statement(LoosePart):
     evidence: str = ""
 
 
-class Opening(LoosePart):
+class Opening(AnswerPart):
     """A side's opening."""
 
-    arguments: tuple[Statement, ...]
+    arguments: tuple[_Statement, ...]
 
 
-class CrossResponse(LoosePart):
-    """A response to one argument."""
-
-    type: str = ""
-    reasoning: str = ""
-    questions: tuple[str, ...] = ()
-
-
-class Cross(BaseModel):
+class Cross(AnswerPart, extra="allow"):
     """A side's responses, by the argument's id; any other key would bring something new."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    responses: dict[str, CrossResponse]
+    responses: dict[str, Response]
 
 
 def _once(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -116,13 +101,13 @@ def _once(texts: tuple[str, ...]) -> tuple[str, ...]:
 Unique = Annotated[tuple[str, ...], AfterValidator(_once)]
 
 
-class ClosingStatement(LoosePart):
+class ClosingStatement(AnswerPart):
     """A side's answers to the questions about its arguments, and its closing.
 
     `change` is what it did with its position, and `because` why.
     """
 
-    answers: dict[str, str] = {}
+    answers: dict[str, str] = Field(default_factory=dict)
     concessions: Unique = ()
     standing: Unique = ()
     withdrawn: Unique = ()
@@ -131,10 +116,8 @@ class ClosingStatement(LoosePart):
     because: str = ""
 
 
-class ArgumentSheet(BaseModel):
+class _ArgumentSheet(AnswerPart, extra="allow"):
     """A judge's sheet of one argument; its criteria are the rubric's."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
 
     standing: str
     fallacies: Unique = ()
@@ -146,18 +129,18 @@ class ArgumentSheet(BaseModel):
         return given if isinstance(given, int | float) else None
 
 
-class NewArgument(LoosePart):
+class _NewArgument(AnswerPart):
     """An argument that no opening held, brought in the response to argument `response`."""
 
     response: str
     what: str
 
 
-class Judgment(LoosePart):
+class Judgment(AnswerPart):
     """The judge's sheets by argument, and what it makes of the whole."""
 
-    arguments: dict[str, ArgumentSheet]
-    new_arguments: tuple[NewArgument, ...] = ()
+    arguments: dict[str, _ArgumentSheet]
+    new_arguments: tuple[_NewArgument, ...] = ()
     key_insight: str = ""
     unresolved: Unique = ()
     recommendation: str = ""
@@ -324,7 +307,7 @@ def judgment_shape(ids: tuple[str, ...], rubric: Rubric) -> Shape[Judgment]:
     return Shape(Judgment, schema, check)
 
 
-def _misjudged(name: str, sheet: ArgumentSheet, criteria: Sequence[str]) -> list[Fault]:
+def _misjudged(name: str, sheet: _ArgumentSheet, criteria: Sequence[str]) -> list[Fault]:
     faults = [
         _fault("wrong_score", f"{criterion} of {name} is no whole number from 1 to 10")
         for criterion in criteria

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import NamedTuple
 
 import orjson
 from pydantic import Field
@@ -51,7 +50,7 @@ Responses = Mapping[str, Mapping[str, Response]]
 Closings = Mapping[str, ClosingStatement]
 
 
-class Change(Value):
+class _Change(Value):
     """How a side says its position changed, and why."""
 
     change: str
@@ -86,15 +85,7 @@ class Briefing(Value):
     recommendation: str = ""
     unresolved: tuple[str, ...] = ()
     concessions: dict[str, tuple[str, ...]]
-    changes: dict[str, Change] = Field(default_factory=dict)
-
-
-class Assessment(NamedTuple):
-    """The result of one judge's answer: the briefing, its scores, its verdict."""
-
-    briefing: Briefing
-    scores: tuple[Score, ...]
-    verdict: Verdict
+    changes: dict[str, _Change] = Field(default_factory=dict)
 
 
 def assess(
@@ -104,8 +95,8 @@ def assess(
     closings: Closings,
     answer: ShapedAnswer[Judgment],
     rubric: Rubric,
-) -> Assessment:
-    """Assess a judge's answer; depends only on the answer and the turns."""
+) -> tuple[Briefing, tuple[Score, ...], Verdict]:
+    """Return the briefing that a judge's answer makes, its scores and its verdict; pure."""
     judgment = answer.value if answer.valid else None
     traces = tuple(trace_arguments(arguments, responses, closings, judgment, rubric))
     totals = total_sides(traces, rubric) if judgment else {}
@@ -125,18 +116,23 @@ def assess(
             for side in closings
         },
         changes={
-            side: Change(change=closing.change, because=closing.because.strip())
+            side: _Change(change=closing.change, because=closing.because.strip())
             for side, closing in closings.items()
             if closing.change in CHANGES
         },
     )
-    return Assessment(briefing, scores, verdict)
+    return briefing, scores, verdict
 
 
-async def conclude(floor: Stage, judged: Assessment, answer: ShapedAnswer[Judgment]) -> None:
+async def conclude(
+    floor: Stage,
+    briefing: Briefing,
+    scores: Sequence[Score],
+    verdict: Verdict,
+    answer: ShapedAnswer[Judgment],
+) -> None:
     """Keep the judge's findings, and its briefing for after the vote."""
     raw = {"raw": answer.raw, "problem": answer.problem}
-    briefing = judged.briefing
     stances = floor.request.stances
     text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces)))
     whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces)))
@@ -154,8 +150,8 @@ async def conclude(floor: Stage, judged: Assessment, answer: ShapedAnswer[Judgme
             Artifact(name="briefing", kind="structured", body=briefing.model_dump(mode="json")),
             Artifact(name="judge", kind="judgment", body=raw, valid=answer.valid),
         ],
-        scores=judged.scores,
-        verdict=judged.verdict,
+        scores=scores,
+        verdict=verdict,
     )
 
 
@@ -292,7 +288,7 @@ def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Itera
     yield f"*{say(AID)}*"
 
 
-def _tell_change(side: str, change: Change) -> str:
+def _tell_change(side: str, change: _Change) -> str:
     because = " ".join(change.because.split())
     return say(CHANGED[change.change], side=marked(side), because=because)
 

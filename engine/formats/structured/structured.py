@@ -117,8 +117,8 @@ class Structured(Format):
 
         floor.adjourn()
         answer = await _judge(floor, arguments)
-        judged = assess(floor.request, arguments, responses, closings, answer, _rubric(floor))
-        await conclude(floor, judged, answer)
+        found = assess(floor.request, arguments, responses, closings, answer, _rubric(floor))
+        await conclude(floor, *found, answer)
 
 
 def _other(side: str) -> str:

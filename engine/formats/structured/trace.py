@@ -11,6 +11,7 @@ from typing import Literal
 
 import regex
 
+from engine.stage.shapes import AnswerPart
 from engine.values.debate import Value
 from engine.values.language import N_
 from engine.values.text import marked
@@ -127,10 +128,10 @@ class Argument(Value):
         return _SOURCE.search(self.evidence) is not None
 
 
-class Response(Value):
+class Response(AnswerPart):
     """What the other side said to an argument, and what it asked; `type` may be empty."""
 
-    type: str
+    type: str = ""
     reasoning: str = ""
     questions: tuple[str, ...] = ()
 

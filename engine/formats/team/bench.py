@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from engine.formats.team.judge import Judge
 from engine.formats.team.rules import (
@@ -23,7 +23,16 @@ from engine.formats.team.rules import (
     team_channel,
 )
 from engine.prompts.library import QuotedSpeech, SpeechRecord
-from engine.stage.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
+from engine.stage.shapes import (
+    TEXT,
+    AnswerPart,
+    Fault,
+    Shape,
+    ShapedAnswer,
+    TurnLimits,
+    choice,
+    named,
+)
 from engine.stage.stage import Stage
 from engine.values.debate import Length, Turn, Value
 from engine.values.judging import Artifact
@@ -80,19 +89,15 @@ class TeamLimits(Value):
         }
 
 
-class Choice(BaseModel):
+class _Choice(AnswerPart):
     """A captain's choice of who speaks, and in which direction."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     speaker: str
     direction: str = ""
 
 
-class Message(BaseModel):
+class _Message(AnswerPart):
     """A seat's note to its team; it may be empty."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     message: str
 
@@ -100,7 +105,7 @@ class Message(BaseModel):
 class _Wish(NamedTuple):
     """A team's choice of its speaker: the captain's answer and the seats' notes."""
 
-    answer: ShapedAnswer[Choice]
+    answer: ShapedAnswer[_Choice]
     notes: Mapping[str, str]
 
     @property
@@ -356,7 +361,7 @@ class Bench:
             self._floor.request.model_of(seat),
             system=f"{NAME}/system",
             template=f"{NAME}/note",
-            shape=Shape(Message, named("Message", {"message": TEXT}), optional=True),
+            shape=Shape(_Message, named("Message", {"message": TEXT}), optional=True),
             role="captain",
             side=seat[0],
             seat=seat,
@@ -404,13 +409,13 @@ def _seats_of(side: str) -> tuple[str, ...]:
     return tuple(seat for seat in SEATS if seat[0] == side)
 
 
-def _choice_shape(seats: tuple[str, ...]) -> Shape[Choice]:
-    def check(given: Choice) -> tuple[Fault, ...]:
+def _choice_shape(seats: tuple[str, ...]) -> Shape[_Choice]:
+    def check(given: _Choice) -> tuple[Fault, ...]:
         if given.speaker in seats:
             return ()
         return (Fault(kind="wrong_seat", what=f"speaker is none of {', '.join(seats)}"),)
 
-    return Shape(Choice, named("Choice", {"speaker": choice(*seats), "direction": TEXT}), check)
+    return Shape(_Choice, named("Choice", {"speaker": choice(*seats), "direction": TEXT}), check)
 
 
 def _clock(minutes: float) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, Field
 
 from engine.formats.judges import ask_judges, tell_judges
 from engine.formats.team.rules import (
@@ -33,6 +33,7 @@ from engine.formats.team.rules import (
 )
 from engine.stage.shapes import (
     TEXT,
+    AnswerPart,
     Fault,
     Shape,
     ShapedAnswer,
@@ -67,28 +68,22 @@ CHOSE = {
 S = TypeVar("S", bound=BaseModel)
 
 
-class _SpeechSheet(BaseModel):
+class _SpeechSheet(AnswerPart, strict=True):
     """A judge's scores of a speech, and the violations that it reports."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
     note: str = ""
     scores: dict[str, int | float]
-    violations: list[str] = []
+    violations: list[str] = Field(default_factory=list)
 
 
-class _StageSummary(BaseModel):
+class _StageSummary(AnswerPart):
     """A judge's summary of a stage."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     summary: str
 
 
-class Review(BaseModel):
+class _Review(AnswerPart):
     """A judge's final review."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     review: str
 
@@ -158,7 +153,7 @@ class Judge:
         review = await self._ask(
             "review",
             "review",
-            Shape(Review, named("Review", {"review": TEXT})),
+            Shape(_Review, named("Review", {"review": TEXT})),
             notes=self._channels.read(JUDGE, JUDGE_NOTES),
             summaries=self._told(),
             totals=totals,
