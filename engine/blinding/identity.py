@@ -28,7 +28,7 @@ from engine.values.messages import MESSAGE
 # `generic`: parts of model names that identify nothing. `tiers`: words that follow a model's name.
 
 
-class Vocabulary(Value):
+class _Vocabulary(Value):
     """The lists of `words.json`, all lower case but the neutral names."""
 
     neutral: tuple[str, ...]
@@ -43,10 +43,10 @@ class Vocabulary(Value):
 
 
 @lru_cache(maxsize=1)
-def read_vocabulary() -> Vocabulary:
+def read_vocabulary() -> _Vocabulary:
     """Return the word lists."""
     text = files("engine.blinding").joinpath("words.json").read_text(encoding="utf-8")
-    return Vocabulary.model_validate(json.loads(text))
+    return _Vocabulary.model_validate(json.loads(text))
 
 
 def draw_names(contenders: Sequence[str], seed: int, avoid: Iterable[str] = ()) -> dict[str, str]:

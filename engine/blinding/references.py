@@ -117,7 +117,7 @@ _FREE = regex.VERBOSE | regex.IGNORECASE | regex.MULTILINE
 _CASED = regex.VERBOSE | regex.MULTILINE
 
 
-class Rule(NamedTuple):
+class _Rule(NamedTuple):
     """A way of referring; `side` is the contender it always means, None if `s` says which.
 
     `hint` matches a part of every match, and is much faster than `pattern` if there is none.
@@ -142,10 +142,10 @@ def _lone_letter() -> regex.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _numbered_things() -> tuple[Rule, ...]:
+def _numbered_things() -> tuple[_Rule, ...]:
     number = rf"(?P<n>[1-9]|1\d|20){_END}(?![.,]\d)"
     return (
-        Rule(
+        _Rule(
             regex.compile(
                 rf"(?=[ABab]\s?[-‐‑–—−_\#.]\s?\d){_NOT_AN_ID}{_START}"
                 rf"(?P<s>[ABab])\s?[-‐‑–—−_#.]\s?{number}",
@@ -153,7 +153,7 @@ def _numbered_things() -> tuple[Rule, ...]:
             ),
             "{name}-{n}",
         ),
-        Rule(
+        _Rule(
             regex.compile(
                 rf"(?=[AB]){_NOT_AN_ID}{_START}(?P<s>[AB])(?P<n>[1-4]){_END}"
                 rf"(?![-.,]\d){_NOT_A_SEAT}",
@@ -161,7 +161,7 @@ def _numbered_things() -> tuple[Rule, ...]:
             ),
             N_("{name} {n}"),
         ),
-        Rule(
+        _Rule(
             regex.compile(
                 rf"(?=[sd]){_START}(?:seat|speaker|debater)\s+(?P<s>[ab])(?P<n>[1-4]){_END}", _FREE
             ),
@@ -171,12 +171,12 @@ def _numbered_things() -> tuple[Rule, ...]:
 
 
 @lru_cache(maxsize=1)
-def _labelled() -> tuple[Rule, ...]:
+def _labelled() -> tuple[_Rule, ...]:
     # A small a after a label may be the article: it counts only where nothing can follow one.
     no_article = rf"(?=['’]s\b|\s*[,.;:!?)\]*_\"”]|\s+(?:{_VERBS})\b|\s*$)"
     return (
         _follow_label(rf"(?P<s>[ABＡＢАБВأبab]){_END}(?:(?<!a)|{no_article})", _CASED),
-        Rule(
+        _Rule(
             regex.compile(
                 rf"(?:\bthe\s+{_OPEN}(?P<s>[AB])[-\s]|(?<=\p{{Ll}},?\s)(?P<s>(?-i:[AB]))[-\s]"
                 rf"|{_START}(?P<s>(?-i:[AB]))-|{_START}(?P<s>(?-i:B))\s)"
@@ -185,12 +185,12 @@ def _labelled() -> tuple[Rule, ...]:
             ),
             hint=regex.compile(rf"[AB][-\s](?:{_AFTER_LETTER})\b", _FREE),
         ),
-        Rule(
+        _Rule(
             regex.compile(
                 rf"(?=[AB]){_START}(?P<s>[AB])[-\s]?(?:{_TURKISH})['’]?(?P<e>\p{{Ll}}*)", _FREE
             ),
         ),
-        Rule(
+        _Rule(
             regex.compile(
                 rf"(?=[ABＡＢ甲乙])(?<![A-Za-z])(?P<s>[ABＡＢ甲乙])\s?(?:{_CJK_AFTER})", _FREE
             )
@@ -198,50 +198,50 @@ def _labelled() -> tuple[Rule, ...]:
     )
 
 
-def _follow_label(said: str, flags: int) -> Rule:
+def _follow_label(said: str, flags: int) -> _Rule:
     """Return the rule for what is said after a label, such as the letter in "side A"."""
     label = rf"{_START}(?i:(?:the\s+)?(?:{_LABELS}))"
-    return Rule(
+    return _Rule(
         regex.compile(rf"{label}{_JOINT}{said}", flags),
         hint=regex.compile(rf"{said}(?<=\w{_JOINT}\#?.)", flags),
     )
 
 
 @lru_cache(maxsize=1)
-def _bare() -> tuple[Rule, ...]:
+def _bare() -> tuple[_Rule, ...]:
     no_grade = r"(?<!\b(?:straight|all|oakland|grade|vitamin|plan|point|option|type|hepatitis)\s)"
     cjk = "说|說|认为|認為|主张|主張|声称|聲稱|は|が|の主張|的(?:观点|觀點|论点|論點|主张|主張)"
     return (
-        Rule(
+        _Rule(
             regex.compile(
                 rf"^(?P<o>[ \t>*_\#\-`\[(]{{0,12}})(?P<s>{_UPPER})(?P<c>{_SHUT}\s{{0,3}}[:：])",
                 _FREE,
             )
         ),
-        Rule(regex.compile(r"(?<=\bI\s?[,(]\s?)(?P<s>[AB])(?=\s?[,)])", _CASED)),
-        Rule(regex.compile(rf"(?P<o>[\[【])(?P<s>{_UPPER})(?P<c>[\]】])", _CASED)),
-        Rule(regex.compile(rf"{no_grade}{_START}(?P<s>[AB])(?P<c>{_SHUT}['’]s){_END}", _CASED)),
-        Rule(
+        _Rule(regex.compile(r"(?<=\bI\s?[,(]\s?)(?P<s>[AB])(?=\s?[,)])", _CASED)),
+        _Rule(regex.compile(rf"(?P<o>[\[【])(?P<s>{_UPPER})(?P<c>[\]】])", _CASED)),
+        _Rule(regex.compile(rf"{no_grade}{_START}(?P<s>[AB])(?P<c>{_SHUT}['’]s){_END}", _CASED)),
+        _Rule(
             regex.compile(
                 rf"{_START}(?P<s>[AB])(?P<c>['’])(?P<n>n[ıi]n|y[ae]|y[ıi]|d[ae]n?|yl[ae])\b", _CASED
             ),
             "{name}{c}{n}",
         ),
-        Rule(
+        _Rule(
             regex.compile(
                 rf"{_CLAUSE}(?:(?P<s>A)(?={_SHUT}\s{{1,3}}(?:{_VERBS})\b)"
                 rf"|(?P<s>B)(?={_SHUT}\s{{1,3}}(?:{_VERBS_OF_B})\b))",
                 _CASED,
             )
         ),
-        Rule(
+        _Rule(
             regex.compile(
                 rf"(?=[AB])(?<=\b(?i:{_TOWARDS})\s{{1,3}}{_OPEN})(?P<s>[AB])"
                 r"(?![-.]?\p{L}|['’]\p{L}{3})",
                 _CASED,
             )
         ),
-        Rule(regex.compile(rf"(?<![A-Za-z])(?P<s>{_UPPER})(?=\s?(?:{cjk}))", _CASED)),
+        _Rule(regex.compile(rf"(?<![A-Za-z])(?P<s>{_UPPER})(?=\s?(?:{cjk}))", _CASED)),
     )
 
 
@@ -253,19 +253,19 @@ def _pairs() -> regex.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _stances() -> tuple[Rule, ...]:
+def _stances() -> tuple[_Rule, ...]:
     form = "{name}"
     return (
-        Rule(regex.compile(rf"(?<!\p{{Latin}})(?:{_PRO})", _FREE), form, "A"),
-        Rule(regex.compile(rf"(?<!\p{{Latin}})(?:{_CON})", _FREE), form, "B"),
+        _Rule(regex.compile(rf"(?<!\p{{Latin}})(?:{_PRO})", _FREE), form, "A"),
+        _Rule(regex.compile(rf"(?<!\p{{Latin}})(?:{_CON})", _FREE), form, "B"),
     )
 
 
 @lru_cache(maxsize=16)
-def _by_number(most: int) -> tuple[Rule, ...]:
+def _by_number(most: int) -> tuple[_Rule, ...]:
     return (
         _follow_label(rf"\#?(?P<s>[1-{most}]){_END}(?![.,]\d|\s*%)", _FREE),
-        Rule(regex.compile(rf"(?<!\d)(?P<s>[1-{most}])\s?号(?:选手|辩手|智能体)?", _FREE)),
+        _Rule(regex.compile(rf"(?<!\d)(?P<s>[1-{most}])\s?号(?:选手|辩手|智能体)?", _FREE)),
     )
 
 
@@ -284,14 +284,14 @@ def rewrite(text: str, names: Mapping[str, str]) -> str:
     return text
 
 
-def _apply(text: str, rules: tuple[Rule, ...], names: Mapping[str, str]) -> str:
+def _apply(text: str, rules: tuple[_Rule, ...], names: Mapping[str, str]) -> str:
     for rule in rules:
         if rule.hint is None or rule.hint.search(text):
             text = rule.pattern.sub(partial(_write, rule, names), text)
     return text
 
 
-def _write(rule: Rule, names: Mapping[str, str], found: regex.Match[str]) -> str:
+def _write(rule: _Rule, names: Mapping[str, str], found: regex.Match[str]) -> str:
     groups = {key: value or "" for key, value in found.groupdict().items()}
     said = groups.get("s", "").upper()
     name = names[rule.side or _SIDE_OF.get(said, said)]

@@ -74,7 +74,7 @@ class Round(NamedTuple):
     asked: tuple[str, ...] = ()
 
 
-class Looked(NamedTuple):
+class _Looked(NamedTuple):
     """A quotation that was looked up in the sources: who gave it, in which round, what was found.
 
     `text` is blinded; `source` is the number that the speaker named.
@@ -95,7 +95,7 @@ class Transcript(NamedTuple):
     rounds: tuple[Round, ...]
     stances: tuple[tuple[str, str], ...] = ()  # neutral name, and what it argues
     sources: tuple[str, ...] = ()
-    quotations: tuple[Looked, ...] = ()
+    quotations: tuple[_Looked, ...] = ()
 
     def arrange(self, order: Sequence[str]) -> Transcript:
         """Return it with the speeches of each round in one order of their speakers' names."""
@@ -216,12 +216,12 @@ class TranscriptWriter:
         looked = tuple(self._looked_up(ordered)) if sources else ()
         return Transcript(topic, conditions, tuple(rounds), stances, sources, looked)
 
-    def _looked_up(self, turns: Sequence[Turn]) -> Iterator[Looked]:
+    def _looked_up(self, turns: Sequence[Turn]) -> Iterator[_Looked]:
         for turn in turns:
             for one in turn.quotations:
                 text = " ".join(self._show(one.text).split())
                 name, found = self._cast.names[turn.side], tell_quotation(one)
-                yield Looked(name, self._title(turn.round), text, one.source, found)
+                yield _Looked(name, self._title(turn.round), text, one.source, found)
 
     def _title(self, round_name: str) -> str:
         return self._show(round_name.replace("_", " ").replace("-", " "))

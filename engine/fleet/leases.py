@@ -108,7 +108,7 @@ def elapsed() -> float:
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
-class HeldLease:
+class _HeldLease:
     """A lease while it is held by a task, which is interrupted when the hold fails.
 
     It is certainly ours until `until`, by this process's own clock: so long after the last request
@@ -152,7 +152,7 @@ class LeaseManager:
         self._notifier = notifier
         self._holder = holder
         self._clock = clock
-        self._holds: dict[str, HeldLease] = {}
+        self._holds: dict[str, _HeldLease] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.draining = False
 
@@ -168,7 +168,7 @@ class LeaseManager:
         """
         async with self._turns.setdefault(name, asyncio.Lock()):
             lease, until = await self._claim_soon(name, LEASE_SECONDS if patient else 0.0)
-            hold = self._holds[name] = HeldLease(lease, stoppable, until)
+            hold = self._holds[name] = _HeldLease(lease, stoppable, until)
             try:
                 try:
                     yield lease
@@ -271,7 +271,7 @@ class LeaseManager:
                 if self._has_run_out(hold):
                     hold.fail(_run_out(name))
 
-    def _has_run_out(self, hold: HeldLease) -> bool:
+    def _has_run_out(self, hold: _HeldLease) -> bool:
         # Where no other process can hold a lease, none is lost by waiting.
         return not self._store.leases.alone and self._clock() > hold.until
 

@@ -25,7 +25,7 @@ DRAIN_SECONDS = 0.25  # between looks while more calls are in flight than the ne
 log = structlog.get_logger(__name__)
 
 
-class Divided(Protocol):
+class _Divided(Protocol):
     """What is divided: the gate of a backend."""
 
     name: str
@@ -42,9 +42,9 @@ class Fleet:
 
     def __init__(self, size: int = 1) -> None:
         self.size = size
-        self._divided: list[Divided] = []
+        self._divided: list[_Divided] = []
 
-    def add(self, divided: Divided) -> None:
+    def add(self, divided: _Divided) -> None:
         """Notify a gate of changes from now on."""
         self._divided.append(divided)
 

@@ -182,7 +182,7 @@ def manner_of(model: Model) -> Manner:
 
 
 @dataclass(slots=True)
-class ParticipantDemand:
+class _ParticipantDemand:
     """One participant's demand in a dry run: number of calls and amount of text.
 
     `read` is the size of its prompts, `longest` that of the longest; the marks for topic,
@@ -226,18 +226,18 @@ class _ScriptDemand(NamedTuple):
     `heard` is how many turns a person gives.
     """
 
-    shares: Mapping[str, ParticipantDemand]
+    shares: Mapping[str, _ParticipantDemand]
     judged: int
     words: float
     heard: int = 0
 
 
 @dataclass(slots=True)
-class DryRun:
+class _DryRun:
     """A desk for dry runs: it counts the prompts and answers with filler, calling no model."""
 
     setup: Setup
-    shares: dict[str, ParticipantDemand] = field(default_factory=dict)
+    shares: dict[str, _ParticipantDemand] = field(default_factory=dict)
     calls: int = 0
     heard: int = 0  # turns of a person
 
@@ -257,7 +257,7 @@ class DryRun:
         else:
             text = manner.answer(call.schema, call.cue, setup.limits, language, rate)
         self.calls += 1
-        share = self.shares.setdefault(call.model.name, ParticipantDemand())
+        share = self.shares.setdefault(call.model.name, _ParticipantDemand())
         share.ask(call.messages, manner)
         share.tokens_out += manner.tokens(manner.size(text))
         share.most_out += call.sampling.max_tokens
@@ -284,7 +284,7 @@ class DryRun:
 
 
 @dataclass(slots=True)
-class Bill:
+class _Bill:
     """The expected total of calls, time and, where prices are known, cost in USD."""
 
     prices: Mapping[str, Price | None]
@@ -314,10 +314,10 @@ async def estimate(
     `pace` is the seconds per call of each model. Cost is None if any model's price is unknown.
     The maximum assumes that every reply reaches its token cap and is retried once.
     """
-    outline, bill = await _outline(setup, script, prompts), Bill(setup.prices)
+    outline, bill = await _outline(setup, script, prompts), _Bill(setup.prices)
     cast = {name: model for name, model in _cast(setup).items() if not model.person}
     for name, model in cast.items():
-        share = outline.shares.get(name, ParticipantDemand())
+        share = outline.shares.get(name, _ParticipantDemand())
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
     reading = outline.judged + JURY_PROMPT_TOKENS
@@ -379,7 +379,7 @@ def _waited(request: Request, outline: _ScriptDemand) -> float:
     return request.questions + outline.heard * a_turn
 
 
-def _explain(bill: Bill, setup: Setup, jurors: Sequence[Model], ballots: int) -> None:
+def _explain(bill: _Bill, setup: Setup, jurors: Sequence[Model], ballots: int) -> None:
     """Add the juror who says why the panel decided so: from reasons, not from the debate."""
     writer = cheapest_of([one for one in jurors if one in setup.panel.roster], setup.prices)
     if writer is not None:
@@ -396,7 +396,7 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> _ScriptDem
     key = script, prompts.digest, dry.model_dump_json()
     known = _outlines.get(key)
     if known is None:
-        desk = DryRun(dry)
+        desk = _DryRun(dry)
         floor = Stage(dry, prompts, desk, script.turns(dry.request))
         await script.hold(floor)
         judged = script.judged(floor.turns)

@@ -142,7 +142,7 @@ class Runner:
         try:
             script = format_of(debate.request.format, debate.setup.format_version)
             asking = (journaled.unanswered, scribe, Rounds(debate, script))
-            desk = LiveHost(debate, lease, steps, self, *asking, asked=journaled.asked)
+            desk = _LiveHost(debate, lease, steps, self, *asking, asked=journaled.asked)
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
             await self._announced(debate)
@@ -158,7 +158,7 @@ class Runner:
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
     async def _think(
-        self, debate: Debate, script: Format, desk: LiveHost
+        self, debate: Debate, script: Format, desk: _LiveHost
     ) -> tuple[ExplanationRequest, Prompts]:
         """Run the script and the panel, then queue the verdict with the invitation to vote.
 
@@ -334,7 +334,7 @@ class Runner:
 
 
 @dataclass(slots=True)
-class LiveHost:
+class _LiveHost:
     """The desk of a running debate: journaled calls, and posts through the outbox."""
 
     debate: Debate

@@ -95,7 +95,7 @@ class Progress(Value):
     writing: tuple[str, ...] = Field((), exclude_if=not_)
 
 
-class Said(Value):
+class _Message(Value):
     """What every message has: the language that it is read in, at first that spoken now."""
 
     language: str = Field(default_factory=spoken)
@@ -113,7 +113,7 @@ class Before(Value):
     link: str = ""
 
 
-class Announcement(Said):
+class Announcement(_Message):
     """Posted in the channel; the debate's thread hangs on it. Never names a model.
 
     Of the `jurors` at least and at most as many as `readers` says will read, `readings` times each;
@@ -152,7 +152,7 @@ class Announcement(Said):
     page: str = Field("", exclude_if=not_)
 
 
-class TurnPost(Said):
+class TurnPost(_Message):
     """One turn; `number` of `total` turns (0: unknown), `limit` in words (0: none).
 
     `seconds` is the time used and `seconds_limit` the time allowed, in formats with a clock.
@@ -181,13 +181,13 @@ class TurnPost(Said):
     person: bool = Field(False, exclude_if=not_)
 
 
-class Invitation(Said):
+class _Invitation(_Message):
     """What every message that asks has: its options, each with a reaction of its name."""
 
     options: tuple[str, ...]
 
 
-class VoteInvite(Invitation):
+class VoteInvite(_Invitation):
     """Asks people to vote.
 
     The venue seeds one reaction an option; a private ballot has buttons instead, a secret one
@@ -217,7 +217,7 @@ class VoteInvite(Invitation):
     guest: str = Field("", exclude_if=not_)
 
 
-class StanceInvite(Invitation):
+class StanceInvite(_Invitation):
     """Asks what people think of the topic, before the debate or after it.
 
     Before the first turn the debate waits `seconds` for answers; the second question closes with
@@ -232,7 +232,7 @@ class StanceInvite(Invitation):
     stances: Mapping[str, str] = {}
 
 
-class AgainInvite(Invitation):
+class AgainInvite(_Invitation):
     """Asks again who debated better, below the reveal; otherwise like the first invite."""
 
     kind: Literal["again_invite"] = "again_invite"
@@ -242,14 +242,14 @@ class AgainInvite(Invitation):
     names: Mapping[str, str] = {}
 
 
-class ConfidenceInvite(Invitation):
+class ConfidenceInvite(_Invitation):
     """Asks those who voted how clear they found it; it closes with the vote."""
 
     kind: Literal["confidence_invite"] = "confidence_invite"
     ballot: BallotKind = BallotKind.OPEN
 
 
-class RoundInvite(Invitation):
+class RoundInvite(_Invitation):
     """Asks who is ahead after a round, until the next round or the vote; nothing waits for it.
 
     `names` are those of agents who answer a question.
@@ -262,7 +262,7 @@ class RoundInvite(Invitation):
     names: Mapping[str, str] = {}
 
 
-class QuestionsInvite(Invitation):
+class QuestionsInvite(_Invitation):
     """Asks people for `minutes` what both sides should answer before they close.
 
     `listed` are the questions that can be supported, each with its number; `more` were asked and
@@ -277,7 +277,7 @@ class QuestionsInvite(Invitation):
     options: tuple[str, ...] = ()
 
 
-class GuestInvite(Invitation):
+class GuestInvite(_Invitation):
     """Asks a person for `minutes` whether they argue a side of a debate; it notifies them alone.
 
     `most` is how many turns they would have, and `turn_minutes` the time for each.
@@ -292,7 +292,7 @@ class GuestInvite(Invitation):
     options: tuple[str, ...] = ()
 
 
-class SpeakInvite(Invitation):
+class SpeakInvite(_Invitation):
     """Asks the person who argues a side for a turn, for `minutes`; it notifies them alone.
 
     `step` is the turn's, `words` its limit (0: none).
@@ -308,7 +308,7 @@ class SpeakInvite(Invitation):
     options: tuple[str, ...] = ()
 
 
-class QuestionsClosed(Said):
+class QuestionsClosed(_Message):
     """Replaces it at the end: what both sides have to answer; empty: no one asked anything."""
 
     kind: Literal["questions_closed"] = "questions_closed"
@@ -361,7 +361,7 @@ def asked_by(invite: Invite) -> Asking:
             return Asking(Question.SPEAK, timedelta(minutes=invite.minutes), invite.step)
 
 
-class VoteClosed(Said):
+class VoteClosed(_Message):
     """Replaces the invitation when the vote has closed."""
 
     kind: Literal["vote_closed"] = "vote_closed"
@@ -388,7 +388,7 @@ class JurorLine(Value):
     marks: Mapping[str, Mapping[str, float]] = Field({}, exclude_if=not_)
 
 
-class Reveal(Said):
+class Reveal(_Message):
     """Names the models and opens both judgments, people's and the panel's.
 
     `agree` is None unless both the people and the panel decided; `persuasion` is set if people
@@ -442,7 +442,7 @@ class Reveal(Said):
     page: str = Field("", exclude_if=not_)
 
 
-class Notice(Said):
+class Notice(_Message):
     """A sentence to the thread: the vote was extended, the debate ended early."""
 
     kind: Literal["notice"] = "notice"
@@ -450,7 +450,7 @@ class Notice(Said):
     text: str
 
 
-class Alert(Said):
+class Alert(_Message):
     """Tells managers that `percent` of the `usd` of a community's day are reserved or spent.
 
     `code` is the debate that passed that share. `manager` counts the places where managers read;
@@ -466,7 +466,7 @@ class Alert(Said):
     unnamed: str = Field("", exclude_if=not_)
 
 
-class Skipped(Said):
+class Skipped(_Message):
     """Says that a scheduled debate was skipped, why, and when the next one is due.
 
     Both times are in the schedule's time zone. `manager` is as in `Alert`.
@@ -496,7 +496,7 @@ class File(Value):
         return b64decode(self.content) if self.encoded else self.content.encode()
 
 
-class Report(Said):
+class Report(_Message):
     """A titled text by the format: a briefing, a review, a judge's verdict, a note.
 
     `side` colours it: a contender, "judge", or empty for neutral. `text` is Markdown.
@@ -517,7 +517,7 @@ class BoardRow(Value):
     cells: tuple[str, ...]
 
 
-class ScoreBoard(Said):
+class ScoreBoard(_Message):
     """A table of scores; `columns` head the cells, `notes` are sentences below.
 
     A later one that targets its key replaces it.
@@ -542,7 +542,7 @@ class LeagueMatch(Value):
 Outcome = Literal["going", "over", "stopped"]
 
 
-class LeagueTable(Said):
+class LeagueTable(_Message):
     """The standing of a league, posted in its channel; it names models of revealed matches alone.
 
     `played` of `total` matches have ended, and `unmet` models met no one yet. `lot` is who goes on
@@ -570,7 +570,7 @@ class ArcPoint(Value):
     docked: float = 0.0
 
 
-class Arc(Said):
+class Arc(_Message):
     """A debate's scores turn by turn, for a picture; `alt` says the same in words."""
 
     kind: Literal["arc"] = "arc"

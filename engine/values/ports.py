@@ -68,7 +68,7 @@ class Watch(Protocol):
         """Hear that another process took over a lease that this one held."""
 
 
-class Unwatched:
+class _Unwatched:
     """The watch of a process that has none."""
 
     def debate(self, debate: Debate, *, resumed: bool) -> AbstractContextManager[None]:
@@ -85,7 +85,7 @@ class Unwatched:
         """Do nothing."""
 
 
-UNWATCHED = Unwatched()
+UNWATCHED = _Unwatched()
 
 
 # --- time ------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ NAMES, POINTS = 360, 80  # pixels for names, and for the number after a bar
 LETTERS = 20.0  # pixels, as the class large
 
 
+@in_its_language
 def league_picture(table: LeagueTable) -> File:
     """Return the picture of a standing as an SVG file; its alt text says the same in words."""
     alt, parts = league_alt(table), []
@@ -57,15 +58,8 @@ TIED: Mapping[str, str] = {
 
 def league_card(table: LeagueTable) -> Card:
     """Return the card of a standing."""
-    picture = partial(_draw, table) if table.rows else None
+    picture = partial(league_picture, table) if table.rows else None
     return Card(league_title(table), "vote", lines=tuple(league_lines(table)), picture=picture)
-
-
-@in_its_language
-def _draw(table: LeagueTable) -> File:
-    pass  # dropped  # not all platforms show pictures
-
-    return league_picture(table)
 
 
 def league_title(table: LeagueTable) -> str:

@@ -27,6 +27,7 @@ LETTERS = 14.0  # pixels; smaller where bars are narrow
 FREE = 2.0  # pixels of a slot that no letter covers
 
 
+@in_its_language
 def arc_picture(arc: Arc) -> File:
     """Return the picture of an arc as an SVG file, which adapters draw."""
     slot = (WIDTH - 2 * MARGIN) / max(1, len(arc.points))
@@ -85,14 +86,7 @@ def score_card(message: ScoreBoard | Arc) -> Card:
     if isinstance(message, ScoreBoard):
         return Card(say(message.title), text="\n".join(board_lines(message)))
     text = f"`{sparkline(message)}`\n\n{message.alt}"
-    return Card(say(message.title), text=text, picture=partial(_draw, message))
-
-
-@in_its_language
-def _draw(arc: Arc) -> File:
-    pass  # dropped  # not all platforms show pictures
-
-    return arc_picture(arc)
+    return Card(say(message.title), text=text, picture=partial(arc_picture, message))
 
 
 def sparkline(arc: Arc) -> str:

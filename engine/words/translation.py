@@ -27,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Worded(Protocol):
+class _Worded(Protocol):
     """A message that knows the language of its debate."""
 
     @property
@@ -35,7 +35,7 @@ class Worded(Protocol):
         """A BCP-47 code."""
 
 
-M = TypeVar("M", bound=Worded)
+M = TypeVar("M", bound=_Worded)
 
 
 @cache
