@@ -41,8 +41,9 @@ $(VENV)/dev: $(VENV)/runtime requirements-dev.lock
 demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] [ARGS="--votes A=3,B=2"]
 	@$(BIN)/rostrum demo --out "$(OUT)" $(ARGS)
 
-docs: $(VENV)/runtime ## write the tables of docs/dataset.md from the declared columns
+docs: $(VENV)/runtime ## write docs/reference and the tables of docs/dataset.md from the code
 	@$(BIN)/python -m engine.dataset.document docs/dataset.md
+	@$(BIN)/python -m tests.pages.reference
 
 schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new SQLite files
 	@$(BIN)/python -m adapters.database.schema

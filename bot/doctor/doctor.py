@@ -238,7 +238,7 @@ async def _check_backends(settings: Settings) -> AsyncIterator[Finding]:
     for backend in settings.endpoints():
         yield await check_backend(settings, backend)
     for server in await find_local_servers():
-        text = f"{server.name} answers at {server.base_url}; see the README for using it"
+        text = f"{server.name} answers at {server.base_url}; see docs/debates.md for using it"
         yield Finding("local server", None, text)
 
 

@@ -1,4 +1,4 @@
-"""README's three commands to production, as far as a machine without a container engine goes.
+"""docs/deploy.md's three commands, as far as a machine without a container engine goes.
 
 The checkout has what a clone would have. Compose resolves its file for the second and third
 command, each step of the Dockerfile runs in an empty folder, and the services' commands run as in a
@@ -47,8 +47,8 @@ class Made(NamedTuple):
 
 
 def the_three() -> list[str]:
-    """Return the commands of README's section, without comments."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## To production")[2]
+    """Return the commands of the guide's section, without comments."""
+    section = (ROOT / "docs/deploy.md").read_text("utf-8").partition("## Three commands")[2]
     block = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
     assert block
     return [line.partition("#")[0].strip() for line in block[1].splitlines()]

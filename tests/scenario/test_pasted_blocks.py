@@ -31,7 +31,7 @@ ELSEWHERE = (
     "rostrum run",  # serves until it is stopped, as does the next
     "rostrum view",
     "rostrum invite",  # needs a bot's token
-    "rostrum check",  # is part of the README's block
+    "rostrum check",  # is part of the block of docs/debates.md
     "rostrum label create",  # needs debates of a whole season
     "rostrum backup before-moving.db",  # needs a PostgreSQL
     "sqlite3 ",
@@ -53,15 +53,16 @@ def block(name: str, begins: str) -> str:
     return found
 
 
-README = block("README.md", "export ROSTRUM_BACKENDS")
-EXPORT = block("README.md", "rostrum export")
+OWN = block("docs/debates.md", "export ROSTRUM_BACKENDS")
+EXPORT = block("docs/debates.md", "rostrum export")
 PAGES = block("docs/web.md", "rostrum export --html")
 BACKUP = block("docs/operations.md", "rostrum backup rostrum-monday.db")
 COPY = block("docs/operations.md", "ROSTRUM_DATABASE_URL=sqlite")
+EXPERIMENT = block("README.md", "rostrum series plan")
 SERIES = block("docs/series.md", "rostrum series plan")
 ROSTERS = [text for kind, text in FENCE.findall(read(ROOT / "docs/jury.md")) if kind == "dotenv"]
 DEMO = texts.BY_HAND.format(topic=texts.TOPIC).partition("own key:\n")[2]
-PASTED = {README, EXPORT, PAGES, BACKUP, COPY, SERIES}
+PASTED = {OWN, EXPORT, PAGES, BACKUP, COPY, EXPERIMENT, SERIES}
 
 
 def test_every_shell_block_is_pasted_here_or_needs_what_is_not_offline() -> None:
@@ -73,7 +74,12 @@ async def models() -> AsyncIterator[ModelServer]:
     async with ModelServer(play) as server:
         named = {
             name
-            for text in (read(ROOT / "README.md"), DEMO, *ROSTERS, read(ROOT / "docs/series.md"))
+            for text in (
+                read(ROOT / "docs/debates.md"),
+                DEMO,
+                *ROSTERS,
+                read(ROOT / "docs/series.md"),
+            )
             for _, name in named_in(text)
         }
         server.models = [{"id": name, "pricing": PRICED} for name in sorted(named)]
@@ -101,7 +107,7 @@ async def paste(folder: Path, text: str, **settings: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    [pytest.param(README, id="README"), pytest.param(DEMO, id="demo")],
+    [pytest.param(OWN, id="own"), pytest.param(DEMO, id="demo")],
 )
 async def test_a_debate_of_real_models_begins_with_one_paste(
     tmp_path: Path, models: ModelServer, text: str
@@ -111,7 +117,7 @@ async def test_a_debate_of_real_models_begins_with_one_paste(
     said = await paste(tmp_path, quick, **there)
     assert "[Reveal]" in said
     assert {body["model"] for body in models.requests} <= {name for _, name in named_in(text)}
-    if text == README:
+    if text == OWN:
         assert "Exported to my-debates: debates 1" in await paste(tmp_path, EXPORT)
         assert "closed" in await paste(tmp_path, BACKUP + COPY)
         await paste(tmp_path, PAGES)
@@ -119,8 +125,11 @@ async def test_a_debate_of_real_models_begins_with_one_paste(
 
 
 @pytest.mark.slow
-async def test_the_series_of_the_guide_is_planned_held_and_reported(
-    tmp_path: Path, models: ModelServer
+@pytest.mark.parametrize(
+    "text", [pytest.param(EXPERIMENT, id="README"), pytest.param(SERIES, id="guide")]
+)
+async def test_a_series_is_planned_held_and_reported_with_one_paste(
+    tmp_path: Path, models: ModelServer, text: str
 ) -> None:
     [spec] = [
         text for _, text in FENCE.findall(read(ROOT / "docs/series.md")) if "# spring.toml" in text
@@ -131,7 +140,7 @@ async def test_the_series_of_the_guide_is_planned_held_and_reported(
         "ROSTRUM_BACKENDS__ONLINE__API_KEY": "sk-double",
         "ROSTRUM_PRICES": '{"local/qwen3": [0, 0]}',
     }
-    await paste(tmp_path, SERIES, **there)
+    await paste(tmp_path, text, **there)
     assert (tmp_path / "report").is_dir()
     assert (tmp_path / "spring-data" / "README.md").exists()
 

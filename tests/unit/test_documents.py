@@ -18,6 +18,7 @@ from bot.settings.format_sections import variable
 from bot.settings.load import known_paths, secret_paths, shape_of
 from bot.settings.settings import Settings
 from engine.store.tables import metadata
+from tests.pages.reference import FOLDER, pages
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -85,6 +86,11 @@ def test_all_the_documents_are_there() -> None:
     required = ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "PRIVACY", "README", "SECURITY")
     named = {str(document.relative_to(ROOT)) for document in DOCUMENTS}
     assert {f"{name}.md" for name in required} | {"docs/operations.md"} <= named
+
+
+def test_the_reference_is_that_of_the_code() -> None:
+    stale = [name for name, text in pages().items() if read(FOLDER / name) != text]
+    assert stale == [], "run make docs"
 
 
 def test_every_path_exists_with_the_test_that_it_names() -> None:

@@ -189,7 +189,7 @@ PLACEHOLDERS = {"x", "y", "name"}
 
 
 def named_in(text: str) -> set[tuple[str, str]]:
-    """Return the presets and names of models; `online` is OpenRouter, as the README sets it."""
+    """Return the presets and names of models; `online` is OpenRouter, as the guide sets it."""
     return {
         ("openrouter" if backend == "online" else backend, name)
         for backend, name in MODEL.findall(text)
@@ -214,8 +214,8 @@ def test_every_model_that_is_named_has_a_price(file: Path) -> None:
     assert unpriced == []
 
 
-def test_the_readme_and_the_demo_name_models() -> None:
-    assert len(named_in((ROOT / "README.md").read_text("utf-8"))) > 4
+def test_the_guide_and_the_demo_name_models() -> None:
+    assert len(named_in((ROOT / "docs/debates.md").read_text("utf-8"))) > 4
     assert len(named_in((ROOT / "bot" / "texts.py").read_text("utf-8"))) > 4
 
 

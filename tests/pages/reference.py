@@ -1,0 +1,120 @@
+"""Write docs/reference from the code: commands of the shell and of chats, and every setting.
+
+Run as `python -m tests.pages.reference`; `make docs` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from bot.cli import app
+from engine.chat.commands import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "reference"
+NAME = re.compile(r"#?(ROSTRUM_\w+|[A-Z][A-Z_]+)=(.*)")
+SECTION = re.compile(r"# --- (.+?) -+")
+
+
+def pages() -> dict[str, str]:
+    """Return each page of the reference, by the name of its file."""
+    return {
+        "commands.md": "\n".join(shell_lines()) + "\n",
+        "chat.md": "\n".join(chat_lines()) + "\n",
+        "settings.md": "\n".join(setting_lines((ROOT / ".env.example").read_text("utf-8"))) + "\n",
+    }
+
+
+def shell_lines() -> Iterator[str]:
+    """Describe each command of the shell with its arguments and options."""
+    yield "# Commands of the shell"
+    yield ""
+    yield "Each of them explains itself too, with `--help`."
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    yield from command_lines(typer.Context(group, info_name="rostrum"), group)
+
+
+def command_lines(context: typer.Context, group: TyperGroup) -> Iterator[str]:
+    """Describe the commands of a group, those of groups in it too."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        own = typer.Context(command, parent=context, info_name=name)
+        if isinstance(command, TyperGroup):
+            yield from command_lines(own, command)
+            continue
+        yield ""
+        yield f"## {own.command_path}"
+        yield ""
+        yield cell(command.help or "", lines=True)
+        rows = [row for one in command.get_params(own) if (row := parameter_row(one, own))]
+        if rows:
+            yield from ("", "| give | what it does |", "| --- | --- |", *rows)
+
+
+def parameter_row(parameter: Any, context: typer.Context) -> str:
+    """Return the row of an argument or option as help shows it, but for `--help` itself."""
+    written, about = parameter.get_help_record(context) or ("", "")
+    shown = written and "--help" not in parameter.opts
+    return f"| `{cell(written)}` | {cell(about)} |" if shown else ""
+
+
+def chat_lines() -> Iterator[str]:
+    """Describe each command of a chat."""
+    yield "# Commands in Discord and Slack"
+    yield ""
+    yield "Both platforms have the same commands. Below is Slack's text; in Discord each"
+    yield "option is a field. `/debate help start` explains one where you are."
+    yield ""
+    yield "| command | what it does | who may use it |"
+    yield "| --- | --- | --- |"
+    for command in COMMANDS.values():
+        who = str(command.who.note or "everyone").strip("()")
+        yield f"| `/debate {cell(command.usage())}` | {cell(command.about)} | {cell(who)} |"
+
+
+def setting_lines(example: str) -> Iterator[str]:
+    """Describe each setting: its line of `.env.example` with the comment above it."""
+    yield "# Settings"
+    yield ""
+    yield "They come from the environment, from `.env` or from `rostrum.toml`, in this order. Lists"
+    yield "and tables are written as in [.env.example](../../.env.example), which this page shows."
+    about: list[str] = []
+    for line in example.splitlines():
+        if section := SECTION.fullmatch(line):
+            about = []
+            yield from ("", f"## {section[1].capitalize()}", "")
+            yield from ("| setting | default | what it does |", "| --- | --- | --- |")
+        elif setting := NAME.fullmatch(line):
+            default = f"`{cell(setting[2])}`" if setting[2] else ""
+            yield f"| `{setting[1]}` | {default} | {cell(' '.join(about))} |"
+            about = []
+        elif line.startswith("# "):
+            about.append(line.removeprefix("# "))
+        else:
+            about = []
+
+
+def cell(text: str, *, lines: bool = False) -> str:
+    """Return a text that a table's cell can hold; with `lines`, its own paragraphs stay."""
+    whole = text.strip() if lines else " ".join(text.split())
+    return whole if lines else whole.replace("|", r"\|")
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Write the pages."""
+    folder = Path(arguments[0]) if arguments else FOLDER
+    folder.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
