@@ -23,6 +23,7 @@ from adapters.web.crowd import (
 from adapters.web.labelling import Saw
 from adapters.web.links import STATES, PublicLinks, write_debate
 from adapters.web.reading import DRAWN
+from engine.dataset.bundle import ROOT
 from engine.pages.public import CommunityPages, PublicDebate, PublicReader
 from engine.stats.presentation import (
     draw_leaderboard,
@@ -198,7 +199,13 @@ class PublicPages:
 
     async def _agreement(self, request: web.Request) -> web.Response:
         def put(found: Any) -> dict[str, Any]:
-            return {"found": found, "matrix": draw_matrix, "reliability": draw_reliability}
+            figures, disputed = found
+            return {
+                "figures": figures,
+                "disputed": disputed,
+                "matrix": draw_matrix,
+                "reliability": draw_reliability,
+            }
 
         read = partial(self._public.agreement, request.match_info["key"])
         return await self._page(request, PublicPart.AGREEMENT, read, put)
@@ -211,8 +218,12 @@ class PublicPages:
         key, name = request.match_info["key"], request.match_info["name"]
 
         def put(found: Any) -> dict[str, Any]:
+            league, table, report, pictures = found
             return {
-                "found": found,
+                "league": league,
+                "table": table,
+                "report": report,
+                "pictures": pictures,
                 "title_of": league_title,
                 "lines": league_lines,
                 "standing": league_picture,
@@ -235,9 +246,9 @@ class PublicPages:
         key = request.match_info["key"]
 
         async def make() -> PageContent:
-            found = await self._public.dataset(key)
-            whole, shows = found.bundle.content or b"", await self._public.revealed(key)
-            return PageContent(whole, "application/zip", name=found.name, shows=shows)
+            whole = (await self._public.dataset(key)).content or b""
+            shows = await self._public.revealed(key)
+            return PageContent(whole, "application/zip", name=f"{ROOT}.zip", shows=shows)
 
         kept = ("dataset", key)
         answer = await self._answer(request, kept, make, DOWNLOAD_SECONDS, self._files)

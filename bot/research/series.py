@@ -30,13 +30,13 @@ from bot.research.series_progress import Display, open_display, span
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
-from engine.drawing.svg import darken
+from engine.drawing.svg import Picture, darken
 from engine.prompts.library import load_prompts
 from engine.run.service import Service
 from engine.series.contents import save_series
 from engine.series.report.data import read_series_rows
 from engine.series.report.page import write_html, write_markdown, write_page
-from engine.series.report.pictures import ReportPicture, draw_report
+from engine.series.report.pictures import draw_report
 from engine.series.report.report import SeriesReport, make_report
 from engine.series.runner import (
     Ending,
@@ -382,7 +382,7 @@ def make_files(report: SeriesReport) -> dict[str, bytes]:
     }
 
 
-def _draw(picture: ReportPicture) -> Iterator[tuple[str, bytes]]:
+def _draw(picture: Picture) -> Iterator[tuple[str, bytes]]:
     """Yield a picture as each of its files, by the ending of the name."""
     yield ".svg", picture.svg.encode()
     yield ".png", to_png(picture.svg)

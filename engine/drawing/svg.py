@@ -6,7 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import regex
 
@@ -153,6 +153,13 @@ WHERE_DARK = f"@media (prefers-color-scheme: dark) {{{DARK}}}"
 BLUE, RED, GREY, GOLD = "#4a86e8", "#e2524c", "#6e7681", "#f2c440"
 EMPTY, INK = "#21262d", "#e6edf3"  # of a bar without anything, and of text
 OTHERS = (BLUE, RED, "#22c55e", "#a855f7", "#06b6d4", "#f97316", "#ec4899", "#84cc16", "#a8a29e")
+
+
+class Picture(NamedTuple):
+    """An SVG with its alternative text."""
+
+    svg: str
+    alt: str
 
 
 def draw(

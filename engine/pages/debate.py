@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import ReportedDebate
 from engine.delivery.ending import INTERRUPTED
+from engine.drawing.svg import Picture
 from engine.store.listings import DebateQuery, DebateSummary
 from engine.values.debate import Debate, Status, Turn
 from engine.values.errors import UsageError
@@ -232,14 +233,6 @@ class PageSection(NamedTuple):
     alt: str = ""
 
 
-class PagePicture(NamedTuple):
-    """A picture of a page, as SVG."""
-
-    name: str
-    svg: str
-    alt: str
-
-
 class TurnMark(NamedTuple):
     """What stands beside a turn once nothing is sealed: thumbs, the judge's score, its model."""
 
@@ -379,7 +372,7 @@ class Library(Protocol):
     async def call(self, name: str, number: int) -> CallPage:
         """Return a call with what was asked and answered, by its place from 1."""
 
-    async def picture(self, name: str, picture: str) -> PagePicture:
+    async def picture(self, name: str, picture: str) -> Picture:
         """Return a picture of a debate's page."""
 
     async def turn_text(self, name: str, turn: int) -> str:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from engine.dataset.columns import SCHEMA_VERSION, moment
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, Written
 from engine.dataset.tables import every_table
+from engine.drawing.svg import Picture
 from engine.pages.assembly import (
     PageSources,
     assemble,
@@ -33,7 +34,6 @@ from engine.pages.debate import (
     DebatePage,
     Item,
     ListPage,
-    PagePicture,
     Rows,
     TurnsPart,
     item_of,
@@ -168,7 +168,7 @@ class FolderLibrary:
             )
             return call_page(item, tries, number, next(same, None))
 
-    async def picture(self, name: str, picture: str) -> PagePicture:
+    async def picture(self, name: str, picture: str) -> Picture:
         """Return a picture of a debate's page."""
         with self._sound(name):
             found = await asyncio.to_thread(self._found, name)

@@ -13,17 +13,17 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from engine.dataset.bundle import ROOT, Bundle, export_zip
+from engine.dataset.bundle import Bundle, export_zip
 from engine.dataset.writer import ExportRequest
 from engine.delivery.ending import where_revealed
-from engine.drawing.svg import darken, draw, fit, wrap, write
-from engine.pages.debate import DebatePage, PagePicture
-from engine.pages.stored import Shows, StoredLibrary
+from engine.drawing.svg import Picture, darken, draw, fit, wrap, write
+from engine.pages.debate import DebatePage
+from engine.pages.stored import StoredLibrary
 from engine.series.report.data import SeriesRows, read_series_rows
 from engine.series.report.page import ReportPage, write_results
-from engine.series.report.pictures import ReportPicture as Drawing, draw_report
+from engine.series.report.pictures import draw_report
 from engine.series.report.report import make_report
 from engine.series.schedule import read_record, table_of
 from engine.series.spec import Series
@@ -141,6 +141,7 @@ MOST_DATASETS = 3  # in memory
 MOST_BYTES = 64 * 2**20  # of a dataset to download
 DEBATE_ID = re.compile(r"[0-9a-z]{26}")
 KEY = re.compile(r"[0-9a-f]{20}")
+LeagueReport: TypeAlias = tuple[bool, LeagueTable | None, ReportPage, dict[str, Picture]]
 
 
 class CommunityPages(NamedTuple):
@@ -171,43 +172,12 @@ class PublicDebate(NamedTuple):
     told: str
 
 
-class Disputed(NamedTuple):
-    """A revealed debate in which jury and people chose differently."""
-
-    topic: str
-    people: str
-    jury: str
-
-
-class Agreed(NamedTuple):
-    """How far jury and people agree, and where not."""
-
-    figures: Agreement
-    disputed: tuple[Disputed, ...]
-
-
 class LeagueLine(NamedTuple):
     """A league, a schedule or another series of a community."""
 
     name: str
     league: bool
     outcome: Outcome
-
-
-class LeagueView(NamedTuple):
-    """The standing of a league, if it is one, and the report of the series."""
-
-    line: LeagueLine
-    table: LeagueTable | None
-    report: ReportPage
-    pictures: dict[str, Drawing]
-
-
-class Download(NamedTuple):
-    """A dataset: its size and debates, and its bytes, None if it is too large to be sent."""
-
-    name: str
-    bundle: Bundle
 
 
 class PublicReader:
@@ -246,7 +216,7 @@ class PublicReader:
         debate, _ = await self._find(debate_id)
         return await self._library.turn_text(debate.id, number)
 
-    async def drawing(self, debate_id: str, name: str) -> PagePicture:
+    async def drawing(self, debate_id: str, name: str) -> Picture:
         """Return a picture of a debate's page, once its result is told. Raises NotFoundError."""
         debate, _ = await self._find(debate_id)
         return await self._library.picture(debate.id, name)
@@ -284,14 +254,12 @@ class PublicReader:
         mirror = await self._store.debates.mirror_of(debate)
         return mirror is None or mirror.status in ENDED
 
-    async def _show(self, debate: Debate) -> Shows:
-        return Shows(await self._is_told(debate), await self._unread(debate))
-
-    async def _unread(self, debate: Debate) -> int:
-        """Return how many turns its chat does not show yet."""
+    async def _show(self, debate: Debate) -> tuple[bool, int]:
+        """Return whether its result is told, and how many turns its chat does not show yet."""
+        told = await self._is_told(debate)
         if debate.status in ENDED:
-            return 0
-        return await self._store.outbox.undelivered_turns(debate.id)
+            return told, 0
+        return told, await self._store.outbox.undelivered_turns(debate.id)
 
     async def debates(self, key: str, before: str = "") -> DebateList:
         """Return a page of a community's debates, newest first."""
@@ -317,8 +285,8 @@ class PublicReader:
         shown, _ = await self._shown(key, PublicPart.LEADERBOARD)
         return await self._worked_out("leaderboard", shown, rank_models)
 
-    async def agreement(self, key: str) -> Agreed:
-        """Return how far jury and people agree."""
+    async def agreement(self, key: str) -> tuple[Agreement, list[tuple[str, str, str]]]:
+        """Return how far both agree, and where not: the topic, people's and the jury's choice."""
         shown, _ = await self._shown(key, PublicPart.AGREEMENT)
         return await self._worked_out("agreement", shown, _agree)
 
@@ -359,8 +327,8 @@ class PublicReader:
         found = await self._store.series.of_community(shown.platform, shown.community)
         return tuple(map(_line, found))
 
-    async def league(self, key: str, name: str) -> LeagueView:
-        """Return a league's standing, and the report of its debates."""
+    async def league(self, key: str, name: str) -> LeagueReport:
+        """Return whether a series is a league, its standing, and the report of its debates."""
         shown, _ = await self._shown(key, PublicPart.LEAGUES)
         held = await self._store.series.of_community(shown.platform, shown.community)
         stored = next((one for one in held if one.name == name), None)
@@ -371,19 +339,17 @@ class PublicReader:
             ("league", where), await self._extent(where), lambda: self._report(stored)
         )
 
-    async def _report(self, stored: StoredSeries) -> LeagueView:
+    async def _report(self, stored: StoredSeries) -> LeagueReport:
         rows = await read_series_rows(self._store.series, stored.name, told=True)
         if rows is None:
             raise NotFoundError(NOTHING)
         page, pictures = await asyncio.to_thread(_lay_out, rows, self._clock.now())
-        return LeagueView(_line(stored), await self._table(rows), page, pictures)
-
-    async def _table(self, rows: SeriesRows) -> LeagueTable | None:
-        series = Series.model_validate_json(rows.stored.body)
-        if series.league is None:
-            return None
-        record = await read_record(self._store, series.league, rows.debates)
-        return table_of(series, series.league, record, outcome=_line(rows.stored).outcome)
+        series, table = Series.model_validate_json(rows.stored.body), None
+        if series.league is not None:
+            record = await read_record(self._store, series.league, rows.debates)
+            outcome = _line(rows.stored).outcome
+            table = table_of(series, series.league, record, outcome=outcome)
+        return _line(stored).league, table, page, pictures
 
     # --- the dataset ---------------------------------------------------------------------
 
@@ -392,7 +358,7 @@ class PublicReader:
         shown, _ = await self._shown(key, PublicPart.DATASET)
         return (await self._extent(_revealed(shown))).debates
 
-    async def dataset(self, key: str) -> Download:
+    async def dataset(self, key: str) -> Bundle:
         """Return the dataset of a community's revealed debates, at most some minutes old.
 
         Raises NotFoundError without any.
@@ -411,8 +377,7 @@ class PublicReader:
             )
 
         kept = ("dataset", where, wanted.license)
-        bundle = await self._datasets.get(kept, await self._extent(where), make)
-        return Download(f"{ROOT}.zip", bundle)
+        return await self._datasets.get(kept, await self._extent(where), make)
 
     async def _shown(
         self, key: str, part: PublicPart | None
@@ -433,7 +398,7 @@ def _revealed(shown: PublicCommunity) -> ExportFilter:
     )
 
 
-def _lay_out(rows: SeriesRows, now: datetime) -> tuple[ReportPage, dict[str, Drawing]]:
+def _lay_out(rows: SeriesRows, now: datetime) -> tuple[ReportPage, dict[str, Picture]]:
     """Report what was revealed; a model without a result may be debating now, so none is named."""
     report = make_report(rows, now)
     asked = report.experiment.model_copy(update={"models": ()})
@@ -441,13 +406,13 @@ def _lay_out(rows: SeriesRows, now: datetime) -> tuple[ReportPage, dict[str, Dra
     return write_results(report), draw_report(report)
 
 
-def _agree(rows: Sequence[Row]) -> Agreed:
+def _agree(rows: Sequence[Row]) -> tuple[Agreement, list[tuple[str, str, str]]]:
     disputed = [
-        Disputed(row.title, row.people, row.jury)
+        (row.title, row.people, row.jury)
         for row in reversed(rows)
         if row.people is not None and row.jury is not None and row.people != row.jury
     ]
-    return Agreed(measure_agreement(rows), tuple(disputed[:DISPUTED]))
+    return measure_agreement(rows), disputed[:DISPUTED]
 
 
 def _line(stored: StoredSeries) -> LeagueLine:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import replace
 from secrets import token_bytes
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import structlog
 
@@ -17,6 +17,7 @@ from engine.dataset.findings_tables import retrieved
 from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.tables import TABLES
 from engine.delivery.ending import interrupted
+from engine.drawing.svg import Picture
 from engine.pages.assembly import (
     PageSources,
     assemble,
@@ -34,7 +35,6 @@ from engine.pages.debate import (
     DebatePage,
     Item,
     ListPage,
-    PagePicture,
     PageTry,
     PartsOutline,
     Rows,
@@ -60,19 +60,13 @@ CHOICES_SECONDS = 60.0
 UNKNOWN = "There is no such page of this debate; go back to the debate."
 
 
-class Shows(NamedTuple):
-    """How much of a debate its readers may see: not its `unread` newest turns."""
-
-    opened: bool
-    unread: int = 0
+Gate: TypeAlias = Callable[[Debate], Awaitable[tuple[bool, int]]]
+"""Whether all of a debate is open to its readers, and how many newest turns they may not see."""
 
 
-Gate: TypeAlias = Callable[[Debate], Awaitable[Shows]]
-
-
-async def show_ended(debate: Debate) -> Shows:
+async def show_ended(debate: Debate) -> tuple[bool, int]:
     """Show all of a debate that has ended, and every turn of others."""
-    return Shows(readable(debate))
+    return readable(debate), 0
 
 
 class StoredLibrary:
@@ -110,7 +104,7 @@ class StoredLibrary:
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
         """Return a part of a debate: the one of a number, or with a turn; else the first."""
         debate = await self._store.debates.get(name)
-        shows, count = await self._seen(debate)
+        opened, count = await self._seen(debate)
         parts = await self._outlines.read(debate, count)
         number = parts.choose(part, turn)
         turns = await self._store.journal.turns_between(debate.id, *parts.bounds[number - 1])
@@ -118,7 +112,7 @@ class StoredLibrary:
         looked_up = await self._looked_up(debate) if number == 1 else ()
         item = item_of(debate, await self._gone(debate))
         found = PageSources(item, debate, len(parts.spoken), looked_up=looked_up)
-        if shows.opened:
+        if opened:
             found = await self._opened(found, chosen, parts)
         return assemble(found, chosen)
 
@@ -151,11 +145,11 @@ class StoredLibrary:
         row = PROMPTS.rows(self._entry(replace(record, calls=one, turns=())))[0]
         return call_page(item_of(debate), tries, number, row)
 
-    async def picture(self, name: str, picture: str) -> PagePicture:
+    async def picture(self, name: str, picture: str) -> Picture:
         """Return a picture of a debate's page."""
         debate = await self._store.debates.get(name)
-        shows, count = await self._seen(debate)
-        if shows.opened:
+        opened, count = await self._seen(debate)
+        if opened:
             rows = await self._rows(await self._record(debate), BELOW)
             rows = {**rows, SPOKEN: (await self._outlines.read(debate, count)).spoken}
             if drawn := picture_of(rows, debate.setup.called, picture, debate.request.language):
@@ -176,7 +170,7 @@ class StoredLibrary:
     async def pulse(self, name: str) -> str:
         """Return what changes whenever a debate's page grows or changes; cheap to ask often."""
         debate = await self._store.debates.get(name)
-        (opened, _), turns = await self._seen(debate)
+        opened, turns = await self._seen(debate)
         state = item_of(debate, await self._gone(debate)).state
         return f"{state}/{turns}/{debate.reason}/{debate.revealed_at is not None}/{opened}"
 
@@ -184,11 +178,11 @@ class StoredLibrary:
         """Return which debates were interrupted; visitors of a running process need not know."""
         return await interrupted(self._store, debates) if self._operator else frozenset()
 
-    async def _seen(self, debate: Debate) -> tuple[Shows, int]:
-        """Return what its readers may see of a debate, and how many turns."""
+    async def _seen(self, debate: Debate) -> tuple[bool, int]:
+        """Return whether all of a debate is open to its readers, and how many turns they see."""
         held = await self._store.journal.turns_held(debate.id)
-        shows = await self._gate(debate)  # later, so that no turn counts before it was posted
-        return shows, max(0, held - shows.unread)
+        opened, unread = await self._gate(debate)  # later: no turn counts before it was posted
+        return opened, max(0, held - unread)
 
     async def _opened(
         self, found: PageSources, part: TurnsPart, parts: PartsOutline

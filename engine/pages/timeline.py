@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
-from engine.drawing.svg import GREY, OTHERS, bar, disc, draw, fit, line, write
-from engine.pages.debate import SPOKEN, PagePicture, PageSection, Rows
+from engine.drawing.svg import GREY, OTHERS, Picture, bar, disc, draw, fit, line, write
+from engine.pages.debate import SPOKEN, PageSection, Rows
 from engine.values.judging import TIE, WEAK
 from engine.values.language import N_, speaking
 from engine.values.text import unmarked
@@ -23,13 +22,6 @@ MOST_STEPS = 400
 DASHES = ("", "6 3", "2 3", "9 3 2 3")
 
 
-class _TimelinePoint(NamedTuple):
-    """How many votes an option had after some minutes."""
-
-    minutes: float
-    n: int
-
-
 def timelines(rows: Rows, names: Mapping[str, str]) -> Iterator[PageSection | None]:
     """Yield a section for each picture that has something to show."""
     for key, title, make in (
@@ -37,26 +29,25 @@ def timelines(rows: Rows, names: Mapping[str, str]) -> Iterator[PageSection | No
         (SCORES, SCORES_MOVED, draw_scores),
     ):
         picture = make(rows, names)
-        yield picture and PageSection(
-            f"timeline-{key}", say(title), picture=picture.name, alt=picture.alt
-        )
+        yield picture and PageSection(f"timeline-{key}", say(title), picture=key, alt=picture.alt)
 
 
-def draw_votes(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
+def draw_votes(rows: Rows, names: Mapping[str, str]) -> Picture | None:
     """Draw how many standing votes each option had over time; None without votes."""
     moved = _moved(rows)
     if not moved:
         return None
-    last = max(steps[-1].minutes for steps in moved.values()) or 1.0
-    most = max(steps[-1].n for steps in moved.values())
+    last = max(steps[-1][0] for steps in moved.values()) or 1.0
+    most = max(steps[-1][1] for steps in moved.values())
     parts = [*_axes(0, most)]
     told = []
     for place, (option, steps) in enumerate(moved.items()):
         label = unmarked(option_name(option, names))
-        told.append(f"{label} {steps[-1].n}")
+        count = steps[-1][1]
+        told.append(f"{label} {count}")
         parts += _staircase(steps, last, most, place, option)
-        y = _y(steps[-1].n, 0, most)
-        parts += _label(f"{label} {steps[-1].n}", y, place, option)
+        y = _y(count, 0, most)
+        parts += _label(f"{label} {count}", y, place, option)
     parts.append(write(LEFT, HEIGHT - 12, "0", "faint small"))
     parts.append(
         write(WIDTH - RIGHT, HEIGHT - 12, f"{number(last, '.0f')} min", "faint small", "end")
@@ -66,10 +57,10 @@ def draw_votes(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
         minutes=number(last, ".0f"),
         counts=say(", ").join(told),
     )
-    return PagePicture(VOTES, draw(say(VOTES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
+    return Picture(draw(say(VOTES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
 
 
-def draw_scores(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
+def draw_scores(rows: Rows, names: Mapping[str, str]) -> Picture | None:
     """Draw the score of each turn as a bar; None without scores."""
     numbers = {one["step"]: one["number"] for one in rows.get(SPOKEN, ())}
     found = {
@@ -92,13 +83,11 @@ def draw_scores(rows: Rows, names: Mapping[str, str]) -> PagePicture | None:
             parts.append(write(x + slot * 0.35, y - 4, number(score, ".0f"), "ink small", "middle"))
         told.append(f"{side}{turn} {number(score, '.1f')}")
     alt = say("Score by turn: {scores}.", scores=say(", ").join(told))
-    return PagePicture(
-        SCORES, draw(say(SCORES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt
-    )
+    return Picture(draw(say(SCORES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
 
 
-def _moved(rows: Rows) -> dict[str, list[_TimelinePoint]]:
-    """Return how the standing votes of each option came in, in minutes since the vote opened."""
+def _moved(rows: Rows) -> dict[str, list[tuple[float, int]]]:
+    """Return how many votes each option had, by the minutes since the vote opened."""
     debate = rows["debates"][0]
     sides = [one["side"] for one in debate["sides"]]
     times: dict[str, list[datetime]] = defaultdict(list)
@@ -113,9 +102,7 @@ def _moved(rows: Rows) -> dict[str, list[_TimelinePoint]]:
     moved = {}
     for option in (*sides, TIE, WEAK):
         if each := sorted(times.get(option, ())):
-            steps = [
-                _TimelinePoint((at - began).total_seconds() / 60, n) for n, at in enumerate(each, 1)
-            ]
+            steps = [((at - began).total_seconds() / 60, n) for n, at in enumerate(each, 1)]
             thin = max(1, len(steps) // MOST_STEPS)
             moved[option] = [*steps[:-1:thin], steps[-1]]
     return moved
@@ -134,13 +121,13 @@ def _axes(low: float, most: float, right: float = WIDTH - RIGHT) -> Iterator[str
 
 
 def _staircase(
-    steps: Sequence[_TimelinePoint], last: float, most: float, place: int, option: str
+    steps: Sequence[tuple[float, int]], last: float, most: float, place: int, option: str
 ) -> Iterator[str]:
     """Yield one path: up at each vote, level between them."""
     points = [(_x(0, last), _y(0, 0, most))]
-    for step in steps:
-        points.append((_x(step.minutes, last), points[-1][1]))
-        points.append((_x(step.minutes, last), _y(step.n, 0, most)))
+    for minutes, n in steps:
+        points.append((_x(minutes, last), points[-1][1]))
+        points.append((_x(minutes, last), _y(n, 0, most)))
     points.append((_x(last, last), points[-1][1]))
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dash = DASHES[place % len(DASHES)]
@@ -174,9 +161,7 @@ def _y(value: float, low: float, most: float) -> float:
     return FLOOR - (FLOOR - TOP) * ((value - low) / ((most - low) or 1))
 
 
-def picture_of(
-    rows: Rows, names: Mapping[str, str], name: str, language: str
-) -> PagePicture | None:
+def picture_of(rows: Rows, names: Mapping[str, str], name: str, language: str) -> Picture | None:
     """Return a debate's picture by its name, in the debate's language."""
     with speaking(language):
         if name == VOTES:

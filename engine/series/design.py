@@ -15,7 +15,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from engine.series.contents import Planned, Results, expand
 from engine.series.spec import Series
@@ -48,12 +48,8 @@ class Seats(NamedTuple):
     b: int
 
 
-class PairTally(NamedTuple):
-    """How often A won, B won, and they tied."""
-
-    won: int = 0
-    lost: int = 0
-    tied: int = 0
+PairTally: TypeAlias = tuple[int, int, int]
+"""How often A won, B won, and they tied."""
 
 
 @dataclass(slots=True)
@@ -165,7 +161,7 @@ def learn(tallies: Mapping[Seats, PairTally], models: int, start: Vector | None 
         bouts=[Bouts(_lead(seats, models), *tally) for seats, tally in tallies.items()],
         models=models,
         effects=1,
-        ties=any(tally.tied for tally in tallies.values()),
+        ties=any(tied for _, _, tied in tallies.values()),
         prior=PRIOR,
     )
     if start is not None and len(start) != len(likelihood.start):
@@ -283,9 +279,7 @@ class Informative:
             if planned is not None and winner is not None:
                 sides = dict(zip(planned.contenders, "AB", strict=True))
                 counts.setdefault(self._seats(planned), Counter())[sides.get(winner, winner)] += 1
-        tallies = {
-            seats: PairTally(found["A"], found["B"], found[TIE]) for seats, found in counts.items()
-        }
+        tallies = {seats: (found["A"], found["B"], found[TIE]) for seats, found in counts.items()}
         self._known = learn(tallies, len(self._places), self._known.parameters)
         self._aim(tallies)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import chain, islice
+from typing import TypeAlias
 
 import structlog
 
@@ -35,6 +36,8 @@ BEGUN_TOGETHER = 20
 TRIED_AGAIN = (Status.FAILED, Status.PARTIAL)
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 300.0  # seconds before a model that is away is tried again
 LIFTED = dict.fromkeys(("community_daily_usd", "user_daily_debates", "max_live_per_community"))
+Pause: TypeAlias = tuple[float, datetime]
+"""How many seconds a debate waits before it is tried again, and until when."""
 log = structlog.get_logger(__name__)
 
 
@@ -64,14 +67,6 @@ class SeriesProgress(Value):
     ending: Ending | None = None
 
 
-@dataclass(slots=True)
-class Pause:
-    """How long a debate waits before it is tried again."""
-
-    seconds: float
-    until: datetime
-
-
 @dataclass
 class SeriesRunner:
     """Holds one series; `watch` hears how far it is, several times a second."""
@@ -92,7 +87,7 @@ class SeriesRunner:
     _refusals: Counter[str] = field(default_factory=Counter)
     _again: list[SeriesDebate] = field(default_factory=list)
     _put_off: list[Planned] = field(default_factory=list)
-    _pauses: dict[str, Pause] = field(default_factory=dict)
+    _pauses: dict[str, Pause] = field(default_factory=dict)  # by debate
     _results: dict[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -180,14 +175,13 @@ class SeriesRunner:
         """Try debates again whose model was away, after pauses that grow."""
         now = self.clock.now()
         for debate in self._waiting():
-            pause = self._pauses.get(debate.id)
-            if pause is not None and now < pause.until:
+            seconds, until = self._pauses.get(debate.id, (0.0, now))
+            if now < until:
                 continue
-            seconds = self.first_pause
-            if pause is not None:
-                seconds = min(2 * pause.seconds, LONGEST_PAUSE)
+            if debate.id in self._pauses:
                 await self.service.dispatcher.submit(debate.id)
-            self._pauses[debate.id] = Pause(seconds, now + timedelta(seconds=seconds))
+            seconds = min(2 * seconds, LONGEST_PAUSE) or self.first_pause
+            self._pauses[debate.id] = (seconds, now + timedelta(seconds=seconds))
 
     async def _fill(self, chooser: Chooser) -> Ending | None:
         """Begin debates while there is room; return why no more can begin."""

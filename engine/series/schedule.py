@@ -358,14 +358,13 @@ class Schedule:
         return changed
 
     def _rests(self, name: str) -> bool:
-        pause = self._pauses.get(name)
-        return pause is not None and self.clock.now() < pause.until
+        return name in self._pauses and self.clock.now() < self._pauses[name][1]
 
     def _put_off(self, name: str) -> None:
         """Let a series or a debate rest, twice as long as the last time."""
-        pause = self._pauses.get(name)
-        seconds = self.first_pause if pause is None else min(2 * pause.seconds, LONGEST_PAUSE)
-        self._pauses[name] = Pause(seconds, self.clock.now() + timedelta(seconds=seconds))
+        before = self._pauses[name][0] if name in self._pauses else 0.0
+        seconds = min(2 * before, LONGEST_PAUSE) or self.first_pause
+        self._pauses[name] = (seconds, self.clock.now() + timedelta(seconds=seconds))
 
 
 def _goes_on(debate: SeriesDebate) -> bool:

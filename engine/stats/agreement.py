@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 from engine.stats.coefficients import (
     Bin,
-    Forecast,
     alpha_of,
     alpha_sums,
     brier_sums,
@@ -69,6 +69,8 @@ JUDGES: Mapping[str, Callable[[Row], str | None]] = {
     "web": lambda row: row.web,
     "jury": lambda row: row.jury,
 }
+Pairs: TypeAlias = Sequence[tuple[str, str, str]]
+"""Debates with two judges: the topic, and what each of them chose."""
 
 
 class CrowdFigures(Value):
@@ -99,61 +101,28 @@ class Crowds(Value):
 def measure_crowds(rows: Iterable[Row]) -> Crowds:
     """Compare the gold votes of each platform, and the winners by chat, labels and jury."""
     held = list(rows)
-    names = sorted({name for row in held for name in row.crowds})
-    return Crowds(
-        platforms=tuple(_crowd(held, name) for name in names),
-        between=tuple(_between(held, *pair) for pair in combinations(JUDGES, 2)),
-        alpha=_crowd_alpha((row.topic, _winners(row)) for row in held),
-    )
-
-
-def _winners(row: Row) -> Counter[str]:
-    named = (judge(row) for judge in JUDGES.values())
-    return Counter(winner for winner in named if winner is not None)
-
-
-def _crowd(rows: Iterable[Row], name: str) -> CrowdFigures:
-    units = [(row.topic, Counter(row.crowds[name])) for row in rows if name in row.crowds]
-    several = [(topic, unit) for topic, unit in units if unit.total() > 1]
-    alike = (Observation(topic, (_crowd_alike(unit), 1.0)) for topic, unit in several)
-    return CrowdFigures(platform=name, alike=estimate(alike, mean_of), alpha=_crowd_alpha(several))
-
-
-def _crowd_alike(unit: Counter[str]) -> float:
-    n = unit.total()
-    return sum(k * (k - 1) for k in unit.values()) / (n * (n - 1))
-
-
-def _crowd_alpha(units: Iterable[tuple[str, Counter[str]]]) -> Figure:
-    several = [(topic, unit) for topic, unit in units if unit.total() > 1]
-    kinds = _kinds(choice for _, unit in several for choice in unit)
-    return estimate((Observation(t, alpha_sums(unit, kinds)) for t, unit in several), alpha_of)
-
-
-def _kinds(choices: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(set(choices), key=lambda choice: (choice == TIE, choice)))
-
-
-def _between(rows: Iterable[Row], first: str, second: str) -> BetweenFigures:
-    pairs = list(_judge_pairs(rows, JUDGES[first], JUDGES[second]))
-    kinds = _kinds(choice for _, *pair in pairs for choice in pair)
-    alike = (Observation(topic, (float(a == b), 1.0)) for topic, a, b in pairs)
-    sums = (Observation(topic, kappa_sums(a, b, kinds)) for topic, a, b in pairs)
-    return BetweenFigures(
-        first=first,
-        second=second,
-        agreement=estimate(alike, mean_of),
-        kappa=estimate(sums, kappa_of),
-    )
-
-
-def _judge_pairs(
-    rows: Iterable[Row], first: Callable[[Row], str | None], second: Callable[[Row], str | None]
-) -> Iterator[tuple[str, str, str]]:
-    for row in rows:
-        a, b = first(row), second(row)
-        if a is not None and b is not None:
-            yield row.topic, a, b
+    platforms, between, named = [], [], []
+    for name in sorted({name for row in held for name in row.crowds}):
+        units = [(row.topic, row.crowds[name]) for row in held if name in row.crowds]
+        several = [(topic, unit) for topic, unit in units if sum(unit.values()) > 1]
+        alike = (Observation(topic, (_alike(unit), 1.0)) for topic, unit in several)
+        platforms.append(
+            CrowdFigures(platform=name, alike=estimate(alike, mean_of), alpha=_alpha(several))
+        )
+    for first, second in combinations(JUDGES, 2):
+        pairs = _pairs(held, first, second)
+        between.append(
+            BetweenFigures(
+                first=first,
+                second=second,
+                agreement=share_alike(pairs),
+                kappa=kappa_between(pairs),
+            )
+        )
+    for row in held:
+        winners = (judge(row) for judge in JUDGES.values())
+        named.append((row.topic, Counter(winner for winner in winners if winner is not None)))
+    return Crowds(platforms=tuple(platforms), between=tuple(between), alpha=_alpha(named))
 
 
 class Pooled(Value):
@@ -231,19 +200,24 @@ class Agreement(Value):
 
 def measure_agreement(rows: Sequence[Row]) -> Agreement:
     """Return every figure of some debates."""
-    forecasts = [(row.topic, forecast) for row in rows if (forecast := _forecast(row))]
+    pairs = _pairs(rows)
+    forecasts = [
+        (row.topic, (row.p_a, row.credit(row.people, next(iter(row.models)))))
+        for row in rows
+        if row.p_a is not None and row.people is not None
+    ]
     return Agreement(
         debates=len(rows),
         compared=sum(row.compared for row in rows),
-        agreement=_agreement(rows),
-        decided=_agreement(row for row in rows if TIE not in (row.people, row.jury)),
-        kappa=_kappa(rows),
-        matrix=_matrix(rows),
+        agreement=share_alike(pairs),
+        decided=share_alike([pair for pair in pairs if TIE not in pair[1:]]),
+        kappa=kappa_between(pairs),
+        matrix=_matrix(pairs),
         pooled=_pool(rows),
         crowds=measure_crowds(rows),
         people_shares=_shares(rows, lambda row: row.people),
         jury_shares=_shares(rows, lambda row: row.jury),
-        brier=estimate((Observation(t, brier_sums(f)) for t, f in forecasts), mean_of),
+        brier=estimate((Observation(t, brier_sums(*f)) for t, f in forecasts), mean_of),
         reliability=reliability(forecast for _, forecast in forecasts),
         anchoring=measure_anchoring(rows),
         confidence=calibrate(one for row in rows for one in row.sure),
@@ -270,37 +244,29 @@ def categories_of(choices: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(choices), key=lambda choice: (choice == TIE, choice)))
 
 
-def _pairs(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
-    """Yield (topic, people, jury) of each compared debate."""
-    for row in rows:
-        if row.people is not None and row.jury is not None:
-            yield row.topic, row.people, row.jury
+def _pairs(rows: Iterable[Row], first: str = "chat", second: str = "jury") -> Pairs:
+    """Return the debates in which both of two judges decided."""
+    chosen = [(row.topic, JUDGES[first](row), JUDGES[second](row)) for row in rows]
+    return [(topic, a, b) for topic, a, b in chosen if a is not None and b is not None]
 
 
-def _agreement(rows: Iterable[Row]) -> Figure:
-    return estimate(
-        (Observation(topic, (float(a == b), 1.0)) for topic, a, b in _pairs(rows)), mean_of
-    )
+def share_alike(pairs: Pairs) -> Figure:
+    """Return how often both judges chose the same."""
+    return estimate((Observation(topic, (float(a == b), 1.0)) for topic, a, b in pairs), mean_of)
 
 
-def _kappa(rows: Iterable[Row]) -> Figure:
-    pairs = list(_pairs(rows))
+def kappa_between(pairs: Pairs) -> Figure:
+    """Return Cohen's κ of both judges."""
     categories = categories_of(choice for _, *pair in pairs for choice in pair)
     return estimate(
         (Observation(topic, kappa_sums(a, b, categories)) for topic, a, b in pairs), kappa_of
     )
 
 
-def _matrix(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
-    counts = Counter((people, jury) for _, people, jury in _pairs(rows))
+def _matrix(pairs: Pairs) -> dict[str, dict[str, int]]:
+    counts = Counter((people, jury) for _, people, jury in pairs)
     categories = categories_of(choice for pair in counts for choice in pair)
     return {one: {other: counts[one, other] for other in categories} for one in categories}
-
-
-def _forecast(row: Row) -> Forecast | None:
-    if row.p_a is None or row.people is None:
-        return None
-    return Forecast(row.p_a, row.credit(row.people, next(iter(row.models))))
 
 
 # --- voters ------------------------------------------------------------------------------
@@ -309,7 +275,9 @@ def _forecast(row: Row) -> Forecast | None:
 def _pool(rows: Sequence[Row]) -> Pooled:
     beside = [row for row in rows if row.jury is not None and sum(row.gold.values()) > 1]
     return Pooled(
-        people=estimate((Observation(row.topic, (_alike(row), 1.0)) for row in beside), mean_of),
+        people=estimate(
+            (Observation(row.topic, (_alike(row.gold), 1.0)) for row in beside), mean_of
+        ),
         jury=estimate(
             (
                 Observation(
@@ -319,27 +287,27 @@ def _pool(rows: Sequence[Row]) -> Pooled:
             ),
             mean_of,
         ),
-        alpha_people=_alpha(rows, lambda row: row.gold),
-        alpha_jurors=_alpha(rows, lambda row: Counter(row.verdicts().values())),
-        alpha_all=_alpha(rows, _gold_with_panel),
+        alpha_people=_alpha((row.topic, row.gold) for row in rows),
+        alpha_jurors=_alpha((row.topic, Counter(row.verdicts().values())) for row in rows),
+        alpha_all=_alpha(
+            (row.topic, Counter(row.gold) + Counter([row.jury] if row.jury is not None else []))
+            for row in rows
+        ),
     )
 
 
-def _alike(row: Row) -> float:
+def _alike(unit: Mapping[str, int]) -> float:
     """Return the share of pairs of voters who chose the same."""
-    voters = sum(row.gold.values())
-    return sum(n * (n - 1) for n in row.gold.values()) / (voters * (voters - 1))
+    voters = sum(unit.values())
+    return sum(n * (n - 1) for n in unit.values()) / (voters * (voters - 1))
 
 
-def _gold_with_panel(row: Row) -> Mapping[str, int]:
-    return Counter(row.gold) + Counter([row.jury] if row.jury is not None else [])
-
-
-def _alpha(rows: Iterable[Row], choices: Callable[[Row], Mapping[str, int]]) -> Figure:
-    units = [(row.topic, unit) for row in rows if sum((unit := choices(row)).values()) > 1]
-    categories = categories_of(choice for _, unit in units for choice in unit)
+def _alpha(units: Iterable[tuple[str, Mapping[str, int]]]) -> Figure:
+    """Return Krippendorff's α of debates: the topic, and the number of voters by choice."""
+    several = [(topic, unit) for topic, unit in units if sum(unit.values()) > 1]
+    categories = categories_of(choice for _, unit in several for choice in unit)
     return estimate(
-        (Observation(topic, alpha_sums(unit, categories)) for topic, unit in units), alpha_of
+        (Observation(topic, alpha_sums(unit, categories)) for topic, unit in several), alpha_of
     )
 
 
@@ -376,16 +344,17 @@ def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
             people = sum(row.credit(row.people, side) for side in sides)
             jury = sum(row.credit(row.jury, side) for side in sides)
             credits[model].append((row.topic, people, jury))
-    return tuple(_model_figure(model, credits[model]) for model in sorted(credits))
-
-
-def _model_figure(model: str, credits: Sequence[tuple[str, float, float]]) -> ModelFigures:
-    return ModelFigures(
-        model=model,
-        people=estimate((Observation(topic, (a, 1.0)) for topic, a, _ in credits), mean_of),
-        jury=estimate((Observation(topic, (b, 1.0)) for topic, _, b in credits), mean_of),
-        bias=estimate((Observation(topic, (b - a, 1.0)) for topic, a, b in credits), mean_of),
-    )
+    figures = []
+    for model, rates in sorted(credits.items()):
+        figures.append(
+            ModelFigures(
+                model=model,
+                people=estimate((Observation(topic, (a, 1.0)) for topic, a, _ in rates), mean_of),
+                jury=estimate((Observation(topic, (b, 1.0)) for topic, _, b in rates), mean_of),
+                bias=estimate((Observation(topic, (b - a, 1.0)) for topic, a, b in rates), mean_of),
+            )
+        )
+    return tuple(figures)
 
 
 # --- groups ------------------------------------------------------------------------------
@@ -396,24 +365,25 @@ def _by_group(rows: Iterable[Row], name: Callable[[Row], str]) -> tuple[GroupFig
     for row in rows:
         if row.compared:
             groups[name(row)].append(row)
+    pairs = {name: _pairs(groups[name]) for name in sorted(groups)}
     return tuple(
-        GroupFigures(name=name, agreement=_agreement(groups[name]), kappa=_kappa(groups[name]))
-        for name in sorted(groups)
+        GroupFigures(name=name, agreement=share_alike(some), kappa=kappa_between(some))
+        for name, some in pairs.items()
     )
 
 
 def _by_topic(rows: Iterable[Row]) -> tuple[GroupFigures, ...]:
-    """Group by topic, most debated first; the title is the first wording."""
+    """Group by topic, most debated first; the title is the first wording.
+
+    The intervals are Wilson's, as one topic cannot be resampled.
+    """
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.compared:
             groups[row.topic].append(row)
-    ordered = sorted(groups.values(), key=lambda group: (-len(group), group[0].title))
-    return tuple(_topic_figures(group) for group in ordered)
-
-
-def _topic_figures(rows: Sequence[Row]) -> GroupFigures:
-    """Return one topic's figures, with Wilson's interval, as one topic cannot be resampled."""
-    agreed = sum(row.people == row.jury for row in rows)
-    share = estimate_share(agreed, len(rows))
-    return GroupFigures(name=rows[0].title, agreement=share, kappa=_kappa(rows))
+    figures = []
+    for group in sorted(groups.values(), key=lambda group: (-len(group), group[0].title)):
+        share = estimate_share(sum(row.people == row.jury for row in group), len(group))
+        kappa = kappa_between(_pairs(group))
+        figures.append(GroupFigures(name=group[0].title, agreement=share, kappa=kappa))
+    return tuple(figures)

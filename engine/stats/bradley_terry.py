@@ -12,25 +12,18 @@ from engine.stats.likelihood import Bouts, PairLikelihood, climb, invert
 APART = 1e-9  # the least share of a covariate that the others must leave unexplained
 
 
-class StrengthEstimate(NamedTuple):
-    """An estimate in log odds, and its standard error."""
-
-    value: float
-    error: float
-
-
 class StrengthFit(NamedTuple):
     """Strengths on the scale of log odds, with mean 0, and their standard errors.
 
-    `tie` is η, None without ties; `effects` are those of the matchups' edges. The errors of
-    strengths are of the difference to the mean strength, all from the inverse of the Fisher
-    information.
+    `tie` is η, None without ties; `effects` are those of the matchups' edges, each with its
+    standard error. The errors of strengths are of the difference to the mean strength, all from
+    the inverse of the Fisher information.
     """
 
     strengths: dict[str, float]
     errors: dict[str, float]
     tie: float | None
-    effects: tuple[StrengthEstimate, ...] = ()
+    effects: tuple[tuple[float, float], ...] = ()
 
 
 def fit_strengths(contests: Contests) -> StrengthFit | None:
@@ -65,7 +58,7 @@ def fit_matchups(matchups: Sequence[Matchup]) -> StrengthFit | None:
         strengths={model: theta[place] - mean for model, place in places.items()},
         errors={model: errors[place] for model, place in places.items()},
         tie=theta[-1] if likelihood.ties else None,
-        effects=tuple(StrengthEstimate(theta[place], errors[place]) for place in effects),
+        effects=tuple((theta[place], errors[place]) for place in effects),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol, TypeAlias
 
 from engine.stats.figure import FEWEST
 from engine.tally.questions import CONFIDENCE_NAMES
@@ -18,11 +18,8 @@ from engine.values.debate import Value
 WORDS = tuple(CONFIDENCE_NAMES.values())
 
 
-class Sure(NamedTuple):
-    """A vote's word, and whether most of the others chose the same side."""
-
-    word: str
-    agreed: bool
+Sure: TypeAlias = tuple[str, bool]
+"""A vote's word, and whether most of the others chose the same side."""
 
 
 class Confidence(Value):
@@ -69,7 +66,7 @@ def compare(votes: Iterable[Voted], sides: Sequence[str]) -> Iterator[Sure]:
         own = counts[vote.option] - 1
         others = counts.total() - counts[vote.option]
         if vote.confidence and own != others:
-            yield Sure(vote.confidence, own > others)
+            yield vote.confidence, own > others
 
 
 def calibrate(compared: Iterable[Sure]) -> tuple[Confidence, ...]:
@@ -77,7 +74,7 @@ def calibrate(compared: Iterable[Sure]) -> tuple[Confidence, ...]:
     pairs = Counter(compared)
     found = []
     for word in WORDS:
-        agreed, not_agreed = pairs[Sure(word, True)], pairs[Sure(word, False)]
+        agreed, not_agreed = pairs[word, True], pairs[word, False]
         n = agreed + not_agreed
         p = (agreed + 1) / (n + 2) if n >= FEWEST else None
         found.append(Confidence(word=word, n=n, agreed=agreed, p=p))

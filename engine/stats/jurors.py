@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from math import fsum
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from engine.jury.aggregate import BEHIND
 from engine.jury.model import choose, weigh
@@ -115,6 +115,7 @@ def view_fit(
 ) -> FitView:
     """Return everything that is known of the jurors, by name."""
     panels = tuple(best_panels(fit))
+    proven = stake_of(fit, fit.jurors)
     return FitView(
         number=number,
         made_at=made_at,
@@ -126,19 +127,13 @@ def view_fit(
         sure=fit.evidence,
         stake=combine({name: one.stake for name, one in fit.jurors.items()}, fit.jurors),
         ahead=fit.ahead,
-        rule=_rule(fit),
+        rule="none" if proven is not None else "model" if fit.ahead > BEHIND else "balanced",
         jurors=tuple(
             _view(fit, name, one, (usd or {}).get(name)) for name, one in sorted(fit.jurors.items())
         ),
         panels=panels,
         further=_further(fit, panels[-1].jurors) if panels else None,
     )
-
-
-def _rule(fit: Fit) -> Literal["none", "model", "balanced"]:
-    if stake_of(fit, fit.jurors) is not None:
-        return "none"
-    return "model" if fit.ahead > BEHIND else "balanced"
 
 
 def right(variance: float) -> float:
@@ -159,6 +154,7 @@ def best_panels(fit: Fit, most: int = MOST_READERS) -> list[PanelWorth]:
 
 
 def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
+    group = _plain(abs(one.group), one.group_error)  # whose sign means nothing
     return JurorView(
         juror=name,
         family=one.family,
@@ -166,7 +162,7 @@ def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
         skill=_scaled(one.skill, one.skill_error),
         lean=_plain(one.lean, one.lean_error),
         spread=_scaled(one.spread, 1 / math.sqrt(2 * (one.ballots + PSEUDO_BALLOTS))),
-        group=_size(abs(one.group), one.group_error),
+        group=group.model_copy(update={"low": max(0.0, group.low)}),
         weight=one.weight,
         alone=right(weigh(fit, (name,)).variance),
         drift=one.drift,
@@ -179,12 +175,6 @@ def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
 
 def _plain(value: float, error: float) -> IntervalEstimate:
     return IntervalEstimate(value=value, low=value - WIDE * error, high=value + WIDE * error)
-
-
-def _size(value: float, error: float) -> IntervalEstimate:
-    """Return a figure whose sign means nothing."""
-    found = _plain(value, error)
-    return found.model_copy(update={"low": max(0.0, found.low)})
 
 
 def _scaled(value: float, error: float) -> IntervalEstimate:
@@ -220,27 +210,20 @@ class JurorFigures(Value):
     usd: float | None
 
 
-class _Read(NamedTuple):
-    """A debate with one juror's readings."""
-
-    row: Row
-    readings: tuple[JurorBallot, ...]
-
-
 def juror_figures(rows: Iterable[Row]) -> tuple[JurorFigures, ...]:
     """Return the figures of all jurors, by name."""
-    read: dict[str, list[_Read]] = defaultdict(list)
+    read: dict[str, list[tuple[Row, Sequence[JurorBallot]]]] = defaultdict(list)
     for row in rows:
         mine: dict[str, list[JurorBallot]] = defaultdict(list)
         for reading in row.readings:
             mine[reading.juror].append(reading)
         for juror, readings in mine.items():
-            read[juror].append(_Read(row, tuple(readings)))
+            read[juror].append((row, readings))
     return tuple(_describe(juror, read[juror]) for juror in sorted(read))
 
 
-def _describe(juror: str, read: Sequence[_Read]) -> JurorFigures:
-    ballots = [reading for one in read for reading in one.readings]
+def _describe(juror: str, read: Sequence[tuple[Row, Sequence[JurorBallot]]]) -> JurorFigures:
+    ballots = [reading for _, readings in read for reading in readings]
     failed = sum(reading.verdict is None for reading in ballots)
     costs = [reading.usd for reading in ballots]
     known = [usd for usd in costs if usd is not None]
@@ -248,19 +231,19 @@ def _describe(juror: str, read: Sequence[_Read]) -> JurorFigures:
         juror=juror,
         ballots=len(ballots),
         agreement=_estimate(
-            (one.row, (float(chosen == one.row.people), 1.0))
-            for one in read
-            if one.row.people is not None and (chosen := one.row.verdicts().get(juror))
+            (row, (float(chosen == row.people), 1.0))
+            for row, _ in read
+            if row.people is not None and (chosen := row.verdicts().get(juror))
         ),
         consistency=_estimate(
-            (one.row, (float(same), 1.0))
-            for one in read
-            if (same := _is_consistent(one)) is not None
+            (row, (float(same), 1.0))
+            for row, readings in read
+            if (same := _is_consistent(row, readings)) is not None
         ),
         self_preference=_estimate(
-            (one.row, (given, 1.0))
-            for one in read
-            if (given := _preference_for_own(juror, one)) is not None
+            (row, (preference, 1.0))
+            for row, readings in read
+            if (preference := _preference_for_own(row, readings)) is not None
         ),
         invalid=estimate_share(failed, len(ballots)),
         usd=fsum(known) if len(known) == len(costs) else None,
@@ -271,19 +254,18 @@ def _estimate(found: Iterable[tuple[Row, Sums]]) -> Figure:
     return estimate((Observation(row.topic, sums) for row, sums in found), mean_of)
 
 
-def _is_consistent(one: _Read) -> bool | None:
+def _is_consistent(row: Row, readings: Sequence[JurorBallot]) -> bool | None:
     """Return whether readings in different orders chose the same; None without both orders."""
-    valid = [reading for reading in one.readings if reading.verdict is not None]
-    if not one.row.blind or len({reading.order for reading in valid}) < 2:
+    valid = [reading for reading in readings if reading.verdict is not None]
+    if not row.blind or len({reading.order for reading in valid}) < 2:
         return None
     return len({reading.verdict for reading in valid}) == 1
 
 
-def _preference_for_own(juror: str, one: _Read) -> float | None:
+def _preference_for_own(row: Row, readings: Sequence[JurorBallot]) -> float | None:
     """Return how much more than people a juror favours its family; None if not applicable."""
-    row, family = one.row, one.readings[0].family
-    own = [side for side, debater in row.families.items() if debater == family]
-    chosen = row.verdicts().get(juror)
+    own = [side for side, debater in row.families.items() if debater == readings[0].family]
+    chosen = row.verdicts().get(readings[0].juror)
     if row.people is None or chosen is None or len(own) in (0, len(row.families)):
         return None
     return sum(row.credit(chosen, side) - row.credit(row.people, side) for side in own)

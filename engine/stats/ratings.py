@@ -6,15 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from math import log, log2
-from typing import NamedTuple
+from typing import TypeAlias
 
-from engine.stats.bradley_terry import (
-    StrengthEstimate,
-    StrengthFit,
-    fit_matchups,
-    fit_strengths,
-    told_apart,
-)
+from engine.stats.bradley_terry import StrengthFit, fit_matchups, fit_strengths, told_apart
 from engine.stats.contests import Contests, Matchup, comparable_groups, reach
 from engine.stats.row import Row
 from engine.tally.tally import Z95
@@ -71,13 +65,8 @@ class Leaderboard(Value):
     standings: tuple[ModelRatings, ...]
 
 
-class Meeting(NamedTuple):
-    """Two sides of a debate: the first won, or they tied."""
-
-    row: Row
-    first: str
-    second: str
-    tied: bool
+Meeting: TypeAlias = tuple[Row, str, str, bool]
+"""Two sides of a debate: the first won, or (True) they tied."""
 
 
 def rank_models(rows: Sequence[Row]) -> Leaderboard:
@@ -121,7 +110,7 @@ def meetings(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Iterat
         if chosen is not None and chosen in row.models:
             for side, rival in row.models.items():
                 if rival != row.models[chosen]:
-                    yield Meeting(row, chosen, side, tied)
+                    yield row, chosen, side, tied
 
 
 def rate(contests: Contests) -> dict[str, Rating]:
@@ -135,7 +124,11 @@ def ratings_of(
     contests: Contests, group: Sequence[str], fit: StrengthFit | None
 ) -> dict[str, Rating]:
     """Return the ratings of a group of models that were fitted; the others get the reason."""
-    rated = _in_points(fit) if fit else {}
+    strengths = fit.strengths if fit else {}
+    errors = fit.errors if fit else {}
+    rated = {
+        model: in_points(strength, errors[model], MIDDLE) for model, strength in strengths.items()
+    }
     reasons = _reasons(contests, group, fitted=fit is not None)
     return {
         model: (
@@ -149,16 +142,9 @@ def ratings_of(
     }
 
 
-def _in_points(fit: StrengthFit) -> dict[str, dict[str, float]]:
-    found = {}
-    for model, strength in fit.strengths.items():
-        found[model] = in_points(StrengthEstimate(strength, fit.errors[model]), MIDDLE)
-    return found
-
-
-def in_points(estimate: StrengthEstimate, middle: float = 0.0) -> dict[str, float]:
-    """Return an estimate in points, with its 95 % bounds."""
-    value, margin = middle + POINTS * estimate.value, POINTS * Z95 * estimate.error
+def in_points(strength: float, error: float, middle: float = 0.0) -> dict[str, float]:
+    """Return an estimate in log odds in points, with its 95 % bounds."""
+    value, margin = middle + POINTS * strength, POINTS * Z95 * error
     return {"value": value, "low": value - margin, "high": value + margin}
 
 
@@ -254,9 +240,9 @@ def adjust(rows: Sequence[Row], winner: Callable[[Row], str | None]) -> Adjusted
     effects = {name: Effect(missing=Unknown.UNRATED) for name in EFFECTS}
     if fit is not None:
         held = [
-            one
-            for one in meetings(rows, winner)
-            if {one.row.models[one.first], one.row.models[one.second]} <= set(group)
+            (row, first, second, tied)
+            for row, first, second, tied in meetings(rows, winner)
+            if {row.models[first], row.models[second]} <= set(group)
         ]
         fit, effects = _fit_effects(fit, held)
     rated = ratings_of(contests, group, fit)
@@ -281,24 +267,23 @@ def _fit_effects(
                 missing=Unknown.UNBOUNDED if told_apart(matchups) else Unknown.CONFOUNDED
             )
     known = zip(chosen, fit.effects, strict=True)
-    return fit, missing | {name: Effect(**in_points(one)) for name, one in known}
+    return fit, missing | {name: Effect(**in_points(*one)) for name, one in known}
 
 
 def _matchups(held: Iterable[Meeting], names: Sequence[str]) -> list[Matchup]:
     """Return the results between models, those with equal covariates together."""
     counts: Counter[tuple[str, str, tuple[float, ...], bool]] = Counter()
-    for one in held:
-        edges = tuple(_edge(one, name) for name in names)
-        counts[one.row.models[one.first], one.row.models[one.second], edges, one.tied] += 1
+    for row, first, second, tied in held:
+        edges = tuple(_edge(row, first, second, name) for name in names)
+        counts[row.models[first], row.models[second], edges, tied] += 1
     return [
         Matchup(first, second, 0 if tied else n, 0, n if tied else 0, edges)
         for (first, second, edges, tied), n in sorted(counts.items())
     ]
 
 
-def _edge(meeting: Meeting, name: str) -> float:
+def _edge(row: Row, first: str, second: str, name: str) -> float:
     """Return a covariate of the first side's lead; 0 where a debate does not show it."""
-    row, first, second = meeting.row, meeting.first, meeting.second
     if name == "length":
         said, other = row.words.get(first, 0), row.words.get(second, 0)
         return log2(said / other) if said and other else 0.0

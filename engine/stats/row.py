@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from engine.stats.confidence import Sure, compare
 from engine.stats.figure import Figure, estimate_share
@@ -32,11 +32,8 @@ CRITERION_OF = {"logic": "logic", "evidence": "evidence", "rebuttal": "responsiv
 """What jurors score that is nearest to what voters may say decided."""
 
 
-class BlindGuess(NamedTuple):
-    """A blind guess: whether it was right, and how many models were on the menu."""
-
-    right: bool
-    options: int
+BlindGuess: TypeAlias = tuple[bool, int]
+"""A blind guess: whether it was right, and how many models were on the menu."""
 
 
 class GuessFigures(Value):
@@ -74,7 +71,7 @@ def guesses_in(record: DebateRecord) -> Iterator[BlindGuess]:
     for guess in record.asked(Question.GUESS) if not setup.replaced else ():
         model = setup.request.sides[guess.step].ref
         if guess.gold and model in setup.menu:
-            yield BlindGuess(guess.option == model, len(setup.menu))
+            yield guess.option == model, len(setup.menu)
 
 
 def leads_in(record: DebateRecord) -> dict[str, float]:
@@ -96,9 +93,9 @@ def leads_in(record: DebateRecord) -> dict[str, float]:
 def measure_guesses(guesses: Iterable[BlindGuess]) -> GuessFigures:
     """Return the share of guesses that were right, and what chance would make it."""
     made = list(guesses)
-    share = estimate_share(sum(one.right for one in made), len(made))
+    share = estimate_share(sum(right for right, _ in made), len(made))
     return GuessFigures(
-        share=share, chance=fmean(1 / one.options for one in made) if made else None
+        share=share, chance=fmean(1 / options for _, options in made) if made else None
     )
 
 

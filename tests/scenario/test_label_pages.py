@@ -29,9 +29,9 @@ from bot.clock import SystemClock
 from bot.research.labelling import label_routes, noticing_of, print_token
 from bot.settings.sections import DiscordSettings, SlackSettings, WebSettings
 from bot.settings.settings import Settings
+from engine.drawing.svg import Picture
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
-from engine.pages.debate import PagePicture
 from engine.pages.public import PublicReader
 from engine.run.plan import Order
 from engine.store import ExportFilter, Store, labelling
@@ -468,8 +468,8 @@ async def test_a_managers_cookie_cannot_be_made_from_the_database(desk: Desk) ->
 async def test_whoever_was_shown_a_result_gives_no_gold_label(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, door: str, exposed: bool
 ) -> None:
-    async def draw(*_: object) -> PagePicture:  # nobody has voted, so that there is nothing to draw
-        return PagePicture("votes", "<svg/>", "")
+    async def draw(*_: object) -> Picture:  # nobody has voted, so that there is nothing to draw
+        return Picture("<svg/>", "")
 
     monkeypatch.setattr(PublicReader, "drawing", draw)
     await desk.task()

@@ -25,7 +25,7 @@ from engine.dataset.bundle import Bundle
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.folder import MANIFEST, ExportedFile, Filters, Manifest
 from engine.pages.folder import FolderLibrary
-from engine.pages.public import Download, PublicReader
+from engine.pages.public import PublicReader
 from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Status
@@ -110,7 +110,7 @@ async def test_figures_and_datasets_wait_for_what_the_chat_has_told(
     async def debates() -> int:
         pages = PublicReader(store, FixedClock(), "test")  # which has made nothing yet
         try:
-            return (await pages.dataset(key)).bundle.debates
+            return (await pages.dataset(key)).debates
         except NotFoundError:
             return 0
 
@@ -139,8 +139,8 @@ class _Large(PublicReader):
     def __init__(self) -> None:
         """Read nothing."""
 
-    async def dataset(self, key: str) -> Download:
-        return Download("export.zip", Bundle(len(self.content), 1, self.content))
+    async def dataset(self, key: str) -> Bundle:
+        return Bundle(len(self.content), 1, self.content)
 
     async def revealed(self, key: str) -> tuple[str, ...]:
         return ()

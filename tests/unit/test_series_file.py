@@ -26,7 +26,6 @@ from engine.series.design import (
     PRIOR,
     Design,
     Informative,
-    PairTally,
     Seats,
     learn,
     rate_seats,
@@ -560,13 +559,13 @@ class Hall:
                 fails = silent in (one.a.ref, one.b.ref)
                 self.results[one.key] = None if fails else decide(one)
 
-    def tallies(self) -> dict[Seats, PairTally]:
+    def tallies(self) -> dict[Seats, tuple[int, int, int]]:
         counts: dict[Seats, Counter[str | None]] = {}
         for key, one in self.begun.items():
             seats = Seats(int(one.a.name[1:]), int(one.b.name[1:]))
             if self.results[key] is not None:
                 counts.setdefault(seats, Counter())[self.results[key]] += 1
-        return {seats: PairTally(of["A"], of["B"], of[TIE]) for seats, of in counts.items()}
+        return {seats: (of["A"], of["B"], of[TIE]) for seats, of in counts.items()}
 
     def widest(self) -> float:
         fit = rate_seats(self.tallies())
@@ -700,7 +699,8 @@ def widths(design: Design) -> list[float]:
 def test_updates_of_the_inverse_are_the_inverse_of_the_updated() -> None:
     random = Random(3)
     seats = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
-    tallies = {one: PairTally(*(random.randrange(4) for _ in range(3))) for one in seats}
+    rolls = {one: [random.randrange(4) for _ in range(3)] for one in seats}
+    tallies = {one: (a, b, tied) for one, (a, b, tied) in rolls.items()}
     design = learn(tallies, 5)
     for _ in range(50):
         assert design.widths() == pytest.approx(widths(design), rel=1e-9)
@@ -710,9 +710,8 @@ def test_updates_of_the_inverse_are_the_inverse_of_the_updated() -> None:
 def test_the_best_pair_lowers_the_widest_intervals_most() -> None:
     random = Random(4)
     seats = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
-    design = learn(
-        {one: PairTally(*(random.randrange(1, 4) for _ in range(3))) for one in seats}, 5
-    )
+    rolls = {one: [random.randrange(1, 4) for _ in range(3)] for one in seats}
+    design = learn({one: (a, b, tied) for one, (a, b, tied) in rolls.items()}, 5)
     for _ in range(30):
         best = design.best(seats)
         assert best is not None

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from PIL import ImageFont
 
 from adapters.pictures.png import FONT, to_png
-from engine.drawing.svg import DARK, darken, fit, short_names, width_of
+from engine.drawing.svg import DARK, Picture, darken, fit, short_names, width_of
 from engine.series.report.data import (
     CountedTurn,
     EndedDebate,
@@ -25,7 +25,7 @@ from engine.series.report.data import (
     split_topics,
 )
 from engine.series.report.page import CAVEATS, word_caveats, write_html, write_markdown, write_page
-from engine.series.report.pictures import ReportPicture, draw_report, round_scale, round_step
+from engine.series.report.pictures import draw_report, round_scale, round_step
 from engine.series.report.report import (
     CaveatKind,
     PairResult,
@@ -361,7 +361,7 @@ def measure(text: str, size: float) -> float:
     return float(FONTS[size].getlength(text)) / 10
 
 
-def texts(picture: ReportPicture) -> Iterator[Written]:
+def texts(picture: Picture) -> Iterator[Written]:
     for element in ElementTree.fromstring(picture.svg).iter():  # noqa: S314 - our own picture
         if element.tag.endswith("}text"):
             kinds = str(element.get("class")).split()
@@ -374,7 +374,7 @@ def texts(picture: ReportPicture) -> Iterator[Written]:
             yield Written(text, left, y - 0.76 * size, left + width, y + 0.24 * size)
 
 
-def drawn(models: int, **fields: Any) -> dict[str, ReportPicture]:
+def drawn(models: int, **fields: Any) -> dict[str, Picture]:
     named = (*LONG, *(f"online/vendor{n}/model-number-{n}-instruct" for n in range(27)))[:models]
     topics = [f"Topic {n}" for n in range(2 if models > 9 else 5)]
     found = make_series(make_file(named, topics=topics), **fields)

@@ -17,7 +17,6 @@ from hypothesis import given, settings, strategies as st
 
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.coefficients import (
-    Forecast,
     alpha_of,
     alpha_sums,
     brier_sums,
@@ -88,9 +87,9 @@ def test_calibration_equals_scikit_learn(said: list[tuple[int, bool]]) -> None:
     from sklearn.calibration import calibration_curve  # type: ignore[import-untyped]
     from sklearn.metrics import brier_score_loss
 
-    forecasts = [Forecast(p / 1000, float(won)) for p, won in said]
-    truth, p = [int(won) for _, won in said], [one.p for one in forecasts]
-    brier = mean_of(total([brier_sums(one) for one in forecasts]))
+    forecasts = [(p / 1000, float(won)) for p, won in said]
+    truth, p = [int(won) for _, won in said], [share for share, _ in forecasts]
+    brier = mean_of(total([brier_sums(*one) for one in forecasts]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of one class only, which Brier's score does not mind
         assert brier == pytest.approx(brier_score_loss(truth, p, pos_label=1), abs=1e-9)
@@ -101,7 +100,7 @@ def test_calibration_equals_scikit_learn(said: list[tuple[int, bool]]) -> None:
 
 
 def test_a_tie_with_people_is_half_an_outcome_in_its_bin() -> None:
-    [*_, last] = bins = reliability([Forecast(1.0, 0.5), Forecast(0.9, 1.0)])
+    [*_, last] = bins = reliability([(1.0, 0.5), (0.9, 1.0)])
     assert (last.n, last.predicted, last.observed) == (2, 0.95, 0.75)
     assert [(one.low, one.n, one.observed) for one in bins[:2]] == [(0.0, 0, None), (0.2, 0, None)]
 

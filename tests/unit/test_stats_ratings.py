@@ -322,8 +322,8 @@ def centred(params: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.
 def ours(fit: StrengthFit) -> tuple[list[float], list[float]]:
     names = sorted(fit.strengths)
     return (
-        [*(fit.strengths[name] for name in names), *(one.value for one in fit.effects)],
-        [*(fit.errors[name] for name in names), *(one.error for one in fit.effects)],
+        [*(fit.strengths[name] for name in names), *(value for value, _ in fit.effects)],
+        [*(fit.errors[name] for name in names), *(error for _, error in fit.effects)],
     )
 
 

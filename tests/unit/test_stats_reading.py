@@ -27,7 +27,7 @@ from engine.dataset.writer import write_export
 from engine.stats.agreement import measure_agreement, measure_anchoring, measure_crowds
 from engine.stats.confidence import Confidence, Sure, calibrate, chances, compare
 from engine.stats.jurors import best_panels, right, view_fit
-from engine.stats.row import BlindGuess, Row, leads_in, measure_guesses, read_rows, row_of, work_out
+from engine.stats.row import Row, leads_in, measure_guesses, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
 from engine.store.learning import Evidence
 from engine.tally.tally import wilson
@@ -331,8 +331,8 @@ def said(*votes: Cast) -> list[Sure]:
 
 def test_a_vote_is_compared_with_the_others_alone() -> None:
     assert said(Cast("A", "clear"), Cast("A"), Cast("B")) == []  # the others are level
-    assert said(Cast("A", "clear"), Cast("A"), Cast("A")) == [Sure("clear", True)]
-    assert said(Cast("B", "close"), Cast("A")) == [Sure("close", False)]
+    assert said(Cast("A", "clear"), Cast("A"), Cast("A")) == [("clear", True)]
+    assert said(Cast("B", "close"), Cast("A")) == [("close", False)]
     assert said(Cast("A", "clear")) == []
 
 
@@ -346,7 +346,7 @@ def test_only_gold_votes_for_one_of_two_sides_count() -> None:
 
 @pytest.mark.parametrize(("k", "n", "p"), [(0, 29, None), (0, 30, 1 / 32), (30, 30, 31 / 32)])
 def test_a_word_has_a_probability_from_thirty_votes_on(k: int, n: int, p: float | None) -> None:
-    pairs = [Sure("clear", i < k) for i in range(n)]
+    pairs = [("clear", i < k) for i in range(n)]
     assert calibrate(pairs) == (
         Confidence(word="close", n=0, agreed=0),
         Confidence(word="clear", n=n, agreed=k, p=p),
@@ -424,7 +424,7 @@ def test_blind_guesses_that_could_be_right_count() -> None:
     known = guess(3, "A", MAPLE.ref, gold=False, reason="starter")
     told = guess(4, "A", MAPLE.ref, gold=False, reason="mirror")
     found = record(guess(1, "A", MAPLE.ref), guess(2, "B", "near/cleo"), known, told)
-    assert row_with_guesses(found).guesses == (BlindGuess(True, 4), BlindGuess(False, 4))
+    assert row_with_guesses(found).guesses == ((True, 4), (False, 4))
     # A model that was not on the menu could not be guessed.
     elsewhere = record(guess(1, "A", "near/cleo"), menu=("near/cleo", "near/dora"))
     assert row_with_guesses(elsewhere).guesses == ()
@@ -432,14 +432,14 @@ def test_blind_guesses_that_could_be_right_count() -> None:
 
 @pytest.mark.parametrize(("right", "above"), [(10, False), (15, False), (17, True), (40, True)])
 def test_guesses_beat_chance_once_their_interval_lies_above_it(right: int, above: bool) -> None:
-    found = measure_guesses(BlindGuess(i < right, 4) for i in range(40))
+    found = measure_guesses((i < right, 4) for i in range(40))
     assert (found.chance, found.above) == (0.25, above)
     assert (found.share.low, found.share.high) == wilson(right, 40)
     assert str(next(iter(_guessing(found).columns[0].cells))).startswith("they")
 
 
 def test_few_guesses_have_no_share_and_none_no_row() -> None:
-    few = measure_guesses([BlindGuess(True, 2)])
+    few = measure_guesses([(True, 2)])
     assert (few.share.value, few.share.n, few.chance) == (None, 1, 0.5)
     assert not _guessing(measure_guesses([])).row_count
 

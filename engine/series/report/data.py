@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import sqrt
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from engine.stats.agreement import categories_of
-from engine.stats.coefficients import kappa_of, kappa_sums
-from engine.stats.figure import Figure, Observation, estimate, mean_of
+from engine.stats.agreement import kappa_between, share_alike
+from engine.stats.figure import Figure
 from engine.stats.row import Row, row_of
 from engine.store import DebateRecord
 from engine.store.series import CallTry, SeriesDebate, SeriesReading, SeriesStore, StoredSeries
-from engine.values.debate import Turn, Value
+from engine.values.debate import Value
 from engine.values.errors import StoppedError
 
 # Reads a series for its report: small rows of debates and sums of calls, without texts.
@@ -157,14 +156,18 @@ def ended_of(record: DebateRecord) -> EndedDebate:
         format=setup.request.format,
         row=row_of(record),
         models=tuple(sides.values()),
-        spoken=tuple(_spoken(turn, sides) for turn in record.turns if turn.side in sides),
+        spoken=tuple(
+            CountedTurn(
+                sides[turn.side],
+                turn.words,
+                turn.limit,
+                tuple(one.kind for one in turn.violations),
+            )
+            for turn in record.turns
+            if turn.side in sides
+        ),
         unrecused=setup.panel.recusal_failed,
     )
-
-
-def _spoken(turn: Turn, sides: Mapping[str, str]) -> CountedTurn:
-    broken = tuple(one.kind for one in turn.violations)
-    return CountedTurn(sides[turn.side], turn.words, turn.limit, broken)
 
 
 # How often jurors agree with one another, pair by pair; pure.
@@ -189,18 +192,12 @@ def juror_pairs(rows: Sequence[Row]) -> tuple[JurorPair, ...]:
             (topic, said[one], said[other]) for topic, said in judged if {one, other} <= {*said}
         ]
         if both:
-            categories = categories_of(choice for _, *pair in both for choice in pair)
             found.append(
                 JurorPair(
                     juror=one,
                     other=other,
-                    agreement=estimate(
-                        (Observation(t, (float(a == b), 1.0)) for t, a, b in both), mean_of
-                    ),
-                    kappa=estimate(
-                        (Observation(t, kappa_sums(a, b, categories)) for t, a, b in both),
-                        kappa_of,
-                    ),
+                    agreement=share_alike(both),
+                    kappa=kappa_between(both),
                 )
             )
     return tuple(found)
@@ -212,6 +209,8 @@ def juror_pairs(rows: Sequence[Row]) -> tuple[JurorPair, ...]:
 FEWEST = 2  # debates of a model on a topic, for a win rate
 SHUFFLES = 200
 SEED = 1979
+_Won: TypeAlias = Sequence[tuple[str, float]]
+"""What each model won in a debate, from 0 to 1."""
 
 
 class TopicRate(Value):
@@ -246,13 +245,6 @@ class TopicSplits(Value):
     by_chance: float | None
 
 
-class _Won(NamedTuple):
-    """A model's credit in one debate, from 0 to 1."""
-
-    model: str
-    credit: float
-
-
 def split_topics(rows: Sequence[Row]) -> TopicSplits:
     """Compare win rates by topic, on debates of different models that a jury judged."""
     topics, titles, won = [], dict[str, str](), []
@@ -260,7 +252,7 @@ def split_topics(rows: Sequence[Row]) -> TopicSplits:
         if row.jury is not None and len(set(row.models.values())) > 1:
             topics.append(row.topic)
             titles.setdefault(row.topic, row.title)
-            won.append([_Won(model, row.credit(row.jury, s)) for s, model in row.models.items()])
+            won.append([(model, row.credit(row.jury, s)) for s, model in row.models.items()])
     rated = _rates(topics, won)
     splits = [
         TopicSplit(
@@ -275,12 +267,12 @@ def split_topics(rows: Sequence[Row]) -> TopicSplits:
     return TopicSplits(splits=tuple(ordered), by_chance=_by_chance(topics, won))
 
 
-def _rates(topics: Sequence[str], won: Sequence[Sequence[_Won]]) -> dict[str, list[TopicRate]]:
+def _rates(topics: Sequence[str], won: Sequence[_Won]) -> dict[str, list[TopicRate]]:
     """Return win rates by topic, for topics with at least two models that have one."""
     credits: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for topic, each in zip(topics, won, strict=True):
-        for one in each:
-            credits[topic][one.model].append(one.credit)
+        for model, credit in each:
+            credits[topic][model].append(credit)
     found = {}
     for topic, by_model in credits.items():
         rates = [
@@ -299,16 +291,11 @@ def _spread(rates: Sequence[TopicRate]) -> float:
     return sqrt(sum(one.debates * (one.rate - mean) ** 2 for one in rates) / n)
 
 
-def _by_chance(topics: Sequence[str], won: Sequence[Sequence[_Won]]) -> float | None:
+def _by_chance(topics: Sequence[str], won: Sequence[_Won]) -> float | None:
     if len(set(topics)) < 2:
         return None
     random, dealt, most = Random(SEED), list(topics), []
     for _ in range(SHUFFLES):
         random.shuffle(dealt)
         most.append(max(map(_spread, _rates(dealt, won).values()), default=0.0))
-    return sorted(most)[ceil_share(len(most))]
-
-
-def ceil_share(n: int) -> int:
-    """Return the place of the 95 % quantile among `n` ordered values."""
-    return -(-95 * n // 100) - 1
+    return sorted(most)[-(-95 * SHUFFLES // 100) - 1]  # the 95 % quantile

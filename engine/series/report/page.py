@@ -11,8 +11,8 @@ from typing import NamedTuple
 from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import inline
+from engine.drawing.svg import Picture
 from engine.series.report.data import TopicSplit
-from engine.series.report.pictures import ReportPicture
 from engine.series.report.report import (
     Availability,
     CallTotals,
@@ -448,12 +448,12 @@ def word_caveats(caveats: Iterable[Caveat]) -> Iterator[str]:
 # A report as Markdown and as HTML; names and topics stay data in both.
 
 
-def write_markdown(page: ReportPage, pictures: Mapping[str, ReportPicture]) -> str:
+def write_markdown(page: ReportPage, pictures: Mapping[str, Picture]) -> str:
     """Return a report as Markdown; its pictures are files beside it."""
     return _template("md").render(page=page, pictures=pictures).strip() + "\n"
 
 
-def write_html(page: ReportPage, pictures: Mapping[str, ReportPicture]) -> str:
+def write_html(page: ReportPage, pictures: Mapping[str, Picture]) -> str:
     """Return a report as one HTML file that loads nothing and runs nothing."""
     return _template("html").render(page=page, pictures=pictures).strip() + "\n"
 

@@ -8,9 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, cos, floor, hypot, log10, pi, sin
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from engine.drawing.svg import SIZE, box, dot, draw, line, short_names, square, width_of, write
+from engine.drawing.svg import (
+    SIZE,
+    Picture,
+    box,
+    dot,
+    draw,
+    line,
+    short_names,
+    square,
+    width_of,
+    write,
+)
 from engine.series.report.report import SeriesReport
 from engine.stats.figure import Figure
 from engine.stats.presentation import word_effect, word_rating, word_share
@@ -77,15 +88,7 @@ DIRECTIONS = 16
 REACHES = (13, 22, 32, 44, 58, 74)  # pixels from a point to its number
 
 
-class RatedPoint(NamedTuple):
-    """A model's number, cost in USD and rating."""
-
-    number: int
-    usd: float
-    rating: Rating
-
-
-class Box(NamedTuple):
+class _Box(NamedTuple):
     """A rectangle that is taken."""
 
     left: float
@@ -93,7 +96,7 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
-    def meets(self, other: Box) -> bool:
+    def meets(self, other: _Box) -> bool:
         """Whether two rectangles overlap."""
         return (
             self.left < other.right
@@ -103,30 +106,33 @@ class Box(NamedTuple):
         )
 
 
-def draw_points(
-    points: Sequence[RatedPoint], left: float, right: float, top: float
+def _draw_points(
+    points: Sequence[tuple[float, Rating]], left: float, right: float, top: float
 ) -> tuple[list[str], float]:
-    """Draw points with axes; return the parts and where the picture goes on below."""
+    """Draw models by cost in USD and rating, numbered from 1, with axes.
+
+    Returns the parts and where the picture goes on below.
+    """
     bottom = top + 12 + PLOT
-    up = points_scale([one.rating for one in points], bottom, top + 12, parts=6)
-    across = round_scale(0.0, max(one.usd for one in points) or 0.01, left, right - 10, parts=5)
-    places = [(across.at(one.usd), up.at(one.rating.value or 0.0)) for one in points]
+    up = points_scale([rating for _, rating in points], bottom, top + 12, parts=6)
+    across = round_scale(0.0, max(usd for usd, _ in points) or 0.01, left, right - 10, parts=5)
+    places = [(across.at(usd), up.at(rating.value or 0.0)) for usd, rating in points]
     parts, taken = list(_axes(across, up)), []
-    for one, (x, _) in zip(points, places, strict=True):
-        low, high = up.at(one.rating.low or 0.0), up.at(one.rating.high or 0.0)
+    for (_, rating), (x, _) in zip(points, places, strict=True):
+        low, high = up.at(rating.low or 0.0), up.at(rating.high or 0.0)
         parts.append(line(x, low, x, high, "line"))
-        taken.append(Box(x - 1, high, x + 1, low))
+        taken.append(_Box(x - 1, high, x + 1, low))
     parts += [square(x, y, 4, "jury") for x, y in places]
-    taken += [Box(x - 5, y - 5, x + 5, y + 5) for x, y in places]
-    frame = Box(left, top, right, bottom)
-    for one, (x, y) in zip(points, places, strict=True):
-        free = _free(x, y, str(one.number), taken, frame)
+    taken += [_Box(x - 5, y - 5, x + 5, y + 5) for x, y in places]
+    frame = _Box(left, top, right, bottom)
+    for number, (x, y) in enumerate(places, 1):
+        free = _free(x, y, str(number), taken, frame)
         taken.append(free)
-        parts += _number(one.number, x, y, free)
+        parts += _number(number, x, y, free)
     return parts, bottom + 48
 
 
-def _number(number: int, x: float, y: float, free: Box) -> Iterator[str]:
+def _number(number: int, x: float, y: float, free: _Box) -> Iterator[str]:
     """Yield a point's number, with a line to it from afar."""
     across, along = (free.left + free.right) / 2, (free.top + free.bottom) / 2
     far = hypot(across - x, along - y)
@@ -136,7 +142,7 @@ def _number(number: int, x: float, y: float, free: Box) -> Iterator[str]:
     yield write(across, free.bottom - 3, str(number), "ink small", "middle")
 
 
-def _free(x: float, y: float, word: str, taken: Sequence[Box], frame: Box) -> Box:
+def _free(x: float, y: float, word: str, taken: Sequence[_Box], frame: _Box) -> _Box:
     """Return a place for a number near its point, where nothing else is."""
     half = width_of(word) / 2
     around = [_around(x, y, half, place) for place in range(DIRECTIONS * len(REACHES))]
@@ -152,10 +158,10 @@ def _free(x: float, y: float, word: str, taken: Sequence[Box], frame: Box) -> Bo
     return next(clear, (inside or around)[0])
 
 
-def _around(x: float, y: float, half: float, place: int) -> Box:
+def _around(x: float, y: float, half: float, place: int) -> _Box:
     reach, angle = REACHES[place // DIRECTIONS], 2 * pi * (place % DIRECTIONS) / DIRECTIONS
     to_x, to_y = x + (reach + half - 4) * cos(angle), y + reach * sin(angle)
-    return Box(to_x - half, to_y - SIZE / 2 - 1, to_x + half, to_y + SIZE / 2 + 1)
+    return _Box(to_x - half, to_y - SIZE / 2 - 1, to_x + half, to_y + SIZE / 2 + 1)
 
 
 def _axes(across: Scale, up: Scale) -> Iterator[str]:
@@ -179,16 +185,11 @@ NUMBERED = 9  # models up to which the cells of a matrix have numbers
 LABELLED = 12  # models up to which every column of a matrix has its number
 SMALL, FAINT = "ink small", "faint small"
 WINS = "Share of wins, row against column"
+_Cell: TypeAlias = tuple[float | None, str]
+"""A cell of a matrix: its share from 0 to 1, None if there is none, and the word that says it."""
 
 
-class ReportPicture(NamedTuple):
-    """An SVG with its alternative text."""
-
-    svg: str
-    alt: str
-
-
-def draw_report(report: SeriesReport) -> dict[str, ReportPicture]:
+def draw_report(report: SeriesReport) -> dict[str, Picture]:
     """Return every picture that has something to show, by name."""
     drawn = {}
     if report.ratings.standings:
@@ -203,18 +204,18 @@ def draw_report(report: SeriesReport) -> dict[str, ReportPicture]:
     return drawn
 
 
-def _finish(title: str, said: Sequence[str], height: float, parts: Sequence[str]) -> ReportPicture:
+def _finish(title: str, said: Sequence[str], height: float, parts: Sequence[str]) -> Picture:
     shown = [*said[:MOST_SAID]]
     if len(said) > MOST_SAID:
         shown.append(f"and {len(said) - MOST_SAID} more, in the table")
     alt = f"{title}. {'; '.join(shown)}."
-    return ReportPicture(draw(title, alt, WIDTH, round(height), parts), alt)
+    return Picture(draw(title, alt, WIDTH, round(height), parts), alt)
 
 
 # --- ratings -----------------------------------------------------------------------------
 
 
-def draw_ratings(report: SeriesReport) -> ReportPicture:
+def draw_ratings(report: SeriesReport) -> Picture:
     """Draw each model's rating with its interval, the best at the top."""
     standings = report.ratings.standings
     judges = ("jury", "people") if report.ratings.people else ("jury",)
@@ -268,14 +269,7 @@ def _ticks(scale: Scale, y: float) -> Iterator[str]:
 # --- matrices ----------------------------------------------------------------------------
 
 
-class _Cell(NamedTuple):
-    """A cell of a matrix: its share from 0 to 1, None if there is none; `word` says it."""
-
-    share: float | None
-    word: str
-
-
-def draw_wins(report: SeriesReport) -> ReportPicture:
+def draw_wins(report: SeriesReport) -> Picture:
     """Draw the share of its debates that each model won against each other one."""
     pairs, judge = (report.wins, "jury") if report.wins else (report.people_wins, "people")
     shares: dict[tuple[str, str], float] = {}
@@ -285,13 +279,13 @@ def draw_wins(report: SeriesReport) -> ReportPicture:
         )
         shares[one.other, one.model] = 1 - won
     said = [f"{one.model} {one.won}, {one.other} {one.lost}, ties {one.tied}" for one in pairs]
-    cells = {pair: _Cell(share, f"{100 * share:.0f}") for pair, share in shares.items()}
+    cells = {pair: (share, f"{100 * share:.0f}") for pair, share in shares.items()}
     title = f"{WINS}, %"
     about = f"by {judge}, a tie counts half; blue: won more, orange: less"
     return _matrix(title, about, report.models, cells, said)
 
 
-def draw_jurors(report: SeriesReport) -> ReportPicture:
+def draw_jurors(report: SeriesReport) -> Picture:
     """Draw how often each two jurors chose the same, and each juror and people."""
     figures = {(one.juror, one.other): one.agreement for one in report.juror_pairs}
     jurors = dict.fromkeys(name for pair in figures for name in pair)
@@ -300,19 +294,15 @@ def draw_jurors(report: SeriesReport) -> ReportPicture:
         for one in report.agreement.jurors
         if one.agreement.n and one.juror in jurors
     }
-    cells = {}
+    cells: dict[tuple[str, str], _Cell] = {}
     for (one, other), figure in (figures | people).items():
-        cells[one, other] = cells[other, one] = _agreed(figure)
+        share = figure.value
+        word = f"n {figure.n}" if share is None else f"{100 * share:.0f}"
+        cells[one, other] = cells[other, one] = (share, word)
     said = [f"{a} and {b}: {word_share(f)}" for (a, b), f in (figures | people).items()]
     named = (*jurors, "people") if people else tuple(jurors)
     about = "same choice, % of debates; n: debates, too few for a share"
     return _matrix("How often jurors agree", about, named, cells, said)
-
-
-def _agreed(figure: Figure) -> _Cell:
-    if figure.value is None:
-        return _Cell(None, f"n {figure.n}")
-    return _Cell(figure.value, f"{100 * figure.value:.0f}")
 
 
 def _matrix(
@@ -321,7 +311,7 @@ def _matrix(
     named: Sequence[str],
     cells: Mapping[tuple[str, str], _Cell],
     said: Sequence[str],
-) -> ReportPicture:
+) -> Picture:
     names = short_names(named, NAMES - 24)
     left = MARGIN + NAMES
     width = min(56.0, (WIDTH - MARGIN - left) / len(named))
@@ -335,27 +325,22 @@ def _matrix(
         if len(named) <= LABELLED or (i + 1) % 5 == 0 or i == 0:
             parts.append(write(left + width * (i + 0.5), top - 6, str(i + 1), FAINT, "middle"))
         for j, other in enumerate(named):
-            cell = cells.get((one, other), _Cell(None, ""))
-            parts += _cell(left + width * j, y, width, height, cell, len(named) <= NUMBERED)
+            share, word = cells.get((one, other), (None, ""))
+            x = left + width * j
+            if share is not None:
+                kind = "people" if share >= 0.5 else "jury"
+                strength = 0.1 + 0.75 * abs(share - 0.5)
+                parts.append(box(x + 1, y + 1, width - 2, height - 2, f"{kind} plain", strength))
+            if len(named) <= NUMBERED and word:
+                kind = SMALL if share is not None else FAINT
+                parts.append(write(x + width / 2, y + height / 2 + 4, word, kind, "middle"))
     return _finish(title, said, top + height * len(named) + MARGIN, parts)
-
-
-def _cell(
-    x: float, y: float, width: float, height: float, cell: _Cell, numbered: bool
-) -> Iterator[str]:
-    if cell.share is not None:
-        kind = "people" if cell.share >= 0.5 else "jury"
-        strength = 0.1 + 0.75 * abs(cell.share - 0.5)
-        yield box(x + 1, y + 1, width - 2, height - 2, f"{kind} plain", strength)
-    if numbered and cell.word:
-        kind = SMALL if cell.share is not None else FAINT
-        yield write(x + width / 2, y + height / 2 + 4, cell.word, kind, "middle")
 
 
 # --- sides -------------------------------------------------------------------------------
 
 
-def draw_sides(report: SeriesReport) -> ReportPicture:
+def draw_sides(report: SeriesReport) -> Picture:
     """Draw how often side A and the last speaker won, and what that is in points of rating."""
     found, adjusted = report.agreement, report.adjusted.jury
     judges = [("jury", found.jury_shares)]
@@ -425,15 +410,13 @@ def _rated(report: SeriesReport) -> dict[str, Rating]:
     }
 
 
-def draw_cost(report: SeriesReport) -> ReportPicture:
+def draw_cost(report: SeriesReport) -> Picture:
     """Draw each rated model's rating against what its own calls cost in a debate."""
     rated = _rated(report)
     costs = {one.model: one.usd for one in report.conduct if one.usd is not None}
     named = [model for model in rated if model in costs]
-    points = [
-        RatedPoint(number, costs[model], rated[model]) for number, model in enumerate(named, 1)
-    ]
-    parts, y = draw_points(points, MARGIN + 36, WIDTH - MARGIN, TOP)
+    points = [(costs[model], rated[model]) for model in named]
+    parts, y = _draw_points(points, MARGIN + 36, WIDTH - MARGIN, TOP)
     names = short_names(named, WIDTH / 2 - MARGIN - 30)
     rows = -(-len(named) // 2)
     for place, model in enumerate(named):
