@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from bot import __version__
 
-# Each module's commands, in the order of `rostrum --help`.
+# Each module's commands.
 PLACES = {
     "demo": ("demo",),
     "debate": ("debate",),
@@ -31,29 +31,84 @@ PLACES = {
 }
 
 
+# The commands by what a reader wants, as `rostrum --help` shows them.
+SECTIONS = {
+    "Begin here": (
+        *("demo", "init", "check", "debate", "run", "series", "export", "stats", "view", "topics"),
+    ),
+    "Debates": ("list", "show", "report", "cancel", "resume", "judge", "delete"),
+    "Experiments and data": ("calibrate", "label", "import-labels", "push", "usage", "bench"),
+    "Discord and Slack": ("invite", "gateway", "worker", "health", "disconnect"),
+    "People's data": ("mydata", "forget", "unforget", "purge"),
+    "The database": ("migrate", "backup", "copy"),
+}
+# What stands for a value whose option is not named like it.
+METAVARS = {
+    **dict.fromkeys(("a", "b"), "MODEL"),
+    **dict.fromkeys(("jurors", "judges"), "MODELS"),
+    **dict.fromkeys(("resume", "rematch", "debates"), "CODE"),
+    **dict.fromkeys(("blind", "round_votes", "confidence", "why"), "ON|OFF"),
+    **dict.fromkeys(("out", "folder"), "DIR"),
+    **dict.fromkeys(("since", "until"), "DATE"),
+    **dict.fromkeys(("seat", "replace_model"), "NAME=MODEL"),
+    **dict.fromkeys(("vote_minutes", "turn_minutes", "questions"), "TIME"),
+    **{"stance_a": "STANCE", "stance_b": "STANCE", "ask": "QUESTION", "option": "NAME=VALUE"},
+    **{"sources": "PATH", "series": "NAME", "quorum": "VOTES"},
+}
+
+
 class LazyCommands(TyperGroup):
     """The commands by name: a demo loads neither exports nor the operator's commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return every name."""
-        return [name for names in PLACES.values() for name in names]
+        return [name for names in SECTIONS.values() for name in names]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; for a name that none has, all are imported, to suggest one."""
-        known = cmd_name in self.list_commands(ctx)
+        known = cmd_name in self.commands or cmd_name in self.list_commands(ctx)
         for module, names in PLACES.items():
             if (cmd_name in names or not known) and names[0] not in self.commands:
                 part = typer.Typer(rich_markup_mode=None)
                 part.add_typer(import_module(f"bot.commands.{module}").app)
                 self.commands.update(typer.main.get_group(part).commands)
-        return self.commands.get(cmd_name)
+        command = self.commands.get(cmd_name)
+        if command is not None:
+            _name_values(command)
+        return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, a section for each purpose."""
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                widest = max(map(len, self.list_commands(ctx)))
+                formatter.write_dl(
+                    (
+                        name.ljust(widest),
+                        self.get_command(ctx, name).get_short_help_str(
+                            formatter.width - widest - 6
+                        ),
+                    )
+                    for name in names
+                )
+
+
+def _name_values(command: Any) -> None:
+    """Have help name values by words, `MODEL` or `DIR`, in place of Python's types."""
+    for inner in getattr(command, "commands", {}).values():
+        _name_values(inner)
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: ""  # its name says it
+        elif parameter.metavar is None and not parameter.type_descriptor.is_choice:
+            parameter.metavar = METAVARS.get(parameter.name, parameter.opts[0].strip("-").upper())
 
 
 app = typer.Typer(
     name="rostrum",
     cls=LazyCommands,
     help="Hold AI debates with a blind jury and human votes, and export every label.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -65,14 +120,33 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@app.command("help", hidden=True)
+def explain(
+    ctx: typer.Context, command: Annotated[list[str] | None, typer.Argument()] = None
+) -> None:
+    """Explain a command, as its own --help does."""
+    shown = ctx.parent or ctx
+    for name in command or ():
+        inner = getattr(shown.command, "get_command", lambda *_: None)(shown, name)
+        if inner is None:
+            ctx.fail(f"There is no command “{name}”; rostrum --help lists them.")
+        shown = typer.Context(inner, info_name=name, parent=shown)
+    print(shown.get_help())
+
+
 @app.callback()
 def options(
+    ctx: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Hold AI debates with a blind jury and human votes, and export every label."""
+    if ctx.invoked_subcommand is None:
+        from bot.commands.serve import say_status
+
+        say_status()
 
 
 def main() -> None:

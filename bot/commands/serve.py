@@ -114,3 +114,37 @@ def migrate() -> None:
     from bot.operations.control import run_migrate
 
     run(run_migrate)
+
+
+def say_status() -> None:
+    """Say what is set in this folder, and what comes next."""
+    from bot.settings.load import examine_settings, read_given
+
+    settings, wrong = examine_settings()
+    steps = {"rostrum check": "tries every setting and says what to fix"}
+    if wrong or settings is None:
+        more = f" ({len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        print(f"A setting cannot be used{more}: {wrong[0]}")
+    elif not read_given():
+        print("Nothing is set here yet.")
+        steps = {
+            "rostrum demo": "holds a whole debate offline, in half a minute",
+            "rostrum init": "sets up models, and Discord or Slack, and tries them",
+        }
+    else:
+        slack = settings.slack.bot_token or settings.slack.client_id
+        tokens = (("Discord", settings.discord.token), ("Slack", slack))
+        chats = [name for name, token in tokens if token]
+        backends = ", ".join(settings.backends) or "only the built-in rehearsal model"
+        print(f"Models: {backends}. Chat: {' and '.join(chats) or 'none'}.")
+        if not settings.backends:
+            steps |= {"rostrum init": "sets up a backend of models"}
+        if chats:
+            steps |= {"rostrum run": f"serves {' and '.join(chats)}"}
+        else:
+            steps |= {'rostrum debate "Tea beats coffee"': "holds a debate here"}
+    print("\nNext:")
+    widest = max(map(len, steps))
+    for command, about in steps.items():
+        print(f"  {command.ljust(widest)}  {about}")
+    print("\nrostrum --help lists all commands.")

@@ -73,7 +73,6 @@ class Errand:
 
 
 WRONG: Mapping[tuple[str, ...], str] = {
-    (): "Commands:",
     ("bench",): "live",
     ("frobnicate",): "No such command 'frobnicate'",
     ("list", "--colour"): "No such option: --colour",

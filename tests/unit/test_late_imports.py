@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from bot.cli import PLACES
+from bot.cli import PLACES, SECTIONS
 from tests.doubles.command import ROOT, printed_by
 
 # One process takes these steps in turn: what is not loaded after a later one was not before it.
@@ -115,3 +115,8 @@ def test_the_command_line_knows_where_each_command_is(module: str) -> None:
     here = typer.Typer()
     here.add_typer(import_module(f"bot.commands.{module}").app)
     assert PLACES[module] == tuple(typer.main.get_group(here).commands)
+
+
+def test_help_shows_every_command_in_one_section() -> None:
+    shown = [name for names in SECTIONS.values() for name in names]
+    assert sorted(shown) == sorted(name for names in PLACES.values() for name in names)
