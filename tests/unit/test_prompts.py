@@ -73,19 +73,33 @@ def test_an_override_replaces_its_file_and_no_other(tmp_path: Path) -> None:
     assert load_prompts().digest == built_in.digest
 
 
-def test_a_file_that_is_no_template_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_no_template_is_left_alone_and_what_cannot_be_read_refused(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     assert load_prompts(tmp_path).texts == load_prompts().texts
+    with pytest.raises(SettingsError, match=r"ROSTRUM_TEMPLATES_DIR is .*which is not a folder"):
+        load_prompts(tmp_path / "nowhere")
+    override(tmp_path, "classic/system", "")
+    (tmp_path / "classic" / "system.jinja").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match=r"system\.jinja cannot be read"):
+        load_prompts(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("folder", "given"), [("classic/a/rebuttal", SPOKEN), ("jury/ballot", JUDGED)]
+)
+def test_every_documented_variable_may_be_used(
+    tmp_path: Path, folder: str, given: frozenset[str]
+) -> None:
+    text = " ".join(f"{{{{ {name} }}}}" for name in sorted(given))
+    assert load_prompts(override(tmp_path, folder, text)).texts[folder] == text
 
 
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        (
-            "classic/a/openning",
-            "x",
-            r"classic/a/openning\.jinja .*replaces none.*classic/a/opening",
-        ),
+        ("classic/a/openning", "x", r"/openning\.jinja .*replaces none.*classic/a/opening"),
         ("opening", "x", r"opening\.jinja .*replaces none"),
         ("classic/a/opening", "{{ topic", r"classic/a/opening\.jinja cannot be read.*Correct it"),
         ("classic/a/opening", "{% if %}", r"classic/a/opening\.jinja cannot be read"),
@@ -97,25 +111,6 @@ def test_a_file_that_is_no_template_is_left_alone(tmp_path: Path) -> None:
 def test_a_wrong_override_is_refused(tmp_path: Path, name: str, text: str, why: str) -> None:
     with pytest.raises(SettingsError, match=why):
         load_prompts(override(tmp_path, name, text))
-
-
-def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"ROSTRUM_TEMPLATES_DIR is .*which is not a folder"):
-        load_prompts(tmp_path / "nowhere")
-
-
-def test_an_override_that_is_not_text_is_refused(tmp_path: Path) -> None:
-    override(tmp_path, "classic/system", "")
-    (tmp_path / "classic" / "system.jinja").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SettingsError, match=r"system\.jinja cannot be read"):
-        load_prompts(tmp_path)
-
-
-@pytest.mark.parametrize("folder", ["classic/a/rebuttal", "jury/ballot"])
-def test_every_documented_variable_may_be_used(tmp_path: Path, folder: str) -> None:
-    given = JUDGED if folder.startswith("jury/") else SPOKEN
-    text = " ".join(f"{{{{ {name} }}}}" for name in sorted(given))
-    assert load_prompts(override(tmp_path, folder, text)).texts[folder] == text
 
 
 @pytest.mark.parametrize(
@@ -147,36 +142,21 @@ async def test_what_people_and_models_say_is_never_a_template(said: str) -> None
     assert f"said last:\n> Against {said}\n" in rebuttal
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("personas = [", r"roundtable/personas\.toml cannot be used"),
-        ("\x00", r"roundtable/personas\.toml cannot be used"),
-    ],
-)
-def test_an_unreadable_data_file_is_refused_at_start(tmp_path: Path, text: str, why: str) -> None:
-    (tmp_path / "roundtable").mkdir()
-    (tmp_path / "roundtable/personas.toml").write_text(text)
-    with pytest.raises(SettingsError, match=why):
-        load_prompts(tmp_path)
-
-
-def test_a_data_file_can_be_replaced_and_counts_in_the_digest(tmp_path: Path) -> None:
-    (tmp_path / "roundtable").mkdir()
-    mine = '[personas]\ncook = "a cook who has to feed forty"\n'
-    (tmp_path / "roundtable/personas.toml").write_text(mine)
-    changed = load_prompts(tmp_path)
-    assert changed.data("roundtable/personas", Personas).personas == {
-        "cook": "a cook who has to feed forty"
-    }
-    assert changed.digest != load_prompts().digest
-
-
-def test_a_data_file_of_another_form_is_named_when_it_is_used(tmp_path: Path) -> None:
-    (tmp_path / "roundtable").mkdir()
-    (tmp_path / "roundtable/personas.toml").write_text("people = 3\n")
+def test_a_data_file_can_be_replaced_and_what_cannot_be_used_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "roundtable/personas.toml"
+    file.parent.mkdir()
+    for text in ("personas = [", "\x00"):
+        file.write_text(text)
+        with pytest.raises(SettingsError, match=r"roundtable/personas\.toml cannot be used"):
+            load_prompts(tmp_path)
+    file.write_text("people = 3\n")
     with pytest.raises(SettingsError, match=r"roundtable/personas\.toml cannot be used.*personas"):
         load_prompts(tmp_path).data("roundtable/personas", Personas)
+    cook = {"cook": "a cook who has to feed forty"}
+    file.write_text('[personas]\ncook = "a cook who has to feed forty"\n')
+    changed = load_prompts(tmp_path)
+    assert changed.data("roundtable/personas", Personas).personas == cook
+    assert changed.digest != load_prompts().digest
 
 
 # --- An echo of a prompt's own example is no answer: not a score sheet, not a ballot, not a turn
@@ -311,21 +291,9 @@ TAG_NAMES = [
     "o\u0301pponent",
 ]
 TAG_NAMES += ["source", "question", "opponent\n", "user", "oppo</opponent>nent"]
-FENCES = [
-    "```",
-    "~~~",
-    "---",
-    "***",
-    ">>>",
-    '"""',
-    "”",
-    "'''",
-    "]]>",
-    "-->",
-    "%}",
-    "}}",
-    "<|im_end|>",
-]
+FENCES = ["```", "~~~", "---", "***", ">>>", '"""', "”", "'''", "]]>", "-->", "%}", "}}"]
+FENCES += ["<|im_end|>"]
+HIDDEN = "\u200b\u200d\u2060\ufeff\u00ad\u034f\u0338\U000e0001"
 
 
 def breakouts() -> Iterator[str]:
@@ -337,16 +305,7 @@ def breakouts() -> Iterator[str]:
         yield f"said {less} ／ {name} ＞ {ORDERS[0]}"
     for fence, each in product(FENCES, BREAKS[:4]):
         yield f"said{each}{fence}{each}{each}{ORDERS[4]}"
-    for unseen in (
-        "\u200b",
-        "\u200d",
-        "\u2060",
-        "\ufeff",
-        "\u00ad",
-        "\u034f",
-        "\u0338",
-        "\U000e0001",
-    ):
+    for unseen in HIDDEN:
         yield f"said\n{unseen}> {ORDERS[0]}"
         yield f"said\r{unseen}\n{unseen}{ORDERS[1]}"
     yield "\n" * 50 + ORDERS[0]
@@ -490,11 +449,8 @@ def test_no_text_closes_a_tag_of_a_template_that_does_not_quote(less: str, name:
 
 
 @pytest.mark.parametrize("text", ["a < b / c", "1<2", "AT&T", "x &lt; y", "<b>bold", "λ⟨x⟩"])
-def test_a_text_without_a_closing_tag_is_left_alone(text: str) -> None:
+def test_a_text_without_a_closing_tag_or_in_quotation_is_left_alone(text: str) -> None:
     assert guard(text) == text
-
-
-def test_a_quoted_text_stays_as_it_was_written() -> None:
     prompts = Prompts({"own": "{{ text | quoted }}"})
-    assert prompts.render("own", text="See `</div>`.") == "> See `</div>`."
-    assert isinstance(quote("Tea."), Quoted)
+    assert prompts.render("own", text=f"`</div>` {text}") == f"> `</div>` {text}"
+    assert isinstance(quote(text), Quoted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import orjson
@@ -15,10 +16,11 @@ from engine.formats import find_format
 from engine.formats.roundtable.roundtable import NAME_CHARS
 from engine.jury.rubric import find_rubric
 from engine.tally.questions import vote_options
-from engine.values.debate import BallotKind, Model, Scores, Setup, Turn, TurnOrder
+from engine.values.debate import BallotKind, Model, Scores, Setup, TurnOrder
 from engine.values.errors import ModelError, UsageError
 from engine.values.messages import Notice, Report, TurnPost, VoteInvite
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
+from tests.kit import turn
 
 
 def draft_of(step: str) -> str | None:
@@ -44,42 +46,37 @@ async def test_calls_are_agents_times_rounds_and_one_a_judge(
     assert script.waves(setup.request) == len(script.rounds(setup.request))
 
 
-async def test_all_drafts_of_a_round_are_written_at_the_same_time_and_posted_in_order() -> None:
+async def test_drafts_of_a_round_are_written_at_once_and_a_revision_reads_the_others_latest() -> (
+    None
+):
     desk = RehearsedDesk(twist=draft_of, latency=lambda step: 0.02 if step.endswith("/1") else 0)
-    await hold(setup_for("roundtable", options={"agents": 4}), desk)
-    assert desk.most_talking == 4
-    assert [turn.seat for turn in desk.turns] == list("1234") * 3
-
-
-async def test_a_revision_reads_the_others_latest_drafts_and_nothing_earlier() -> None:
-    desk = await hold(setup_for("roundtable"), RehearsedDesk(twist=draft_of))
+    await hold(setup_for("roundtable"), desk)
+    assert desk.most_talking == 3
+    assert [turn.seat for turn in desk.turns] == list("123") * 3
     asked = desk.asked["turn/revision-2/1"][-1].content
     assert "Draft revision-1 of agent2." in asked
     assert "Draft revision-1 of agent3." in asked
     assert "of agent1" not in asked
     assert "Draft draft of" not in asked
-    first = desk.said_to("turn/draft/1")
-    assert "agent2" not in first
-    assert "agent3" not in first
+    assert not re.search("agent[23]", desk.said_to("turn/draft/1"))
+    assert "make it work on Monday" in desk.said_to("turn/draft/1")
+    assert "which claim is weakest" in desk.said_to("turn/draft/2")
+    # They read one another by the names that people read.
+    asked = desk.asked["turn/revision-1/1"][-1].content
+    assert "> Sceptic\nIts draft:\n> Draft draft of agent2." in asked
+    assert "Agent 2" not in asked
+    titles = [post.message.name for post in desk.posts if isinstance(post.message, TurnPost)]
+    assert titles[:3] == ["Practitioner", "Sceptic", "Historian"]
+    names = desk.artifacts["result"].body["names"]
+    assert names == {"1": "Practitioner", "2": "Sceptic", "3": "Historian"}
 
 
 async def test_what_was_changed_is_shown_and_is_no_part_of_the_draft() -> None:
-    desk = RehearsedDesk(
-        twist=lambda step: (
-            f"Body {step}.\n\n---\n\nI changed it all." if "revision" in step else None
-        )
-    )
+    changed = "\n\n---\n\nI changed it all."
+    desk = RehearsedDesk(twist=lambda step: f"Body {step}{changed}" if "revis" in step else None)
     await hold(setup_for("roundtable"), desk)
     assert "I changed it all." in desk.turns[3].text
     assert "I changed it all." not in desk.asked["turn/revision-2/2"][-1].content
-
-
-async def test_agents_look_at_things_in_their_own_way() -> None:
-    desk = await hold(setup_for("roundtable", options={"personas": "sceptic, a poet from Rize"}))
-    prompts = [desk.said_to(f"turn/draft/{agent}") for agent in "123"]
-    assert "which claim is weakest" in prompts[0]
-    assert "a poet from Rize" in prompts[1]
-    assert "make it work on Monday" in prompts[2]
 
 
 @pytest.mark.parametrize(
@@ -96,11 +93,14 @@ def test_wrong_options_are_refused_with_a_sentence(options: dict[str, object], t
         setup_for("roundtable", options=options)
 
 
-def test_one_model_may_play_every_agent() -> None:
+def test_one_model_may_play_every_agent_and_nobody_takes_a_side_on_a_question() -> None:
     alike = setup_for("roundtable", options={"one_model": True}).request
     assert len(set(alike.sides.values())) == 1
     assert len(set(setup_for("roundtable").request.sides.values())) == 3
     assert alike.turn_order is TurnOrder.SIMULTANEOUS
+    assert not alike.stance
+    with pytest.raises(UsageError, match="answers a question, so no one takes a side"):
+        setup_for("roundtable", stance=True)
 
 
 @pytest.mark.parametrize(
@@ -119,56 +119,42 @@ async def test_agreement_ends_it_early_and_says_so(language: str, text: str, tol
     assert told in notice.text
 
 
-async def test_drafts_that_overlap_less_than_the_limit_are_revised() -> None:
-    setup = setup_for("roundtable", limits={"overlap": 0.3})
-    shared = RehearsedDesk(twist=lambda step: f"shared words stay{step[-1]}")
-    assert (await hold(setup, shared)).calls == 3
-    strict = RehearsedDesk(twist=lambda step: f"shared words stay{step[-1]}")
-    assert (await hold(setup_for("roundtable"), strict)).calls == 9
-
-
 @pytest.mark.parametrize(
-    ("overlap", "calls"),
-    [(0.8, 2), (0.81, 6)],  # four words of five are shared
-)
-async def test_drafts_that_overlap_to_the_limit_are_final(overlap: float, calls: int) -> None:
-    said = {"1": "tea warms cold hands", "2": "tea warms cold hands well"}
-    setup = setup_for("roundtable", options={"agents": 2}, limits={"overlap": overlap})
-    desk = await hold(setup, RehearsedDesk(twist=lambda step: said[step.split("/")[2]]))
-    assert desk.calls == calls
-
-
-async def test_one_pair_that_differs_keeps_all_of_them_revising() -> None:
-    said = {"1": "tea warms hands", "2": "tea warms hands", "3": "coffee wakes people"}
-    desk = RehearsedDesk(twist=lambda step: said[step.split("/")[2]])
-    assert (await hold(setup_for("roundtable"), desk)).calls == 9
-
-
-@pytest.mark.parametrize(
-    ("language", "drafts"),
+    ("drafts", "overlap", "calls"),
     [
-        ("en", ("Tea is warm.", "Tea is warm and good.", "Coffee is good.")),
-        ("tr", ("Çay sıcaktır.", "ÇAY SICAKTIR, İYİDİR.", "Kahve iyidir.")),
-        ("zh", ("茶很暖和。", "茶很暖和，也很好喝。", "咖啡很好喝。")),
+        (["shared words stay1", "shared words stay2", "shared words stay3"], 0.3, 3),
+        (["shared words stay1", "shared words stay2", "shared words stay3"], None, 9),
+        (["tea warms cold hands", "tea warms cold hands well"], 0.8, 2),  # four words of five
+        (["tea warms cold hands", "tea warms cold hands well"], 0.81, 6),
+        # One pair that differs keeps all of them revising.
+        (["tea warms hands", "tea warms hands", "coffee wakes people"], None, 9),
+    ],
+)
+async def test_drafts_that_overlap_to_the_limit_are_final(
+    drafts: list[str], overlap: float | None, calls: int
+) -> None:
+    limits = {} if overlap is None else {"overlap": overlap}
+    setup = setup_for("roundtable", options={"agents": len(drafts)}, limits=limits)
+    desk = RehearsedDesk(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
+    assert (await hold(setup, desk)).calls == calls
+
+
+@pytest.mark.parametrize(
+    ("language", "drafts", "winner"),
+    [
+        ("tr", ("Çay sıcaktır.", "ÇAY SICAKTIR, İYİDİR.", "Kahve iyidir."), "2"),
+        ("zh", ("茶很暖和。", "茶很暖和，也很好喝。", "咖啡很好喝。"), "2"),
+        # Equally alike, they are level at any length.
+        ("en", ("one two", "three four", "five six seven"), "tie"),
+        ("en", ("one four", "six five", "ten nine"), "tie"),
     ],
 )
 async def test_the_draft_most_like_the_others_wins_in_any_script(
-    language: str, drafts: tuple[str, ...]
+    language: str, drafts: tuple[str, ...], winner: str
 ) -> None:
     desk = RehearsedDesk(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
-    await hold(setup_for("roundtable", language=language), desk)
-    assert desk.calls == 9
-    assert desk.artifacts["result"].body["winner"] == "2"
-
-
-@pytest.mark.parametrize(
-    "drafts",
-    [("one two", "three four", "five six seven"), ("one four", "six five", "ten nine")],
-)
-async def test_drafts_equally_alike_are_level_at_any_length(drafts: tuple[str, ...]) -> None:
-    desk = RehearsedDesk(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
-    await hold(setup_for("roundtable", rounds=1), desk)
-    assert desk.artifacts["result"].body["winner"] == "tie"
+    await hold(setup_for("roundtable", language=language, rounds=1), desk)
+    assert desk.artifacts["result"].body["winner"] == winner
 
 
 async def test_without_judges_the_draft_most_like_the_others_wins_after_the_vote() -> None:
@@ -214,7 +200,11 @@ def judged(setup: Setup, *judges: Mapping[str, int] | str | ModelError) -> Rehea
 
 async def test_judges_mark_blind_each_from_another_draft_on() -> None:
     setup = setup_for("roundtable", options={"judges": 3})
-    desk = await hold(setup, judged(setup, *[{"1": 4, "2": 5, "3": 8}] * 3))
+    names = [model.name for model in setup.request.sides.values()]
+    desk = judged(setup, *[{"1": 4, "2": 5, "3": 8}] * 3)
+    usual, told = desk.twist, f"As {names[0]} I say it, and {names[1].upper()} has seen it."
+    desk.twist = lambda step: usual(step) if step.startswith("judge") else f"{told} {step}"
+    await hold(setup, desk)
     verdict = desk.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.valid, verdict.rubric) == ("3", 3, "answers")
     assert verdict.blind
@@ -222,7 +212,8 @@ async def test_judges_mark_blind_each_from_another_draft_on() -> None:
     for step in STEPS[:3]:
         prompt = desk.said_to(step)
         assert "Agent 1" not in prompt
-        assert not any(model.name in prompt for model in setup.request.sides.values())
+        assert "has seen it." in prompt
+        assert not [name for name in names if name in prompt.casefold()]
         at = {agent: prompt.index(setup.names[agent]) for agent in "123"}
         leading.append(min(at, key=lambda agent: at[agent]))
     assert leading == ["1", "2", "3"]
@@ -251,35 +242,18 @@ async def test_of_several_judges_the_median_stands_and_the_spread_is_stored_and_
     assert len([a for a in desk.artifacts.values() if a.kind == "opinion"]) == 3
 
 
-async def test_a_draft_that_names_a_model_does_not_name_it_to_the_judges() -> None:
-    setup = setup_for("roundtable", options={"judges": 1})
-    names = [model.name for model in setup.request.sides.values()]
-    told = f"As {names[0]} I say it, and {names[1].upper()} has seen it."
-    desk = await hold(setup, RehearsedDesk(twist=lambda s: told if s.startswith("turn/") else None))
-    prompt = desk.said_to("judge").casefold()
-    assert "has seen it." in prompt
-    assert not [name for name in names if name in prompt]
-
-
-async def test_a_judges_words_wait_for_the_vote_unless_scores_are_live() -> None:
-    marks = [{"1": 4, "2": 8, "3": 5}] * 3
-    setup = setup_for("roundtable", options={"judges": 3})
-    sealed = await hold(setup, judged(setup, *marks))
-    assert "CANARY" not in sealed.shown
-    assert "CANARY" in sealed.held[0].model_dump_json()
-    live_setup = setup_for("roundtable", options={"judges": 3}, scores=Scores.LIVE)
-    live = await hold(live_setup, judged(live_setup, *marks))
-    assert "CANARY" in live.shown
-    assert live.held == []
-
-
-async def test_readers_are_told_agents_and_not_the_names_that_judges_read() -> None:
-    setup = setup_for("roundtable", options={"judges": 1})
-    told = f"{setup.names['2']} is clearer than {setup.names['1']}."
+@pytest.mark.parametrize("scores", Scores)
+async def test_a_judges_words_wait_for_the_vote_unless_live_and_name_agents_as_readers_do(
+    scores: Scores,
+) -> None:
+    setup = setup_for("roundtable", options={"judges": 1}, scores=scores)
+    told = f"CANARY: {setup.names['2']} is clearer than {setup.names['1']}."
     desk = await hold(setup, judged(setup, marked(setup, {"1": 4, "2": 8, "3": 5}, told)))
-    (post,) = desk.held
+    live = scores is Scores.LIVE
+    assert ("CANARY" in desk.shown, len(desk.held)) == (live, 0 if live else 1)
+    post = desk.posts[-1] if live else desk.held[0]
     assert isinstance(post.message, Report)
-    assert "Judge 1 has Sceptic ahead: Sceptic is clearer than Practitioner." in post.message.text
+    assert "1 has Sceptic ahead: CANARY: Sceptic is clearer than Practit" in post.message.text
 
 
 @pytest.mark.parametrize(
@@ -363,6 +337,7 @@ def test_agents_have_names_in_the_language_of_the_debate() -> None:
 @pytest.mark.parametrize(
     ("personas", "names", "texts"),
     [
+        ("sceptic, b", ["Sceptic", "b", "Practitioner"], []),
         ('"a nurse, tired", economist', ["a nurse, tired", "Economist"], ["a nurse, tired"]),
         ("“Nurse: nights, wards” , sceptic", ["Nurse", "Sceptic"], ["nights, wards"]),
         ("'a, b',„c, d“,«e, f»", ["a, b", "c, d", "e, f"], ["a, b", "c, d", "e, f"]),
@@ -391,58 +366,21 @@ def test_a_long_description_gets_a_drawn_name_and_no_name_tells_a_model() -> Non
     assert len(set(setup.called.values())) == 3
 
 
-async def test_agents_read_one_another_by_the_names_that_people_read() -> None:
-    desk = await hold(setup_for("roundtable"), RehearsedDesk(twist=draft_of))
-    asked = desk.asked["turn/revision-1/1"][-1].content
-    assert "> Sceptic\nIts draft:\n> Draft draft of agent2." in asked
-    assert "Agent 2" not in asked
-    titles = [post.message.name for post in desk.posts if isinstance(post.message, TurnPost)]
-    assert titles[:3] == ["Practitioner", "Sceptic", "Historian"]
-
-
 def test_the_panel_reads_final_answers_alone() -> None:
-    script = find_format("roundtable")
-
-    def said(number: int, agent: str, round_name: str, text: str) -> Turn:
-        step = f"turn/{round_name}/{agent}"
-        return Turn(
-            step=step,
-            seat=agent,
-            side=agent,
-            round=round_name,
-            number=number,
-            place=1,
-            text=text,
-            words=1,
-            limit=9,
-            model="m",
-        )
-
-    turns = [
-        said(1, "1", "draft", "First."),
-        said(2, "2", "draft", "Only --- one."),
-        said(3, "1", "revision-1", "Last.\n\n---\n\nI agree with the Sceptic."),
+    said = [
+        ("1", "draft", "First."),
+        ("2", "draft", "Only --- one."),
+        ("1", "revision-1", "Last.\n\n---\n\nI agree with the Sceptic."),
     ]
-    read = script.judged(turns)
+    turns = [
+        turn(number, text, step=f"turn/{name}/{agent}", seat=agent, side=agent, round=name)
+        for number, (agent, name, text) in enumerate(said, 1)
+    ]
+    read = find_format("roundtable").judged(turns)
     assert [(turn.side, turn.round, turn.text) for turn in read] == [
         ("1", "final answer", "Last."),
         ("2", "final answer", "Only --- one."),
     ]
-
-
-def test_nobody_takes_a_side_on_a_question() -> None:
-    with pytest.raises(UsageError, match="answers a question, so no one takes a side"):
-        setup_for("roundtable", stance=True)
-    assert not setup_for("roundtable").request.stance
-
-
-async def test_the_result_names_who_the_drafts_are_by() -> None:
-    desk = await hold(setup_for("roundtable"), RehearsedDesk(twist=draft_of))
-    body = desk.artifacts["result"].body
-    assert body["names"] == {"1": "Practitioner", "2": "Sceptic", "3": "Historian"}
-    (post,) = desk.held
-    assert isinstance(post.message, Report)
-    assert "Sceptic 0." in post.message.text
 
 
 NINE = {

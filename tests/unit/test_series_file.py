@@ -33,7 +33,7 @@ from engine.series.design import (
 )
 from engine.series.matches import Chooser, Swiss, choose, pair_up
 from engine.series.runner import SeriesProgress
-from engine.series.spec import Daily, Series, SeriesAudience, SeriesPlace, read_series, read_when
+from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series, read_when
 from engine.stats.contests import reach
 from engine.stats.likelihood import chances
 from engine.store import Store
@@ -57,20 +57,28 @@ def debates(**changes: Any) -> list[Planned]:
     return list(expand(series(**changes)))
 
 
-def test_each_pair_meets_on_each_topic_on_both_sides() -> None:
+def test_each_pair_meets_on_each_topic_on_both_sides_about_as_often_at_every_cut() -> None:
     held = {(one.topic.text, one.a.ref, one.b.ref) for one in debates()}
     names = BASE["models"]
     assert held == {(t, a, b) for t in BASE["topics"] for a in names for b in names if a != b}
     assert series().size == len(debates()) == 12
     assert [one.ordinal for one in debates()] == list(range(1, 13))
-
-
-def test_drawn_sides_hold_each_pair_once_and_stay_drawn() -> None:
+    long = debates(topics=[f"Topic {n}" for n in range(9)])
+    for cut in range(6, len(long), 5):
+        counts = Counter(frozenset((one.a.ref, one.b.ref)) for one in long[:cut]).values()
+        assert max(counts) - min(counts) <= 2
     once = debates(sides="drawn", repeats=8)
     assert len(once) == series(sides="drawn", repeats=8).size == 48
     assert once == debates(sides="drawn", repeats=8, models=BASE["models"])
-    first = [one.a.ref < one.b.ref for one in once]
-    assert 10 < sum(first) < 38
+    assert 10 < sum(one.a.ref < one.b.ref for one in once) < 38
+
+
+def test_a_topic_is_held_in_its_language_and_a_roundtable_of_two_is_a_series() -> None:
+    topics = (Topic(text="Tee ist besser", language="de"), Topic(text="Tea is fine", language="en"))
+    read = read_series({"name": "x", "models": ["a/x", "a/y"], "languages": ["de", "tr"]}, topics)
+    assert {(one.topic.text, one.language) for one in expand(read)} == {("Tee ist besser", "de")}
+    (one, *_) = debates(formats=[{"format": "roundtable", "agents": 2}])
+    assert list(one.models) == ["1", "2"]
 
 
 def test_keys_stay_when_debates_are_added_in_any_order() -> None:
@@ -85,25 +93,6 @@ def test_keys_stay_when_debates_are_added_in_any_order() -> None:
     after = {one.key: one.seed for one in more}
     assert len(after) == len(more)
     assert before.items() <= after.items()
-
-
-def test_every_pair_has_met_about_as_often_wherever_a_series_is_cut() -> None:
-    held = debates(topics=[f"Topic {n}" for n in range(9)])
-    for cut in range(6, len(held), 5):
-        met = [frozenset((one.a.ref, one.b.ref)) for one in held[:cut]]
-        counts = [met.count(pair) for pair in set(met)]
-        assert max(counts) - min(counts) <= 2
-
-
-def test_a_topic_with_a_language_is_held_in_that_one() -> None:
-    topics = (Topic(text="Tee ist besser", language="de"), Topic(text="Tea is fine", language="en"))
-    read = read_series({"name": "x", "models": ["a/x", "a/y"], "languages": ["de", "tr"]}, topics)
-    assert {(one.topic.text, one.language) for one in expand(read)} == {("Tee ist besser", "de")}
-
-
-def test_a_roundtable_of_two_is_a_series() -> None:
-    (one, *_) = debates(formats=[{"format": "roundtable", "agents": 2}])
-    assert list(one.models) == ["1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -132,10 +121,7 @@ def test_a_roundtable_of_two_is_a_series() -> None:
         ({"formats": ["classic", "classic"]}, "formats has an entry twice"),
         ({"formats": [{"length": "short"}]}, "formats: each entry needs its name"),
         ({"formats": [{"format": "classic", "topic": "x"}]}, "topic is not an option of a format"),
-        (
-            {"formats": [{"format": "classic", "rounds": 99}]},
-            "formats: rounds is 99; it must be between 1 and 9.",
-        ),
+        ({"formats": [{"format": "classic", "rounds": 99}]}, "it must be between 1 and 9."),
         ({"languages": ["klingon"]}, "languages: “klingon” is not a language code"),
         ({"languages": ["en", "en"]}, "languages names one twice"),
         ({"repeats": 0}, "repeats must be at least 1."),
@@ -146,10 +132,7 @@ def test_a_roundtable_of_two_is_a_series() -> None:
         ({"jury": {"mode": "most"}}, "jury.mode must be"),
         ({"people": {"place": "nowhere"}}, "people.place is “nowhere”; write the platform"),
         ({"people": {"place": "discord:1", "at": "25:00"}}, "people.at is “25:00”; write a time"),
-        (
-            {"people": {"place": "discord:1", "at": "09:00 Europe/Berln"}},
-            "the time zone “Europe/Berln”, which does not exist; did you mean Europe/Berlin?",
-        ),
+        ({"people": {"place": "slack:C1", "at": "09:00 Europe/Berln"}}, "mean Europe/Berlin?"),
         ({"people": {"place": "slack:C1", "every": "soon"}}, "people.every is “soon”"),
     ],
 )
@@ -186,13 +169,19 @@ def test_a_file_as_people_write_it() -> None:
 # --- what may change ---------------------------------------------------------------------
 
 
-def held() -> set[str]:
-    return {one.key for one in debates()}
+KEYS = {one.key for one in debates()}
 
 
-def test_what_adds_debates_may_change() -> None:
-    now = series(topics=[*BASE["topics"], "Cats beat dogs"], repeats=3, limits={"usd": 4})
-    check_unchanged(series(), now, held())
+def test_what_adds_debates_may_change_and_what_else_did_is_said_as_a_file_writes_it() -> None:
+    more = series(topics=[*BASE["topics"], "Cats beat dogs"], repeats=3, limits={"usd": 4})
+    check_unchanged(series(), more, KEYS)
+    jury = {"models": ["near/j1", "near/j2"], "mode": "all"}
+    with pytest.raises(UsageError, match="near/j1 and near/j2, mode all, and is now the default"):
+        check_unchanged(series(jury=jury), series(), KEYS)
+    before = series(formats=[{"format": "team", "one_model": True, "blind": False}])
+    keys = {one.key for one in expand(before)}
+    with pytest.raises(UsageError, match="no longer has format team, blind off, one_model on"):
+        check_unchanged(before, series(), keys)
 
 
 @pytest.mark.parametrize(
@@ -201,10 +190,7 @@ def test_what_adds_debates_may_change() -> None:
         ({"topics": ["Tea beats coffee"]}, "topics no longer has “Tabs beat spaces”"),
         ({"models": ["near/ana", "near/ben"]}, "models no longer has near/cid"),
         ({"sides": "drawn"}, "sides was both and is now drawn"),
-        (
-            {"jury": {"models": ["near/j1"]}},
-            "would change 12 of them: jury was the default and is now near/j1.",
-        ),
+        ({"jury": {"models": ["near/j1"]}}, "12 of them: jury was the default and is now near/j1."),
         (
             {"jury": {"mode": "all"}, "topics": ["Tabs beat spaces"]},
             "would change 12 of them: jury was the default and is now mode all; topics no longer",
@@ -213,19 +199,9 @@ def test_what_adds_debates_may_change() -> None:
 )
 def test_what_would_change_a_debate_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match="The series spring has 12 debates") as refused:
-        check_unchanged(series(), series(**changes), held())
+        check_unchanged(series(), series(**changes), KEYS)
     assert said in str(refused.value)
     check_unchanged(series(), series(**changes), ())
-
-
-def test_a_jury_and_a_format_are_said_as_a_file_writes_them() -> None:
-    jury = {"models": ["near/j1", "near/j2"], "mode": "all"}
-    with pytest.raises(UsageError, match="near/j1 and near/j2, mode all, and is now the default"):
-        check_unchanged(series(jury=jury), series(), held())
-    before = series(formats=[{"format": "team", "one_model": True, "blind": False}])
-    keys = {one.key for one in expand(before)}
-    with pytest.raises(UsageError, match="no longer has format team, blind off, one_model on"):
-        check_unchanged(before, series(), keys)
 
 
 # --- swiss -------------------------------------------------------------------------------
@@ -260,17 +236,9 @@ def test_rounds_follow_results_and_come_out_the_same_again() -> None:
 # --- When debates before people begin: times of day hold when clocks change, and none is doubled
 
 
-BERLIN = "Europe/Berlin"
 PLACE = SeriesPlace(platform="memory", channel="lobby")
-HOUR = 60.0
-DAY = 24 * HOUR
-
-
-def people(every: float = DAY, at: tuple[int, int] | None = (9, 0)) -> SeriesAudience:
-    daily = Daily(hour=at[0], minute=at[1], zone=BERLIN) if at else None
-    return SeriesAudience(
-        place=SeriesPlace(platform="memory", channel="lobby"), every=every, at=daily
-    )
+NINE = "09:00 Europe/Berlin"
+NIGHT = "every day 02:30 Europe/Berlin"
 
 
 def utc(text: str) -> datetime:
@@ -286,57 +254,42 @@ def utc(text: str) -> datetime:
         ("2026-07-10 23:30", "2026-07-11 07:00"),
     ],
 )
-def test_the_first_is_at_the_next_time_of_day(now: str, first: str) -> None:
-    assert first_time(people(), utc(now)) == utc(first)
+def test_the_first_is_at_the_next_time_of_day_and_without_one_now(now: str, first: str) -> None:
+    assert first_time(read_when(NINE, PLACE), utc(now)) == utc(first)
+    assert first_time(SeriesAudience(place=PLACE, every=1440), utc(now)) == utc(now)
 
 
-def test_without_a_time_of_day_the_first_is_now() -> None:
-    assert first_time(people(at=None), utc("2026-03-10 07:59")) == utc("2026-03-10 07:59")
+@pytest.mark.parametrize(
+    ("text", "due", "now", "following"),
+    [
+        # On 29 March 2026 clocks in Berlin go forward, on 25 October back.
+        (NINE, "2026-03-28 08:00", "2026-03-28 09:00", "2026-03-29 07:00"),
+        (NINE, "2026-10-24 07:00", "2026-10-24 08:00", "2026-10-25 08:00"),
+        # What clocks skip is an hour later, at 03:30, and what comes twice is held once.
+        (NIGHT, "2026-03-28 01:30", "2026-03-28 02:00", "2026-03-29 01:30"),
+        (NIGHT, "2026-03-29 01:30", "2026-03-29 01:30", "2026-03-30 00:30"),
+        (NIGHT, "2026-10-24 00:30", "2026-10-24 01:00", "2026-10-25 00:30"),
+        (NIGHT, "2026-10-25 00:30", "2026-10-25 00:30", "2026-10-26 01:30"),
+        # Missed times are left out.
+        (NINE, "2026-03-10 08:00", "2026-03-14 12:00", "2026-03-15 08:00"),
+        (f"every 2 days {NINE}", "2026-03-10 08:00", "2026-03-14 12:00", "2026-03-16 08:00"),
+        ("every weekday 09:00 UTC", "2027-01-04 09:00", "2027-01-08 21:00", "2027-01-11 09:00"),
+        # Several times a day begin anew each morning.
+        (f"every 6 hours {NINE}", "2026-03-10 08:00", "2026-03-10 08:05", "2026-03-10 14:00"),
+        (f"every 6 hours {NINE}", "2026-03-10 20:00", "2026-03-10 20:05", "2026-03-11 08:00"),
+        (f"every 6 hours {NINE}", "2026-03-10 08:00", "2026-03-12 21:00", "2026-03-13 08:00"),
+    ],
+)
+def test_the_next_is_at_a_time_of_day_there_that_has_not_passed(
+    text: str, due: str, now: str, following: str
+) -> None:
+    assert next_time(read_when(text, PLACE), utc(due), utc(now)) == utc(following)
 
 
-def test_a_time_of_day_stays_when_the_clocks_change() -> None:
-    # On 29 March 2026 clocks in Berlin go forward, on 25 October back.
-    assert next_time(people(), utc("2026-03-28 08:00"), utc("2026-03-28 09:00")) == utc(
-        "2026-03-29 07:00"
-    )
-    assert next_time(people(), utc("2026-10-24 07:00"), utc("2026-10-24 08:00")) == utc(
-        "2026-10-25 08:00"
-    )
-
-
-def test_a_time_that_the_clocks_skip_is_an_hour_later_and_one_that_comes_twice_is_once() -> None:
-    night = people(at=(2, 30))
-    skipped = next_time(night, utc("2026-03-28 01:30"), utc("2026-03-28 02:00"))
-    assert skipped == utc("2026-03-29 01:30")  # 03:30 in Berlin
-    assert next_time(night, skipped, skipped) == utc("2026-03-30 00:30")
-    twice = next_time(night, utc("2026-10-24 00:30"), utc("2026-10-24 01:00"))
-    assert twice == utc("2026-10-25 00:30")
-    assert next_time(night, twice, twice) == utc("2026-10-26 01:30")
-
-
-def test_missed_times_are_left_out() -> None:
-    assert next_time(people(), utc("2026-03-10 08:00"), utc("2026-03-14 12:00")) == utc(
-        "2026-03-15 08:00"
-    )
-    assert next_time(people(2 * DAY), utc("2026-03-10 08:00"), utc("2026-03-14 12:00")) == utc(
-        "2026-03-16 08:00"
-    )
-    assert next_time(
-        people(HOUR, at=None), utc("2026-03-10 08:10"), utc("2026-03-10 11:30")
-    ) == utc("2026-03-10 12:10")
-
-
-def test_several_times_a_day_begin_anew_each_morning() -> None:
-    six = people(6 * HOUR)
-    assert next_time(six, utc("2026-03-10 08:00"), utc("2026-03-10 08:05")) == utc(
-        "2026-03-10 14:00"
-    )
-    assert next_time(six, utc("2026-03-10 20:00"), utc("2026-03-10 20:05")) == utc(
-        "2026-03-11 08:00"
-    )
-    assert next_time(six, utc("2026-03-10 08:00"), utc("2026-03-12 21:00")) == utc(
-        "2026-03-13 08:00"
-    )
+def test_without_a_time_of_day_the_next_is_on_the_beat_of_the_first() -> None:
+    hourly = SeriesAudience(place=PLACE, every=60)
+    following = next_time(hourly, utc("2026-03-10 08:10"), utc("2026-03-10 11:30"))
+    assert following == utc("2026-03-10 12:10")
 
 
 @pytest.mark.parametrize(
@@ -368,19 +321,13 @@ def test_what_is_no_schedule_is_refused_with_an_example(text: str) -> None:
 def test_each_day_is_held_once_over_a_change_of_clocks(days: str, held: int, start: str) -> None:
     # 02:30 does not exist on the first Sunday, and comes twice on the other.
     people = read_when(f"{days} 02:30 Europe/Berlin", PLACE)
-    begin = datetime.fromisoformat(f"{start}T00:00:00+00:00")
+    begin = utc(start)
     times = [first_time(people, begin)]
     while (following := next_time(people, times[-1], times[-1])) < begin + timedelta(days=14):
         times.append(following)
     local = [time.astimezone(ZoneInfo("Europe/Berlin")) for time in times]
     assert len(times) == len({one.date() for one in local}) == held
     assert {f"{one:%H:%M}" for one in local} <= {"02:30", "03:30"}
-
-
-def test_times_that_passed_in_an_outage_are_left_out() -> None:
-    people = read_when("every weekday 09:00 UTC", PLACE)
-    due = datetime(2027, 1, 4, 9, tzinfo=UTC)  # a Monday
-    assert next_time(people, due, due + timedelta(days=4.5)) == due + timedelta(days=7)
 
 
 # --- What people see of a series while it is held: a bar as wide as the terminal, or plain lines
@@ -411,10 +358,12 @@ class Books:
 
     def __init__(self) -> None:
         self.seconds, self.read_times, self.usd = 0.0, 0, 0.0
+        self.slow = 0.0  # how long a reading takes
         self.usage = self.series = SimpleNamespace(read=self._read, taken=self._taken)
 
     async def _read(self, _: object) -> CallUsage:
         self.read_times += 1
+        self.seconds += self.slow
         return CallUsage((TAKEN,), 250)
 
     async def _taken(self, _: str) -> float:
@@ -461,15 +410,15 @@ async def test_the_last_line_has_the_true_count_and_no_time_to_wait(
     assert last == "24 of 24 debates · 0 running"
 
 
+def test_parts_are_never_broken() -> None:
+    assert list(pack(["one", "two", "three"], 9)) == ["one · two", "three"]
+    assert list(pack(["longer than the line", "b"], 5)) == ["longer than the line", "b"]
+    assert list(pack([], 9)) == []
+
+
 async def test_totals_are_read_less_often_the_longer_that_takes() -> None:
     books = Books()
-
-    async def slowly(_: object) -> CallUsage:
-        books.read_times += 1
-        books.seconds += 1.0
-        return CallUsage((TAKEN,), 250)
-
-    books.usage.read = slowly
+    books.slow = 1.0
     display = books.display()
     for _ in range(100):
         await told(display)
@@ -508,12 +457,6 @@ async def test_no_line_is_wider_than_the_terminal_and_no_figure_is_lost(width: i
         assert len(lines) <= {120: 4, 80: 4, 40: 7}[width]
 
 
-def test_parts_are_never_broken() -> None:
-    assert list(pack(["one", "two", "three"], 9)) == ["one · two", "three"]
-    assert list(pack(["longer than the line", "b"], 5)) == ["longer than the line", "b"]
-    assert list(pack([], 9)) == []
-
-
 # --- Informative pairing: what it holds next, when it stops, and that no model is left out --------
 
 
@@ -522,14 +465,13 @@ STRENGTHS = {"near/m0": 1.2, "near/m1": 0.9, "near/m2": 0.0, "near/m3": -0.8, "n
 
 def informative_series(points: float = 150, **changes: object) -> Series:
     plain: dict[str, object] = {
-        "name": "spring",
         "topics": [f"Topic {number}" for number in range(20)],
         "models": list(STRENGTHS),
         "pairing": "informative",
         "repeats": 5,
         "limits": {"interval_points": points},
     }
-    return read_series(plain | changes, ())
+    return series(**plain | changes)
 
 
 def decide(planned: Planned, side: float = 0.3) -> str:
@@ -610,8 +552,8 @@ def test_the_first_debates_connect_every_model() -> None:
 
 
 @pytest.mark.parametrize("sides", ["both", "drawn"])
-def test_both_sides_are_used_evenly_and_no_model_is_left_out(sides: str) -> None:
-    one = hall(sides=sides)
+def test_sides_are_even_no_model_is_left_out_and_equals_meet_more_often(sides: str) -> None:
+    one = hall(points=110, sides=sides)
     one.hold(at_once=10)
     met = Counter((planned.a.ref, planned.b.ref) for planned in one.begun.values())
     pairs = list(combinations(STRENGTHS, 2))
@@ -619,13 +561,9 @@ def test_both_sides_are_used_evenly_and_no_model_is_left_out(sides: str) -> None
     often = Counter(model for pair in met.elements() for model in pair)
     assert set(often) == set(STRENGTHS)
     assert min(often.values()) > 0.4 * max(often.values())
-
-
-def test_models_of_about_equal_strength_meet_more_often() -> None:
-    one = hall(points=110)
-    one.hold(at_once=10)
-    met = Counter(frozenset((planned.a.ref, planned.b.ref)) for planned in one.begun.values())
-    assert met[frozenset(("near/m0", "near/m1"))] > 1.5 * met[frozenset(("near/m0", "near/m4"))]
+    together = {frozenset(pair): met[pair] + met[pair[::-1]] for pair in pairs}
+    strongest, furthest = frozenset(("near/m0", "near/m1")), frozenset(("near/m0", "near/m4"))
+    assert together[strongest] > 1.5 * together[furthest]
 
 
 def test_a_run_goes_on_after_a_kill_as_if_there_had_been_none() -> None:
@@ -696,32 +634,33 @@ def widths(design: Design) -> list[float]:
     return [width_of(one**0.5) for one in np.diag(centre @ found[:models, :models] @ centre)]
 
 
+SEATS = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
+
+
+def drawn(random: Random, least: int) -> Design:
+    """Return a design that has learned some drawn results of every pair."""
+    rolls = {one: [random.randrange(least, 4) for _ in range(3)] for one in SEATS}
+    return learn({one: (a, b, tied) for one, (a, b, tied) in rolls.items()}, 5)
+
+
 def test_updates_of_the_inverse_are_the_inverse_of_the_updated() -> None:
     random = Random(3)
-    seats = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
-    rolls = {one: [random.randrange(4) for _ in range(3)] for one in seats}
-    tallies = {one: (a, b, tied) for one, (a, b, tied) in rolls.items()}
-    design = learn(tallies, 5)
+    design = drawn(random, 0)
     for _ in range(50):
         assert design.widths() == pytest.approx(widths(design), rel=1e-9)
-        design.begin(random.choice(seats))
+        design.begin(random.choice(SEATS))
 
 
 def test_the_best_pair_lowers_the_widest_intervals_most() -> None:
-    random = Random(4)
-    seats = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
-    rolls = {one: [random.randrange(1, 4) for _ in range(3)] for one in seats}
-    design = learn({one: (a, b, tied) for one, (a, b, tied) in rolls.items()}, 5)
+    design = drawn(Random(4), 1)
+
+    def widest_after(seats: Seats) -> float:
+        more = Design(design.models, design.parameters, design.met + Counter([seats]))
+        return float(np.linalg.norm(widths(more), ord=32))  # the widest counts most
+
     for _ in range(30):
-        best = design.best(seats)
+        best = design.best(SEATS)
         assert best is not None
-        after = {one: _norm(design, one) for one in seats}
-        assert after[best] <= min(after.values()) * 1.01
+        assert widest_after(best) <= min(map(widest_after, SEATS)) * 1.01
         design.begin(best)
     assert design.best([]) is None
-
-
-def _norm(design: Design, seats: Seats) -> float:
-    """How wide the intervals are after one more comparison, the widest counting most."""
-    more = Design(design.models, design.parameters, design.met + Counter([seats]))
-    return float(np.linalg.norm(widths(more), ord=32))

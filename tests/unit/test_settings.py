@@ -81,27 +81,14 @@ def test_without_any_setting_everything_runs_on_rehearsal_models(place: Place) -
 def test_the_defaults_are_those_of_the_documents(place: Place) -> None:
     settings = load_settings()
     assert settings.database_url.get_secret_value() == "sqlite+aiosqlite:///rostrum.db"
-    assert settings.classic.limits() == {
-        "words": 500,
-        "arguments": 3,
-        "synthesis_chars": 500,
-        "decision_words": 200,
-    }
+    limits = {"words": 500, "arguments": 3, "synthesis_chars": 500, "decision_words": 200}
+    assert settings.classic.limits() == limits
     temperatures = {role: s.temperature for role, s in settings.sampling.roles().items()}
-    assert temperatures == {
-        "debater": 0.7,
-        "closing": 0.5,
-        "cross": 0.5,
-        "juror": 0.2,
-        "judge": 0.2,
-        "captain": 0.2,
-    }
+    cool, cold = dict.fromkeys(("closing", "cross"), 0.5), ("juror", "judge", "captain")
+    assert temperatures == {"debater": 0.7} | cool | dict.fromkeys(cold, 0.2)
     assert tuple(dict(settings.budget).values()) == (1, 10, 10, 3, None, None, 80)
-    assert (settings.slack.mode, settings.slack.host, settings.slack.port) == (
-        "socket",
-        "127.0.0.1",
-        3000,
-    )
+    slack = settings.slack
+    assert (slack.mode, slack.host, slack.port) == ("socket", "127.0.0.1", 3000)
     assert (settings.default_quorum, settings.chars_per_word) == (5, 1.5)
     assert settings.panel.mode is PanelMode.ADAPTIVE
 
@@ -135,45 +122,40 @@ def test_models_and_jurors_are_lists_of_backend_and_model(place: Place) -> None:
     assert local.base_url == "http://127.0.0.1:9/v1"
 
 
-def test_with_a_backend_and_no_jurors_the_roster_is_the_models(place: Place) -> None:
-    place.env(BACKENDS__LOCAL__PRESET="ollama", MODELS="local/a,local/b")
-    settings = load_settings()
-    assert settings.jurors == settings.models
-
-
-def test_with_a_backend_nothing_is_judged_by_rehearsal_models_unasked(place: Place) -> None:
+def test_with_a_backend_the_roster_is_the_models_and_rehearsal_ones_judge_nothing_unasked(
+    place: Place,
+) -> None:
     place.env(BACKENDS__LOCAL__PRESET="ollama")
     settings = load_settings()
     assert settings.models == settings.jurors == ()
+    place.env(MODELS="local/a,local/b")
+    settings = load_settings()
+    assert settings.jurors == settings.models != ()
 
 
 @pytest.mark.parametrize(
     ("text", "blind"),
     [("on", True), ("off", False), ("TRUE", True), ("false", False), ("1", True), ("no", False)],
 )
-def test_blind_takes_the_usual_words(place: Place, text: str, blind: bool) -> None:
-    place.env(BLIND=text)
-    assert load_settings().blind is blind
-
-
-def test_words_from_a_fixed_list_take_any_case(place: Place) -> None:
-    place.env(TURN_ORDER="Simultaneous", SCORES="LIVE", PANEL__MODE="Strict", LOG__FORMAT="JSON")
+def test_switches_and_words_from_a_fixed_list_take_any_case(
+    place: Place, text: str, blind: bool
+) -> None:
+    place.env(BLIND=text, TURN_ORDER="Simultaneous", SCORES="LIVE")
+    place.env(PANEL__MODE="Strict", LOG__FORMAT="JSON", SAMPLING__JUROR__TEMPERATURE="0")
     settings = load_settings()
+    assert settings.blind is blind
     assert settings.turn_order is TurnOrder.SIMULTANEOUS
     assert settings.scores is Scores.LIVE
     assert settings.panel.mode is PanelMode.STRICT
     assert settings.log.format == "json"
+    # One part of a role's sampling leaves the other alone.
+    assert settings.sampling.roles()["juror"] == Sampling(temperature=0, max_tokens=6000)
 
 
 def test_a_debates_defaults_are_read(place: Place) -> None:
-    place.env(
-        TOPIC="Tea beats coffee {{ 7*7 }}",
-        DEFAULT_VOTE_MINUTES="0.5",
-        DEFAULT_LANGUAGE="zh-Hans-CN",
-        DEFAULT_A="rehearsal/oak",
-        DISCORD__GUILD_IDS="12, 34",
-        SLACK__MANAGERS="U1,U2",
-    )
+    place.env(TOPIC="Tea beats coffee {{ 7*7 }}", DEFAULT_VOTE_MINUTES="0.5")
+    place.env(DEFAULT_LANGUAGE="zh-Hans-CN", DEFAULT_A="rehearsal/oak")
+    place.env(DISCORD__GUILD_IDS="12, 34", SLACK__MANAGERS="U1,U2")
     settings = load_settings()
     assert settings.topic == "Tea beats coffee {{ 7*7 }}"
     assert settings.default_vote_minutes == 0.5
@@ -181,11 +163,6 @@ def test_a_debates_defaults_are_read(place: Place) -> None:
     assert settings.default_a == Model.parse("rehearsal/oak")
     assert settings.discord.guild_ids == (12, 34)
     assert settings.slack.managers == ("U1", "U2")
-
-
-def test_one_part_of_a_roles_sampling_leaves_the_other_alone(place: Place) -> None:
-    place.env(SAMPLING__JUROR__TEMPERATURE="0")
-    assert load_settings().sampling.roles()["juror"] == Sampling(temperature=0, max_tokens=6000)
 
 
 def test_prices_take_pairs_and_objects(place: Place) -> None:
@@ -216,7 +193,8 @@ def test_a_cap_can_be_switched_off(place: Place) -> None:
 
 def test_the_environment_wins_over_the_env_file_and_that_over_toml(place: Place) -> None:
     place.file("rostrum.toml", 'topic = "t"\nconditions = "t"\n[log]\nlevel = "error"\n')
-    place.file(".env", "ROSTRUM_TOPIC=e\nROSTRUM_CONDITIONS='e e'\nOTHER=1\n")
+    # An .env file may begin with a byte order mark.
+    place.file(".env", "\ufeffROSTRUM_CONDITIONS='e e'\nROSTRUM_TOPIC=e\nOTHER=1\n")
     place.env(TOPIC="v")
     settings = load_settings()
     assert (settings.topic, settings.conditions, settings.log.level) == ("v", "e e", "error")
@@ -247,31 +225,16 @@ def test_toml_takes_lists_and_tables(place: Place) -> None:
 
 
 def test_backends_as_json_and_nested_are_one(place: Place) -> None:
-    document = {"Local": {"base_url": "http://127.0.0.1:1/v1", "timeout_s": 5, "api_key": None}}
-    place.env(
-        BACKENDS=json.dumps(document), BACKENDS__LOCAL__TIMEOUT_S="9", BACKENDS__ONE__PRESET="vllm"
-    )
-    place.file(
-        ".env", "rostrum_backends__LOCAL__MAX_CONCURRENCY=3\nROSTRUM_BACKENDS__LOCAL__TIMEOUT_S=1\n"
-    )
+    """And JSON in the environment wins over nested names in a file."""
+    document = {"Local": {"base_url": "http://127.0.0.1:2/v1", "timeout_s": 5, "api_key": None}}
+    place.env(BACKENDS=json.dumps(document), BACKENDS__LOCAL__TIMEOUT_S="9")
+    place.env(BACKENDS__ONE__PRESET="vllm")
+    nested = ("MAX_CONCURRENCY=3", "TIMEOUT_S=1", "BASE_URL=http://127.0.0.1:1/v1")
+    place.file(".env", "\n".join(f"rostrum_backends__LOCAL__{line}" for line in nested))
     local, one = sorted(load_settings().endpoints(), key=lambda b: b.name)
     assert (local.name, one.name) == ("local", "one")
-    assert (local.base_url, local.timeout_s, local.max_concurrency) == (
-        "http://127.0.0.1:1/v1",
-        9,
-        3,
-    )
-
-
-def test_json_in_the_environment_wins_over_nested_names_in_a_file(place: Place) -> None:
-    place.file(".env", "ROSTRUM_BACKENDS__LOCAL__BASE_URL=http://127.0.0.1:1/v1\n")
-    place.env(BACKENDS='{"LOCAL": {"base_url": "http://127.0.0.1:2/v1"}}')
-    assert load_settings().endpoints()[0].base_url == "http://127.0.0.1:2/v1"
-
-
-def test_an_env_file_may_begin_with_a_byte_order_mark(place: Place) -> None:
-    place.file(".env", "\ufeffROSTRUM_TOPIC=x\n")
-    assert load_settings().topic == "x"
+    given = (local.base_url, local.timeout_s, local.max_concurrency)
+    assert given == ("http://127.0.0.1:2/v1", 9, 3)
 
 
 # --- refusals --------------------------------------------------------------------------
@@ -301,91 +264,61 @@ def test_an_unknown_name_is_found_in_every_layer(place: Place) -> None:
     place.file("rostrum.toml", "")
     place.file(".env", f"ROSTRUM_SLACK__BOT_TOKN={SECRET}\n")
     assert "ROSTRUM_SLACK__BOT_TOKN in .env is not a setting" in place.refusal()
+    place.file(".env", "ROSTRUM_LOG__LEVEL=loud\n")
+    assert place.refusal().startswith("ROSTRUM_LOG__LEVEL in .env must be debug, info,")
     place.file(".env", "")
     place.env(BACKENDS=json.dumps({"box": {"apikey": SECRET}}))
     assert "ROSTRUM_BACKENDS__BOX__API_KEY?" in place.refusal()
-
-
-def test_a_name_like_nothing_at_all_points_to_the_list(place: Place) -> None:
-    place.env(QQQQQ="1")
+    place.env(BACKENDS="", QQQQQ="1")
     assert place.refusal() == ("ROSTRUM_QQQQQ is not a setting; .env.example lists every setting.")
 
 
 VALUES = [
-    ("LOG__FORMAT", "xml", "ROSTRUM_LOG__FORMAT must be text or json."),
-    ("SCORES", "never", "ROSTRUM_SCORES must be after_vote or live."),
-    ("BLIND", "perhaps", "ROSTRUM_BLIND must be on or off."),
-    ("DEFAULT_VOTE_MINUTES", "0", "ROSTRUM_DEFAULT_VOTE_MINUTES must be at least 0.001."),
-    ("DEFAULT_VOTE_MINUTES", "nan", "ROSTRUM_DEFAULT_VOTE_MINUTES must be"),
-    ("DEFAULT_QUORUM", "2.5", "ROSTRUM_DEFAULT_QUORUM must be a whole number."),
-    ("SLACK__PORT", "99999", "ROSTRUM_SLACK__PORT must be at most 65535."),
-    ("DISCORD__GUILD_IDS", "1,x", "ROSTRUM_DISCORD__GUILD_IDS, entry 2, must be a whole number."),
-    ("BUDGET__DEBATE_USD", "-1", "ROSTRUM_BUDGET__DEBATE_USD must be at least 0."),
-    (
-        "SAMPLING__JUROR__TEMPERATURE",
-        "3",
-        "ROSTRUM_SAMPLING__JUROR__TEMPERATURE must be at most 2.",
-    ),
+    ("LOG__FORMAT", "xml", " must be text or json."),
+    ("SCORES", "never", " must be after_vote or live."),
+    ("BLIND", "perhaps", " must be on or off."),
+    ("DEFAULT_VOTE_MINUTES", "0", " must be at least 0.001."),
+    ("DEFAULT_VOTE_MINUTES", "nan", " must be"),
+    ("DEFAULT_QUORUM", "2.5", " must be a whole number."),
+    ("SLACK__PORT", "99999", " must be at most 65535."),
+    ("DISCORD__GUILD_IDS", "1,x", ", entry 2, must be a whole number."),
+    ("BUDGET__DEBATE_USD", "-1", " must be at least 0."),
+    ("SAMPLING__JUROR__TEMPERATURE", "3", " must be at most 2."),
     (
         "PANEL__RUBRIC",
         "vibes",
-        "ROSTRUM_PANEL__RUBRIC must be one of debate, answers, classic-six, evidence_first, or a",
+        " must be one of debate, answers, classic-six, evidence_first, or a",
     ),
-    ("DEFAULT_LANGUAGE", "Turkish", "ROSTRUM_DEFAULT_LANGUAGE must be a BCP-47 code"),
-    ("DEFAULT_LANGUAGE", "qq", "ROSTRUM_DEFAULT_LANGUAGE must be a BCP-47 code"),
-    ("MODELS", "llama", "ROSTRUM_MODELS names “llama”, which is not backend/model"),
-    ("JURORS", "rehearsal/a,Rehearsal/a", "ROSTRUM_JURORS names rehearsal/a twice"),
-    ("DEFAULT_B", "x", "ROSTRUM_DEFAULT_B names “x”, which is not backend/model"),
-    ("DISCORD__API_URL", "discord", "ROSTRUM_DISCORD__API_URL must be an http or https address."),
-    ("LOG", "debug", "ROSTRUM_LOG is not valid JSON at line 1, column 1;"),
-    ("BACKENDS", "[1]", "ROSTRUM_BACKENDS must be a JSON object"),
-    ("BACKENDS", '{"x": "' + SECRET + '"}', "ROSTRUM_BACKENDS__X is not valid JSON"),
-    ("PRICES", "{", "ROSTRUM_PRICES is not valid JSON"),
-    ("PRICES", '{"rehearsal/a": 3}', "ROSTRUM_PRICES gives no price for “rehearsal/a”"),
-    ("PRICES", '{"rehearsal/a": [1, -2]}', "ROSTRUM_PRICES gives no price for “rehearsal/a”"),
-    ("TEMPLATES_DIR", "nowhere", "ROSTRUM_TEMPLATES_DIR names nowhere, which is not a folder"),
-    (
-        "DEFAULT_FORMAT",
-        "clasic",
-        "ROSTRUM_DEFAULT_FORMAT is “clasic”; it must be one of classic,",
-    ),
-    ("DEFAULT_VOTE_MINUTES", "1e-9", "ROSTRUM_DEFAULT_VOTE_MINUTES must be at least 0.001."),
-    ("DEFAULT_QUORUM", HUGE, "ROSTRUM_DEFAULT_QUORUM must be at most 1000000."),
-    ("CLASSIC__WORDS", HUGE, "ROSTRUM_CLASSIC__WORDS must be at most 1000000."),
-    ("TEAM__FREE_MINUTES", "inf", "ROSTRUM_TEAM__FREE_MINUTES must be at most 1000000."),
-    (
-        "SAMPLING__JUROR__MAX_TOKENS",
-        HUGE,
-        "ROSTRUM_SAMPLING__JUROR__MAX_TOKENS must be at most 10000000.",
-    ),
-    (
-        "BACKENDS__BOX__MAX_CONCURRENCY",
-        HUGE,
-        "ROSTRUM_BACKENDS__BOX__MAX_CONCURRENCY must be at most 1000000.",
-    ),
-    ("DISCORD__GUILD_IDS", "1,0", "ROSTRUM_DISCORD__GUILD_IDS, entry 2, must be at least 1."),
-    ("TOPIC", "\udcff", "ROSTRUM_TOPIC is not UTF-8 text; write it as UTF-8."),
-    (
-        "STRUCTURED__FEWEST",
-        "6",
-        "ROSTRUM_STRUCTURED__FEWEST is 6, more than ROSTRUM_STRUCTURED__MOST, which is 5;",
-    ),
+    ("DEFAULT_LANGUAGE", "Turkish", " must be a BCP-47 code"),
+    ("DEFAULT_LANGUAGE", "qq", " must be a BCP-47 code"),
+    ("MODELS", "llama", " names “llama”, which is not backend/model"),
+    ("JURORS", "rehearsal/a,Rehearsal/a", " names rehearsal/a twice"),
+    ("DEFAULT_B", "x", " names “x”, which is not backend/model"),
+    ("DISCORD__API_URL", "discord", " must be an http or https address."),
+    ("LOG", "debug", " is not valid JSON at line 1, column 1;"),
+    ("BACKENDS", "[1]", " must be a JSON object"),
+    ("BACKENDS", '{"x": "' + SECRET + '"}', "__X is not valid JSON"),
+    ("PRICES", "{", " is not valid JSON"),
+    ("PRICES", '{"rehearsal/a": 3}', " gives no price for “rehearsal/a”"),
+    ("PRICES", '{"rehearsal/a": [1, -2]}', " gives no price for “rehearsal/a”"),
+    ("TEMPLATES_DIR", "nowhere", " names nowhere, which is not a folder"),
+    ("DEFAULT_FORMAT", "clasic", " is “clasic”; it must be one of classic,"),
+    ("DEFAULT_VOTE_MINUTES", "1e-9", " must be at least 0.001."),
+    ("DEFAULT_QUORUM", HUGE, " must be at most 1000000."),
+    ("CLASSIC__WORDS", HUGE, " must be at most 1000000."),
+    ("TEAM__FREE_MINUTES", "inf", " must be at most 1000000."),
+    ("SAMPLING__JUROR__MAX_TOKENS", HUGE, " must be at most 10000000."),
+    ("BACKENDS__BOX__MAX_CONCURRENCY", HUGE, " must be at most 1000000."),
+    ("DISCORD__GUILD_IDS", "1,0", ", entry 2, must be at least 1."),
+    ("TOPIC", "\udcff", " is not UTF-8 text; write it as UTF-8."),
+    ("STRUCTURED__FEWEST", "6", " is 6, more than ROSTRUM_STRUCTURED__MOST, which is 5;"),
 ]
 
 
-def test_a_rubric_is_read_from_a_file(place: Place) -> None:
-    place.file("mine.toml", "[[criteria]]\nname = 'wit'\nhighest = 5")
-    place.env(PANEL__RUBRIC="mine.toml")
-    rubric = load_settings().panel.rubric
-    assert rubric is not None
-    assert (rubric.name, [one.name for one in rubric.criteria]) == ("mine", ["wit"])
-    place.env(PANEL__RUBRIC="Classic-Six")
-    assert load_settings().panel.rubric is CLASSIC_SIX
-    place.env(PANEL__RUBRIC="debate")
-    assert load_settings().panel.rubric is DEBATE
-
-
-def test_a_rubric_file_that_cannot_be_used_is_refused(place: Place) -> None:
+def test_a_rubric_is_read_from_a_file_or_that_is_refused(place: Place) -> None:
+    for name, rubric in (("Classic-Six", CLASSIC_SIX), ("debate", DEBATE)):
+        place.env(PANEL__RUBRIC=name)
+        assert load_settings().panel.rubric is rubric
     begins = "ROSTRUM_PANEL__RUBRIC names mine.toml, "
     place.env(PANEL__RUBRIC="mine.toml")
     assert place.refusal() == f"{begins}which cannot be read: No such file or directory."
@@ -393,17 +326,16 @@ def test_a_rubric_file_that_cannot_be_used_is_refused(place: Place) -> None:
     assert place.refusal().startswith(f"{begins}whose criterion 1 is wrong at “weight”: ")
     (place.folder / "mine.toml").write_bytes(b"\xff\xfe")
     assert place.refusal().startswith(f"{begins}which is not UTF-8 text")
+    place.file("mine.toml", "[[criteria]]\nname = 'wit'\nhighest = 5")
+    mine = load_settings().panel.rubric
+    assert mine is not None
+    assert (mine.name, [one.name for one in mine.criteria]) == ("mine", ["wit"])
 
 
-@pytest.mark.parametrize(("name", "value", "beginning"), VALUES)
-def test_a_wrong_value_is_refused(place: Place, name: str, value: str, beginning: str) -> None:
+@pytest.mark.parametrize(("name", "value", "said"), VALUES)
+def test_a_wrong_value_is_refused(place: Place, name: str, value: str, said: str) -> None:
     place.env(**{name: value})
-    assert place.refusal().startswith(beginning)
-
-
-def test_a_wrong_value_in_a_file_names_the_file(place: Place) -> None:
-    place.file(".env", "ROSTRUM_LOG__LEVEL=loud\n")
-    assert place.refusal().startswith("ROSTRUM_LOG__LEVEL in .env must be debug, info,")
+    assert place.refusal().startswith(f"ROSTRUM_{name}{said}")
 
 
 @pytest.mark.parametrize(
@@ -429,61 +361,34 @@ def test_postgresql_is_accepted(place: Place, scheme: str) -> None:
     assert load_settings().secrets() == {SECRET}
 
 
+ONLINE = {"BACKENDS__ONLINE__PRESET": "vllm"}
+APP = {"SLACK__CLIENT_ID": "1", "SLACK__CLIENT_SECRET": SECRET}
 CONTRADICTIONS = [
-    (
-        {"MODELS": "onlin/x", "BACKENDS__ONLINE__PRESET": "vllm"},
-        "ROSTRUM_MODELS names onlin/x",
-        "did you mean online?",
-    ),
+    ({"MODELS": "onlin/x", **ONLINE}, "ROSTRUM_MODELS names onlin/x", "did you mean online?"),
     ({"JURORS": "box/x"}, "ROSTRUM_JURORS names box/x", "set ROSTRUM_BACKENDS__BOX__BASE_URL."),
     ({"DEFAULT_A": "box/x"}, "ROSTRUM_DEFAULT_A names box/x", "no backend “box”"),
     ({"PRICES": '{"box/x": [1, 2]}'}, "ROSTRUM_PRICES names box/x", "no backend “box”"),
-    (
-        {"BACKENDS__REHEARSAL__API_KEY": SECRET},
-        "ROSTRUM_BACKENDS redefines “rehearsal”",
-        "another name",
-    ),
-    (
-        {"BACKENDS__BOX__API_KEY": SECRET},
-        "Backend “box” has no address",
-        "ROSTRUM_BACKENDS__BOX__BASE_URL",
-    ),
-    (
-        {"BACKENDS__BOX__PRESET": "openrooter"},
-        "Backend “box” has the unknown preset",
-        "openrouter?",
-    ),
-    (
-        {"BACKENDS__BOX__PRESET": "openai"},
-        "Backend “box” has no key",
-        "ROSTRUM_BACKENDS__BOX__API_KEY",
-    ),
+    ({"BACKENDS__REHEARSAL__API_KEY": SECRET}, "ROSTRUM_BACKENDS redefines “rehearsal”", "another"),
+    ({"BACKENDS__BOX__API_KEY": SECRET}, "Backend “box” has no address", "BACKENDS__BOX__BASE_URL"),
+    ({"BACKENDS__BOX__PRESET": "openrooter"}, "Backend “box” has the unknown", "openrouter?"),
+    ({"BACKENDS__BOX__PRESET": "openai"}, "Backend “box” has no key", "BACKENDS__BOX__API_KEY"),
     ({"SLACK__BOT_TOKEN": SECRET}, "Slack in socket mode", "ROSTRUM_SLACK__APP_TOKEN"),
     ({"SLACK__BOT_TOKEN": SECRET, "SLACK__MODE": "http"}, "Slack", "ROSTRUM_SLACK__SIGNING_SECRET"),
     ({"SLACK__APP_TOKEN": SECRET}, "Slack", "ROSTRUM_SLACK__BOT_TOKEN"),
     ({"SLACK__CLIENT_SECRET": SECRET}, "Installing on Slack", "ROSTRUM_SLACK__CLIENT_ID"),
     ({"SLACK__CLIENT_ID": "1"}, "Installing on Slack", "ROSTRUM_SLACK__CLIENT_SECRET"),
     (
-        {"SLACK__BOT_TOKEN": SECRET, "SLACK__CLIENT_ID": "1", "SLACK__CLIENT_SECRET": SECRET},
+        {"SLACK__BOT_TOKEN": SECRET, **APP},
         "Slack is served either",
-        "unset ROSTRUM_SLACK__BOT_TOKEN or ROSTRUM_SLACK__CLIENT_ID",
+        "unset ROSTRUM_SLACK__BOT_TOKEN or",
     ),
     (
-        {
-            "SLACK__CLIENT_ID": "1",
-            "SLACK__CLIENT_SECRET": SECRET,
-            "SECRET_KEY": SECRET,
-            "SLACK__MODE": "http",
-        },
+        {**APP, "SECRET_KEY": SECRET, "SLACK__MODE": "http"},
         "Slack with ROSTRUM_SLACK__MODE=http",
         "ROSTRUM_SLACK__SIGNING_SECRET",
     ),
     ({"SECRET_KEY": "0123456789abcdef,short"}, "ROSTRUM_SECRET_KEY has a key", "openssl rand"),
-    (
-        {"SLACK__CLIENT_ID": "1", "SLACK__CLIENT_SECRET": SECRET},
-        "Installing on Slack",
-        "ROSTRUM_SECRET_KEY",
-    ),
+    (APP, "Installing on Slack", "ROSTRUM_SECRET_KEY"),
     ({"WEB__PORT": "8081"}, "Pages on the web need", "set ROSTRUM_WEB__URL and"),
     ({"WEB__URL": "https://web.example"}, "Pages on the web need", "ROSTRUM_WEB__PORT, or neither"),
     (
@@ -496,16 +401,8 @@ CONTRADICTIONS = [
         "ROSTRUM_WEB__PORT is also ROSTRUM_HEALTH__PORT",
         "choose another port",
     ),
-    (
-        {"WEB__SLACK_CLIENT_ID": "12.34"},
-        "Signing in with Slack needs two values",
-        "ROSTRUM_WEB__SLACK_CLIENT_SECRET, or neither",
-    ),
-    (
-        {"WEB__MANAGERS": "slack:U1, ada"},
-        "ROSTRUM_WEB__MANAGERS names “ada”",
-        "discord:USER or slack:USER",
-    ),
+    ({"WEB__SLACK_CLIENT_ID": "12.34"}, "Signing in with Slack needs two", "CLIENT_SECRET, or"),
+    ({"WEB__MANAGERS": "slack:U1, ada"}, "ROSTRUM_WEB__MANAGERS names “ada”", "discord:USER or"),
 ]
 
 
@@ -517,11 +414,6 @@ def test_a_contradiction_is_refused_with_what_to_set(
     sentence = place.refusal()
     assert sentence.startswith(beginning)
     assert advice in sentence
-
-
-def test_a_complete_slack_connection_is_accepted(place: Place) -> None:
-    place.env(SLACK__BOT_TOKEN=SECRET, SLACK__APP_TOKEN=SECRET)
-    assert load_settings().slack.mode == "socket"
 
 
 def test_a_file_that_cannot_be_read_is_refused(place: Place) -> None:

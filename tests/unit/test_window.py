@@ -55,9 +55,13 @@ class HalfReadVenue(MemoryVenue):
         return replace(read, holders={}, complete=False) if self.times >= 0 else read
 
 
-@pytest.fixture
-async def poll(store: Store, monkeypatch: pytest.MonkeyPatch) -> Poll:
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+
+
+@pytest.fixture
+async def poll(store: Store) -> Poll:
     return await open_poll(store)
 
 
@@ -68,30 +72,15 @@ async def closed_in_time(poll: Poll) -> None:
         await poll.until(lambda debate: debate.status is Status.CLOSED)
 
 
-# --- who counts --------------------------------------------------------------------------
-
-
-async def test_seeds_and_bots_never_count(poll: Poll) -> None:
+async def test_seeds_bots_other_messages_and_what_is_not_on_the_ballot_never_count(
+    poll: Poll,
+) -> None:
     poll.venue.bots = {"bot"}
-    await poll.react("bot", "A")
-    await poll.react("ann", "B")
-    assert options_of(await poll.close()) == {"ann": "B"}
-
-
-# --- changes of mind ---------------------------------------------------------------------
-
-
-async def test_a_reaction_to_another_message_is_no_vote(poll: Poll) -> None:
     other = await poll.venue.post(THREAD, poll.venue.render(Notice(text="Turn"), "stem·2")[0])
-    await poll.venue.react("ann", THREAD, other, "A")
-    assert await poll.close() == {}
-
-
-async def test_a_reaction_that_is_not_on_the_ballot_is_no_vote(poll: Poll) -> None:
-    await poll.react("ann", "A")
-    await poll.react("ann", "party")
-    await poll.react("bob", "party")
-    assert options_of(await poll.close()) == {"ann": "A"}
+    await poll.venue.react("eve", THREAD, other, "A")
+    for user, option in (("bot", "A"), ("ann", "B"), ("ann", "party"), ("bob", "party")):
+        await poll.react(user, option)
+    assert options_of(await poll.close()) == {"ann": "B"}
 
 
 # --- recovery ----------------------------------------------------------------------------
@@ -128,52 +117,42 @@ async def test_a_start_up_without_the_platform_is_made_up_for_at_the_close(poll:
     assert options_of(await poll.close()) == {"ann": "A"}
 
 
-async def test_what_a_process_that_never_read_heard_may_be_the_newer(poll: Poll) -> None:
-    await miss(poll, "ann", "A")
-    poll.restart()
-    await poll.react("ann", "B")
-    poll.restart()
-    votes = await poll.close()
-    assert (votes["ann"].option, votes["ann"].ambiguous) == ("A+B", True)
-
-
-async def test_what_was_heard_since_the_last_gap_is_newer_than_what_was_missed(poll: Poll) -> None:
-    await miss(poll, "ann", "A")
-    poll.restart()
-    await poll.react("ann", "B")
-    assert (await poll.close())["ann"].option == "B"
-
-
-async def test_a_reading_tells_what_was_missed_before_from_what_was_missed_after(
-    poll: Poll,
+@pytest.mark.parametrize(
+    ("course", "last"),
+    [
+        # What a process heard that never read may be the newer.
+        ("miss A, restart, react B, restart", {"A+B"}),
+        # What was heard since the last gap is newer than what was missed.
+        ("miss A, restart, react B", {"B"}),
+        # A reading tells what was missed before it from what was missed after it.
+        ("miss A, read, react B, read", {"B"}),
+        # What is found while the connection is lost may be newer than all.
+        ("restart, react B, lose, miss A", {"A", "A+B"}),
+        # A choice given again counts though its end was unheard.
+        ("react A, react B, miss-end A, restart, react A", {"A"}),
+    ],
+)
+async def test_which_choice_is_the_last_is_told_from_gaps_and_readings(
+    poll: Poll, course: str, last: set[str]
 ) -> None:
-    await miss(poll, "ann", "A")
-    await poll.start_again()
-    await poll.react("ann", "B")
-    await poll.start_again()
-    assert (await poll.close())["ann"].option == "B"
-
-
-async def test_what_is_found_while_the_connection_is_lost_may_be_newer_than_all(
-    poll: Poll,
-) -> None:
-    poll.restart()
-    await poll.react("ann", "B")
-    await poll.hear(EventsLost())
-    await miss(poll, "ann", "A")
-    vote = (await poll.close())["ann"]
-    assert (vote.option, vote.ambiguous) in (("A", False), ("A+B", True))
-
-
-async def test_a_choice_given_again_counts_though_its_end_was_unheard(poll: Poll) -> None:
-    await poll.react("ann", "A")
-    await poll.react("ann", "B")
-    poll.venue.listening = False
-    await poll.unreact("ann", "A")
+    for step in course.split(", "):
+        what, _, option = step.partition(" ")
+        poll.venue.listening = not what.startswith("miss")
+        match what:
+            case "restart":
+                poll.restart()
+            case "read":
+                await poll.start_again()
+            case "lose":
+                await poll.hear(EventsLost())
+            case "miss-end":
+                await poll.unreact("ann", option)
+            case _:
+                await poll.react("ann", option)
     poll.venue.listening = True
-    poll.restart()
-    await poll.react("ann", "A")
-    assert (await poll.close())["ann"].option == "A"
+    vote = (await poll.close())["ann"]
+    assert vote.option in last
+    assert vote.ambiguous is ("+" in vote.option)
 
 
 async def miss(poll: Poll, user: str, option: str) -> None:
@@ -190,18 +169,7 @@ async def test_a_moderators_clear_withdraws_nothing(poll: Poll) -> None:
     assert options_of(await poll.close()) == {"ann": "A", "bob": "B"}
 
 
-async def test_a_refused_reading_withdraws_nothing(poll: Poll) -> None:
-    await poll.react("ann", "A")
-    poll.venue.listening = False
-    await poll.unreact("ann", "A")
-    poll.venue.misbehave("reactions", Fault(READING_REFUSED))
-    assert options_of(await poll.close()) == {"ann": "A"}
-
-
-async def test_a_reading_that_leaves_people_out_is_repeated(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+async def test_a_reading_that_leaves_people_out_is_repeated(store: Store) -> None:
     venue, seen = HalfReadVenue(3), []
     poll = await open_poll(store, venue)
 
@@ -213,9 +181,7 @@ async def test_a_reading_that_leaves_people_out_is_repeated(
     poll.venue.listening = False
     await poll.unreact("ann", "A")
     await poll.react("ann", "B")
-    async with poll.watching():
-        poll.clock.pass_minutes(31)
-        await poll.until(lambda debate: debate.status is Status.CLOSED)
+    await closed_in_time(poll)
     assert {debate.status for debate in seen} == {Status.VOTING}
     assert seen[-1].reason
     votes = await poll.votes()
@@ -224,9 +190,8 @@ async def test_a_reading_that_leaves_people_out_is_repeated(
 
 
 async def test_one_that_always_leaves_people_out_withdraws_nothing_and_is_no_label(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store,
 ) -> None:
-    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     poll = await open_poll(store, HalfReadVenue(1000))
     await poll.react("ann", "A")
     await closed_in_time(poll)
@@ -242,6 +207,8 @@ async def test_what_can_never_be_read_closes_as_it_was_known_and_is_no_label(
     poll: Poll, trouble: str
 ) -> None:
     await poll.react("ann", "A")
+    poll.venue.listening = False
+    await poll.unreact("ann", "A")
     match trouble:
         case "refused":
             poll.venue.misbehave("reactions", Fault(READING_REFUSED))
@@ -260,19 +227,25 @@ async def test_what_can_never_be_read_closes_as_it_was_known_and_is_no_label(
         assert (reveal.unread, reveal.tally.winner, reveal.agree) == (True, None, None)
 
 
-async def test_a_vote_that_waits_for_the_platform_is_read_less_and_less_often(poll: Poll) -> None:
+async def test_a_vote_that_waits_for_the_platform_says_so_and_is_read_less_and_less_often(
+    poll: Poll,
+) -> None:
     poll.venue.misbehave("reactions", Fault(), *[Fault(AWAY)] * 7)
     await poll.react("ann", "A")
     poll.venue.listening = False
     await poll.react("bob", "B")
     with capture_logs() as logs:
-        await closed_in_time(poll)
+        async with poll.watching():
+            poll.clock.pass_minutes(31)
+            waits = await poll.until(lambda debate: debate.reason)
+            closed = await poll.until(lambda debate: debate.status is Status.CLOSED)
+    assert waits.status is Status.VOTING
+    assert waits.reason.startswith("Waiting for Memory: the votes could not be read")
+    assert closed.reason == ""
     pauses = [line["again_in"] for line in logs if line["event"] == "vote reading postponed"]
     assert pauses == [pytest.approx(0.02 * 2**n) for n in range(7)]
-    assert {user: vote.recovery for user, vote in (await poll.votes()).items()} == {
-        "ann": "complete",
-        "bob": "complete",
-    }
+    recovery = {user: vote.recovery for user, vote in (await poll.votes()).items()}
+    assert recovery == {"ann": "complete", "bob": "complete"}
 
 
 async def test_what_was_missed_is_read_again_though_the_vote_stays_open(poll: Poll) -> None:
@@ -350,53 +323,37 @@ async def test_a_vote_waits_for_what_may_still_be_told_of_its_order(store: Store
     assert votes["ann"].gold
 
 
-async def test_what_is_not_told_again_holds_no_vote_open(store: Store) -> None:
+@pytest.mark.parametrize(("minutes", "early"), [(1.1, False), (0, True)])
+async def test_what_is_not_told_again_holds_no_vote_open_and_nothing_an_early_close(
+    store: Store, minutes: float, early: bool
+) -> None:
     poll = await open_poll(store, SlowlyToldVenue())
     for option in ("A", "B"):
         await miss(poll, "ann", option)
     poll.clock.pass_minutes(30)
     with pytest.raises(NotToldYetError):
         await poll.close()
-    poll.clock.pass_minutes(1.1)
-    assert (await poll.close())["ann"].ambiguous
-
-
-async def test_a_vote_that_is_closed_early_waits_for_nothing(store: Store) -> None:
-    poll = await open_poll(store, SlowlyToldVenue())
-    for option in ("A", "B"):
-        await miss(poll, "ann", option)
-    await poll.window.close(poll.debate_id, early=True)
+    poll.clock.pass_minutes(minutes)
+    await poll.window.close(poll.debate_id, early=early)
     assert (await poll.votes())["ann"].ambiguous
 
 
-async def test_a_withdrawal_that_a_reading_has_overtaken_takes_nothing_away(
+async def test_what_a_reading_has_overtaken_adds_nothing_and_takes_nothing_away(
     store: Store,
 ) -> None:
-    """Given again before the reading, and told of after it, but for the last."""
     poll = await open_poll(store, SlowlyToldVenue())
     for user, option in (("bob", "B"), ("ann", "A")):
         await miss(poll, user, option)
         await told(poll, user, option, seconds=0)
     poll.clock.pass_minutes(1)
     await poll.start_again()  # which reads
+    # Given again before the reading, and taken back before it: the last is told of neither.
     await told(poll, "ann", "A", added=False, seconds=30)
-    assert (
-        tally_of(await poll.debate(), await poll.store.votes.events(poll.debate_id)).counts["A"]
-        == 1
-    )
+    await told(poll, "cem", "A", seconds=30)
+    events = await poll.store.votes.events(poll.debate_id)
+    assert tally_of(await poll.debate(), events).counts["A"] == 1
     poll.venue.misbehave("reactions", Fault(READING_REFUSED))  # the close reads no more
-    assert (await poll.close())["ann"].option == "A"
-
-
-async def test_an_addition_that_a_reading_has_overtaken_adds_nothing(store: Store) -> None:
-    poll = await open_poll(store, SlowlyToldVenue())
-    await miss(poll, "bob", "B")
-    await told(poll, "bob", "B", seconds=0)
-    poll.clock.pass_minutes(1)
-    await poll.start_again()
-    await told(poll, "ann", "A", seconds=30)  # and taken back, of which nothing is told
-    poll.venue.misbehave("reactions", Fault(READING_REFUSED))
-    assert options_of(await poll.close()) == {"bob": "B"}
+    assert options_of(await poll.close()) == {"ann": "A", "bob": "B"}
 
 
 # --- when it closes ----------------------------------------------------------------------
@@ -415,22 +372,10 @@ async def test_it_closes_when_it_is_due_and_not_before(poll: Poll) -> None:
     assert debate.revealed_at is not None
 
 
-async def test_a_platform_that_is_away_makes_it_close_later_rather_than_never(poll: Poll) -> None:
-    poll.venue.misbehave("reactions", Fault(), *[Fault(AWAY)] * 3)
-    async with poll.watching():
-        poll.clock.pass_minutes(31)
-        waits = await poll.until(lambda debate: debate.reason)
-        assert waits.status is Status.VOTING
-        assert waits.reason.startswith("Waiting for Memory: the votes could not be read")
-        closed = await poll.until(lambda debate: debate.status is Status.CLOSED)
-    assert closed.reason == ""
-
-
 async def test_a_debate_that_is_deleted_while_its_votes_are_read_ends_no_other_vote(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store,
 ) -> None:
     """Its row was asked what to say, and the window of all votes ended."""
-    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     venue = HalfReadVenue(0)
     poll = await open_poll(store, venue)
     read = asyncio.Event()
@@ -487,37 +432,22 @@ async def test_below_the_quorum_it_is_extended_once_and_then_has_no_winner(
     assert (reveal.tally.quorum_met, reveal.tally.winner, reveal.agree) == (False, None, None)
 
 
-async def test_a_met_quorum_needs_no_extension(store: Store) -> None:
-    poll = await open_poll(store, quorum=3, extend=True)
-    for user, option in (("ann", "A"), ("bob", "tie"), ("cem", "weak")):
-        await poll.react(user, option)
-    await poll.close()
-    _, reveal = await poll.messages()
-    assert (reveal.tally.quorum_met, reveal.tally.winner) == (True, "tie")
-
-
-async def test_a_manager_closes_it_early_whatever_the_quorum(store: Store) -> None:
+async def test_closed_early_by_several_at_once_it_is_revealed_once_and_takes_no_vote(
+    store: Store,
+) -> None:
     poll = await open_poll(store, quorum=5, extend=True)
-    await poll.window.close(poll.debate_id, early=True)
+    await asyncio.gather(*(poll.window.close(poll.debate_id, early=True) for _ in range(3)))
     debate = await poll.debate()
     assert (debate.status, debate.closed_early) == (Status.CLOSED, True)
-    closed, _ = await poll.messages()
-    assert closed.early
-
-
-async def test_closing_twice_at_once_reveals_once(poll: Poll) -> None:
-    await asyncio.gather(*(poll.window.close(poll.debate_id, early=True) for _ in range(3)))
-    assert [message.kind for message in await poll.messages()] == ["vote_closed", "reveal"]
-
-
-async def test_a_vote_after_the_close_is_refused(poll: Poll) -> None:
-    await poll.close()
+    closed, reveal = await poll.messages()
+    assert (closed.kind, closed.early, reveal.kind) == ("vote_closed", True, "reveal")
     seen = ReactionSeen(THREAD, poll.message, "ann", "A", True)
     assert (await poll.hear(seen)).outcome == "closed"
     assert await poll.votes() == {}
 
 
-async def test_the_reveal_says_what_people_and_panel_chose(poll: Poll) -> None:
+async def test_with_its_quorum_the_reveal_says_what_people_and_panel_chose(store: Store) -> None:
+    poll = await open_poll(store, quorum=4, extend=True)
     for user, option in (("ann", "A"), ("bob", "A"), ("cem", "A"), ("dee", "B"), ("host", "B")):
         await poll.react(user, option)
     await poll.close()
@@ -526,6 +456,7 @@ async def test_the_reveal_says_what_people_and_panel_chose(poll: Poll) -> None:
     assert reveal.models == {"A": "rehearsal/maple", "B": "rehearsal/birch"}
     assert reveal.tally.counts == {"A": 3, "B": 2, "tie": 0, "weak": 0}
     assert reveal.tally.gold == {"A": 3, "B": 1, "tie": 0, "weak": 0}
+    assert (reveal.tally.quorum_met, reveal.tally.winner) == (True, "A")
     assert reveal.tally.share == 0.75
     # Wilson's interval for 3 of 4 at 95 %.
     assert reveal.tally.low == pytest.approx(0.3006, abs=1e-4)
@@ -553,13 +484,13 @@ async def live_through(poll: Poll, steps: Sequence[tuple[str, str, str]]) -> Non
                 await poll.react(user, option)
             case "unreact":
                 await poll.unreact(user, option)
-            case "restart" | "refused restart":
+            case "deaf" | "hear":
+                poll.venue.listening = what == "hear"
+            case _:
                 if what == "refused restart":
                     poll.venue.misbehave("reactions", Fault(READING_REFUSED))
                 poll.venue.listening = True
                 await poll.start_again()
-            case _:
-                poll.venue.listening = what == "hear"
 
 
 @settings(max_examples=8)
@@ -586,9 +517,6 @@ def test_the_stored_votes_are_what_the_platform_shows(
             assert len(held[user]) > 1
         else:
             assert vote.option in held[user]
-
-
-# --- what a strict reading found ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(("blind", "agree"), [(True, True), (False, None)])

@@ -100,10 +100,14 @@ OPEN = [Status.VOTING, Status.VOTING]
 OVER = [Status.CLOSED, Status.CLOSED]
 
 
-@pytest.fixture
-async def pair(store: Store, monkeypatch: pytest.MonkeyPatch) -> Pair:
-    """Return a pair of which both are still held, without a quorum."""
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+
+
+@pytest.fixture
+async def pair(store: Store) -> Pair:
+    """Return a pair of which both are still held, without a quorum."""
     return await make_pair(store)
 
 
@@ -121,36 +125,29 @@ async def make_pair(store: Store, **request: Any) -> Pair:
     return pair
 
 
-async def test_a_vote_that_is_due_waits_for_its_mirrors_and_both_are_gold(pair: Pair) -> None:
-    await pair.open(FIRST)
-    await pair.react(FIRST, "A", "ann", "bob")
-    pair.clock.pass_minutes(31)
+@pytest.mark.parametrize(
+    ("earlier", "later", "minutes"), [(FIRST, SECOND, 31), (SECOND, FIRST, 20)]
+)
+async def test_the_vote_that_opens_last_gives_both_its_deadline_and_both_are_gold(
+    pair: Pair, earlier: str, later: str, minutes: float
+) -> None:
+    await pair.open(earlier)
+    await pair.react(earlier, "A", "ann", "bob")
+    pair.clock.pass_minutes(minutes)
     await pair.look()
-    assert await pair.statuses() == [Status.VOTING, Status.RUNNING]
-    await pair.open(SECOND)
+    assert (await pair.debate(earlier)).status is Status.VOTING
+    await pair.open(later)
     deadlines = [(await pair.debate(which)).vote_deadline for which in (FIRST, SECOND)]
     assert deadlines[0] == deadlines[1]
     pair.clock.pass_minutes(20)
-    await pair.react(SECOND, "B", "ann", "bob", "cem")
+    await pair.react(later, "B", "ann", "bob", "cem")
     await pair.look()
     assert await pair.statuses() == OPEN
     pair.clock.pass_minutes(11)
     await pair.look()
     assert await pair.statuses() == OVER
-    assert await pair.golds(FIRST) == [True, True]
-    assert await pair.golds(SECOND) == [True, True, True]
-
-
-async def test_the_vote_that_opens_last_gives_both_its_deadline(pair: Pair) -> None:
-    await pair.open(SECOND)
-    pair.clock.pass_minutes(20)
-    await pair.open(FIRST)
-    pair.clock.pass_minutes(11)
-    await pair.look()
-    assert await pair.statuses() == OPEN
-    pair.clock.pass_minutes(20)
-    await pair.look()
-    assert await pair.statuses() == OVER
+    assert await pair.golds(earlier) == [True, True]
+    assert await pair.golds(later) == [True, True, True]
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.PARTIAL, Status.CANCELLED])
@@ -187,10 +184,7 @@ async def test_a_vote_waits_a_day_for_its_mirrors_to_open_and_no_longer(pair: Pa
     assert await pair.statuses() == [Status.CLOSED, Status.RUNNING]
 
 
-async def test_below_the_quorum_on_one_of_them_both_stay_open(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+async def test_below_the_quorum_on_one_of_them_both_stay_open(store: Store) -> None:
     pair = await make_pair(store, quorum=2, extend=True)
     await pair.open(FIRST)
     await pair.open(SECOND)
