@@ -26,32 +26,21 @@ MODELS = ("near/ana", "near/ben", "near/cid")
 def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page in a folder; the debate's has hostile text wherever people and models wrote."""
     path: Path = tmp_path_factory.mktemp("downloads") / request.param
-    make = {"debate.html": _debate, "report.html": _report}
-    path.write_bytes(make[request.param]())
+    if request.param == "debate.html":
+        path.write_text(write_html(hostile_page()), "utf-8")
+    else:
+        report = make_report(make_series(make_file(MODELS)), utc_now())
+        path.write_bytes(make_files(report)["report.html"])
     return path
 
 
-def _debate() -> bytes:
-    return write_html(hostile_page()).encode()
-
-
-def _report() -> bytes:
-    return make_files(make_report(make_series(make_file(MODELS)), utc_now()))["report.html"]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_anyone_can_read_it_on_any_screen(
+async def test_anyone_can_read_it_on_any_screen_and_print_it(
     person: Open, guard: Guard, page_file: Path, scheme: str
 ) -> None:
     guard.origins.add("file://")
     page = await person(color_scheme=scheme)
     await page.goto(page_file.as_uri())
     await assert_readable(page)
-
-
-async def test_it_prints(person: Open, guard: Guard, page_file: Path) -> None:
-    guard.origins.add("file://")
-    page = await person()
-    await page.goto(page_file.as_uri())
     paper: bytes = await page.pdf(format="A4")
     assert paper.startswith(b"%PDF")

@@ -178,9 +178,13 @@ async def test_a_half_filled_sheet_outlives_its_tab(person: Open, desk: Desk) ->
     assert kept == []
 
 
-async def test_the_first_tab_leads_past_what_repeats(person: Open, desk: Desk) -> None:
-    page = await person()
+async def test_the_first_tab_leads_past_what_repeats_without_motion(
+    person: Open, desk: Desk
+) -> None:
+    page = await person(reduced_motion="reduce")
     await begin(page, await desk.task(each=1))
+    moves = "getComputedStyle(document.documentElement).scrollBehavior"
+    assert await page.evaluate(moves) == "auto"
     await page.keyboard.press("Tab")
     await expect(page.locator(".skip")).to_be_focused()
     await expect(page.locator(".skip")).to_be_in_viewport()
@@ -311,13 +315,6 @@ async def test_hostile_text_is_text(person: Open, desk: Desk, shelf: Shelf) -> N
     assert await page.locator(".said img, .said script, .said svg, .said style").count() == 0
     assert await page.locator("a[href^=javascript]").count() == 0
     assert "<script>" in await page.locator("h1").inner_text()
-
-
-async def test_a_page_turned_off_motion_has_none(person: Open, desk: Desk) -> None:
-    page = await person(reduced_motion="reduce")
-    await begin(page, await desk.task(each=1))
-    moves = "getComputedStyle(document.documentElement).scrollBehavior"
-    assert await page.evaluate(moves) == "auto"
 
 
 async def test_without_javascript_all_of_it_works(person: Open, desk: Desk) -> None:

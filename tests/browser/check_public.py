@@ -31,7 +31,7 @@ from tests.browser.conftest import (
     assert_readable,
 )
 from tests.scenario.discord_stage import free_port
-from tests.scenario.shelf import CANARIES, HOSTILE_COMMUNITY, INVISIBLE, Shelf
+from tests.scenario.shelf import HOSTILE_COMMUNITY, INVISIBLE, Shelf
 
 HELD = datetime(2026, 3, 1, tzinfo=UTC)
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -120,19 +120,6 @@ async def test_hostile_text_is_text(person: Open, town: Town) -> None:
         assert await page.locator("a[href^=javascript], img[src^=http]").count() == 0, url
         shown = await page.evaluate("document.documentElement.outerHTML")
         assert not set(shown) & set(INVISIBLE), url
-
-
-async def test_a_sealed_debate_tells_nothing_and_neither_does_its_preview(
-    person: Open, town: Town
-) -> None:
-    page = await person()
-    for url in (town.debate(town.shelf.sealed.id), town.club, f"{town.club}/leaderboard"):
-        await page.goto(url)
-        told = (await page.content()).lower()
-        assert not [canary for canary in CANARIES if canary in told], url
-    await page.goto(town.debate(town.shelf.sealed.id))
-    preview = page.locator("meta[property='og:image']")
-    assert str(await preview.get_attribute("content")).endswith("/sealed.png")
 
 
 async def test_what_is_not_public_is_not_there(person: Open, town: Town, guard: Guard) -> None:

@@ -13,8 +13,6 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from adapters.database.database import SqlDatabase
-from adapters.site import Site
-from adapters.web.application import furnish
 from adapters.web.crowd import LiveUpdates
 from adapters.web.reading import ReadingPages
 from engine.pages.stored import StoredLibrary
@@ -32,7 +30,8 @@ from tests.browser.conftest import (
 from tests.doubles.hall import Hall
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import DEFAULTS as WHOLE, LIMITS, HeardModels
-from tests.scenario.shelf import CANARIES, INVISIBLE, Shelf
+from tests.doubles.wire import serving
+from tests.scenario.shelf import INVISIBLE, Shelf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 LOOK_SECONDS = 0.05
@@ -61,11 +60,9 @@ async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Asyn
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
     reading = ReadingPages(library, live=True, pulses=LiveUpdates(library.pulse, LOOK_SECONDS))
-    site = Site("127.0.0.1", 0)
-    async with site.serving(reading.routes(), furnish):
-        assert site.address is not None
+    async with serving(reading.routes()) as port:
         ids = [str(one) for one in await database.column("SELECT id FROM debates ORDER BY number")]
-        yield Reader(f"http://127.0.0.1:{site.address[1]}", url, shelf, ids)
+        yield Reader(f"http://127.0.0.1:{port}", url, shelf, ids)
         reading.end()
     await database.close()
 
@@ -196,16 +193,6 @@ async def test_hostile_text_is_text(person: Open, reader: Reader) -> None:
         assert await page.locator("a[href^=javascript], img[src^=http]").count() == 0, url
         shown = await page.evaluate("document.documentElement.textContent")
         assert not set(shown) & set(INVISIBLE), url
-
-
-async def test_a_sealed_page_tells_no_more_than_the_chat(person: Open, reader: Reader) -> None:
-    page = await person()
-    for url in (reader.url, reader.debate(reader.shelf.sealed.id)):
-        await page.goto(url)
-        told = (await page.content()).lower()
-        assert not [canary for canary in CANARIES if canary in told]
-    await expect(page.locator("#result")).to_contain_text("sealed")
-    await expect(page.locator("#ballots, #verdict, #people")).to_have_count(0)
 
 
 # --- pages that grow -------------------------------------------------------------------------

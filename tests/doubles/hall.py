@@ -10,9 +10,11 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from adapters.database.database import SqlDatabase
+from adapters.database.migrate import migrate
 from adapters.metrics.counts import Counts
 from adapters.models.router import open_models
 from bot.app import MainLine
@@ -189,3 +191,11 @@ def with_sides(a: str, b: str) -> Defaults:
 def has_ended(debate: Debate) -> bool:
     """Whether nobody has to do anything for a debate any more."""
     return not debate.status.live and debate.status is not Status.VOTING
+
+
+async def made_in(folder: Path) -> str:
+    """Make a database with every table in a folder, and return its address."""
+    database = SqlDatabase(url := f"sqlite+aiosqlite:///{folder / 'rostrum.db'}")
+    await migrate(database)
+    await database.close()
+    return url

@@ -517,10 +517,14 @@ class MemoryVenue:
 
 
 class AttentiveVenue(MemoryVenue):
-    """`meant` are all messages as they were rendered, `meaning` what each posted one meant."""
+    """`meant` are all messages as they were rendered, `meaning` what each posted one meant.
+
+    Messages of the kind `refused` may not be posted.
+    """
 
     def __init__(self, *, limits: VenueLimits | None = None) -> None:
         super().__init__(limits=limits)
+        self.refused = ""
         self.meant: list[Message] = []
         self.meaning: dict[str, list[Message]] = {}
 
@@ -530,6 +534,8 @@ class AttentiveVenue(MemoryVenue):
         parts = super().render(message, stem)
         for part in parts:
             self.meaning.setdefault(part.reference, []).append(message)
+        if message.kind == self.refused:
+            raise VenueError("Nothing may be posted here; grant the right to.")
         return parts
 
     async def edit(self, place: str, message: str, part: Part) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import select
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -18,6 +18,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 from aiohttp import web
+
+from adapters.site import Site
+from adapters.web.application import furnish
 
 PIECE = 65_536
 TICK = 0.02
@@ -331,3 +334,14 @@ def _join_chunks(body: bytes) -> bytes:
         length = int(size, 16)
         joined, body = joined + rest[:length], rest[length + 2 :]
     return joined
+
+
+@asynccontextmanager
+async def serving(
+    routes: Sequence[web.RouteDef], dress: Callable[[web.Application], None] = furnish
+) -> AsyncIterator[int]:
+    """Serve routes on loopback; yields the port."""
+    site = Site("127.0.0.1", 0)
+    async with site.serving(routes, dress):
+        assert site.address is not None
+        yield site.address[1]

@@ -8,7 +8,7 @@ import html
 import re
 import tempfile
 from base64 import b64encode
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -79,6 +79,17 @@ def picture(content: bytes, alt: str) -> str:
     """Return an attached PNG as a part of the page."""
     shown = b64encode(content).decode()
     return f"<img class=picture alt='{html.escape(alt)}' src='data:image/png;base64,{shown}'>"
+
+
+def columns(title: str, style: Path, *shown: tuple[str, Iterable[str], str]) -> str:
+    """Return a page whose columns each have a title, messages and a kind, all in HTML."""
+    sections = [
+        f"<section class={kind}><header>{name}</header>" + "\n".join(messages) + "</section>"
+        for name, messages, kind in shown
+    ]
+    head = "<!doctype html><html lang=en><meta charset=utf-8>"
+    styled = (f"<title>{title}</title>", f"<style>{style.read_text()}</style>")
+    return "\n".join((head, *styled, *sections))
 
 
 def write_page(

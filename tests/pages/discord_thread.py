@@ -7,15 +7,14 @@ Discord's own client. It is for looking at, and for the picture in docs/discord.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.database.database import SqlDatabase
-from adapters.database.migrate import migrate
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Json, Message
-from tests.pages.chat_markdown import TOPICS, picture, to_html, write_page
+from tests.doubles.hall import made_in
+from tests.pages.chat_markdown import TOPICS, columns, picture, to_html, write_page
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, ended, until, voting
 
 LOCALES = {"en": "en-US", "de": "de", "es": "es-ES", "tr": "tr", "zh": "zh-CN"}
@@ -28,10 +27,7 @@ STYLE = Path(__file__).with_name("discord_thread.css")
 
 async def hold(folder: Path, language: str) -> DiscordServer:
     """Hold a debate from its command to its reveal, of people who speak its language."""
-    url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
-    database = SqlDatabase(url)
-    await migrate(database)
-    await database.close()
+    url = await made_in(folder)
     async with DiscordServer(rates=Rates.generous()) as discord:
         discord.allow("manage_webhooks")
         for name in VOTES.keys() - discord.users.keys():
@@ -68,22 +64,12 @@ class Page:
         channel, thread = self._discord.channel, self._thread
         held = (self._message(message) for message in self._discord.messages(thread.id))
         announced = (self._message(message) for message in self._discord.messages(channel.id))
-        columns = (
-            self._column(f"# {channel.name}", (*announced, self._answer()), "channel"),
-            self._column(thread.name, held, "thread"),
+        return columns(
+            html.escape(thread.name),
+            STYLE,
+            (f"# {html.escape(channel.name)}", (*announced, self._answer()), "channel"),
+            (html.escape(thread.name), held, "thread"),
         )
-        return "\n".join(
-            (
-                "<!doctype html><html lang=en><meta charset=utf-8>",
-                f"<title>{html.escape(thread.name)}</title>",
-                f"<style>{STYLE.read_text()}</style>",
-                *columns,
-            )
-        )
-
-    def _column(self, title: str, messages: Iterable[str], kind: str) -> str:
-        shown = "\n".join(messages)
-        return f"<section class={kind}><header>{html.escape(title)}</header>{shown}</section>"
 
     def _answer(self) -> str:
         """Return what the starter alone was told."""

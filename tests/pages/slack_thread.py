@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
 
-from adapters.database.database import SqlDatabase
-from adapters.database.migrate import migrate
 from adapters.slack.render import NAMES
+from tests.doubles.hall import made_in
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import Json, Message
-from tests.pages.chat_markdown import TOPICS, picture, to_html, write_page
+from tests.pages.chat_markdown import TOPICS, columns, picture, to_html, write_page
 from tests.pages.discord_thread import LOCALES, SHORT, VOTES
 from tests.scenario.discord_stage import OPTIONS, until
 from tests.scenario.slack_stage import SlackStage, ended, voting
@@ -31,10 +30,7 @@ RULE = "<div>---</div>"
 
 async def hold(folder: Path, language: str) -> SlackServer:
     """Hold a debate from its command to its reveal, of people who speak its language."""
-    url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
-    database = SqlDatabase(url)
-    await migrate(database)
-    await database.close()
+    url = await made_in(folder)
     async with SlackServer(rules=Rules.generous()) as slack:
         for name in VOTES.keys() - slack.users.keys():
             slack.add_user(name)
@@ -68,22 +64,12 @@ class Page:
         """Return the whole page."""
         name, replies = self._slack.channel.name, self._slack.replies(self._root.ts)
         channel = (self._message(self._root, len(replies)), self._answer())
-        columns = (
-            self._column(f"# {name}", channel, "channel"),
-            self._column(f"Thread <small># {name}</small>", map(self._message, replies), "thread"),
+        return columns(
+            "A debate in Slack",
+            STYLE,
+            (f"# {name}", channel, "channel"),
+            (f"Thread <small># {name}</small>", map(self._message, replies), "thread"),
         )
-        return "\n".join(
-            (
-                "<!doctype html><html lang=en><meta charset=utf-8>",
-                "<title>A debate in Slack</title>",
-                f"<style>{STYLE.read_text()}</style>",
-                *columns,
-            )
-        )
-
-    def _column(self, title: str, messages: Iterable[str], kind: str) -> str:
-        shown = "\n".join(messages)
-        return f"<section class={kind}><header>{title}</header>{shown}</section>"
 
     def _answer(self) -> str:
         """Return what the starter alone was told."""

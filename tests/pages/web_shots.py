@@ -20,7 +20,6 @@ from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright
 
 from adapters.database.database import SqlDatabase
-from adapters.database.migrate import migrate
 from adapters.site import Site
 from adapters.web.application import furnish
 from adapters.web.labelling import LabelPages
@@ -32,6 +31,7 @@ from engine.pages.stored import StoredLibrary
 from engine.store import ExportFilter, Store
 from engine.store.labelling import Terms
 from tests.browser import chromium
+from tests.doubles.hall import made_in
 from tests.scenario import recorded_debates
 from tests.scenario.discord_stage import free_port
 
@@ -53,10 +53,7 @@ class Served(NamedTuple):
 async def serving(folder: Path) -> AsyncIterator[Served]:
     """Hold the debates in a folder, and serve their pages."""
     recorded_debates.BEGINNING = HELD
-    url, port = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}", free_port()
-    database = SqlDatabase(url)
-    await migrate(database)
-    await database.close()
+    url, port = await made_in(folder), free_port()
     await recorded_debates.hold_all(url, folder / "export")
     database = SqlDatabase(url)
     store, address = Store(database), f"http://127.0.0.1:{port}"

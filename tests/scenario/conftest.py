@@ -35,9 +35,9 @@ from engine.store import DebateRecord, Store
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import VenueAwayError
 from engine.values.ports import Clock, VenueLimits
-from tests.doubles.hall import Hall, has_ended, joined
+from tests.doubles.hall import QUICK as NO_WAITS, Hall, has_ended, joined
 from tests.doubles.model_server import Body, ModelServer
-from tests.doubles.venue import MemoryVenue, StoredMessage
+from tests.doubles.venue import AttentiveVenue, MemoryVenue, StoredMessage
 from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, conclude, record_of, until_asked
 
 if TYPE_CHECKING:
@@ -328,9 +328,15 @@ async def slack() -> AsyncIterator[SlackServer]:
 
 
 @pytest.fixture
-def hall(database_url: str) -> Hall:
+def venue() -> MemoryVenue:
+    """A platform that remembers what its messages meant."""
+    return AttentiveVenue(limits=NO_WAITS)
+
+
+@pytest.fixture
+def hall(database_url: str, venue: MemoryVenue) -> Hall:
     """A hall on which no process runs yet."""
-    return Hall(database_url)
+    return Hall(database_url, venue)
 
 
 @pytest.fixture

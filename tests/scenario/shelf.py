@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from adapters.database.database import SqlDatabase
-from adapters.database.migrate import migrate
 from engine.values.debate import Debate, Model, Status
+from tests.doubles.hall import made_in
 from tests.doubles.model_server import Body, ModelServer
 from tests.kit import conclude
 from tests.scenario.conftest import (
@@ -67,10 +66,7 @@ class Shelf(NamedTuple):
 
 async def fill(folder: Path) -> Shelf:
     """Hold the debates on a database of their own."""
-    url, out = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}", folder / "export"
-    database = SqlDatabase(url)
-    await migrate(database)
-    await database.close()
+    url, out = await made_in(folder), folder / "export"
     await hold_all(url, out)
     hostile, sealed = await hold_hostile(url), await hold_sealed(url)
     return Shelf(url, out, hostile, sealed)

@@ -25,8 +25,7 @@ from tests.scenario.discord_stage import DiscordStage, author, voting
 from tests.scenario.slack_stage import SlackStage
 from tests.scenario.test_leagues import begun
 from tests.scenario.test_person_in_chats import invited, turn
-from tests.scenario.test_rematches import finish, held, press
-from tests.scenario.test_reveal_in_chats import announced
+from tests.scenario.test_rematches import finish, held
 from tests.scenario.test_schedules import daily, schedule
 from tests.scenario.test_slack_home import opened, told
 from tests.scenario.test_suggested_topics import change
@@ -95,7 +94,7 @@ async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
         await begun(app, 1)
         first, _ = await finish(chat, app, await chat.ballot())
         assert first.request.topic == "tea beats coffee"
-        assert "starts now" in await press(chat, "cleo", announced(chat), "Rematch")
+        assert "starts now" in await chat.push("cleo", chat.announcement, "Rematch")
         again, reveal = await finish(chat, app, await held(chat, app, 2))
         assert again.setup.rematch_of == first.id
         assert "People: **🔵 A** (1–0)" in reveal

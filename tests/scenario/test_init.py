@@ -54,7 +54,8 @@ class World:
         def sit_down() -> tuple[int, str]:
             with seated(desk, "init") as seat:
                 talk(Talk(seat))
-                seat.screen.rest()
+                while seat.screen.read():
+                    pass
                 return seat.process.wait(30), seat.screen.shown
 
         return await asyncio.to_thread(sit_down)

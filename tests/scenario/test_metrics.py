@@ -27,7 +27,7 @@ from tests.doubles.databases import change
 from tests.doubles.hall import DEFAULTS as HALL, Session, hearing, joined
 from tests.doubles.model_server import refuse, status
 from tests.doubles.venue import AttentiveVenue
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, until
 from tests.scenario.conftest import DEFAULTS, PRICE, QUICK, Running, Stage
 from tests.scenario.test_votes import vote
 from tests.unit.test_health import Samples, fetch, read, served
@@ -69,15 +69,17 @@ async def scraped(line: MainLine, store: Store) -> Scraped:
         return await scrape(url)
 
 
-async def test_calls_tokens_and_cost_are_those_of_the_servers_log(
+async def test_calls_tokens_and_cost_are_those_of_the_servers_log_and_the_journal(
     stage: Stage, line: Running
 ) -> None:
     stage.server.script(status(503), status(429), model="ben")
     stage.server.script(replace(status(500), wait=1.2), model="j1")
     stage.server.always(refuse("temperature"), model="ana")
-    for _ in range(3):
-        await line.hold()
+    held = [await line.hold() for _ in range(3)]
+    spent = [await line.store.journal.spending(debate.id) for debate in held]
     page = await scraped(line.line, line.store)
+    assert page.by("rostrum_model_limit_waits", "backend") == {}, "no limit was reached"
+    assert page.by("rostrum_model_calls")[()] == sum(calls for calls, _ in spent)
     asked = Counter((body["model"],) for body in stage.server.requests)
     assert page.by("rostrum_model_calls", "model") == asked
     outcomes = page.by("rostrum_model_calls", "model", "outcome")
@@ -105,17 +107,6 @@ async def test_calls_tokens_and_cost_are_those_of_the_servers_log(
     assert sum(counts) == len(stage.server.requests)
 
 
-async def test_what_every_attempt_of_a_debate_cost_is_what_its_journal_has(
-    stage: Stage, line: Running
-) -> None:
-    stage.server.script(status(503), model="ben")
-    debate = await line.hold()
-    calls, usd = await line.store.journal.spending(debate.id)
-    page = await scraped(line.line, line.store)
-    assert page.by("rostrum_model_calls")[()] == calls
-    assert page.by("rostrum_model_cost_usd")[()] == pytest.approx(usd)
-
-
 async def test_a_refused_key_fails_a_debate_and_both_are_counted(
     stage: Stage, line: Running
 ) -> None:
@@ -131,9 +122,7 @@ async def test_debates_that_are_live_are_counted_by_status(stage: Stage, line: R
     stage.server.gate.clear()
     await line.start()
     await line.start(community="guild")
-    async with asyncio.timeout(HANG_SECONDS):
-        while stage.server.in_flight < 2:  # noqa: ASYNC110 - the server's own state
-            await asyncio.sleep(0.01)
+    await until(lambda: stage.server.in_flight == 2)
     async with scraping(line.line, line.store) as url:
         page = await scrape(url)
     stage.server.gate.set()
@@ -155,12 +144,6 @@ async def test_waits_for_a_limit_are_counted_with_their_seconds(stage: Stage) ->
     assert waits >= len(DEFAULTS.jurors) - 1
     seconds = page.by("rostrum_model_limit_wait_seconds", "backend")["near",]
     assert seconds >= 0.02 * waits * 0.9
-
-
-async def test_no_wait_is_counted_where_no_limit_is_reached(stage: Stage, line: Running) -> None:
-    await line.hold()
-    page = await scraped(line.line, line.store)
-    assert page.by("rostrum_model_limit_waits", "backend") == {}
 
 
 async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> None:

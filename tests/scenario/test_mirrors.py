@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from engine.values.debate import Status
+from bot.app import App
+from engine.dataset.writer import export
+from engine.store import ExportFilter
+from engine.values.debate import Debate, Status
 from engine.values.errors import BudgetError, UsageError
+from tests.kit import until_asked
+from tests.scenario.chat_stage import Chat
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SIDES, Running
+from tests.scenario.test_export import table
 
 
-async def test_a_mirrored_debate_is_held_twice_with_sides_exchanged(line: Running) -> None:
+async def test_a_debate_of_two_sides_is_held_twice_with_them_exchanged(line: Running) -> None:
+    unsided = DEFAULTS.model_copy(update={"sides": {}})
+    with pytest.raises(UsageError, match="A mirror swaps two sides"):
+        await line.start(unsided, mirror=True, format="roundtable")
+    assert await line.store.debates.recent() == []
     started = await line.start(mirror=True)
     assert started.mirror is not None
     first = await line.ended(started.debate.id)
@@ -45,8 +58,43 @@ async def test_when_only_one_fits_its_budget_neither_starts(
     assert (await line.start(tight, user="u1")).mirror is None
 
 
-async def test_a_round_table_has_no_mirror(line: Running) -> None:
-    defaults = DEFAULTS.model_copy(update={"sides": {}})
-    with pytest.raises(UsageError, match="A mirror swaps two sides"):
-        await line.start(defaults, mirror=True, format="roundtable")
-    assert await line.store.debates.recent() == []
+# --- on the chat platforms, where both are voted on blind ---------------------------------------
+
+
+async def both(app: App, status: Status) -> list[Debate]:
+    """Wait until both are in a state, and, while they vote, people can."""
+    pair = await until_asked(
+        app.store.debates.recent,
+        lambda found: (
+            len(found) == 2 and all(d.status is status and d.vote_opened_at for d in found)
+        ),
+    )
+    return sorted(pair, key=lambda debate: debate.id)
+
+
+async def exported(app: App, out: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the exported pairs of cases for one side, and the votes."""
+    await export(app.store, out, ExportFilter(), None, version="1")
+    return table(out, "preference_same_side"), table(out, "votes")
+
+
+@pytest.mark.usefixtures("swift")
+@pytest.mark.parametrize("closed", [0, 1], ids=["first", "second"])
+async def test_both_votes_are_labels_and_the_export_pairs_them(
+    chat: Chat, tmp_path: Path, closed: int
+) -> None:
+    async with chat.stage.process() as app:
+        await chat.start("olga", mirror=True)
+        first, second = await both(app, Status.VOTING)
+        for debate, chosen in ((first, "AAB"), (second, "BBA")):
+            for user, option in zip(("ada", "ben", "cleo"), chosen, strict=True):
+                await chat.react(user, debate.vote_message or "", option)
+        tied = f"It closes together with the vote on its mirror, `{second.code}`."
+        await chat.ask("olga", "status", tied, debate=first.code)
+        said = await chat.ask("olga", "close", debate=(first, second)[closed].code)
+        assert first.code in said
+        assert second.code in said
+        await both(app, Status.CLOSED)
+        pairs, votes = await exported(app, tmp_path / "out")
+    assert len(pairs) == 2
+    assert [vote["gold"] for vote in votes] == [True] * 6

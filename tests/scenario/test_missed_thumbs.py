@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -18,7 +17,7 @@ from engine.values.debate import Status
 from engine.values.judging import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
-from tests.kit import HANG_SECONDS, records_of, until_asked
+from tests.kit import records_of, until_asked
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, until, voting
 
@@ -75,7 +74,8 @@ async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhil
     chat.stage.settings = SLOW
     async with chat.stage.process() as app:
         await chat.stage.start()
-        said = await until_spoken(app, 2)
+        await state(app, lambda debate: debate.thread)
+        said = await until_asked(lambda: turns(app), lambda posted: len(posted) >= 2)
         first, second = list(said)[:2]
         await chat.react("ada", said[first], "up")
         await chat.react("ben", said[first], "up")
@@ -90,15 +90,6 @@ async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhil
         await chat.stage.ballot()
         await chat.stage.close()
         assert await exported(app) == {first: (1, 0, 0, 0), second: (1, 0, 0, 0)}
-
-
-async def until_spoken(app: App, number: int) -> dict[str, str]:
-    """Wait until so many turns are posted."""
-    await state(app, lambda debate: debate.thread)
-    async with asyncio.timeout(HANG_SECONDS):
-        while len(said := await turns(app)) < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-    return said
 
 
 @pytest.mark.slow
@@ -169,9 +160,6 @@ async def test_reading_thumbs_keeps_discords_rates(database_url: str) -> None:
         assert discord.violations == []
 
 
-def test_slack_is_asked_for_thumbs_so_rarely_that_votes_can_be_read_beside() -> None:
+def test_thumbs_are_read_so_rarely_that_votes_can_be_and_refusals_ban_no_address() -> None:
     assert 60 / SLACK_LIMITS.read_seconds <= 0.8 * Slack.TIERS[Slack.METHODS["reactions.get"]]
-
-
-def test_were_all_readings_refused_discord_would_not_ban_the_address() -> None:
     assert 600 / DISCORD_LIMITS.read_seconds < 10_000

@@ -135,11 +135,11 @@ def test_a_passing_fault_is_survived_and_its_cost_is_kept(held: dict[str, Held],
 
 @pytest.mark.each_case
 @pytest.mark.parametrize("name", FINAL)
-def test_a_lasting_fault_ends_the_debate_and_says_what_to_do(
+def test_a_lasting_fault_says_what_to_do_and_the_debate_goes_on_where_it_was(
     held: dict[str, Held], name: str
 ) -> None:
     _, what, advice = FINAL[name]
-    debate, record = held[name].debate, held[name].record
+    debate, record, after, calls = held[name]
     assert debate.status is Status.FAILED
     assert debate.reason.count(". ") == 0
     assert "Backend “near”" in debate.reason
@@ -158,14 +158,8 @@ def test_a_lasting_fault_ends_the_debate_and_says_what_to_do(
         make_entry(record, Pseudonyms(b"master", ExportFilter(), utc_now()), b"salt")
     )
     assert (row["cause"], row["cause_model"]) == (debate.cause, debate.cause_model)
-    assert held[name].after.cause is held[name].after.cause_model is None
-
-
-@pytest.mark.each_case
-@pytest.mark.parametrize("name", FINAL)
-def test_a_debate_that_failed_goes_on_where_it_was(held: dict[str, Held], name: str) -> None:
-    _, record, after, calls = held[name]
     assert (after.status, after.reason) == (Status.CLOSED, "")
+    assert after.cause is after.cause_model is None
     *failed, last = tries(calls)
     assert [call.attempt for call in (*failed, last)] == list(range(1, len(failed) + 2))
     assert last.reply is not None
@@ -211,30 +205,22 @@ async def test_a_backend_that_is_not_there_is_named_with_its_address(stage: Stag
     assert "BASE_URL in ROSTRUM_BACKENDS" in debate.reason
 
 
-async def test_another_model_than_the_one_asked_is_recorded(line: Running, stage: Stage) -> None:
-    stage.server.always(Act(model="ben-mini-2"), model="ben")
+async def test_another_model_no_usage_and_a_megabyte_are_recorded_as_they_came(
+    line: Running, stage: Stage
+) -> None:
+    odd = Act(model="ben-mini-2"), Act(usage=False), acts.big(1_000_000)
+    stage.server.script(*odd, model="ben")
     debate = await line.hold()
     record = await line.record(debate.id)
-    assert {turn.model for turn in record.turns if turn.side == "B"} == {"ben-mini-2"}
-
-
-async def test_an_answer_without_usage_is_kept_at_its_maximum(line: Running, stage: Stage) -> None:
-    stage.server.script(Act(), Act(usage=False), model="ben")
-    debate = await line.hold()
-    (call,) = tries((await line.record(debate.id)).calls)
-    assert call.cost is None
-    assert call.cost_max > PRICE.cost(0, 1000)
+    assert debate.status is Status.CLOSED
+    assert next(turn.model for turn in record.turns if turn.side == "B") == "ben-mini-2"
+    (unstated,) = tries(record.calls)
+    assert unstated.cost is None
+    assert unstated.cost_max > PRICE.cost(0, 1000)
     assert (await line.store.journal.spending(debate.id))[1] is None
-
-
-async def test_an_answer_of_a_megabyte_is_kept_whole(line: Running, stage: Stage) -> None:
-    stage.server.script(Act(), acts.big(1_000_000), model="ben")
-    debate = await line.hold()
-    record = await line.record(debate.id)
-    long = next(call for call in record.calls if call.step == STEP)
+    long = next(call for call in record.calls if call.step == "turn/assumptions/B")
     assert long.reply is not None
     assert len(long.reply.text) == 1_000_000
-    assert debate.status is Status.CLOSED
 
 
 @pytest.mark.parametrize("amount", [1e300, 1e12, 3_000_000_000, 0, -7])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import ModerationEndpoint
 from adapters.models.faults import CallFault
 from adapters.models.moderation import HttpModerator
@@ -22,9 +22,9 @@ from engine.values.errors import ModelError, RostrumError
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer, hang, status
 from tests.scenario.chat_stage import Chat, OnDiscord
-from tests.scenario.test_suggested_topics import change, the_next
+from tests.scenario.conftest import QUICK
+from tests.scenario.test_suggested_topics import change, community, the_next
 
-QUICK = RetryPolicy(tries=3, first_wait=0.001, longest_wait=0.002, max_retry_after=0.2)
 HARMFUL = "Only idiots drink coffee"
 
 
@@ -94,13 +94,6 @@ async def held(chat: Chat, guard: ModelServer, app: App) -> None:
     assert debate.setup.moderation == Moderation(model="guard", flagged=False)
 
 
-def community(chat: Chat) -> str:
-    """Return the id of the server, or of the workspace."""
-    if isinstance(chat, OnDiscord):
-        return chat.discord.guild.id
-    return chat.slack.world.user("ada").team
-
-
 MISTRAL = {"results": [{"categories": {"sexual": False, "law": True}}]}
 
 
@@ -123,11 +116,8 @@ async def test_answers_of_other_endpoints_are_read_or_decide_nothing(
     endpoint = ModerationEndpoint(
         model="guard", base_url=guard.base_url, key=SecretStr("sk-guard-0123456789")
     )
-    moderator = HttpModerator(endpoint, QUICK)
-    try:
+    async with aclosing(HttpModerator(endpoint, QUICK)) as moderator:
         said = await moderator.ask(["Tea", "No milk"])
-    finally:
-        await moderator.aclose()
     if expected is None:
         assert isinstance(said, CallFault)
     else:
@@ -138,12 +128,9 @@ async def test_answers_of_other_endpoints_are_read_or_decide_nothing(
 async def test_an_endpoint_that_hangs_is_given_up(guard: ModelServer) -> None:
     guard.script(*[hang()] * 3, model="guard")
     endpoint = ModerationEndpoint(model="guard", base_url=guard.base_url)
-    moderator = HttpModerator(endpoint, QUICK)
-    try:
+    async with aclosing(HttpModerator(endpoint, QUICK)) as moderator:
         with deadlines_by_event(), pytest.raises(ModelError) as caught:
             await moderator.check(["Tea"])
-    finally:
-        await moderator.aclose()
     assert caught.value.passing
 
 

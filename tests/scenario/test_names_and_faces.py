@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
 
 import pytest
 from structlog.testing import capture_logs
 
-from bot.app import App
 from engine.values.debate import Debate
 from engine.values.errors import VenueError
 from engine.values.judging import Question
@@ -21,7 +19,7 @@ from tests.doubles.discord.state import Message
 from tests.doubles.facts import Slack
 from tests.doubles.faults import drop
 from tests.doubles.slack import refused
-from tests.kit import HANG_SECONDS
+from tests.kit import until_true
 from tests.scenario.discord_stage import HASTY, MODELS, DiscordStage, author, ended, until, voting
 from tests.scenario.slack_stage import (
     SlackStage,
@@ -164,19 +162,13 @@ async def test_a_webhooks_turn_that_a_moderator_deletes_is_noted_and_not_posted_
         assert target is not None
     discord.delete_message(gone.id)
     async with on_discord.process() as app:  # Discord tells no one of that; a reading finds it
-        await until_noted(app, debate.id)
+        await until_true(lambda: app.store.votes.interventions(debate.id))
         await on_discord.close()
         await ended(app)
         (noted,) = await app.store.votes.interventions(debate.id)
         assert (noted.act, noted.question, noted.step) == ("deleted", Question.TURN, target.step)
         assert gone.id not in {m.id for m in turns(on_discord)}
         assert len(turns(on_discord)) == 7
-
-
-async def until_noted(app: App, debate_id: str) -> None:
-    async with asyncio.timeout(HANG_SECONDS):
-        while not await app.store.votes.interventions(debate_id):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 def _told(discord: DiscordServer, matches: Callable[[str], bool]) -> Callable[[], list[str]]:

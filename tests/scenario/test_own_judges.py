@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
 from collections.abc import Mapping
 
 import orjson
@@ -13,13 +11,11 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.store import DebateRecord
 from engine.values.debate import Scores
-from engine.values.errors import ModelError
 from engine.values.judging import Vote
 from engine.values.ports import Attempt, AttemptLog, Call, Reply
-from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, with_sides
+from tests.doubles.hall import DEFAULTS, Hall
 from tests.doubles.rehearsed import WARM
-from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, record_of
+from tests.kit import record_of
 
 TEXTS = {"note", "summary", "review", "direction", "narrative", "explanation", "reason", "claim"}
 TOLD = {  # whose words are read after the vote
@@ -36,11 +32,9 @@ class MarkingLog:
         self._step = step
 
     async def began(self, number: int) -> None:
-        """Note a try."""
         await self._log.began(number)
 
     def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
-        """Note its end."""
         self._log.ended(attempt, reply and self.mark(reply))
 
     def mark(self, reply: Reply) -> Reply:
@@ -65,19 +59,8 @@ class MarkingModels(RehearsalModels):
     """The rehearsal models, with every word of a judge or captain marked by its step."""
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Play a part."""
         marking = MarkingLog(log, call.step)
         return marking.mark(await super().complete(call, marking))
-
-
-class Captainless(RehearsalModels):
-    """The rehearsal models while no captain can be reached."""
-
-    async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Play a part."""
-        if call.step.startswith("captain/"):
-            raise ModelError("no captain can be reached")
-        return await super().complete(call, log)
 
 
 async def held(
@@ -98,11 +81,6 @@ async def held(
         after = "\n".join(message.body for message in hall.thread()).removeprefix(before)
         votes = await session.votes(debate_id, "ann", "bob", "cem")
         return before, after, await record_of(session.store, debate_id), votes
-
-
-@pytest.fixture
-def hall(database_url: str) -> Hall:
-    return Hall(database_url, MemoryVenue(limits=QUICK))
 
 
 @pytest.mark.parametrize("format", TOLD)
@@ -127,33 +105,6 @@ async def test_scores_that_are_read_live_leave_no_vote_gold(hall: Hall, format: 
         assert f"CANARY {step}" in before
     assert len(votes) == 3
     assert all(vote.judge_visible and not vote.gold for vote in votes.values())
-
-
-@pytest.mark.slow
-async def test_captains_that_are_back_after_a_restart_change_nothing_that_was_said(
-    hall: Hall,
-) -> None:
-    sides = with_sides("maple?latency=0.02", "willow?latency=0.02")
-    sampling = dict.fromkeys(WARM, DEFAULTS.sampling["debater"])
-    defaults = sides.model_copy(update={"format": "team", "sampling": sampling})
-    async with hall.open(Captainless(RetryPolicy(tries=1))) as session:
-        debate_id = await session.start(defaults)
-        async with asyncio.timeout(HANG_SECONDS):
-            while await session.store.journal.turns_held(debate_id) < 18:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-    async with hall.open() as session:
-        if (await session.store.debates.get(debate_id)).status.live:
-            await session.service.resume(debate_id, NO_CAPS)
-        await session.voting(debate_id)
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
-        record = await record_of(session.store, debate_id)
-    rounds = Counter(turn.round for turn in record.turns)
-    assert {name for name, n in rounds.items() if n > 1} == {
-        *("opening", "cross-1", "cross-2", "cross-3", "cross-4", "summary", "closing")
-    }
-    assert len({a.name for a in record.artifacts if a.kind == "unanswered"}) >= 8
-    assert any(a.kind == "captain" and a.body["how"] == "captain" for a in record.artifacts)
 
 
 @pytest.mark.parametrize("scores", Scores)

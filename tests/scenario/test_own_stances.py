@@ -18,7 +18,8 @@ from engine.values.text import marked
 from engine.values.topics import built_in_topics, find_topic
 from engine.words.cards import card_of
 from tests.doubles.whole_debate import DEFAULTS, Whole, hold_whole
-from tests.scenario import discord_stage, slack_stage
+from tests.scenario import discord_stage
+from tests.scenario.chat_stage import Chat, OnDiscord, close, said
 from tests.scenario.discord_stage import DiscordStage, until
 from tests.scenario.slack_stage import SlackStage
 
@@ -57,25 +58,27 @@ async def test_every_model_is_told_the_stances(
         assert f"B argues:\n> {SPACES}\n" in text
 
 
-async def test_jurors_read_the_stances_by_neutral_name_in_the_order_of_their_ballot(
+async def test_jurors_card_votes_and_reveal_name_the_stances(
     database_url: str, tmp_path: Path
 ) -> None:
-    whole = await hold(database_url, tmp_path / "out", "classic")
-    stance_of = dict(zip(whole.debate.setup.names.values(), (TABS, SPACES), strict=True))
-    names = whole.debate.setup.names
-    orders = set()
+    given = {"ballot": BallotKind.PRIVATE, "stance": True}
+    whole = await hold(database_url, tmp_path / "out", "classic", **given)
+    # Jurors read them by neutral name, in the order of their ballot.
+    names, stances, orders = whole.debate.setup.names, {"A": TABS, "B": SPACES}, set()
     for step, text in whole.heard.items():
         if step.startswith("jury/"):
             order = step.split("/")[3]
             orders.add(order)
-            assert PAINTED.findall(text) == [(names[s], stance_of[names[s]]) for s in order]
+            assert PAINTED.findall(text) == [(names[side], stances[side]) for side in order]
             assert "side A" not in text
             assert "Side A" not in text
     assert orders == {"AB", "BA"}
-
-
-async def test_card_vote_and_reveal_name_the_stances(database_url: str, tmp_path: Path) -> None:
-    whole = await hold(database_url, tmp_path / "out", "classic", ballot=BallotKind.PRIVATE)
+    # People are asked for their own view in these words.
+    asked = [card_of(m).ballot for m in whole.posted if isinstance(m, StanceInvite)]
+    assert asked
+    for paper in asked:
+        assert paper is not None
+        assert [paper.name(one) for one in paper.options] == [TABS, SPACES, "unsure"]
     cards = [m for m in whole.posted if isinstance(m, Announcement)]
     (card,) = {card_of(m).lines for m in cards if not (m.progress and m.progress.result)}
     assert f"**🔵 A** argues: {TABS}" in card
@@ -93,57 +96,30 @@ async def test_card_vote_and_reveal_name_the_stances(database_url: str, tmp_path
     winner = whole.table("debates")[0]["jury_winner"]
     if winner in ("A", "B"):
         outcome = next(line for line in reveal if line.startswith("People: "))
-        assert f"Jury: **{marked(winner)}: { {'A': TABS, 'B': SPACES}[winner] }**, " in outcome
+        assert f"Jury: **{marked(winner)}: {stances[winner]}**, " in outcome
 
 
-async def test_people_are_asked_for_their_own_view_in_these_words(
+async def test_exports_carry_no_mention_and_jurors_no_name_of_a_model_in_them(
     database_url: str, tmp_path: Path
 ) -> None:
-    whole = await hold(database_url, tmp_path / "out", "classic", stance=True)
-    asked = [card_of(m).ballot for m in whole.posted if isinstance(m, StanceInvite)]
-    assert asked
-    for paper in asked:
-        assert paper is not None
-        assert [paper.name(one) for one in paper.options] == [TABS, SPACES, "unsure"]
-
-
-async def test_exports_carry_them_without_mentions(database_url: str, tmp_path: Path) -> None:
-    stances = {"stance_a": "tabs, says <@123456789012345678>", "stance_b": "空格"}
+    stances = {"stance_a": "tabs, says <@123456789012345678>", "stance_b": "空格, as maple would"}
     whole = await hold(database_url, tmp_path / "out", "classic", **stances)
+    for text in whole.sent("jury/"):
+        assert PAINTED.search(text)
+        if "maple" in {model.name for model in whole.debate.request.speakers}:
+            assert "maple" not in text
+            assert "空格, as [name] would" in text
     (held,) = whole.table("debates")
     assert held["topic"] == TOPIC
-    assert [side["stance"] for side in held["sides"]] == ["tabs, says [mention]", "空格"]
+    assert [side["stance"] for side in held["sides"]] == [
+        "tabs, says [mention]",
+        "空格, as maple would",
+    ]
     (ballot, *_) = whole.table("arena_jury")
     asked_of_a, asked_of_b = (ballot[f"conversation_{one}"][0]["content"] for one in "ab")
     assert "Make the most convincing case, for this: tabs, says [mention]." in asked_of_a
-    assert "Make the most convincing case, for this: 空格." in asked_of_b
+    assert "Make the most convincing case, for this: 空格, as maple would." in asked_of_b
     assert "123456789012345678" not in (whole.out / "README.md").read_text(encoding="utf-8")
-
-
-async def test_a_debate_without_them_is_for_and_against(database_url: str, tmp_path: Path) -> None:
-    whole = await hold(
-        database_url,
-        tmp_path / "out",
-        "classic",
-        topic="Tea beats coffee",
-        stance_a=None,
-        stance_b=None,
-    )
-    assert all(FOR_AND_AGAINST.search(text) for text in whole.sent("turn/"))
-    assert not any(PAINTED.search(text) for text in whole.heard.values())
-    assert [side["stance"] for side in whole.table("debates")[0]["sides"]] == [None, None]
-
-
-async def test_a_name_of_a_model_in_a_stance_stays_from_jurors(
-    database_url: str, tmp_path: Path
-) -> None:
-    whole = await hold(database_url, tmp_path / "out", "classic", stance_b="what maple would say")
-    spoken = {model.name for model in whole.debate.request.speakers}
-    for text in whole.sent("jury/"):
-        assert PAINTED.search(text)
-        if "maple" in spoken:
-            assert "maple" not in text
-            assert "what [name] would say" in text
 
 
 # --- the doors ---------------------------------------------------------------------------
@@ -158,7 +134,7 @@ def test_chat_and_command_line_take_them_under_the_same_names() -> None:
 
 
 async def test_discord_takes_them_as_options_and_in_the_form(on_discord: DiscordStage) -> None:
-    async with on_discord.process() as app:
+    async with on_discord.process():
         asked = await on_discord.start(topic=TOPIC, **{"for": TABS})
         assert "The stance of side 🔴 B is missing" in asked.text
         form = await on_discord.discord.slash("ada", "debate start", {"for": TABS}).answered()
@@ -171,13 +147,10 @@ async def test_discord_takes_them_as_options_and_in_the_form(on_discord: Discord
         assert not said.pings
         vote = await on_discord.ballot()
         assert "B: spaces" in vote.text
-        await discord_stage.voting(app)
-        await on_discord.close()
-        await discord_stage.ended(app)
 
 
 async def test_slack_takes_them_as_text_and_in_the_form(on_slack: SlackStage) -> None:
-    async with on_slack.process() as app:
+    async with on_slack.process():
         refused = await on_slack.start(f'"{TOPIC}" for=tabs against=Tabs.')
         await refused.said("Both sides have the same stance")
         form = await on_slack.slack.slash("ada", "/debate")
@@ -189,10 +162,7 @@ async def test_slack_takes_them_as_text_and_in_the_form(on_slack: SlackStage) ->
         vote = await on_slack.ballot()
         assert "B: spaces" in vote.text
         assert "argues: spaces" in on_slack.root.text
-        await slack_stage.voting(app)
         assert "<!channel>" not in on_slack.root.text
-        await on_slack.close()
-        await slack_stage.ended(app)
 
 
 async def test_a_drawn_topic_is_debated_with_its_stances(database_url: str, tmp_path: Path) -> None:
@@ -213,21 +183,15 @@ LONG_A, LONG_B = "tabs 🟦 " * 25, "空格" * 100
 
 
 @pytest.mark.parametrize("kind", ["open", "private"])
-async def test_the_longest_stances_fit_on_discord(on_discord: DiscordStage, kind: str) -> None:
-    async with on_discord.process() as app:
-        asked = {"topic": TOPIC, "for": LONG_A, "against": LONG_B, "ballot": kind}
-        vote = await on_discord.vote(**asked)
-        assert "B: 空格空格" in vote.text
+async def test_the_longest_stances_fit(chat: Chat, kind: str) -> None:
+    async with chat.stage.process() as app:
+        if isinstance(chat, OnDiscord):
+            given = {"topic": TOPIC, "for": LONG_A, "against": LONG_B, "ballot": kind}
+            await chat.stage.start(**given)
+        else:
+            await chat.stage.start(f'"{TOPIC}" for="{LONG_A}" against="{LONG_B}" ballot={kind}')
+        await chat.ballot()
+        assert "B: 空格空格" in (await said(chat, "Vote")).text
         await discord_stage.voting(app)
-        await on_discord.close()
-        await discord_stage.ended(app)
-
-
-@pytest.mark.parametrize("kind", ["open", "private"])
-async def test_the_longest_stances_fit_on_slack(on_slack: SlackStage, kind: str) -> None:
-    async with on_slack.process() as app:
-        vote = await on_slack.vote(f'"{TOPIC}" for="{LONG_A}" against="{LONG_B}" ballot={kind}')
-        assert "B: 空格空格" in vote.text
-        await slack_stage.voting(app)
-        await on_slack.close()
-        await slack_stage.ended(app)
+        await close(chat)
+        await chat.ended(app)

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import pytest
 
 from adapters.discord import render as discord_render
+from adapters.models.attempts import RetryPolicy
+from adapters.models.rehearsal import RehearsalModels
 from adapters.slack import render as slack_render
 from adapters.terminal.render import plain
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import choose_tables
 from engine.jury.panel import hold_panel, open_transcript
 from engine.prompts.library import load_prompts
+from engine.run.plan import Order
+from engine.run.run import warm_up
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, PanelMode
-from engine.values.errors import RostrumError
+from engine.values.errors import StoreError
 from engine.values.messages import Announcement, JurorLine, Reveal
-from engine.values.ports import Call, Reply
+from engine.values.ports import AttemptLog, Call, Reply
 from engine.values.text import marked
+from tests.doubles.hall import LOBBY, Hall
+from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue
+from tests.kit.stages import ScriptedDesk
 from tests.scenario.conftest import (
     DEFAULTS,
     SWIFT,
@@ -85,7 +93,6 @@ def rows(record: DebateRecord, table: str) -> list[dict[str, Any]]:
 async def test_the_card_says_who_will_read_and_so_many_do(
     stage: Stage, line: Running, mode: PanelMode, calls: int, said: str
 ) -> None:
-    stage.server.respond = play
     started = await line.start(of(mode), seed=1)
     debate = await line.ended(started.debate.id)
     assert len(stage.jurors_asked) == calls
@@ -173,7 +180,6 @@ async def test_a_failed_juror_stays_a_failed_juror(
 
 
 async def test_a_single_verdict_is_marked_in_the_reveal(stage: Stage, line: Running) -> None:
-    stage.server.respond = play
     await line.hold(of(PanelMode.ONE))
     reveal = meant(line, Reveal)
     assert reveal.verdict.single
@@ -186,58 +192,28 @@ async def test_a_single_verdict_is_marked_in_the_reveal(stage: Stage, line: Runn
 # --- interrupted ---------------------------------------------------------------------------
 
 
-class DiedError(RostrumError):
-    """The process is gone."""
-
-
-class Desk:
-    """Journals what jurors answer; dies at a call."""
-
-    def __init__(self) -> None:
-        self.stored: dict[str, Reply] = {}
-        self.asked: Counter[str] = Counter()
-        self.dies_after = 10_000
-
-    async def call(self, call: Call) -> Reply:
-        """Return a stored reply, or one that is then stored."""
-        step = call.step
-        if step not in self.stored:
-            if not self.dies_after:
-                raise DiedError("gone")
-            self.dies_after -= 1
-            self.asked[step] += 1
-            assert call.schema is not None
-            names = list(call.schema.json_schema["properties"]["scores"]["properties"])
-            scores = dict(zip(sorted(names), (7, 6), strict=True))
-            text = ballot(scores, sorted(names)[0])
-            self.stored[step] = Reply(text=text, finish="stop", model=call.model.ref)
-        return self.stored[step]
-
-
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_panel_that_dies_at_every_call_asks_for_nothing_twice(
     stage: Stage, line: Running, mode: PanelMode
 ) -> None:
-    stage.server.respond = play
     debate = await line.hold(of(mode, (*EIGHT[:4], KIN)))
     record = await line.record(debate.id)
 
-    async def judge(desk: Desk) -> Any:
+    async def judge(desk: ScriptedDesk) -> Any:
         scribe, prompts = open_transcript(debate), load_prompts()
         return await hold_panel(debate, record.turns, prompts, desk, scribe)
 
-    whole, pieces = Desk(), Desk()
-    expected = await judge(whole)
-    for _ in range(40):
-        pieces.dies_after = 1
-        try:
+    names = sorted(debate.setup.names.values())
+    said = ballot(dict(zip(names, (7, 6), strict=True)), names[0])
+    whole, pieces = ScriptedDesk(lambda _: said), ScriptedDesk()
+    expected, found = await judge(whole), None
+    while found is None:
+        left = [StoreError("The process is gone."), said]
+        pieces.answer = lambda _, left=left: left.pop() if left[1:] else left[0]  # type: ignore[misc]
+        with suppress(StoreError):
             found = await judge(pieces)
-            break
-        except DiedError:
-            continue
     assert found == expected
-    assert pieces.asked == whole.asked
-    assert set(pieces.asked.values()) == {1}
+    assert sorted(pieces.finished) == sorted(whole.finished) == sorted(set(whole.finished))
 
 
 # --- many jurors ---------------------------------------------------------------------------
@@ -271,3 +247,67 @@ def test_a_reveal_of_many_jurors_fits_both_platforms(count: int) -> None:
     for number in range(count):
         assert sum(f"name-{number}`" in body for body in embeds) == 1
         assert sum(f"name-{number}`" in body for body in blocks) == 1
+
+
+# --- beside a format's own judge, for whom nobody waits ------------------------------------------
+
+
+OPTIONS = {"roundtable": {"agents": 2, "judges": 1}, "audited": {"turns": 2}}
+SLOW = "?latency=0.1"
+
+
+class WatchedModels(RehearsalModels):
+    """The rehearsal models, which remember what was asked and answered, in order."""
+
+    def __init__(self) -> None:
+        super().__init__(RetryPolicy())
+        self.seen: list[tuple[str, str]] = []
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        self.seen.append(("asked", call.step))
+        reply = await super().complete(call, log)
+        self.seen.append(("answered", call.step))
+        return reply
+
+    def places(self, what: str, kind: str) -> list[int]:
+        """Return when steps of a kind were asked or answered, as places in the order."""
+        return [
+            at for at, seen in enumerate(self.seen) if seen[0] == what and seen[1].startswith(kind)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("format", "last_word"),
+    [
+        ("structured", "judge"),
+        ("roundtable", "judge"),
+        ("audited", "judge/narrative"),
+        ("team", "judge/review"),
+    ],
+)
+async def test_the_panel_reads_as_soon_as_the_last_turn_is_spoken(
+    database_url: str, format: str, last_word: str
+) -> None:
+    models = WatchedModels()
+    defaults = REHEARSED.model_copy(
+        update={
+            "jurors": tuple(
+                Model.parse(f"{juror.ref}{SLOW}#{juror.family}") for juror in REHEARSED.jurors
+            ),
+            "limits": {"team": {"free_minutes": 0.3}},
+        }
+    )
+    order = Order(
+        platform="memory",
+        community="club",
+        place=LOBBY,
+        format=format,
+        options=OPTIONS.get(format, {}),
+    )
+    warm_up(load_prompts(), frozenset())
+    async with Hall(database_url).open(models) as session:
+        started = await session.service.start(order, defaults)
+        await session.voting(started.debate.id)
+    jury = min(models.places("asked", "jury/"))
+    assert max(models.places("answered", "turn/")) < jury
+    assert jury < max(models.places("answered", last_word))

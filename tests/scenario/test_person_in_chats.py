@@ -93,20 +93,9 @@ async def test_a_form_that_could_not_be_sent_is_refused_while_the_database_is_aw
         assert refused.strip() == "The database is away; try again in a minute."
 
 
-async def test_a_debate_that_waits_for_consent_waits_in_the_list_and_in_the_home_tab(
+async def test_two_people_are_refused_consent_is_waited_for_and_who_declines_calls_it_off(
     chat: Chat,
 ) -> None:
-    """Both said that it was being debated."""
-    async with chat.stage.process():
-        asked = await invited(chat, await chat.start(model_b=chat.mention("ben"), length="short"))
-        assert "waiting for a person" in await chat.ask("ada", "list")
-        if not isinstance(chat, OnDiscord):
-            home = await opened(chat.slack, "cleo", "Waiting for the person who was asked to argue")
-            assert "Being debated" not in home
-        assert "You do not take part" in await chat.push("ben", asked.id, "No, thanks")
-
-
-async def test_a_bot_and_two_people_are_refused_and_who_declines_calls_it_off(chat: Chat) -> None:
     async with chat.stage.process() as app:
         both = await chat.start(model_a=chat.mention("ada"), model_b=chat.mention("ben"))
         assert "Only one side can be a person" in both
@@ -115,6 +104,11 @@ async def test_a_bot_and_two_people_are_refused_and_who_declines_calls_it_off(ch
         assert "`turn_minutes`: 7 (set here)" in await change(chat, "turn_minutes", "7m")
         asked = await invited(chat, await chat.start(model_b=chat.mention("ben")))
         assert "with up to 7 minutes for each" in asked.text
+        # Both said that it was being debated.
+        assert "waiting for a person" in await chat.ask("ada", "list")
+        if not isinstance(chat, OnDiscord):
+            home = await opened(chat.slack, "cleo", "Waiting for the person who was asked to argue")
+            assert "Being debated" not in home
         assert "called off" in await chat.push("ben", asked.id, "No, thanks")
         debate = await chat.ended(app)
         assert "declined" in debate.reason

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-import orjson
 import pytest
 
 from engine.dataset.writer import write_export
@@ -27,7 +25,8 @@ from engine.words.phrases import WAITS_TO_CHECK
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import KEYS, HeardModels
-from tests.kit import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, until, until_true
+from tests.scenario.test_export import table
 
 MINUTES = 5.0
 LIMITS = replace(QUICK, state_seconds=0.02, edit_seconds=0.01)  # with a card that follows
@@ -36,11 +35,6 @@ LIMITS = replace(QUICK, state_seconds=0.02, edit_seconds=0.01)  # with a card th
 @pytest.fixture
 def venue() -> AttentiveVenue:
     return AttentiveVenue(limits=LIMITS)
-
-
-@pytest.fixture
-def hall(database_url: str, venue: AttentiveVenue) -> Hall:
-    return Hall(database_url, venue)
 
 
 def order(side: str = "B", user: str = "bob", **more: object) -> Order:
@@ -60,9 +54,7 @@ async def asked(session: Session, debate: Debate) -> None:
         "SELECT count(*) FROM questions WHERE debate = :debate AND closed_at IS NULL "
         "AND opened_at IS NOT NULL AND question IN ('consent', 'speak')"
     )
-    async with asyncio.timeout(HANG_SECONDS):
-        while not await session.store.guests._database.value(opened, debate=debate.id):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    await until_true(lambda: session.store.guests._database.value(opened, debate=debate.id))
 
 
 async def agree(
@@ -184,10 +176,7 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
 
 def check_export(out: Path) -> None:
     """Check that a debate with a person is marked, and in no table that compares models."""
-    tables: dict[str, list[dict[str, Any]]] = {}
-    for path in out.glob("data/*/*.jsonl"):
-        rows = map(orjson.loads, path.read_bytes().splitlines())
-        tables.setdefault(path.parent.name, []).extend(rows)
+    tables = {path.name: table(out, path.name) for path in out.glob("data/*")}
     (debate,) = tables["debates"]
     assert debate["person"] == "B"
     assert [one["by"] for one in debate["sides"]] == ["model", "person"]
@@ -286,7 +275,6 @@ class Guard:
         self.away, self.refused, self.asked = True, 0, list[str]()
 
     async def check(self, texts: Sequence[str]) -> Moderation:
-        """Flag what calls someone an idiot."""
         if self.away and "idiots" in texts[0]:
             self.refused += 1
             await asyncio.sleep(0.05)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.doubles.command import ROOT, Ended, rostrum
+from tests.doubles.command import Ended, rostrum
 from tests.doubles.databases import PASSWORD, PostgresDouble
 
 Run = Callable[..., Ended]
@@ -76,22 +73,6 @@ def test_a_check_says_what_is_wrong_with_the_server(run: Run, postgres: Postgres
     assert "FAIL  database: The database nowhere at" in ended.out
     assert "Create the database, or correct its name" in ended.out
     assert PASSWORD not in ended.out + ended.err
-
-
-@pytest.mark.slow
-def test_on_a_file_nothing_of_postgresql_is_loaded(tmp_path: Path) -> None:
-    script = (
-        "import asyncio, sys\n"
-        "import bot.app, bot.operations.control, bot.record.exports, bot.serve.run\n"
-        "from bot.reading import open_database\n"
-        "from bot.settings.load import load_settings\n"
-        "database = open_database(load_settings())\n"
-        "sys.exit(bool({'psycopg', 'procrastinate'} & set(sys.modules)))\n"
-    )
-    settings = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
-    subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=settings, check=True, timeout=60
-    )
 
 
 def test_a_wrong_password_ends_a_server_with_78_as_no_start_mends_it(

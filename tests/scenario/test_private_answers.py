@@ -29,10 +29,11 @@ def _swift(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("times", [1, 5])
-async def test_an_answer_that_was_cut_is_edited_again_and_shown_once(
+async def test_an_acknowledgement_and_an_answer_that_were_cut_are_sent_again_and_shown_once(
     on_discord: DiscordStage, when: str, times: int
 ) -> None:
     discord = on_discord.discord
+    discord.fail(CUTS[when], "POST", "/interactions/*/*/callback")
     discord.fail(CUTS[when], *EDIT, times=times)
     async with on_discord.process():
         asked = await discord.slash("ada", "debate topics").finished()
@@ -53,19 +54,6 @@ async def test_an_answer_that_was_refused_for_good_is_not_sent_again(
         await until(lambda: discord.messages())
         await asyncio.sleep(0.2)
     assert len(requests(discord, "PATCH")) == 1
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-async def test_an_acknowledgement_that_was_cut_is_sent_again(
-    on_discord: DiscordStage, when: str
-) -> None:
-    discord = on_discord.discord
-    discord.fail(CUTS[when], "POST", "/interactions/*/*/callback")
-    async with on_discord.process():
-        asked = await discord.slash("ada", "debate topics").finished()
-    assert asked.ephemeral
-    assert "Remote work" in asked.text
-    assert discord.messages() == []
 
 
 async def test_an_answer_in_pieces_is_whole_when_one_was_cut(

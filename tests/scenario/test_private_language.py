@@ -106,14 +106,7 @@ async def test_slacks_form_and_the_mistakes_in_it_are_in_the_persons_language(
         assert sent.errors == {
             "minutes": "minutes es «soon»; escribe un tiempo como 30m, 1h o 90s."
         }
-
-
-@pytest.mark.sqlite
-async def test_without_a_persons_locale_the_communitys_language_is_spoken(
-    on_slack: SlackStage,
-) -> None:
-    slack = on_slack.slack
-    async with on_slack.process():
+        # Without a person's locale the community's language is spoken.
         await (await slack.slash("olga", "/debate settings language=tr")).said("Changed")
         slack.rules.scopes = tuple(one for one in slack.rules.scopes if one != "users:read")
         await (await slack.slash("ben", "/debate list")).said("Burada henüz tartışma yok")

@@ -19,11 +19,10 @@ from adapters.database.database import SqlDatabase
 from adapters.discord import render as discord
 from adapters.models.router import open_models
 from adapters.pictures.png import drawn
-from adapters.site import Site
 from adapters.slack import render as slack
 from adapters.terminal import render as terminal
 from adapters.web import crowd, public
-from adapters.web.application import FAILURES, furnish
+from adapters.web.application import FAILURES
 from adapters.web.public import PublicPages
 from adapters.web.reading import DRAWN
 from bot.app import MainLine
@@ -50,6 +49,7 @@ from engine.values.ports import Permalinks
 from engine.votes.outcome import standing
 from tests.doubles.hall import DEFAULTS
 from tests.doubles.venue import MemoryVenue
+from tests.doubles.wire import serving
 from tests.kit import (
     HANG_SECONDS,
     LATER,
@@ -81,11 +81,9 @@ async def shown(store: Store) -> AsyncIterator[Reader]:
     shows = CommunitySettings(public=tuple(PublicPart))
     await store.communities.change("chat", "club", lambda _: shows, NOW)
     found = values.PublicReader(store, FixedClock(), "test")
-    pages, site = PublicPages(found, Permalinks("https://x.example"), drawn), Site("127.0.0.1", 0)
-    async with site.serving(pages.routes(), furnish):
-        assert site.address is not None
-        host, port = site.address
-        async with ClientSession(f"http://{host}:{port}") as client:
+    pages = PublicPages(found, Permalinks("https://x.example"), drawn)
+    async with serving(pages.routes()) as port:
+        async with ClientSession(f"http://127.0.0.1:{port}") as client:
             yield Reader(client)
         pages.end()
 
@@ -257,7 +255,8 @@ async def test_pages_say_that_the_database_is_away(
             assert "secret.example" not in seen.text
 
 
-HIDDEN = ("birch", "near-canary", "/srv/canary", "4242424242", "canary.internal")
+CHANNEL = "4242424242"
+HIDDEN = ("birch", "near-canary", "/srv/canary", CHANNEL, "canary.internal")
 AWAY = ModelError(
     "Backend “near-canary” could not be reached at http://canary.internal (model “birch”).",
     model="near-canary/birch",
@@ -280,36 +279,19 @@ WAITS = [
 
 @pytest.mark.each_case
 @pytest.mark.parametrize(("status", "reason", "cause"), WAITS)
-async def test_what_a_debate_waits_for_names_nothing_to_strangers(
+async def test_what_a_debate_waits_for_names_nothing_on_pages_cards_commands_nor_in_logs(
     store: Store, status: Status, reason: str, cause: Cause | None
 ) -> None:
-    """A vote that follows is gold only while no model is named."""
-    running = await run(store, new_debate(community="club"))
-    await store.debates.advance(running.lease, running.id, status, reason, cause=cause)
-    debate = await running.get()
-    async with shown(store) as reader:
-        key = await store.communities.page("chat", "club")
-        page = await reader.see(f"/d/{debate.id.lower()}")
-        listed = await reader.see(f"/c/{key}/debates")
-    assert page.status == 200
-    said = f"{page.text}{listed.text}{page.headers}"
-    assert [word for word in HIDDEN if word in said] == []
-    chats = why(debate)
-    assert [word for word in (*HIDDEN[:3], HIDDEN[4]) if word in chats] == []
-    assert bool(chats) == ('<span dir="auto">' in page.text)
-
-
-@pytest.mark.each_case
-@pytest.mark.parametrize(("status", "reason", "cause"), WAITS)
-async def test_what_a_debate_waits_for_names_nothing_on_cards_and_to_commands_nor_in_logs(
-    store: Store, status: Status, reason: str, cause: Cause | None
-) -> None:
-    """Its own chat may read which of its channels, and no more than a page of what else."""
+    """A vote that follows is gold only while no model is named; its chat may know its channels."""
     running = await run(store, new_debate(community="club"))
     await store.debates.advance(running.lease, running.id, status, reason, cause=cause)
     debate = await running.get()
     line = MainLine(store, open_models({}), load_prompts(), [MemoryVenue()])
     asking = Requester(platform="chat", community="club", place="lobby", user="user-1")
+    async with shown(store) as reader:
+        key = await store.communities.page("chat", "club")
+        page = await reader.see(f"/d/{debate.id.lower()}")
+        listed = await reader.see(f"/c/{key}/debates")
     with capture_logs() as logs:
         progress = await Board(MemoryVenue(), store, FixedClock())._progress(debate)
         card = announcement(progress=progress)
@@ -318,11 +300,13 @@ async def test_what_a_debate_waits_for_names_nothing_on_cards_and_to_commands_no
             await Commands(line.service, store, DEFAULTS, "1").run(asking, parse_command(words))
             for words in (f"status {debate.code}", f"result {debate.code}", "list")
         ]
-    shown = f"{rendered}{terminal.plain(card, 'K7F2·1')}"
+    assert page.status == 200
+    assert bool(why(debate)) == ('<span dir="auto">' in page.text)
+    for said in (f"{page.text}{listed.text}{page.headers}", str(logs)):
+        assert [word for word in HIDDEN if word in said] == []
+    cards = f"{rendered}{terminal.plain(card, 'K7F2·1')}"
     told = "".join(map(to_markdown, answers))
     assert why(debate) in told
-    assert progress.reason in shown
-    secret = [word for word in HIDDEN if word != "4242424242"]
-    for said in (shown, told, str(answers)):
-        assert [word for word in secret if word in said] == []
-    assert [word for word in HIDDEN if word in str(logs)] == []
+    assert progress.reason in cards
+    for said in (cards, told, str(answers)):
+        assert [word for word in HIDDEN if word in said and word != CHANNEL] == []

@@ -40,6 +40,13 @@ def contents(out: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder with an export of all."""
+    write(tmp_path / "out")
+    return tmp_path / "out"
+
+
+@pytest.fixture
 async def hub(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> AsyncIterator[Hub]:
@@ -62,10 +69,8 @@ async def push(folder: Path, *, repo: str = REPO, private: bool = False, on: str
 
 
 async def test_an_export_is_there_as_it_was_written_and_its_next_one_replaces_it(
-    hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    hub: Hub, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "out"
-    await asyncio.to_thread(write, out)
     await push(out, private=True)
     assert hub.files(REPO) == await asyncio.to_thread(contents, out)
     assert hub.private[REPO]
@@ -81,9 +86,7 @@ async def test_an_export_is_there_as_it_was_written_and_its_next_one_replaces_it
     assert set(hub.branches[REPO]) == {"main", "v2"}
 
 
-async def test_what_was_cut_off_goes_on_where_it_was(hub: Hub, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    await asyncio.to_thread(write, out)
+async def test_what_was_cut_off_goes_on_where_it_was(hub: Hub, out: Path) -> None:
     hub.script["/upload/"] = [200, 200, *["cut"] * 60]
     with pytest.raises(ExportError, match="connection to the hub was lost; run the same command"):
         await push(out)
@@ -100,9 +103,7 @@ async def test_what_was_cut_off_goes_on_where_it_was(hub: Hub, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("place", ["/preupload/", "/batch", "/upload/", "/repos/create"])
-async def test_a_limited_rate_is_waited_for_then_said(hub: Hub, tmp_path: Path, place: str) -> None:
-    out = tmp_path / "out"
-    await asyncio.to_thread(write, out, 1)
+async def test_a_limited_rate_is_waited_for_then_said(hub: Hub, out: Path, place: str) -> None:
     hub.script[place] = [429] * 100
     with pytest.raises(ExportError, match="limits how often it is asked") as raised:
         await push(out)
@@ -114,10 +115,8 @@ async def test_a_limited_rate_is_waited_for_then_said(hub: Hub, tmp_path: Path, 
 
 
 async def test_a_token_without_rights_is_told_so(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "out"
-    await asyncio.to_thread(write, out, 1)
     with pytest.raises(UsageError, match="may not write to bob/debates"):
         await push(out, repo="bob/debates")
     monkeypatch.setenv("HF_TOKEN", "hf_CANARYwrong")
@@ -129,15 +128,14 @@ async def test_a_token_without_rights_is_told_so(
 
 
 async def test_nothing_but_an_unchanged_export_leaves_and_none_becomes_public_by_mistake(
-    hub: Hub, tmp_path: Path
+    hub: Hub, out: Path
 ) -> None:
-    out = tmp_path / "out"
-    await asyncio.to_thread(write, out, 1)
     with pytest.raises(UsageError, match="no export of Rostrum"):
-        await push(tmp_path)
-    await asyncio.to_thread(write, tmp_path / "empty", 1, ("guesses",))
+        await push(out.parent)
+    empty = out.with_name("empty")
+    await asyncio.to_thread(write, empty, 1, ("guesses",))
     with pytest.raises(UsageError, match="nothing to publish"):
-        await push(tmp_path / "empty")
+        await push(empty)
     await push(out)
     with pytest.raises(UsageError, match="is public; make it private"):
         await push(out, private=True)
@@ -152,12 +150,10 @@ async def test_nothing_but_an_unchanged_export_leaves_and_none_becomes_public_by
 
 
 async def test_chunked_uploads_of_small_files_are_published_and_skipped_too(
-    hub: Hub, tmp_path: Path
+    hub: Hub, out: Path
 ) -> None:
     """The way that is taken where a hub has Xet: commits in parts."""
     hub.large, hub.xet = 1_000_000_000, hub.origin
-    out = tmp_path / "out"
-    await asyncio.to_thread(write, out)
     hub.script["/commit/"] = ["cut", 503]
     await push(out)
     assert hub.files(REPO) == await asyncio.to_thread(contents, out)
@@ -176,7 +172,7 @@ async def test_chunked_uploads_of_small_files_are_published_and_skipped_too(
 )
 async def test_what_hf_xet_raises_is_said_without_its_addresses(
     hub: Hub,
-    tmp_path: Path,
+    out: Path,
     monkeypatch: pytest.MonkeyPatch,
     raised: type[Exception],
     said: str,
@@ -188,18 +184,14 @@ async def test_what_hf_xet_raises_is_said_without_its_addresses(
 
     hub.xet = hub.origin
     monkeypatch.setattr("huggingface_hub.HfApi.upload_folder", fail)
-    out = tmp_path / "out"
-    await asyncio.to_thread(write, out, 1)
     with pytest.raises((ExportError, UsageError), match=said) as found:
         await push(out)
     assert SIGNATURE not in str(found.value)
 
 
 async def test_an_answer_of_the_hub_that_does_not_end_is_not_read(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "out"
-    await asyncio.to_thread(write, out)
     monkeypatch.setattr("adapters.hub.push.MOST_BYTES", 10)
     with pytest.raises(ExportError, match="connection to the hub was lost"):
         await push(out)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from bot.app import App
 from engine.values.judging import Question
 from tests.doubles.model_server import ModelServer, status
-from tests.kit import HANG_SECONDS, until
+from tests.kit import until, until_asked, until_true
 from tests.scenario.chat_stage import Chat, close, said
 from tests.scenario.discord_stage import voting
 from tests.scenario.test_moderation import guard
@@ -20,12 +18,8 @@ TITLE = "Questions from the audience"
 
 async def opened(app: App) -> None:
     """Wait until the audience may ask."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while not await app.store.debates.recent(limit=1):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-        (debate,) = await app.store.debates.recent(limit=1)
-        while not await app.store.votes.targets(debate.id, Question.SUPPORT):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    (debate,) = await until_asked(lambda: app.store.debates.recent(limit=1), bool)
+    await until_true(lambda: app.store.votes.targets(debate.id, Question.SUPPORT))
 
 
 async def end_time(app: App) -> None:

@@ -13,8 +13,6 @@ import pytest
 from aiohttp import ClientSession
 
 from adapters.database.database import SqlDatabase
-from adapters.site import Site
-from adapters.web.application import furnish
 from adapters.web.reading import ReadingPages
 from bot.record.filters import ExportChoices, run_export
 from bot.record.pages import export_pages, write_pages
@@ -24,15 +22,14 @@ from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.values.errors import UsageError
 from tests.doubles.whole_debate import hold_whole
+from tests.doubles.wire import serving
 
 
 @asynccontextmanager
 async def reading(library: Library, *, live: bool = True) -> AsyncIterator[ClientSession]:
-    site, pages = Site("127.0.0.1", 0), ReadingPages(library, live=live)
-    async with site.serving(pages.routes(), furnish):
-        assert site.address is not None
-        host, port = site.address
-        async with ClientSession(f"http://{host}:{port}") as client:
+    pages = ReadingPages(library, live=live)
+    async with serving(pages.routes()) as port:
+        async with ClientSession(f"http://127.0.0.1:{port}") as client:
             yield client
         pages.end()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from engine.values.messages import Announcement, Reveal
 from tests.doubles import model_server as acts
 from tests.doubles.hall import DEFAULTS as OFFLINE, QUICK, Hall
 from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue
-from tests.kit import HANG_SECONDS
+from tests.kit import until
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SWIFT, Running, Stage
 
 DEAR = Price(usd_in=0, usd_out=100)  # with 900 tokens written a call costs 0.09 USD, at most 0.1
@@ -62,9 +61,7 @@ async def test_a_closed_debate_whose_reveal_was_never_posted_can_be_resumed(hall
         await session.voting(debate_id)
         hall.venue.misbehave("edit", Fault(delay=30))
         closed = await session.service.close_vote(debate_id)
-        async with asyncio.timeout(HANG_SECONDS):
-            while hall.venue.seen[-1].method != "edit":  # noqa: ASYNC110 - it notifies no one
-                await asyncio.sleep(0.005)
+        await until(lambda: hall.venue.seen[-1].method == "edit")  # it notifies no one
     assert closed.status is Status.CLOSED
     assert "Reveal: " not in hall.venue.said()
     hall.venue.misbehave("edit", Fault(delay=0.3))

@@ -6,13 +6,14 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from bot.app import App
+from engine.chat.context import Requester
+from engine.chat.invocation import Invocation, RemarkArguments
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import GUESSES, VOTES
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.values.debate import Debate
+from engine.values.errors import UsageError
 from engine.values.judging import Question
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage
@@ -20,6 +21,7 @@ from tests.kit import HANG_SECONDS, record_of
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, said, vote
 from tests.scenario.discord_stage import DiscordStage, known, until, voting
 from tests.scenario.slack_stage import SlackStage
+from tests.scenario.test_suggested_topics import change
 
 MODELS = "rehearsal/maple, rehearsal/willow, rehearsal/cedar, rehearsal/CANARYMODEL"
 MENU = tuple(MODELS.split(", "))
@@ -30,7 +32,7 @@ async def say_why(chat: Chat, user: str, ballot: str, code: str) -> Private:
     if isinstance(chat, OnDiscord):
         asked = await chat.discord.press(user, ballot, f"rostrum:remark:{code}").finished()
         assert asked.ephemeral
-        return _on_discord(asked.text, asked.messages[0])
+        return Private(asked.text, {}, asked.messages[0])
     shown = await chat.slack.press(user, ballot, "Say why")
     await until(lambda: shown.messages)  # beside it, one who just voted is offered the same
     return Private(shown.messages[-1].text, {}, shown.messages[-1])
@@ -44,15 +46,11 @@ async def tap(
         values = [value] if value else None
         asked = await chat.discord.press(user, below.message, id, values=values).finished(seconds)
         assert asked.messages[0].id == below.message.id
-        return _on_discord(asked.text, asked.messages[0])
+        return Private(asked.text, {}, asked.messages[0])
     chosen = await chat.slack.choose(user, below.message, id, value)
     await until(lambda: chosen.messages, seconds)
     assert chosen.messages == [below.message]
     return Private(below.message.text, {}, below.message)
-
-
-def _on_discord(text: str, message: Any) -> Private:
-    return Private(text, {}, message)
 
 
 def menus(below: Private) -> dict[str, tuple[str, ...]]:
@@ -75,13 +73,8 @@ async def kept(app: App, debate: Debate) -> DebateRecord:
     return await record_of(app.store, debate.id)
 
 
-@pytest.fixture
-def settings() -> dict[str, Any]:
-    return {"models": MODELS}
-
-
-async def test_voters_say_why_and_guess_in_private(chat: Chat, settings: dict[str, Any]) -> None:
-    chat.stage.settings |= settings
+async def test_voters_say_why_and_guess_in_private(chat: Chat) -> None:
+    chat.stage.settings["models"] = MODELS
     sides = {"model_a": "rehearsal/maple", "model_b": "rehearsal/willow"}
     async with chat.stage.process() as app:
         ballot = await vote(chat, **sides)
@@ -158,30 +151,8 @@ async def text_of(chat: Chat, below: Private) -> str:
     return str(below.message.blocks)
 
 
-async def test_what_was_not_offered_is_refused(chat: Chat) -> None:
-    async with chat.stage.process() as app:
-        ballot = await vote(chat)
-        debate = await voting(app)
-        await chat.react("ben", ballot, "B")
-        await known(app, 1)
-        for asked in (
-            {"question": Question.GUESS, "side": "A", "option": "99"},
-            {"question": Question.GUESS, "side": "A", "option": "-1"},
-            {"question": Question.GUESS, "side": "Z", "option": "0"},
-            {"question": Question.GROUND, "option": "bribe"},
-            {"question": Question.AGAIN, "option": "A"},
-        ):
-            refused = await remark(chat, app, debate, "ben", **asked)
-            assert "not one of the choices" in refused
-        assert len(await app.store.votes.events(debate.id)) == 1
-
-
 async def remark(chat: Chat, app: App, debate: Debate, user: str, **asked: Any) -> str:
     """Send what no button offers, as a forged request would."""
-    from engine.chat.context import Requester
-    from engine.chat.invocation import Invocation, RemarkArguments
-    from engine.values.errors import UsageError
-
     world = chat.discord.world if isinstance(chat, OnDiscord) else chat.slack.world
     person = Requester(
         platform=debate.platform,
@@ -200,10 +171,7 @@ async def remark(chat: Chat, app: App, debate: Debate, user: str, **asked: Any) 
 async def test_a_community_switches_both_off(chat: Chat) -> None:
     async with chat.stage.process() as app:
         for name in ("reasons", "guess"):
-            if isinstance(chat, OnDiscord):
-                await chat.ask("olga", "settings", "Changed", setting=name, value="off")
-            else:
-                await (await chat.slack.slash("olga", f"/debate settings {name}=off")).said("Chan")
+            assert "Changed" in await change(chat, name, "off")
         ballot = await vote(chat)
         debate = await voting(app)
         assert not debate.setup.menu
@@ -272,13 +240,25 @@ async def test_nine_agents_are_guessed_page_by_page(on_discord: DiscordStage) ->
         assert seen == {f"rostrum:guess:{debate.code}/{side}" for side in range(1, 10)}
 
 
-async def test_what_a_kill_interrupts_is_tapped_again(chat: Chat) -> None:
+async def test_what_was_not_offered_is_refused_and_what_a_kill_interrupts_is_tapped_again(
+    chat: Chat,
+) -> None:
     async with chat.stage.process() as app:
         ballot = await vote(chat)
         debate = await voting(app)
         await chat.react("ben", ballot, "A")
         await known(app, 1)
         below = await say_why(chat, "ben", ballot, debate.code)
+        for asked in (
+            {"question": Question.GUESS, "side": "A", "option": "99"},
+            {"question": Question.GUESS, "side": "A", "option": "-1"},
+            {"question": Question.GUESS, "side": "Z", "option": "0"},
+            {"question": Question.GROUND, "option": "bribe"},
+            {"question": Question.AGAIN, "option": "A"},
+        ):
+            refused = await remark(chat, app, debate, "ben", **asked)
+            assert "not one of the choices" in refused
+        assert len(await app.store.votes.events(debate.id)) == 1
     async with chat.stage.process() as app:  # another process, which knows nothing but the id
         below = await tap(chat, "ben", below, f"rostrum:ground:{debate.code}/logic")
         await known(app, 1, Question.GROUND)

@@ -16,35 +16,15 @@ from engine.dataset.people_tables import VOTES
 from engine.store import ExportFilter
 from engine.values.debate import Debate
 from tests.doubles.command import Ended, rostrum
-from tests.kit import HANG_SECONDS, record_of, until
+from tests.kit import record_of, until, until_true
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
 from tests.scenario.discord_stage import voting
-from tests.scenario.test_reveal_in_chats import announced
+from tests.scenario.test_suggested_topics import change
 
 NAMES = ("maple", "willow")
 # Messages in the thread of a classic debate. They were 10 before sides had names and results
 # pictures, and may be 13; Slack posts the picture by itself.
 POSTED = {"Discord": 10, "Slack": 11}
-
-
-async def press(chat: Chat, user: str, card: str, what: str) -> str:
-    """Press a button of a card; return the answer, which this person alone sees."""
-    if isinstance(chat, OnDiscord):
-        rows = chat.discord.world.find_message(card).components
-        (button,) = (b for row in rows for b in row["components"] if b["label"] == what)
-        asked = await chat.discord.press(user, card, button["custom_id"]).finished()
-        assert asked.ephemeral
-        return asked.text
-    return await (await chat.slack.press(user, card, what)).said("")
-
-
-def labels(chat: Chat) -> list[str]:
-    """Return the labels of the newest card's buttons."""
-    if isinstance(chat, OnDiscord):
-        rows = chat.discord.messages()[-1].components
-        return [button["label"] for row in rows for button in row["components"]]
-    rows = chat.stage.root.blocks
-    return [b["text"]["text"] for row in rows if row["type"] == "actions" for b in row["elements"]]
 
 
 async def held(chat: Chat, app: App, number: int) -> str:
@@ -54,9 +34,7 @@ async def held(chat: Chat, app: App, number: int) -> str:
         debates = await app.store.debates.recent()
         return len(debates) == number and debates[0].thread is not None
 
-    async with asyncio.timeout(HANG_SECONDS):
-        while not await begun():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until_true(begun)
     return await chat.ballot()
 
 
@@ -83,12 +61,12 @@ async def test_a_rematch_draws_sides_again_in_secret_and_a_swap_is_no_blind_vote
 ) -> None:
     async with chat.stage.process() as app:
         first, _ = await finish(chat, app, await vote(chat))
-        card = announced(chat)
+        card = chat.announcement
         assert len(chat.thread()) == POSTED[chat.title]
-        assert labels(chat) == ["Why?", "Details", "Rematch", "Swap sides"]
+        assert list(chat.buttons(card)) == ["Why?", "Details", "Rematch", "Swap sides"]
         # Of two presses at once, one starts it.
         answers = await asyncio.gather(
-            press(chat, "cleo", card, "Rematch"), press(chat, "olga", card, "Rematch")
+            chat.push("cleo", card, "Rematch"), chat.push("olga", card, "Rematch")
         )
         assert sum("starts now" in said for said in answers) == 1, answers
         assert sum("A rematch is already under way" in said for said in answers) == 1
@@ -109,7 +87,7 @@ async def test_a_rematch_draws_sides_again_in_secret_and_a_swap_is_no_blind_vote
         assert re.search(r"People: \*\*🔵 A\*\* \(1–0\)", reveal)
         assert "Rematch of" in chat.card
         # Everyone can know who is who after a swap of the first one's sides.
-        await press(chat, "cleo", card, "Swap sides")
+        await chat.push("cleo", card, "Swap sides")
         ballot = await held(chat, app, 3)
         assert "Swapped sides: " in chat.card
         assert not [name for name in NAMES if name in chat.card + str(chat.thread())]
@@ -136,17 +114,11 @@ async def test_what_cannot_be_repeated_says_why(chat: Chat) -> None:
         if not isinstance(chat, OnDiscord):
             await chat.ask("ada", "rematch", "has no result yet", debate=debate.code)
         await finish(chat, app, ballot)
-        await chat.ask("olga", "settings", "models", **_models(chat))
-        said = await press(chat, "ada", announced(chat), "Rematch")
+        await change(chat, "models", "rehearsal/willow")
+        said = await chat.push("ada", chat.announcement, "Rematch")
         assert "rehearsal/maple cannot debate here any more" in said
         assert "the command models lists them" in said
         assert len(await app.store.debates.recent()) == 1
-
-
-def _models(chat: Chat) -> dict[str, str]:
-    if isinstance(chat, OnDiscord):
-        return {"setting": "models", "value": "rehearsal/willow"}
-    return {"models": "rehearsal/willow"}
 
 
 @pytest.mark.slow

@@ -47,34 +47,6 @@ def tags_of(html: str) -> list[tuple[str, dict[str, str | None]]]:
     return tags.found
 
 
-async def test_a_revealed_debate_is_written_whole(line: Running) -> None:
-    debate = await line.hold(conditions="Consider only breakfast.")
-    page = await read_page(line.store, debate)
-    for text in (write_markdown(page), write_html(page)):
-        plain = text.replace("\\", "")
-        for told in (
-            "Tea beats coffee",
-            "Consider only breakfast.",
-            "A · opening",
-            "B · closing",
-            "Maintains its position.",
-            "near/ana",
-            "near/ben",
-            "Jury: ",
-            "People:",
-            "near/j1",
-            "logic",
-            "Both were heard.",
-            SUMMARY,
-            "15 model calls",
-            "$",
-        ):
-            assert told in plain, told
-        assert plain.count("500 words") == 6
-    assert len(page.turns) == 8
-    assert page.sealed == ""
-
-
 @pytest.mark.each_case
 @pytest.mark.parametrize("status", [Status.VOTING, Status.RUNNING, Status.PARTIAL])
 def test_before_the_reveal_no_model_and_no_result_is_in_it(status: Status) -> None:
@@ -158,10 +130,3 @@ def test_what_a_quotation_shows_is_what_was_written() -> None:
 def test_it_reads_from_the_right_where_its_language_does() -> None:
     page = lay_out(make_debate(language="ar"), [], None)
     assert '<html lang="ar" dir="rtl">' in write_html(page)
-
-
-def test_a_page_fits_a_phone_and_a_sheet_of_paper() -> None:
-    html = write_html(hostile_page())
-    assert 'name="viewport" content="width=device-width, initial-scale=1"' in html
-    assert "@media print" in html
-    assert "overflow-wrap: anywhere" in html

@@ -23,7 +23,7 @@ from engine.values.ports import utc_now
 from tests.doubles.command import rostrum
 from tests.doubles.databases import select, traces
 from tests.doubles.hall import DEFAULTS, Hall
-from tests.kit import HANG_SECONDS, NOW, new_debate, run
+from tests.kit import NOW, new_debate, run, until
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_erasing import ask
 from tests.scenario.test_privacy import ANN, BOB, voted
@@ -100,20 +100,17 @@ def test_both_of_a_pair_are_deleted_at_once(office: Path) -> None:
     assert holding(office, "Tea or coffee") == set()
 
 
-def test_nothing_is_deleted_without_a_yes(office: Path) -> None:
+def test_nothing_is_deleted_without_a_yes_or_while_a_terminal_left_its_vote_open(
+    office: Path,
+) -> None:
     [code] = codes(office, "Cats")
     sentence = rostrum(office, "delete", code).failed(2)
     assert sentence.endswith("Nothing was done: add --yes to skip the question.")
     assert ask(office, "delete", code, typed="no\n").code == 1
     assert codes(office, "Cats") == [code]
-
-
-def test_a_vote_that_a_terminal_left_open_is_ended_there(office: Path) -> None:
-    [code] = codes(office, "Cats")
+    voting = "UPDATE debates SET status = 'voting' WHERE lower(id) LIKE ?"
     with closing(sqlite3.connect(office / "rostrum.db")) as database, database:
-        database.execute(
-            "UPDATE debates SET status = 'voting' WHERE lower(id) LIKE ?", [f"%{code}"]
-        )
+        database.execute(voting, [f"%{code}"])
     for command in (["delete", code, "--yes"], ["cancel", code], ["resume", code]):
         assert f"with rostrum debate --resume {code}." in rostrum(office, *command).failed(2)
 
@@ -166,9 +163,8 @@ async def keeping(hall: Hall, *gone: str, **days: float) -> None:
     settings = Settings(
         database_url=SecretStr(hall.url), retention=RetentionSettings.model_validate(days)
     )
-    async with serving(settings), asyncio.timeout(HANG_SECONDS):
-        while traces(hall.url, *gone):  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+    async with serving(settings):
+        await until(lambda: not traces(hall.url, *gone))
 
 
 async def closed(hall: Hall, *users: str) -> str:
@@ -193,6 +189,9 @@ async def test_prompts_are_deleted_and_the_export_is_the_same_but_for_them(hall:
     rows = select(hall.url, "SELECT request FROM calls WHERE step LIKE 'jury/%'")
     prompt = max((row[0] for row in rows), key=len)
     part = prompt[-400:-300]
+    async with serving(Settings(database_url=SecretStr(hall.url))) as app:
+        await asyncio.sleep(0.2)  # with nothing set everything is kept
+        assert (await app.store.debates.get(debate_id)).pruned_at is None
     assert traces(hall.url, part)
     before = await tables(hall.url, debate_id)
     await keeping(hall, part, prompts_days=MOMENT)
@@ -249,14 +248,6 @@ async def pruned(url: str) -> None:
     for debate_id in await store.retention.outdated(now, 9, pruned=False):
         assert await store.retention.prune(debate_id, now)
     await database.close()
-
-
-async def test_with_nothing_set_everything_is_kept(hall: Hall) -> None:
-    debate_id = await closed(hall, ANN)
-    settings = Settings(database_url=SecretStr(hall.url))
-    async with serving(settings) as app:
-        await asyncio.sleep(0.2)
-        assert (await app.store.debates.get(debate_id)).pruned_at is None
 
 
 def test_check_says_what_is_deleted_by_age(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
@@ -24,7 +23,7 @@ from engine.fleet.leases import LeaseManager, Notifier
 from engine.formats import FORMATS
 from engine.run.judging import judge_again
 from engine.store import ExportFilter
-from engine.values.debate import RETRIEVAL, Debate, Model, Retrieval, Status
+from engine.values.debate import RETRIEVAL, Model, Retrieval, Status
 from engine.values.errors import SettingsError
 from engine.values.sources import SourceFile
 from tests.doubles import model_server as acts
@@ -34,13 +33,13 @@ from tests.kit import until
 from tests.scenario.conftest import (
     DEFAULTS,
     NO_CAPS,
-    Running,
     Stage,
     asked,
     in_thread,
     play,
     prompt,
 )
+from tests.scenario.test_export import table
 from tests.scenario.test_format_debates import OPTIONS, SHORT
 
 PLAN = Retrieval(
@@ -82,11 +81,6 @@ def spoken(stage: Stage) -> list[Body]:
     return [body for body in stage.turns_asked if "search engine" not in prompt(body)]
 
 
-def rows_of(out: Path, table: str) -> list[dict[str, Any]]:
-    files = sorted(out.glob(f"data/{table}/*.jsonl"))
-    return [orjson.loads(row) for file in files for row in file.read_bytes().splitlines()]
-
-
 async def test_each_side_searches_as_often_and_all_read_what_was_found(
     stage: Stage, search: SearchServer, tmp_path: Path
 ) -> None:
@@ -114,8 +108,11 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
         assert "A third result" not in read
         for body in stage.jurors_asked:
             assert "> Source 2: Tea study" in prompt(body)
+        turns = await line.store.journal.turns(debate.id)
+        found = {(one.source, one.found_in) for turn in turns for one in turn.quotations}
+        assert found == {(1, 2), (2, None)}
         await export(line.store, tmp_path / "out", ExportFilter(), None, version="1")
-        rows = rows_of(tmp_path / "out", "sources")
+        rows = table(tmp_path / "out", "sources")
         assert [(row["number"], row["side"], row["query"]) for row in rows] == [
             (1, None, None), (2, "A", "first of ana"), (3, "A", "first of ana"),
             (4, "B", "first of ben"), (5, "A", "second of ana"), (6, "B", "second of ben"),
@@ -128,16 +125,6 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
     assert "**🔵 A** looked up “first of [name]”: Source 2: Tea study" in looked
     assert told.index(looked) < min(at for at, body in enumerate(told) if "opening" in body)
     assert KEY not in str(stage.server.requests) + "".join(told)
-
-
-async def test_quotations_of_what_was_found_are_checked(stage: Stage, search: SearchServer) -> None:
-    async with stage.process() as line:
-        debate = await line.hold(SEARCHING)
-        turns = await line.store.journal.turns(debate.id)
-        assert {(one.source, one.found_in) for turn in turns for one in turn.quotations} == {
-            (1, 1),
-            (2, None),
-        }
 
 
 async def test_a_resumed_debate_searches_no_more(stage: Stage, search: SearchServer) -> None:
@@ -266,13 +253,6 @@ async def test_in_every_format_each_side_searches_and_the_estimate_counts_it(
     assert len(kept["sources"]) == PLAN.results * len(search.asked)  # type: ignore[arg-type]
     used = sum(call.reply.usage.tokens_in or 0 for call in record.calls if call.reply)
     assert 0.75 < started.estimate.tokens_in / used < 1.5
-
-
-async def test_nothing_is_looked_up_without_a_setting(line: Running, stage: Stage) -> None:
-    debate: Debate = await line.hold()
-    assert debate.setup.retrieval is None
-    assert "retrieval" not in debate.setup.model_dump_json()
-    assert not [body for body in stage.server.requests if "search engine" in prompt(body)]
 
 
 def test_the_settings_make_a_plan_and_the_key_is_a_secret() -> None:

@@ -12,24 +12,13 @@ from tests.scenario.discord_stage import known, voting
 NUMBERS = re.compile(r"\d%|ballot|reading|\bread (A|B)\b|USD|\$\d|model calls|not independent:")
 
 
-async def pressed(chat: Chat, user: str, message: str, what: str) -> str:
-    """Press a button below a result; return the answer, which this person alone sees."""
-    if isinstance(chat, OnDiscord):
-        (code,) = {one.rpartition(":")[2] for one in _ids(chat, message)}
-        asked = await chat.discord.press(user, message, f"rostrum:{what}:{code}").finished()
-        assert asked.ephemeral
-        return asked.text
-    label = {"why": "Why?", "details": "Details"}[what]
-    return await (await chat.slack.press(user, message, label)).said("")
-
-
 async def pictured(chat: Chat, user: str, ask: str, name: str, says: str) -> None:
     """Ask for something in private: Discord shows a picture of it, Slack can show none there."""
     if not isinstance(chat, OnDiscord):
         return
-    (code,) = {one.rpartition(":")[2] for one in _ids(chat, announced(chat))}
     if ask == "why":
-        asked = chat.discord.press(user, announced(chat), f"rostrum:why:{code}")
+        card = chat.announcement
+        asked = chat.discord.press(user, card, chat.buttons(card)["Why?"])
     else:
         asked = chat.discord.slash(user, f"debate {ask}")
     shown = (await asked.finished()).answer
@@ -38,18 +27,6 @@ async def pictured(chat: Chat, user: str, ask: str, name: str, says: str) -> Non
     assert picture.filename == name
     assert picture.data.startswith(b"\x89PNG")
     assert says in (picture.description or "")
-
-
-def announced(chat: Chat) -> str:
-    """Return the newest announcement."""
-    if isinstance(chat, OnDiscord):
-        return chat.discord.messages()[-1].id
-    return chat.slack.messages()[-1].ts
-
-
-def _ids(chat: OnDiscord, message: str) -> list[str]:
-    found = chat.discord.world.find_message(message)
-    return [one["custom_id"] for row in found.components for one in row["components"]]
 
 
 async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Chat) -> None:
@@ -69,13 +46,13 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         for said_why in ("**Why the jury decided so:** ", "- Best point of **🔵 A**: "):
             assert any(line.startswith(said_why) for line in lines), said_why
         assert not NUMBERS.search(reveal)
-        why = await pressed(chat, "cleo", message, "why")
+        why = await chat.push("cleo", message, "Why?")
         assert re.search(r"- `\w+/\S+` for \*\*.+\*\*: ", why)
         assert "**Mean marks:**" in why
         assert re.search(r"logic: 🔵 A \d\.\d · 🔴 B \d\.\d", why)
         assert re.search(r"(?m)^\W*🔵 A–🔴 B: logic \d+(\.\d)?–\d+(\.\d)?, ", why)
         assert not NUMBERS.search(why)
-        details = await pressed(chat, "cleo", message, "details")
+        details = await chat.push("cleo", message, "Details")
         for number in ("**People:** 🔵 A 1", "readings counted", "(read ", "model calls"):
             assert number in details
         # The command tells all of it at once.
@@ -93,7 +70,7 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         assert any(line.startswith("**Why the jury decided so:** ") for line in card)
         assert " min ·" not in chat.card
         assert not NUMBERS.search(chat.card)
-        assert "**Mean marks:**" in await pressed(chat, "cleo", announced(chat), "why")
+        assert "**Mean marks:**" in await chat.push("cleo", chat.announcement, "Why?")
         files = None if isinstance(chat, OnDiscord) else len(chat.slack.world.files)
         await pictured(chat, "cleo", "why", "marks.png", "The jury's mean marks. logic: A ")
         assert "revealed debate here" in await chat.ask("ben", "me")

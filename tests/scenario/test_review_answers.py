@@ -66,6 +66,12 @@ async def test_what_is_answered_is_kept_apart_and_offered_no_more(hall: Hall) ->
         assert "they change no result" in said
         assert await offered(session, ANN) == []
         assert await offered(session, BOB) == [debate.code]
+        assert f"`{debate.code}`" in await say(session, BOB, f"review {debate.code}")
+        with pytest.raises(UsageError, match="choose from A, B, tie, weak, or none to withdraw"):
+            await say(session, BOB, f"review {debate.code} C")
+        assert await offered(session, STRANGER) == []
+        with pytest.raises(NotFoundError):
+            await say(session, STRANGER, f"review {debate.code} A")
         assert "you have answered them all" in await say(session, ANN, "review")
         assert await answers(session, debate) == ["B"]
         result = await say(session, ANN, f"result {debate.code}")
@@ -103,7 +109,9 @@ async def test_a_reaction_below_the_reveal_and_an_answer_here_are_one_persons(ha
         assert await answers(session, debate) == ["B"]
 
 
-async def test_nothing_is_offered_or_taken_before_the_reveal(hall: Hall) -> None:
+async def test_nothing_is_offered_or_taken_before_the_reveal_or_of_a_lost_thread(
+    hall: Hall,
+) -> None:
     async with hall.open() as session:
         debate = await session.voting(await session.start())
         assert await offered(session, ANN) == []
@@ -111,22 +119,9 @@ async def test_nothing_is_offered_or_taken_before_the_reveal(hall: Hall) -> None
             with pytest.raises(UsageError, match="is not revealed yet; vote on it in its thread"):
                 await say(session, ANN, text)
         assert await session.store.votes.events(debate.id) == ()
-
-
-async def test_another_communitys_debates_are_unknown(hall: Hall) -> None:
-    async with hall.open() as session:
-        debate = await held(session)
-        assert await offered(session, STRANGER) == []
-        with pytest.raises(NotFoundError):
-            await say(session, STRANGER, f"review {debate.code} A")
-
-
-async def test_what_cannot_be_answered_is_said(hall: Hall) -> None:
-    async with hall.open() as session:
-        debate = await held(session)
-        with pytest.raises(UsageError, match="choose from A, B, tie, weak, or none to withdraw"):
-            await say(session, ANN, f"review {debate.code} C")
-        assert f"`{debate.code}`" in await say(session, BOB, f"review {debate.code}")
+        await hall.venue.delete_thread(debate.thread or "")
+        await session.ended(debate.id)
+        assert await offered(session, ANN) == []
 
 
 async def test_of_the_forgotten_no_answer_is_kept(hall: Hall) -> None:
@@ -139,15 +134,6 @@ async def test_of_the_forgotten_no_answer_is_kept(hall: Hall) -> None:
         with pytest.raises(NotAllowedError):  # a debate from before: it may have counted already
             await say(session, ANN, f"review {debate.code} B")
         assert await answers(session, debate) == []
-
-
-async def test_a_lost_thread_is_not_offered(hall: Hall) -> None:
-    async with hall.open() as session:
-        debate_id = await session.start()
-        debate = await session.voting(debate_id)
-        await hall.venue.delete_thread(debate.thread or "")
-        await session.ended(debate_id)
-        assert await offered(session, ANN) == []
 
 
 # --- votes that come too soon --------------------------------------------------------------

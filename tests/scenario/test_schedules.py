@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -16,7 +15,7 @@ from engine.values.debate import Status
 from engine.values.options import Options
 from engine.values.topics import built_in_topics
 from tests.doubles.model_server import ModelServer
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.conftest import DEFAULTS, Shifted, Stage
 from tests.scenario.test_leagues import begun
@@ -31,12 +30,10 @@ STANCED = next(one for one in built_in_topics() if "companions" in one.stance_a)
 async def schedule(chat: Chat, user: str, when: str = "", expected: str = "", **more: str) -> str:
     """Give the command as each platform has it; `more` are a topic and options."""
     if isinstance(chat, OnDiscord):
-        given = {"when": when} if when else {}
-        topic = {"topic": more.pop("topic")} if "topic" in more else {}
-        options = " ".join(f"{name}={value}" for name, value in more.items())
-        return await chat.ask(
-            user, "schedule", expected, **given, **topic, **({"more": options} if options else {})
-        )
+        given = {"when": when, "topic": more.pop("topic", "")}
+        given["more"] = " ".join(f"{name}={value}" for name, value in more.items())
+        filled = {name: value for name, value in given.items() if value}
+        return await chat.ask(user, "schedule", expected, **filled)
     topic_text = f' "{more.pop("topic")}"' if "topic" in more else ""
     options = "".join(f" {name}={value}" for name, value in more.items())
     said = f' "{when}"' if when else ""
@@ -55,12 +52,6 @@ def skipped(chat: Chat) -> list[str]:
     else:
         posted = [f"{m.text}\n{m.blocks}" for m in chat.slack.messages() if not m.thread_ts]
     return [text for text in posted if "was skipped" in text]
-
-
-async def wait(done: Callable[[], object]) -> None:
-    async with asyncio.timeout(HANG_SECONDS):
-        while not done():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
 
 
 async def passed(app: App, clock: Shifted) -> str | None:
@@ -121,13 +112,13 @@ async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_sai
         for _ in range(2):  # the list is empty again, which is said once
             clock.skip(days=1)
             assert await passed(app, clock) == EMPTY
-        await wait(lambda: len(skipped(chat)) == 2)
+        await until(lambda: len(skipped(chat)) == 2)
         await suggest(app, clock, "Parks beat malls")
     # An outage over three times holds none of them, and says so once.
     clock.skip(days=3.5)
     async with chat.stage.process() as app:
         assert await passed(app, clock) == AWAY
-        await wait(lambda: len(skipped(chat)) == 3)
+        await until(lambda: len(skipped(chat)) == 3)
         assert AWAY in skipped(chat)[2]
         assert len(await app.store.debates.recent()) == 1
         clock.skip(days=0.5)
@@ -202,16 +193,13 @@ async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_comm
         assert (debate.request.length, debate.request.confidence) == ("short", True)
         assert debate.request.topic == "Tea beats coffee"
         await close(chat, app)
-        if isinstance(chat, OnDiscord):
-            await chat.ask("olga", "settings", "max_live", setting="max_live", value="0")
-        else:
-            await chat.ask("olga", "settings max_live=0", "max_live")
+        await change(chat, "max_live", "0")
         clock.skip(days=1)
         await asyncio.sleep(0.3)
         assert skipped(chat) == []  # it may still begin within the hour
         clock.skip(hours=1.1)
         assert await passed(app, clock) == OVER_LIMIT
-        await wait(lambda: skipped(chat))
+        await until(lambda: skipped(chat))
         assert OVER_LIMIT in skipped(chat)[0]
         (debate,) = await app.store.debates.recent()
         assert debate.status is Status.CLOSED
@@ -240,7 +228,9 @@ async def test_a_lost_permission_is_told_to_managers_and_ends_nothing(
         assert await passed(app, clock) == NO_PLACE
         if isinstance(chat, OnDiscord):
             owner = chat.discord.world.direct(chat.discord.users["olga"].id)
-            await wait(lambda: NO_PLACE in str([m.embeds for m in chat.discord.messages(owner.id)]))
+            await until(
+                lambda: NO_PLACE in str([m.embeds for m in chat.discord.messages(owner.id)])
+            )
             chat.discord.allow("send_messages", chat.discord.channel.id)
         else:
             chat.slack.channel.members.add(bot_user)

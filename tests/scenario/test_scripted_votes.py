@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.doubles.model_server import ModelServer
+from tests.scenario.test_export import table
 from tests.scenario.test_terminal_debate import TOPIC, Desk, seated
 
 MODELS = ("--a", "local/ash", "--b", "local/beech", "--jurors", "local/oak", "--quorum", "1")
@@ -27,11 +26,6 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         yield Desk(tmp_path)
 
 
-def rows(desk: Desk, table: str) -> list[dict[str, Any]]:
-    [path] = desk.folder.glob(f"out/data/{table}/*.jsonl")
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 async def held(desk: Desk, *words: str) -> str:
     code, out, err = await asyncio.to_thread(desk.run, *HELD, *words)
     assert (code, err) == (0, "")
@@ -43,11 +37,10 @@ async def voted(desk: Desk, keys: str, *words: str) -> str:
 
     def press() -> str:
         with seated(desk, *HELD, *words) as seat:
-            seat.screen.until_vote()
+            seat.screen.until_keys()
             seat.screen.press(keys)
             seat.screen.until("Exported to out")
-            seat.screen.rest()
-            assert seat.process.wait(20) == 0
+            seat.rest()
         return " ".join(seat.screen.shown.split())
 
     return await asyncio.to_thread(press)
@@ -57,42 +50,33 @@ async def test_votes_given_as_an_option_are_no_labels_of_people(desk: Desk) -> N
     out = " ".join((await held(desk, "--votes", "A=5,B=3")).split())
     assert "count in no figure of people" in out
     assert "as none of these votes was independent" in out
-    votes = {(row["gold"], row["source"], row["reason"]) for row in rows(desk, "votes")}
+    votes = {(row["gold"], row["source"], row["reason"]) for row in table(desk.out, "votes")}
     assert votes == {(False, "script", "scripted")}
-    assert rows(desk, "debates")[0]["human_winner"] is None
+    assert table(desk.out, "debates")[0]["human_winner"] is None
     assert not list(desk.folder.glob("out/data/preference/*"))
 
 
 @pytest.mark.slow
 async def test_answers_given_as_options_are_in_no_figure_of_people(desk: Desk) -> None:
     await held(desk, "--stances", "against>for=3", "--ahead", "A=2", "--votes", "A=1")
-    [debate] = rows(desk, "debates")
+    [debate] = table(desk.out, "debates")
     assert debate["n_persuaded"] == 0
-    assert {row["reason"] for row in rows(desk, "votes")} == {"scripted"}
+    assert {row["reason"] for row in table(desk.out, "votes")} == {"scripted"}
 
 
 async def test_a_show_of_hands_is_as_many_peoples(desk: Desk) -> None:
     out = await held(desk, "--votes", "A=5,B=3", "--show-of-hands")
     assert "in no figure of people" not in " ".join(out.split())
-    assert {(row["gold"], row["source"]) for row in rows(desk, "votes")} == {(True, "person")}
-    assert rows(desk, "debates")[0]["human_winner"] == "A"
+    assert {(row["gold"], row["source"]) for row in table(desk.out, "votes")} == {(True, "person")}
+    assert table(desk.out, "debates")[0]["human_winner"] == "A"
 
 
 @pytest.mark.slow
 async def test_one_key_is_a_persons_vote_and_several_of_one_keyboard_are_not(desk: Desk) -> None:
     shown = await voted(desk, "a\n")
     assert "one keyboard" not in shown
-    assert [(row["gold"], row["source"]) for row in rows(desk, "votes")] == [(True, "person")]
+    assert [(row["gold"], row["source"]) for row in table(desk.out, "votes")] == [(True, "person")]
     shown = await voted(desk, "aaaaa\n")
     assert "More than one vote came from this keyboard" in shown
-    assert {row["gold"] for row in rows(desk, "votes")} == {False}
-    assert len(rows(desk, "votes")) == 5
-
-
-@pytest.mark.slow
-async def test_rehearsals_stay_as_they_are(desk: Desk) -> None:
-    models = ("--a", "rehearsal/maple", "--b", "rehearsal/willow", "--jurors", "rehearsal/elm")
-    words = ("debate", TOPIC, *models, "--votes", "A=2,B=1", "--out", "out")
-    code, out, _ = await asyncio.to_thread(desk.run, *words)
-    assert (code, "in no figure of people" in out) == (0, False)
-    assert {(row["gold"], row["source"]) for row in rows(desk, "votes")} == {(True, "person")}
+    assert {row["gold"] for row in table(desk.out, "votes")} == {False}
+    assert len(table(desk.out, "votes")) == 5

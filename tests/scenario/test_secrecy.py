@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
+from typing import Any
 
 import orjson
 import pytest
-import structlog
 from structlog.testing import capture_logs
 
 from engine.values.debate import Model, Status
@@ -66,9 +67,16 @@ def said_before_the_reveal(stage: Stage) -> str:
     return sent.split("Reveal: ")[0] + rendered.split("Reveal: ")[0]
 
 
-async def test_nothing_tells_a_juror_who_debates(hall: Stage) -> None:
+async def test_no_juror_thread_or_log_tells_who_is_who_and_the_record_keeps_what_was_said(
+    hall: Stage,
+) -> None:
     async with hall.process(price=None) as line:
-        debate = await line.hold(DEFAULT)
+        with capture_logs() as logs:
+            started = await line.start(DEFAULT)
+            watching = asyncio.create_task(watch(line, started.debate.id))
+            debate = await line.ended(started.debate.id)
+        statuses, record = await watching, await line.record(debate.id)
+    check_logs(logs, statuses)
     read = read_by_jurors(hall)
     for secret in (*MODELS, *JURORS, "claude", "chatgpt", "rehearsal"):
         assert secret not in read.casefold(), secret
@@ -77,14 +85,19 @@ async def test_nothing_tells_a_juror_who_debates(hall: Stage) -> None:
     for name in debate.setup.names.values():
         assert f"{name} said" in read or f"{name}'s" in read
     assert "must object" in read
-
-
-async def test_jurors_know_nothing_of_one_another(hall: Stage) -> None:
-    async with hall.process(price=None) as line:
-        await line.hold(DEFAULT)
-    assert JUDGED not in read_by_jurors(hall)
-    shared = {body["messages"][0]["content"] for body in hall.jurors_asked}
-    assert len(shared) == 1
+    # Nor does one juror know of another.
+    assert JUDGED not in read
+    assert len({body["messages"][0]["content"] for body in hall.jurors_asked}) == 1
+    before = said_before_the_reveal(hall)
+    assert "must object" in before
+    assert "Vote: " in before
+    for secret in (*MODELS, *JURORS, "near/", "claude", JUDGED.casefold()):
+        assert secret not in before.casefold(), secret
+    after = hall.venue.said().split("Reveal: ")[1]
+    assert "near/zorblax-9" in after
+    assert "near/jurex1-canary" in after
+    assert (record.turns[0].text, record.turns[0].model) == (TELLING, "zorblax-9")
+    assert record.ballots[0].reasons == JUDGED
 
 
 async def test_a_debate_that_is_not_blind_tells_its_jurors_and_nobody_else(hall: Stage) -> None:
@@ -97,37 +110,8 @@ async def test_a_debate_that_is_not_blind_tells_its_jurors_and_nobody_else(hall:
     assert "zorblax" not in said_before_the_reveal(hall).casefold()
 
 
-async def test_nothing_tells_the_thread_who_debates_or_judges_before_the_reveal(
-    hall: Stage,
-) -> None:
-    async with hall.process(price=None) as line:
-        await line.hold(DEFAULT)
-    before = said_before_the_reveal(hall)
-    assert "must object" in before
-    assert "Vote: " in before
-    for secret in (*MODELS, *JURORS, "near/", "claude", JUDGED.casefold()):
-        assert secret not in before.casefold(), secret
-    after = hall.venue.said().split("Reveal: ")[1]
-    assert "near/zorblax-9" in after
-    assert "near/jurex1-canary" in after
-
-
-async def test_the_record_keeps_what_was_really_said(hall: Stage) -> None:
-    async with hall.process(price=None) as line:
-        debate = await line.hold(DEFAULT)
-        record = await line.record(debate.id)
-    assert record.turns[0].text == TELLING
-    assert record.turns[0].model == "zorblax-9"
-    assert record.ballots[0].reasons == JUDGED
-
-
-async def test_statuses_and_logs_tell_nothing_either(hall: Stage) -> None:
-    async with hall.process(price=None) as line:
-        with capture_logs() as logs:
-            started = await line.start(DEFAULT)
-            watching = asyncio.create_task(watch(line, started.debate.id))
-            await line.ended(started.debate.id)
-        statuses = await watching
+def check_logs(logs: Sequence[Mapping[str, Any]], statuses: set[tuple[str, str]]) -> None:
+    """Check that nothing logged or shown of a debate before its reveal tells who is who."""
     before = list(takewhile(lambda entry: entry["event"] != "vote closed", logs))
     assert len(before) < len(logs)
     assert {"queued", "running", "voting"} >= {status for status, _ in statuses}
@@ -158,9 +142,3 @@ async def test_a_failed_debate_names_its_model_to_the_operator_alone(hall: Stage
     assert debate.code in said
     for secret in (*MODELS, "near"):
         assert secret not in said.casefold(), secret
-
-
-def test_the_log_of_these_tests_can_be_read() -> None:
-    with capture_logs() as logs:
-        structlog.get_logger("tests").info("heard", model="zorblax")
-    assert logs == [{"event": "heard", "model": "zorblax", "log_level": "info"}]

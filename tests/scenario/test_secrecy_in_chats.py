@@ -45,7 +45,8 @@ async def test_nothing_that_is_sent_before_the_reveal_names_a_model(
         assert canary.encode() not in logged.lower(), canary
     after = everything(chat).removeprefix(before)
     assert CANARIES[0].encode() in after
-    assert all(set(chunks(file.data)) <= NAMELESS for file in chat.files() if is_picture(file.data))
+    pictures = [file.data for file in chat.files() if file.data.startswith(b"\x89PNG")]
+    assert all(set(chunks(picture)) <= NAMELESS for picture in pictures)
     assert previewed(chat) == []
 
 
@@ -63,17 +64,11 @@ def previewed(chat: Chat) -> list[str]:
     """Return what was posted with an address that its readers would be shown a preview of."""
     if isinstance(chat, OnDiscord):
         posted = [m for place in chat.discord.world.messages.values() for m in place.values()]
-        return [m.content for m in posted if "://" in m.content and m.author_id == _me(chat)]
+        return [
+            m.content for m in posted if "://" in m.content and m.author_id == chat.discord.bot.id
+        ]
     posts = [s.text for s in chat.slack.api.sent if s.method == "chat.postMessage"]
     return [text for text in posts if '"unfurl_links": false' not in text]
-
-
-def _me(chat: OnDiscord) -> str:
-    return str(chat.discord.bot.id)
-
-
-def is_picture(data: bytes) -> bool:
-    return data.startswith(b"\x89PNG")
 
 
 def chunks(png: bytes) -> Iterable[bytes]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 import engine.delivery.seeds
 from engine.values.judging import Question
 from tests.doubles.faults import drop, status
-from tests.kit import HANG_SECONDS, until
+from tests.kit import until, until_asked
 from tests.scenario.chat_stage import NOBODY, Chat, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, pass_deadline, voting
 
@@ -90,6 +88,4 @@ async def test_a_message_that_is_deleted_meanwhile_and_a_vote_closed_while_away(
         chat.delete(second)
         chat.faults.clear()
         platform = next(iter(app.deliveries))
-        async with asyncio.timeout(HANG_SECONDS):
-            while await app.store.votes.seeds_left(platform):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until_asked(lambda: app.store.votes.seeds_left(platform), lambda left: not left)

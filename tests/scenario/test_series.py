@@ -56,9 +56,14 @@ async def hold(line: Running, held: Series, **joints: Any) -> SeriesProgress:
         return await runner.run()
 
 
-async def test_every_debate_is_held_once_and_sealed_nowhere(stage: Stage) -> None:
+async def test_every_debate_is_held_once_sealed_nowhere_and_takes_what_the_plan_said(
+    stage: Stage,
+) -> None:
     seen: list[SeriesProgress] = []
     async with stage.process() as line:
+        plan = await plan_series(series(), line.service, DEFAULTS)
+        assert not stage.server.requests
+        assert await line.store.series.all() == []
         standing = await hold(line, series(), watch=seen.append)
         debates = await line.store.series.debates("spring")
         usage = await line.store.usage.read(UsageFilter(series="spring"))
@@ -78,17 +83,7 @@ async def test_every_debate_is_held_once_and_sealed_nowhere(stage: Stage) -> Non
     for one in usage.takings:
         taken[one.key.removeprefix("near/")] += one.calls
     assert taken == asked
-
-
-async def test_what_a_run_takes_is_what_the_plan_said(stage: Stage) -> None:
-    async with stage.process() as line:
-        plan = await plan_series(series(), line.service, DEFAULTS)
-        assert not stage.server.requests
-        assert await line.store.series.all() == []
-        await hold(line, series())
-        usage = await line.store.usage.read(UsageFilter(series="spring"))
-    assert plan.debates == 12
-    assert plan.calls == usage.sum("calls") == len(stage.server.requests)
+    assert (plan.debates, plan.calls) == (12, asked.total())
 
 
 async def test_a_run_goes_on_after_a_kill_without_asking_anything_again(stage: Stage) -> None:

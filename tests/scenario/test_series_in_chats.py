@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app import App
-from tests.kit import HANG_SECONDS
+from tests.kit import until_asked
 from tests.scenario.chat_stage import Chat, OnDiscord
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")
@@ -65,12 +64,6 @@ def write(folder: Path, place: str) -> str:
     return str(file)
 
 
-async def begins(app: App) -> None:
-    async with asyncio.timeout(HANG_SECONDS):
-        while not await app.store.debates.recent():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-
-
 @pytest.mark.slow
 async def test_a_series_is_planned_voted_on_followed_and_stopped(
     chat: Chat, tmp_path: Path
@@ -93,9 +86,7 @@ async def test_a_series_is_planned_voted_on_followed_and_stopped(
         assert "once the one before has ended" in said
         code, said = await rostrum(chat, tmp_path, "series", "stop", "evening")
         assert code == 0, said
-        async with asyncio.timeout(HANG_SECONDS):
-            while (await app.store.series.all())[0].due_at is not None:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until_asked(app.store.series.all, lambda stored: stored[0].due_at is None)
         assert len(await app.store.debates.recent()) == 1
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 import engine.series.schedule
+from engine.delivery.ending import MODEL_AWAY, why
 from engine.run.plan import Defaults
 from engine.series.contents import save_series
 from engine.series.runner import plan_series, standing_of
-from engine.series.schedule import Schedule
-from engine.series.spec import Daily, Series, SeriesAudience, SeriesPlace, read_series
+from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series
 from engine.store.series import StoredSeries
 from engine.values.debate import Debate, Model, Status
-from engine.values.errors import BudgetError
+from engine.values.errors import BudgetError, VenueGoneError
 from tests.doubles.model_server import status
-from tests.kit import HANG_SECONDS
+from tests.doubles.venue import Fault
+from tests.kit import HANG_SECONDS, until, until_asked, until_true
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Shifted, Stage
 
 FILE: dict[str, Any] = {
@@ -30,7 +31,6 @@ FILE: dict[str, Any] = {
     "jury": {"models": [f"{one.ref}#{one.family}" for one in JURORS[:2]]},
 }
 LOBBY = SeriesAudience(place=SeriesPlace(platform="memory", channel="lobby"), every=24 * 60)
-BERLIN = Daily(hour=9, minute=0, zone="Europe/Berlin")
 PRICED = (*map(Model.parse, FILE["models"]), *JURORS)
 
 
@@ -68,12 +68,10 @@ async def serving(
 
 async def held(line: Running, number: int) -> list[Debate]:
     """Wait until so many debates have ended, and return all."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while True:
-            found = await line.store.debates.recent()
-            if sum(debate.status is Status.CLOSED for debate in found) >= number:
-                return found
-            await asyncio.sleep(0.02)
+    return await until_asked(
+        line.store.debates.recent,
+        lambda found: sum(debate.status is Status.CLOSED for debate in found) >= number,
+    )
 
 
 async def stored(line: Running) -> StoredSeries:
@@ -134,8 +132,7 @@ async def test_a_kill_between_debates_and_within_one_repeats_and_loses_nothing(
 ) -> None:
     async with serving(stage, clock) as line:
         await save_series(line.store, series())
-        while not stage.server.requests:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until(lambda: stage.server.requests)
     async with serving(stage, clock) as line:
         (first,) = await held(line, 1)
         await begins_none(line, 1)
@@ -147,46 +144,19 @@ async def test_a_kill_between_debates_and_within_one_repeats_and_loses_nothing(
     assert first.series_key in keys
 
 
-async def test_the_time_of_day_stays_when_the_clocks_change(stage: Stage) -> None:
-    clock = Shifted(datetime(2026, 3, 28, 7, 30, tzinfo=UTC))
-    async with serving(stage, clock) as line:
-        daily = LOBBY.model_copy(update={"at": BERLIN})
-        await line.store.series.save(at_first(series(daily), clock))
-        await begins_none(line, 0)
-        clock.skip(minutes=31)
-        await held(line, 1)
-        assert (await stored(line)).due_at == datetime(2026, 3, 29, 7, 0, tzinfo=UTC)
-
-
-def at_first(held: Series, clock: Shifted) -> StoredSeries:
-    from engine.series.contents import first_time
-
-    assert held.people is not None
-    return StoredSeries(
-        name=held.name,
-        body=held.model_dump_json(),
-        begun_at=clock.now(),
-        platform=held.people.place.platform,
-        due_at=first_time(held.people, clock.now()),
-    )
-
-
 async def test_the_next_debate_waits_for_the_one_before(stage: Stage, clock: Shifted) -> None:
     slow = DEFAULTS.model_copy(update={"vote_minutes": 60 * 24 * 3.0})
     async with serving(stage, clock, slow) as line:
         await save_series(line.store, series())
-        while not (debates := await line.store.debates.recent([Status.VOTING])):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+        debates = await until_asked(lambda: line.store.debates.recent([Status.VOTING]), bool)
         clock.skip(days=1.5)
         await begins_none(line, 1)
         await line.until(debates[0].id, lambda debate: debate.vote_opened_at)
         await line.service.close_vote(debates[0].id)
-        async with asyncio.timeout(HANG_SECONDS):
-            while len(await line.store.debates.recent()) < 2:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await until_asked(line.store.debates.recent, lambda found: len(found) == 2)
 
 
-async def test_a_stopped_series_begins_no_more_and_goes_on_when_its_file_is_run_again(
+async def test_a_stopped_series_goes_on_when_its_file_is_run_again_and_is_purged_with_its_community(
     stage: Stage, clock: Shifted
 ) -> None:
     async with serving(stage, clock) as line:
@@ -198,6 +168,10 @@ async def test_a_stopped_series_begins_no_more_and_goes_on_when_its_file_is_run_
         assert (await stored(line)).due_at is None
         await save_series(line.store, series())
         await held(line, 2)
+        await line.store.communities.left("memory", "club", clock.now())
+        assert (await stored(line)).due_at is None
+        await line.store.communities.purge("memory", "club")
+        assert await line.store.series.all() == []
 
 
 async def test_a_place_that_is_no_channel_costs_nothing_and_is_said(
@@ -206,9 +180,8 @@ async def test_a_place_that_is_no_channel_costs_nothing_and_is_said(
     stage.venue.delete("lobby")
     async with serving(stage, clock) as line:
         await save_series(line.store, series())
-        while not (await stored(line)).problem:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-        assert (await stored(line)).problem == "There is no channel lobby."
+        known = await until_asked(lambda: stored(line), lambda one: one.problem)
+        assert known.problem == "There is no channel lobby."
         await begins_none(line, 0)
         stage.venue.gone_places.clear()
         await held(line, 1)
@@ -218,14 +191,10 @@ async def test_a_place_that_is_no_channel_costs_nothing_and_is_said(
 async def test_a_debate_that_could_not_be_posted_is_tried_again_at_the_next_time(
     stage: Stage, clock: Shifted
 ) -> None:
-    from engine.values.errors import VenueGoneError
-    from tests.doubles.venue import Fault
-
     stage.venue.misbehave("post", Fault(VenueGoneError("Rostrum may not post here.")))
     async with serving(stage, clock) as line:
         await save_series(line.store, series())
-        while not await line.store.debates.recent([Status.FAILED]):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+        await until_true(lambda: line.store.debates.recent([Status.FAILED]))
         await begins_none(line, 1)
         clock.skip(days=1)
         (debate,) = await held(line, 1)
@@ -236,8 +205,6 @@ async def test_a_debate_that_could_not_be_posted_is_tried_again_at_the_next_time
 async def test_a_model_that_is_away_is_waited_for_and_not_named(
     stage: Stage, clock: Shifted
 ) -> None:
-    from engine.delivery.ending import MODEL_AWAY, why
-
     stage.server.script(*[status(503)] * 6, model="ana")
     said: set[str] = set()
     async with serving(stage, clock) as line:
@@ -260,9 +227,7 @@ async def test_at_the_cap_of_a_series_it_ends_and_says_so(stage: Stage, clock: S
         await save_series(line.store, series(limits={"usd": plan.dearest_usd}))
         await held(line, 1)
         clock.skip(days=1)
-        while not (await stored(line)).problem:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-        known = await stored(line)
+        known = await until_asked(lambda: stored(line), lambda one: one.problem)
         await begins_none(line, 1)
     assert known.due_at is None
     assert str(known.problem).endswith("run rostrum series run with it again.")
@@ -285,26 +250,3 @@ async def test_a_budget_that_is_used_up_for_now_is_waited_for(
         await held(line, 1)
         assert not refusals
         assert (await stored(line)).problem is None
-
-
-async def test_a_community_that_is_purged_takes_its_series_with_it(
-    stage: Stage, clock: Shifted
-) -> None:
-    async with serving(stage, clock) as line:
-        await save_series(line.store, series())
-        await held(line, 1)
-        await line.store.communities.left("memory", "club", clock.now())
-        assert (await stored(line)).due_at is None
-        await line.store.communities.purge("memory", "club")
-        assert await line.store.series.all() == []
-
-
-async def test_only_one_process_begins_a_debate(stage: Stage, clock: Shifted) -> None:
-    async with serving(stage, clock) as line:
-        second = line.line.open_schedule(DEFAULTS)
-        assert isinstance(second, Schedule)
-        task = asyncio.create_task(second.run())
-        await save_series(line.store, series())
-        await held(line, 1)
-        await begins_none(line, 1)
-        task.cancel()

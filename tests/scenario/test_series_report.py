@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from engine.values.errors import NotFoundError
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status
 from tests.scenario.conftest import Stage
+from tests.scenario.test_report import tags_of
 from tests.scenario.test_series import hold, series, stage as stage
 
 
@@ -33,13 +33,6 @@ async def test_a_report_has_the_totals_and_results_of_its_series(stage: Stage) -
     assert [(one.won + one.lost + one.tied) for one in report.wins] == [4, 4, 4]
     assert report.costs[0].usd == pytest.approx(sum(one.usd for one in report.totals) / 12)
     assert CaveatKind.FEW_DEBATES in {one.kind for one in report.caveats}
-
-
-@pytest.mark.slow
-async def test_a_report_can_be_read_back_from_its_json(stage: Stage) -> None:
-    async with stage.process() as line:
-        await hold(line, series())
-        report = await read_report(line.store, "spring")
     assert SeriesReport.model_validate_json(make_files(report)["report.json"]) == report
 
 
@@ -50,18 +43,6 @@ async def test_a_series_without_debates_and_an_unknown_one_have_a_sentence(stage
         assert NO_DEBATES in make_files(report)["report.md"].decode()
         with pytest.raises(NotFoundError, match="did you mean spring"):
             await read_report(line.store, "sprong")
-
-
-class _Page(HTMLParser):
-    """Collects what a page points at."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
 
 
 @pytest.fixture
@@ -84,17 +65,17 @@ def test_the_command_writes_a_report_that_holds_together(wood: Path) -> None:
     report = SeriesReport.model_validate_json((out / "report.json").read_bytes())
     assert len(report.rehearsal) == 6
     assert report.ratings.jury == 12
-    page = _Page((out / "report.html").read_text())
-    pictures = [attrs for tag, attrs in page.found if tag == "img"]
+    tags = tags_of((out / "report.html").read_text())
+    pictures = [attrs for tag, attrs in tags if tag == "img"]
     assert [one["alt"] for one in pictures if "rehearsal/maple" in str(one["alt"])]
     for one in pictures:
         assert str(one["src"]).startswith("data:image/svg+xml;base64,")
         assert len(str(one["alt"])) > 40
-    ids = {attrs["id"] for _, attrs in page.found if "id" in attrs}
-    links = [str(attrs["href"]) for _, attrs in page.found if "href" in attrs]
+    ids = {attrs["id"] for _, attrs in tags if "id" in attrs}
+    links = [str(attrs["href"]) for _, attrs in tags if "href" in attrs]
     assert links
     assert all(link.startswith("#") and link[1:] in ids for link in links)
-    assert "b" not in {tag for tag, _ in page.found}
+    assert "b" not in {tag for tag, _ in tags}
     markdown = (out / "report.md").read_text()
     named = re.findall(r"\]\((\S+)\)", markdown)
     assert named == [f"{name}.svg" for name in ("ratings", "wins", "sides", "jurors")]

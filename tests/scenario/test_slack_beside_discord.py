@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import SecretStr, TypeAdapter
@@ -25,7 +25,7 @@ from bot.serve.run import serving
 from engine.store import DebateRecord, ExportFilter, Store
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
-from tests.kit import HANG_SECONDS
+from tests.kit import until_asked
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, settings_of, until
 from tests.scenario.slack_stage import SlackStage
 
@@ -95,10 +95,10 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
                 await app.store.debates.next_number()
             await on_slack.start('"Tea & <coffee>" a=rehearsal/maple b=rehearsal/willow')
             ballot, beside = await on_discord.ballot(), await on_slack.ballot()
-            for user, option in VOTES:
+            for number, (user, option) in enumerate(VOTES, start=1):
                 discord.react(user, ballot.id, OPTIONS[option])
                 await slack.react(user, beside.ts, NAMES[option])
-                await heard_on_both(app.store, VOTES.index((user, option)) + 1)
+                await heard_on_both(app.store, number)
             await on_discord.close()
             await on_slack.close()
             with app.store.archive.reading(ExportFilter()) as records:
@@ -110,10 +110,9 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
 
 async def heard_on_both(store: Store, votes: int) -> None:
     """Wait until each vote has so many entries: what was seen before a vote depends on it."""
-    async with asyncio.timeout(HANG_SECONDS):
-        for debate in await store.debates.recent():
-            while len(await store.votes.events(debate.id)) < votes:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+    for debate in await store.debates.recent():
+        events = partial(store.votes.events, debate.id)
+        await until_asked(events, lambda seen: len(seen) >= votes)
 
 
 def comparable(record: DebateRecord) -> dict[str, Any]:

@@ -52,7 +52,7 @@ async def test_uploads_are_asked_for_only_where_a_format_posts_files(
         await voting(app)
 
 
-async def test_a_channel_that_rostrum_is_not_in_says_how_to_invite_it(
+async def test_a_channel_that_rostrum_is_not_in_or_that_takes_no_debate_is_refused(
     stage: SlackStage, slack: SlackServer, models: ModelServer
 ) -> None:
     places = [
@@ -62,18 +62,11 @@ async def test_a_channel_that_rostrum_is_not_in_says_how_to_invite_it(
         for place in places:
             asked = await slack.slash("ada", f"/debate start {TEA}", channel=place.id)
             assert "/invite" in await asked.said()
-        assert await app.store.debates.recent() == []
-    assert models.requests == []
-
-
-@pytest.mark.parametrize("kind", ["archived", "thread_only"])
-async def test_a_channel_that_takes_no_debate_is_refused(
-    stage: SlackStage, slack: SlackServer, models: ModelServer, kind: str
-) -> None:
-    async with stage.process() as app:
-        setattr(slack.channel, kind, True)
-        asked = await slack.slash("ada", f"/debate start {TEA}")
-        assert "No debate was started" in await asked.said()
+        for kind in ("archived", "thread_only"):
+            setattr(slack.channel, kind, True)
+            asked = await slack.slash("ada", f"/debate start {TEA}")
+            assert "No debate was started" in await asked.said()
+            setattr(slack.channel, kind, False)
         assert await app.store.debates.recent() == []
     assert models.requests == []
 
@@ -105,22 +98,21 @@ async def test_a_limit_on_asking_about_channels_stops_no_debate(
 # --- ballots that cannot be secret --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("whose", ["asked", "community"])
 async def test_a_secret_ballot_is_refused_whoever_wants_it(
-    stage: SlackStage, slack: SlackServer, models: ModelServer, whose: str
+    stage: SlackStage, slack: SlackServer, models: ModelServer
 ) -> None:
     async with stage.process() as app:
-        if whose == "community":
-            # As an older release let it be set.
-            platform, team = "slack", slack.channel.team
-            await app.store.communities.change(
-                platform,
-                team,
-                lambda old: old.model_copy(update={"ballot": BallotKind.SECRET}),
-                app.commands.service.clock.now(),
-            )
-        line = TEA if whose == "community" else f"{TEA} ballot=secret"
-        asked = await stage.start(line)
+        refused = await slack.slash("olga", "/debate settings ballot=secret")
+        assert "ballot=private" in await refused.said()
+        asked = await stage.start(f"{TEA} ballot=secret")
+        assert "cannot be secret here" in asked.text
+        await app.store.communities.change(
+            "slack",
+            slack.channel.team,
+            lambda old: old.model_copy(update={"ballot": BallotKind.SECRET}),
+            app.commands.service.clock.now(),
+        )
+        asked = await stage.start(TEA)
         assert "cannot be secret here" in asked.text
         assert await app.store.debates.recent() == []
         await stage.start(f"{TEA} ballot=private")

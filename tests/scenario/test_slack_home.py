@@ -90,7 +90,10 @@ async def test_home_shows_live_debates_and_ones_own_data(
     assert not slack.violations
 
 
-async def test_managers_open_the_settings_from_home(stage: SlackStage, slack: SlackServer) -> None:
+async def test_managers_open_the_settings_from_home_which_is_in_its_persons_language(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    slack.world.user("ben").locale = "de-DE"
     async with stage.process():
         await opened(slack, "olga", "For managers")
         asked = await slack.press_home("olga", "Settings")
@@ -98,6 +101,9 @@ async def test_managers_open_the_settings_from_home(stage: SlackStage, slack: Sl
         sent = await slack.submit(asked, {"vote_minutes": "20"})
         assert not sent.errors
         await until(lambda: any("Changed: " in message.text for message in direct(slack, "olga")))
+        text = await opened(slack, "ben", "Laufende Debatten")
+    english = ("Live debates", "How to vote", "Your data", "Forget me", "My votes")
+    assert not [one for one in english if one in text]
 
 
 async def test_a_newer_view_stays(stage: SlackStage, slack: SlackServer) -> None:
@@ -114,11 +120,3 @@ async def test_a_newer_view_stays(stage: SlackStage, slack: SlackServer) -> None
         slack.open_home("ben", "messages")  # which is not ours to fill
         await slack.deliveries.heard()
         assert slack.world.homes[ben] is newer
-
-
-async def test_home_is_in_the_language_of_its_person(stage: SlackStage, slack: SlackServer) -> None:
-    slack.world.user("ben").locale = "de-DE"
-    async with stage.process():
-        text = await opened(slack, "ben", "Laufende Debatten")
-    english = ("Live debates", "How to vote", "Your data", "Forget me", "My votes")
-    assert not [one for one in english if one in text]

@@ -19,7 +19,7 @@ from engine.values.errors import SettingsError
 from tests.doubles.databases import is_file
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import TEAM
-from tests.kit import HANG_SECONDS
+from tests.kit import until
 from tests.scenario.discord_stage import free_port
 from tests.scenario.slack_stage import SlackStage, counted
 
@@ -79,37 +79,23 @@ async def test_only_slacks_own_requests_are_taken(
     assert "not-to-be-logged" not in f"{logs}{caplog.text}"
 
 
-@pytest.mark.parametrize(
-    ("body", "slacks_own", "status"),
-    [
-        (SECRET + b" " * 2**20, False, 413),
-        (SECRET + b" " * 2**20, True, 413),
-        (b"\xff\xfe not-to-be-logged", False, 400),
-        (b"{not-to-be-logged", True, 400),
-        (b"payload=not-to-be-logged", True, 400),
-        (b"{not-to-be-logged", False, 401),
-        (b'["not-to-be-logged"]', False, 401),
-        (b'{"not-to-be-logged":' * 40_000, False, 401),
-        (b'["not-to-be-logged"]', True, 400),
-        (b'{"not-to-be-logged":' * 40_000, True, 400),
-        (b'{"type": "event_callback", "event": ["not-to-be-logged"]}', True, 400),
-        (b'{"type": "block_actions", "actions": "not-to-be-logged"}', True, 400),
-    ],
-    ids=[
-        "large",
-        "large own",
-        "bytes",
-        "cut own",
-        "form own",
-        "cut",
-        "list",
-        "deep",
-        "list own",
-        "deep own",
-        "event own",
-        "press own",
-    ],
-)
+UNREADABLE = {
+    "large": (SECRET + b" " * 2**20, False, 413),
+    "large own": (SECRET + b" " * 2**20, True, 413),
+    "bytes": (b"\xff\xfe not-to-be-logged", False, 400),
+    "cut own": (b"{not-to-be-logged", True, 400),
+    "form own": (b"payload=not-to-be-logged", True, 400),
+    "cut": (b"{not-to-be-logged", False, 401),
+    "list": (b'["not-to-be-logged"]', False, 401),
+    "deep": (b'{"not-to-be-logged":' * 40_000, False, 401),
+    "list own": (b'["not-to-be-logged"]', True, 400),
+    "deep own": (b'{"not-to-be-logged":' * 40_000, True, 400),
+    "event own": (b'{"type": "event_callback", "event": ["not-to-be-logged"]}', True, 400),
+    "press own": (b'{"type": "block_actions", "actions": "not-to-be-logged"}', True, 400),
+}
+
+
+@pytest.mark.parametrize(("body", "slacks_own", "status"), UNREADABLE.values(), ids=UNREADABLE)
 async def test_a_body_that_cannot_be_read_is_refused_and_not_logged(
     stage: SlackStage,
     caplog: pytest.LogCaptureFixture,
@@ -156,16 +142,18 @@ async def test_whoever_calls_learns_nothing_of_a_defect(
     assert "not-to-be-logged" not in f"{logs}{caplog.text}"
 
 
+def at(stage: SlackStage, port: int) -> dict[str, object]:
+    """Return the settings of a process that takes requests at a port."""
+    taken = {"bot_token": stage.slack.bot_token, "signing_secret": stage.slack.signing_secret}
+    return {**taken, "mode": "http", "port": port, "api_url": stage.slack.api_url}
+
+
 async def test_requests_are_taken_on_loopback_unless_told_otherwise(stage: SlackStage) -> None:
     port = free_port()
-    taken = {"bot_token": stage.slack.bot_token, "signing_secret": stage.slack.signing_secret}
-    slack = taken | {"mode": "http", "port": port, "api_url": stage.slack.api_url}
-    settings = Settings.model_validate({"slack": slack, "database_url": stage.url})
+    settings = Settings.model_validate({"slack": at(stage, port), "database_url": stage.url})
     (platform,) = open_platforms(settings)
     async with serving(settings, platform):
-        async with asyncio.timeout(HANG_SECONDS):
-            while not platform.is_connected():  # noqa: ASYNC110 - it is looked at
-                await asyncio.sleep(0.01)
+        await until(platform.is_connected)
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.close()
         with pytest.raises(OSError, match=r"refused|Connect call failed"):
@@ -183,14 +171,7 @@ async def test_votes_come_over_http_too(stage: SlackStage) -> None:
 async def test_a_port_in_use_is_said_at_start(stage: SlackStage) -> None:
     async with stage.process():
         port = int(stage.slack.deliveries.request_url.split(":")[2].split("/")[0])
-        slack = {
-            "bot_token": stage.slack.bot_token,
-            "signing_secret": stage.slack.signing_secret,
-            "mode": "http",
-            "port": port,
-            "api_url": stage.slack.api_url,
-        }
-        (second,) = open_platforms(Settings.model_validate({"slack": slack}))
+        (second,) = open_platforms(Settings.model_validate({"slack": at(stage, port)}))
         url = f"{stage.url}2" if is_file(stage.url) else stage.url  # a file is one process's
         other = SlackStage(url, stage.slack, http=True)
         with pytest.raises(SettingsError, match="set ROSTRUM_SLACK__PORT to a free port"):

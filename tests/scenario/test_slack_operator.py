@@ -57,14 +57,13 @@ async def look(
         await rest.close()
 
 
-async def test_everything_right_is_said_to_be(slack: SlackServer) -> None:
+async def test_everything_right_is_said_to_be_and_each_failure_says_what_to_do(
+    slack: SlackServer,
+) -> None:
     found = await look(slack)
     assert all(checked.good for checked in found.values())
     assert "in Hall" in found["slack"].text
     assert "#debates" in found["slack channels"].text
-
-
-async def test_each_failure_says_what_to_do(slack: SlackServer) -> None:
     slack.rules.scopes = tuple(scope for scope in SCOPES if scope != "reactions:read")
     slack.kick_bot()
     found = await look(slack, app="xapp-wrong", secret="short")
@@ -74,9 +73,6 @@ async def test_each_failure_says_what_to_do(slack: SlackServer) -> None:
     assert "connections:write" in failed["slack app token"]
     assert "Basic Information" in failed["slack signing secret"]
     assert "/invite" in found["slack channels"].text
-
-
-async def test_a_wrong_token_or_an_absent_slack_is_one_line(slack: SlackServer) -> None:
     wrong = (await look(slack, bot="xoxb-wrong"))["slack"]
     assert wrong.good is False
     assert "ROSTRUM_SLACK__BOT_TOKEN" in wrong.text

@@ -47,54 +47,31 @@ def given(token: str) -> Install:
     )
 
 
-async def opened(
-    slack: SlackServer, app: SlackRest, database: SqlDatabase
-) -> tuple[Store, Installations]:
-    """Return a store in which a workspace is, and a process that knows of it."""
-    store = Store(database, ["a-key-of-the-operator"])
-    await store.installs.keep(given(slack.bot_token))
-    replica = Installations(app)
-    await replica.open(store.installs, store.people)
-    return store, replica
-
-
 async def answers(home: Workspace, slack: SlackServer) -> bool:
     """Whether Slack takes what is asked in a workspace."""
     asked = {"user": slack.users["ada"].id}
     return bool(await home.rest.read(SlackAct.ASK, "users.info", asked))
 
 
-async def test_a_workspace_that_installs_again_elsewhere_is_spoken_to_with_its_new_token(
+async def test_what_a_workspace_does_elsewhere_is_known_here_soon_and_not_read_for_every_message(
     slack: SlackServer, app: SlackRest, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
-    store, replica = await opened(slack, app, database)
+    store = Store(database, ["a-key-of-the-operator"])
+    await store.installs.keep(given(slack.bot_token))
+    replica = Installations(app)
+    await replica.open(store.installs, store.people)
     first = await replica.find(TEAM)
     assert await answers(first, slack)
-    assert await replica.find(TEAM) is first
     slack.bot_token = "xoxb-after-installing-again"
     await store.installs.keep(given(slack.bot_token))
+    assert await replica.find(TEAM) is first
+    monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
     again = await replica.find(TEAM)
     assert await answers(again, slack)
+    assert await replica.find(TEAM) is again
     assert await replica.of_bot(BOT_USER) is again
-
-
-async def test_a_workspace_that_removed_it_elsewhere_is_not_spoken_to(
-    slack: SlackServer, app: SlackRest, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
-    store, replica = await opened(slack, app, database)
     await store.installs.drop("slack", TEAM)
     with pytest.raises(VenueGoneError, match="not installed"):
         await replica.find(TEAM)
     assert await replica.of_bot(BOT_USER) is None
     assert await replica.teams() == ()
-
-
-async def test_what_is_stored_is_not_read_for_every_message(
-    slack: SlackServer, app: SlackRest, database: SqlDatabase
-) -> None:
-    store, replica = await opened(slack, app, database)
-    first = await replica.find(TEAM)
-    await store.installs.drop("slack", TEAM)
-    assert await replica.find(TEAM) is first

@@ -1,18 +1,17 @@
-"""The connection to Slack, cut, refreshed, silent or refused: health tells, and nothing is lost.
-
-What was missed is recovered when the connection is back, which is looked at before any vote closes.
-"""
+"""The connection to Slack, cut, refreshed, silent or refused: health tells, and nothing is lost."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 
 import aiohttp
 import pytest
 
+from adapters.slack import answering
 from bot.app import App
 from engine.values.judging import How, VoteEvent
-from tests.doubles.slack import SlackServer
+from tests.doubles.slack import DidNotRespondError, Rules, SlackServer
 from tests.kit import until_true
 from tests.scenario.discord_stage import free_port, until
 from tests.scenario.slack_stage import SlackStage, voting
@@ -55,20 +54,9 @@ async def test_health_says_so_until_slack_is_connected_again(
         await slack.socket.refuse()
         await getattr(slack.socket, trouble)()
         await until_true(lambda: answers(503))
+        await until(lambda: slack.socket.refused >= 2)  # an address that is used up is left
         await slack.socket.refuse(False)
         await until_true(lambda: answers(200))
-        assert await (await slack.slash("ada", "/debate help")).said()
-
-
-async def test_an_address_that_is_used_up_is_not_tried_for_ever(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    async with stage.process():
-        await slack.socket.refuse()
-        await slack.socket.drop()
-        await until(lambda: slack.socket.refused >= 2)
-        await slack.socket.refuse(False)
-        await slack.socket.until_connected(20)
         assert await (await slack.slash("ada", "/debate help")).said()
 
 
@@ -119,3 +107,22 @@ async def test_votes_cast_while_nothing_ran_are_read_at_the_start(
         events = await until_cast(app, "A", "A", "B", "B", "B")
         assert {(e.option, e.added) for e in events[1:]} == {("A", False), ("B", True)}
         assert {event.how for event in events[1:]} == {How.RECOVERED}
+
+
+@pytest.mark.parametrize("http", [False, True])
+async def test_a_command_that_slack_gave_up_starts_no_debate(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, http: bool
+) -> None:
+    monkeypatch.setattr(answering, "WAKING_SECONDS", 2.0)
+    async with SlackServer(rules=Rules.generous()) as slack:
+        stage = SlackStage(database_url, slack, http=http)
+        async with stage.process() as app:
+            asking = asyncio.create_task(slack.slash("ada", "/debate start Tea beats coffee"))
+            await asyncio.sleep(0)
+            time.sleep(answering.GIVEN_UP_SECONDS + 0.2)  # noqa: ASYNC251 - what it is about
+            with pytest.raises(DidNotRespondError):
+                await asking
+            await asyncio.sleep(answering.WAKING_SECONDS)
+            assert await app.store.debates.recent(limit=1) == []
+            await (await slack.slash("ada", "/debate start Tea beats coffee")).said()
+            assert len(await app.store.debates.recent(limit=9)) == 1

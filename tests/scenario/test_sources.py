@@ -9,7 +9,6 @@ import orjson
 import pytest
 
 from engine.formats import FORMATS
-from engine.prompts.library import load_prompts
 from engine.values.debate import Model
 from engine.values.messages import Announcement, TurnPost
 from engine.values.ports import AttemptLog, Call, Reply
@@ -34,7 +33,6 @@ class QuotingModels(HeardModels):
     """The rehearsal models; every first turn of a seat also says two quotations."""
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Play a part, and quote."""
         reply = await super().complete(call, log)
         if not call.step.startswith(("turn/opening", "turn/draft", "turn/exchange")):
             return reply
@@ -85,7 +83,9 @@ async def test_every_speaker_reads_the_sources_and_judges_read_what_was_found(
         assert (hidden in text) == sided
 
 
-async def test_people_read_one_line_below_the_turn(database_url: str, tmp_path: Path) -> None:
+async def test_people_read_one_line_below_the_turn_and_exports_hold_sources_and_quotations(
+    database_url: str, tmp_path: Path
+) -> None:
     whole = await hold(database_url, tmp_path / "out", "classic")
     cards = [m for m in whole.posted if isinstance(m, Announcement)]
     running = [card_of(m) for m in cards if not (m.progress and m.progress.result)]
@@ -97,10 +97,6 @@ async def test_people_read_one_line_below_the_turn(database_url: str, tmp_path: 
         shown = markdown_of(card_of(turn), {})
         told = "Quotations: 1 found, 1 not in Source 2"
         assert (shown.splitlines()[-1] == told) == (turn.round == "opening")
-
-
-async def test_exports_hold_sources_and_quotations(database_url: str, tmp_path: Path) -> None:
-    whole = await hold(database_url, tmp_path / "out", "classic")
     rows = [(row["number"], row["title"], row["text"]) for row in whole.table("sources")]
     assert rows == [(1, "tram study", TRAM), (2, "bus", BUS)]
     quoted = [
@@ -112,23 +108,6 @@ async def test_exports_hold_sources_and_quotations(database_url: str, tmp_path: 
         for side in "AB"
         for number, found, outcome in ((1, 1, "found"), (2, None, "missing"))
     ]
-
-
-async def test_the_estimate_counts_the_sources(database_url: str, tmp_path: Path) -> None:
-    long = SourceFile(name="long.txt", content=b"riders of trams " * 500)
-    without = await hold(database_url, tmp_path / "1", "classic", sources=())
-    whole = await hold(database_url, tmp_path / "2", "classic", sources=(long,))
-    more = whole.started.estimate.tokens_in - without.started.estimate.tokens_in
-    assert more > 8 * 2_000
-
-
-async def test_a_debate_without_sources_is_asked_as_before(
-    database_url: str, tmp_path: Path
-) -> None:
-    whole = await hold_whole(database_url, tmp_path / "out")
-    assert not [text for text in whole.heard.values() if "Source 1" in text or "title of:" in text]
-    assert whole.debate.setup.templates == load_prompts().only("classic", "jury").digest
-    assert whole.table("sources") == whole.table("quotations") == []
 
 
 async def test_a_rehearsal_model_quotes_what_it_was_given(

@@ -89,13 +89,16 @@ async def test_a_cap_that_does_not_cover_the_sources_refuses_at_once(stage: Stag
         assert len(await line.store.debates.recent()) == asked
 
 
-async def test_what_a_capped_debate_reserves_covers_its_sources(line: Running) -> None:
+async def test_the_estimate_and_what_a_capped_debate_reserves_cover_its_sources(
+    line: Running,
+) -> None:
     long = SourceFile(name="long.txt", content=b"riders of trams " * 1_200)
     caps = NO_CAPS.model_copy(update={"debate_usd": 5.0})
     capped = DEFAULTS.model_copy(update={"caps": caps})
     without, started = await line.start(capped), await line.start(capped, sources=(long,))
     more = started.debate.setup.reserved_usd - without.debate.setup.reserved_usd
     assert more > 2 * 8 * 4_500 / 1e6
+    assert started.estimate.tokens_in - without.estimate.tokens_in > 8 * 4_500
 
 
 async def test_sources_are_forgotten_purged_and_never_logged(

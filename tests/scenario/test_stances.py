@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections import Counter
 
 import pytest
 
@@ -11,38 +11,13 @@ from engine.dataset.people_tables import VOTES
 from engine.dataset.turn_tables import TURNS
 from engine.run.plan import Defaults
 from engine.store import DebateRecord, ExportFilter
-from engine.values.debate import BallotKind, Debate, Status
-from engine.values.errors import VenueError
+from engine.values.debate import BallotKind, Status
 from engine.values.judging import Question
-from engine.values.messages import Message, Reveal
-from engine.values.ports import ButtonPressed, Part
-from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
+from engine.values.messages import Reveal
+from engine.values.ports import ButtonPressed
+from tests.doubles.hall import DEFAULTS, Hall, Session
 from tests.doubles.venue import AttentiveVenue, StoredMessage
-from tests.kit import HANG_SECONDS, record_of
-
-REFUSED = VenueError("Nothing may be posted here; grant the right to.")
-
-
-class RefusingVenue(AttentiveVenue):
-    """A platform that may refuse questions of stance."""
-
-    refusing = False
-
-    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
-        parts = super().render(message, stem)
-        if self.refusing and message.kind == "stance_invite":
-            raise REFUSED
-        return parts
-
-
-@pytest.fixture
-def venue() -> RefusingVenue:
-    return RefusingVenue(limits=QUICK)
-
-
-@pytest.fixture
-def hall(database_url: str, venue: RefusingVenue) -> Hall:
-    return Hall(database_url, venue)
+from tests.kit import record_of, until_asked
 
 
 def asking(seconds: float, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
@@ -52,12 +27,8 @@ def asking(seconds: float, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
 
 async def question(session: Session, debate_id: str, asked: Question) -> tuple[str, str]:
     """Return the place and message of a question, once it is asked."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while True:
-            for target in await session.store.votes.targets(debate_id):
-                if target.question is asked:
-                    return target.place, target.message
-            await asyncio.sleep(0.005)
+    (target, *_) = await until_asked(lambda: session.store.votes.targets(debate_id, asked), bool)
+    return target.place, target.message
 
 
 async def answer(session: Session, debate_id: str, asked: Question, **answers: str) -> None:
@@ -83,10 +54,10 @@ def turns_posted(hall: Hall) -> list[StoredMessage]:
 
 
 async def test_the_debate_waits_for_stances_and_asks_again_with_the_vote(
-    hall: Hall, venue: RefusingVenue
+    hall: Hall, venue: AttentiveVenue
 ) -> None:
     async with hall.open() as session:
-        debate_id = await session.start(asking(0.8))
+        debate_id = await session.start(asking(0.8), user="ann")
         await answer(session, debate_id, Question.STANCE_BEFORE, ann="up", bob="down", cem="up")
         assert turns_posted(hall) == []
         await session.voting(debate_id)
@@ -103,10 +74,16 @@ async def test_the_debate_waits_for_stances_and_asks_again_with_the_vote(
     assert reveal.persuasion is not None
     assert (reveal.persuasion.winner, reveal.persuasion.people) == ("A", 3)
     assert reveal.tally.counts == {"A": 1, "B": 0, "tie": 0, "weak": 0}
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    told = Counter((row["phase"], row["option"], row["gold"]) for row in VOTES.rows(entry))
+    asked = {"before": ("against", "for"), "after": ("for", "unsure")}
+    others = {(f"stance_{when}", one, True): 1 for when, said in asked.items() for one in said}
+    own = [("stance_before", "for"), ("stance_after", "for"), ("before_reveal", "A")]
+    assert told == others | {(*one, False): 1 for one in own}, "whoever started it is not gold"
 
 
 async def test_a_stance_taken_too_late_is_none_and_one_missed_is_recovered(
-    hall: Hall, venue: RefusingVenue
+    hall: Hall, venue: AttentiveVenue
 ) -> None:
     async with hall.open() as session:
         debate_id = await session.start(asking(0.5))
@@ -139,9 +116,9 @@ async def test_a_process_that_ends_while_it_waits_goes_on_waiting(hall: Hall) ->
 
 
 async def test_where_the_question_is_refused_the_debate_begins_without_it(
-    hall: Hall, venue: RefusingVenue
+    hall: Hall, venue: AttentiveVenue
 ) -> None:
-    venue.refusing = True
+    venue.refused = "stance_invite"
     async with hall.open() as session:
         debate_id = await session.start(asking(3600))
         await session.voting(debate_id)
@@ -160,18 +137,8 @@ async def test_a_debate_that_is_stopped_waits_no_longer(hall: Hall) -> None:
     assert turns_posted(hall) == []
 
 
-async def test_without_stances_nobody_is_asked(hall: Hall, venue: RefusingVenue) -> None:
-    async with hall.open() as session:
-        debate_id = await session.start(DEFAULTS)
-        await session.voting(debate_id)
-        await session.service.close_vote(debate_id)
-        debate = await session.ended(debate_id)
-    assert (debate.stance_deadline, debate.stance_closed_at) == (None, None)
-    assert "stance_invite" not in {message.kind for message in venue.meant}
-
-
 async def test_in_a_private_debate_stances_are_pressed_too(
-    hall: Hall, venue: RefusingVenue
+    hall: Hall, venue: AttentiveVenue
 ) -> None:
     async with hall.open() as session:
         debate_id = await session.start(asking(0.5, BallotKind.PRIVATE))
@@ -212,22 +179,3 @@ async def test_a_thumb_on_a_turn_is_a_label_also_after_the_reveal(hall: Hall) ->
         [0, 0, 0, 0],
     ]
     assert record.votes == ()
-
-
-async def test_an_export_tells_votes_from_stances(hall: Hall) -> None:
-    async with hall.open() as session:
-        debate_id = await session.start(asking(0.5), user="ann")
-        await answer(session, debate_id, Question.STANCE_BEFORE, ann="up", bob="down")
-        debate: Debate = await session.voting(debate_id)
-        vote = debate.vote_message or ""
-        await session.venue.react("bob", debate.thread or LOBBY, vote, "B")
-        await answer(session, debate_id, Question.STANCE_AFTER, bob="unsure")
-        record = await close(session, debate_id)
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    told = {(row["phase"], row["option"], row["gold"]) for row in VOTES.rows(entry)}
-    assert told == {
-        ("stance_before", "for", False),
-        ("stance_before", "against", True),
-        ("before_reveal", "B", True),
-        ("stance_after", "unsure", True),
-    }

@@ -18,7 +18,7 @@ from engine.chat.context import Requester
 from engine.values.debate import Debate
 from engine.values.errors import ExportError, UsageError
 from tests.doubles.command import rostrum
-from tests.doubles.databases import Run, opened
+from tests.doubles.databases import opened
 from tests.scenario.conftest import DEFAULTS, Running, Stage
 
 OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
@@ -100,8 +100,10 @@ def multiply(url: str, debate: Debate) -> None:
     with opened(url) as run:
         for table, key in [*COPIED.items(), ("votes", "debate")]:
             for row in run(f"SELECT * FROM {table} WHERE {key} = ?", debate.id):  # noqa: S608
+                marks = f"({', '.join(row)}) VALUES ({', '.join('?' for _ in row)})"
                 for copy in range(COPIES):
-                    insert(run, table, {**row, **changes(debate, key, copy, dict(row))})
+                    copied = {**row, **changes(debate, key, copy, dict(row))}
+                    run(f"INSERT INTO {table} {marks}", *copied.values())
 
 
 def changes(debate: Debate, key: str, copy: int, row: dict[str, Any]) -> dict[str, Any]:
@@ -111,11 +113,6 @@ def changes(debate: Debate, key: str, copy: int, row: dict[str, Any]) -> dict[st
         setup["request"]["topic"] = f"Topic {copy}"
         changed |= {"number": 100 + copy, "setup": orjson.dumps(setup).decode()}
     return changed
-
-
-def insert(run: Run, table: str, row: dict[str, Any]) -> None:
-    marks = ", ".join("?" for _ in row)
-    run(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
 
 
 @pytest.mark.slow
@@ -184,16 +181,12 @@ async def test_stats_draw_pictures_and_say_where(
 
 
 @pytest.mark.usefixtures("office")
-async def test_pictures_that_cannot_be_written_say_so(tmp_path: Path) -> None:
+async def test_stats_of_nothing_of_what_does_not_exist_and_to_where_nothing_can_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").write_text("taken")
     with pytest.raises(ExportError, match=r"cannot be written to .*file: .+; choose another --out"):
         await stats(out=tmp_path / "file")
-
-
-@pytest.mark.usefixtures("office")
-async def test_stats_of_nothing_and_of_what_does_not_exist(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
     await stats(languages="tr")
     assert "has been revealed yet" in capsys.readouterr().out
     with pytest.raises(UsageError, match="There is no format “duel”"):

@@ -17,13 +17,16 @@ async def change(chat: Chat, setting: str, value: str, user: str = "olga") -> st
     return await chat.ask(user, f'settings {setting}="{value}"')
 
 
+def community(chat: Chat) -> str:
+    """Return the id of the server, or of the workspace."""
+    if isinstance(chat, OnDiscord):
+        return chat.discord.guild.id
+    return chat.slack.world.user("ada").team
+
+
 async def the_next(app: App, chat: Chat) -> str | None:
     """Return the topic that the community would debate next."""
-    if isinstance(chat, OnDiscord):
-        here = chat.discord.guild.id
-    else:
-        here = chat.slack.world.user("ada").team
-    found = await next_topic(app.store, chat.title.casefold(), here)
+    found = await next_topic(app.store, chat.title.casefold(), community(chat))
     return found.text if found else None
 
 

@@ -38,9 +38,7 @@ def first_turn(desk: Desk) -> str:
     with seated(desk, "debate", TOPIC, *ASKED, "--votes", "A=1") as seat:
         seat.screen.until("turn 1 of 8")
         seat.screen.until("model calls")
-        seat.screen.rest()
-        assert seat.process.wait(20) == 0
-    return seat.screen.shown
+        return seat.rest()
 
 
 @pytest.mark.slow
@@ -84,9 +82,7 @@ def stopped(desk: Desk) -> str:
         seat.screen.until("of 500 words")
         seat.screen.press("\x03")
         seat.screen.until("Continue with")
-        seat.screen.rest()
-        assert seat.process.wait(20) == 1
-    return seat.screen.shown
+        return seat.rest(1)
 
 
 async def test_a_stop_while_a_turn_grows_keeps_it_and_gives_the_terminal_back(desk: Desk) -> None:

@@ -31,15 +31,20 @@ def calls(found: dict[str, Any]) -> dict[str, int]:
     return {row[found["by"]]: row["calls"] for row in found["rows"]}
 
 
-async def test_what_a_juror_is_asked_once_more_is_not_a_debaters(
+async def test_what_a_juror_is_asked_once_more_is_not_a_debaters_and_show_says_who_took_what(
     stage: Stage, line: Running, tmp_path: Path
 ) -> None:
     for juror in JURORS:
         stage.server.always(says("Too short for a summary."), model=juror.name)
-    await line.hold()
+    debate = await line.hold()
     found = await counted(stage, tmp_path, "--by", "model")
     of_jurors = {row["role"] for row in found["rows"] if row["model"].startswith("near/j")}
     assert of_jurors == {"juror"}
+    place = {"ROSTRUM_DATABASE_URL": stage.url}
+    shown = (await asyncio.to_thread(rostrum, tmp_path, "show", debate.code, **place)).done()
+    own = [line for line in shown.splitlines() if line.startswith("tokens")]
+    assert len(own) == len({body["model"] for body in stage.server.requests})
+    assert any(line.endswith("by near/ana as debater") for line in own)
 
 
 async def test_every_key_adds_up_to_what_the_server_was_asked(
@@ -118,14 +123,3 @@ async def test_rehearsals_are_left_out_and_said_to_be(
     everything = await counted(stage, tmp_path, "--include-rehearsal")
     assert calls(everything)["rehearsal/maple"] == 8
     assert everything["all"]["debates"] == 2
-
-
-async def test_show_says_who_took_how_many_tokens(
-    stage: Stage, line: Running, tmp_path: Path
-) -> None:
-    debate = await line.hold()
-    place = {"ROSTRUM_DATABASE_URL": stage.url}
-    said = (await asyncio.to_thread(rostrum, tmp_path, "show", debate.code, **place)).done()
-    own = [line for line in said.splitlines() if line.startswith("tokens")]
-    assert len(own) == len({body["model"] for body in stage.server.requests})
-    assert any(line.endswith("by near/ana as debater") for line in own)

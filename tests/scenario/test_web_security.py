@@ -17,7 +17,6 @@ from aiohttp import web
 
 from adapters.database.database import SqlDatabase
 from adapters.pictures.png import drawn
-from adapters.site import Site
 from adapters.web.application import HEADERS, address_of, furnish
 from adapters.web.crowd import LiveUpdates
 from adapters.web.public import PublicPages
@@ -31,7 +30,7 @@ from engine.values.debate import Debate
 from engine.values.errors import StoreError
 from engine.values.ports import Permalinks
 from tests.doubles.databases import opened
-from tests.doubles.wire import ask, send
+from tests.doubles.wire import ask, send, serving
 from tests.kit import FixedClock
 from tests.scenario.shelf import CANARIES, INVISIBLE, SEALED_REASONS, Shelf, fill
 from tests.scenario.test_report import tags_of
@@ -80,10 +79,8 @@ async def _away(_: web.Request) -> web.Response:
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
     """The port of what every application of ours has, before any page."""
-    site = Site("127.0.0.1", 0)
-    async with site.serving([web.get("/away", _away)], furnish):
-        assert site.address is not None
-        yield site.address[1]
+    async with serving([web.get("/away", _away)]) as port:
+        yield port
 
 
 # --- headers -------------------------------------------------------------------------------
@@ -91,34 +88,28 @@ async def port() -> AsyncIterator[int]:
 
 @pytest.mark.each_case
 @pytest.mark.parametrize("path", ANYWHERE)
-async def test_the_policy_allows_our_own_files_and_nothing_else(port: int, path: str) -> None:
-    said = (await ask(port, path)).one("content-security-policy")
+async def test_the_policy_allows_our_own_files_alone_and_no_version_is_told(
+    port: int, path: str
+) -> None:
+    answer = await ask(port, path)
+    said = answer.one("content-security-policy")
     assert dict(part.strip().split(" ", 1) for part in said.split(";")) == POLICY
+    assert answer.one("server") == "rostrum"
+    assert not answer.all("x-powered-by")
 
 
 @pytest.mark.each_case
 @pytest.mark.parametrize("header", sorted(HEADERS))
-async def test_each_header_stands_once_on_every_answer(port: int, header: str) -> None:
+async def test_each_header_stands_once_on_every_answer_and_no_other_site_may_read_one(
+    port: int, header: str
+) -> None:
+    asking = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
     for path in ANYWHERE:
         for method in ("GET", "HEAD", "OPTIONS", "POST", "DELETE"):
-            answer = await ask(port, path, method)
+            answer = await ask(port, path, method, headers=asking)
             value = answer.one(header.lower())
             cached = header == "Cache-Control" and answer.status == 200
             assert (value == HEADERS[header]) != cached, (method, path, header, value)
-
-
-async def test_no_version_of_what_serves_is_told(port: int) -> None:
-    for path in ANYWHERE:
-        answer = await ask(port, path)
-        assert answer.one("server") == "rostrum"
-        assert not answer.all("x-powered-by")
-
-
-async def test_no_other_site_may_read_an_answer(port: int) -> None:
-    asking = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
-    for path in ANYWHERE:
-        for method in ("GET", "OPTIONS", "POST"):
-            answer = await ask(port, path, method, headers=asking)
             assert not [name for name, _ in answer.headers if name.startswith("access-control")]
             assert answer.one("cross-origin-resource-policy") == "same-origin"
 
@@ -137,41 +128,34 @@ async def test_a_head_is_a_get_without_its_body(port: int, path: str) -> None:
 
 @pytest.mark.each_case
 @pytest.mark.parametrize("method", ["TRACE", "OPTIONS", "PUT", "PATCH", "DELETE", "PROPFIND"])
-async def test_other_methods_do_nothing_and_echo_nothing(port: int, method: str) -> None:
+async def test_other_methods_do_and_echo_nothing_and_no_header_makes_a_request_one(
+    port: int, method: str
+) -> None:
     answer = await ask(port, address_of("style.css"), method, headers={"X-Secret": ECHO})
     assert answer.status == 405
     assert answer.one("allow") == "GET,HEAD"
     assert ECHO not in answer.raw
-
-
-@pytest.mark.each_case
-@pytest.mark.parametrize("name", ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
-async def test_a_header_does_not_change_the_method(port: int, name: str) -> None:
-    answer = await ask(port, address_of("style.css"), headers={name: "DELETE"})
-    assert answer.status == 200
-    answer = await ask(port, address_of("style.css"), "POST", headers={name: "GET"})
-    assert answer.status == 405
+    for name in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"):
+        overridden = await ask(port, address_of("style.css"), headers={name: method})
+        assert overridden.status == 200
+        posted = await ask(port, address_of("style.css"), "POST", headers={name: "GET"})
+        assert posted.status == 405
 
 
 # --- addresses -----------------------------------------------------------------------------
 
 
 @pytest.mark.each_case
-@pytest.mark.parametrize("target", TRAVERSALS)
-async def test_no_path_leads_out_of_the_static_files(port: int, target: str) -> None:
+@pytest.mark.parametrize("target", [*TRAVERSALS, *ELSEWHERE])
+async def test_no_path_leads_out_of_the_static_files_or_to_another_host(
+    port: int, target: str
+) -> None:
     answer = await ask(port, target)
     assert answer.status in (400, 404)
-    for leaked in ("root:", "import ", "HKDF", "[fonts]"):
-        assert leaked not in answer.text
-
-
-@pytest.mark.each_case
-@pytest.mark.parametrize("target", ELSEWHERE)
-async def test_no_address_leads_to_another_host(port: int, target: str) -> None:
-    answer = await ask(port, target)
     assert not answer.all("location")
     assert "evil.example" not in answer.raw
-    assert answer.status in (400, 404)
+    for leaked in ("root:", "import ", "HKDF", "[fonts]"):
+        assert leaked not in answer.text
 
 
 @pytest.mark.each_case
@@ -247,10 +231,8 @@ async def showing(url: str, shelf: Shelf) -> AsyncIterator[Shown]:
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
     reading = ReadingPages(library, live=True, pulses=LiveUpdates(library.pulse, 0.02))
-    site = Site("127.0.0.1", 0)
-    async with site.serving(reading.routes(), furnish):
-        assert site.address is not None
-        yield Shown(site.address[1], shelf)
+    async with serving(reading.routes()) as port:
+        yield Shown(port, shelf)
         reading.end()
     await database.close()
 
@@ -336,13 +318,17 @@ async def test_no_byte_or_header_tells_what_is_sealed(shown: Shown) -> None:
             told = answer.raw.lower()
             asked = path.lower()
             assert not [c for c in CANARIES if c in told and c not in asked], (method, path)
+    at = f"/debates/{sealed.id.lower()}"
+    assert "Results stay sealed" in (await ask(shown.port, at)).text
+    for end in ("calls/1", "votes.svg", "scores.svg"):
+        assert (await ask(shown.port, f"{at}/{end}")).status == 404
     for model in ("zorblax-9", "fnordic-3"):
         assert sealed.code not in (await ask(shown.port, f"/?model=near/{model}")).text
 
 
 @on_one_loop
 async def test_what_is_sealed_changes_no_byte_of_an_answer(shelf: Shelf, tmp_path: Path) -> None:
-    """Nor its length: databases that differ in sealed facts alone give the same pages."""
+    """Nor its length: databases that differ in sealed facts alone give the same pages to all."""
     answers = []
     for name, change in (("one", None), ("other", _other_facts)):
         path = tmp_path / f"{name}.db"
@@ -354,7 +340,17 @@ async def test_what_is_sealed_changes_no_byte_of_an_answer(shelf: Shelf, tmp_pat
             paths = ["/", *shown.of(shelf.sealed), "/?disagreement=1", "/?state=voting"]
             answers.append([(await ask(shown.port, path)).raw for path in paths])
             answers[-1].append((await _stream(shown, shelf.sealed.id)).decode())
-    assert answers[0] == answers[1]
+        async with publishing(url) as (port, page):
+            found = {at: await ask(port, at) for at in published(shelf.sealed.id, page)}
+        answers[-1] += [str(one.body).replace(page, "") for one in found.values()]
+        for address, one in found.items():
+            told = f"{one.headers}{one.body!r}".lower()
+            assert not [canary for canary in CANARIES if canary in told], address
+        debate, _, picture, *_ = found.values()
+        assert (debate.status, debate.one("cache-control")) == (200, "no-store")
+        assert not debate.all("etag")
+        assert picture.status == 404
+    assert [one for one, other in zip(*answers, strict=True) if one != other] == []
 
 
 def _other_facts(url: str, debate_id: str) -> None:
@@ -398,26 +394,23 @@ async def _stream(shown: Shown, debate_id: str) -> bytes:
 @asynccontextmanager
 async def locked(shelf: Shelf) -> AsyncIterator[tuple[int, str]]:
     """Serve pages behind a link that opens them once; yields the port and the link's path."""
-    database, door, site = (
-        SqlDatabase(shelf.url, writable=False),
-        OneReaderAccess(),
-        Site("127.0.0.1", 0),
-    )
+    database, door = SqlDatabase(shelf.url, writable=False), OneReaderAccess()
     reading = ReadingPages(StoredLibrary(Store(database)), live=False)
 
     def dress(served: web.Application) -> None:
         furnish(served)
         served.middlewares.append(door.guard)
 
-    async with site.serving([*door.routes(), *reading.routes()], dress):
-        assert site.address is not None
-        yield site.address[1], door.link("", 0).partition(":0")[2]
+    async with serving([*door.routes(), *reading.routes()], dress) as port:
+        yield port, door.link("", 0).partition(":0")[2]
         reading.end()
     await database.close()
 
 
 @on_one_loop
-async def test_only_the_browser_that_used_the_link_reads(shelf: Shelf) -> None:
+async def test_only_the_browser_that_used_the_link_reads_and_by_our_own_name_alone(
+    shelf: Shelf,
+) -> None:
     async with locked(shelf) as (port, link):
         paths = ("/", f"/debates/{shelf.hostile.code}", f"/debates/{shelf.hostile.code}/events")
         for path in (*paths, f"{link}x", "/open", "/open?token=", "/open?token=%C3%BC"):
@@ -435,23 +428,18 @@ async def test_only_the_browser_that_used_the_link_reads(shelf: Shelf) -> None:
             assert (await ask(port, path, headers=ours)).status == 200
         forged = {"Cookie": ours["Cookie"][:-4] + "AAAA"}
         assert (await ask(port, "/", headers=forged)).status == 403
-
-
-@pytest.mark.each_case
-@on_one_loop
-@pytest.mark.parametrize(
-    "host",
-    ["evil.example", "127.0.0.1.evil.example", "[::ffff:1.2.3.4]", "["],
-    ids=["other", "longer", "mapped", "broken"],  # "::" in one would part it from its module
-)
-async def test_a_name_of_another_host_reads_nothing(shelf: Shelf, host: str) -> None:
-    async with locked(shelf) as (port, link):
-        opened_once = await ask(port, link)
-        ours = {"Cookie": opened_once.one("set-cookie").partition(";")[0]}
-        answer = await ask(port, "/", headers=ours, host=host)
-        assert answer.status in (400, 403)
-        assert shelf.hostile.code not in answer.text
-        assert "evil" not in answer.raw
+        # A name of another host reads nothing.
+        for host in (
+            "evil.example",
+            "evil.example:80",
+            "127.0.0.1.evil.example",
+            "[::ffff:1.2.3.4]",
+            "[",
+        ):
+            answer = await ask(port, "/", headers=ours, host=host)
+            assert answer.status in (400, 403), host
+            assert shelf.hostile.code not in answer.text
+            assert "evil" not in answer.raw
 
 
 # --- public pages ----------------------------------------------------------------------------
@@ -470,10 +458,8 @@ async def publishing(url: str) -> AsyncIterator[tuple[int, str]]:
     await store.communities.change("memory", "club", show_all, held)
     public = PublicReader(store, FixedClock(held), "0", b"secret")
     pages = PublicPages(public, Permalinks("http://127.0.0.1:1"), drawn)
-    site = Site("127.0.0.1", 0)
-    async with site.serving(pages.routes(), furnish):
-        assert site.address is not None
-        yield site.address[1], f"/c/{await store.communities.page('memory', 'club')}"
+    async with serving(pages.routes()) as port:
+        yield port, f"/c/{await store.communities.page('memory', 'club')}"
     await database.close()
 
 
@@ -482,28 +468,6 @@ def published(debate_id: str, page: str) -> list[str]:
     at = f"/d/{debate_id.lower()}"
     parts = [f"{page}/{part}" for part in PublicPart]
     return [at, f"{at}/sealed.png", f"{at}/result.png", page, *parts, f"{page}/dataset.zip"]
-
-
-@on_one_loop
-async def test_what_is_sealed_changes_no_byte_that_is_public(shelf: Shelf, tmp_path: Path) -> None:
-    answers = []
-    for name, change in (("one", None), ("other", _other_facts)):
-        path = tmp_path / f"{name}.db"
-        shutil.copy(shelf.url.removeprefix("sqlite+aiosqlite:///"), path)
-        url = f"sqlite+aiosqlite:///{path}"
-        if change is not None:
-            change(url, shelf.sealed.id)
-        async with publishing(url) as (port, page):
-            found = {at: await ask(port, at) for at in published(shelf.sealed.id, page)}
-        answers.append([one.body.replace(page.encode(), b"") for one in found.values()])
-        for address, one in found.items():
-            told = f"{one.headers}{one.body!r}".lower()
-            assert not [canary for canary in CANARIES if canary in told], address
-        debate = found[published(shelf.sealed.id, page)[0]]
-        assert (debate.status, debate.one("cache-control")) == (200, "no-store")
-        assert not debate.all("etag")
-        assert found[published(shelf.sealed.id, page)[2]].status == 404
-    assert [one for one, other in zip(*answers, strict=True) if one != other] == []
 
 
 @on_one_loop

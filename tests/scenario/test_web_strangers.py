@@ -12,9 +12,7 @@ from aiohttp import ClientSession, CookieJar, web
 
 from adapters.database.database import SqlDatabase
 from adapters.pictures.png import drawn
-from adapters.site import Site
 from adapters.web import public
-from adapters.web.application import furnish
 from adapters.web.label_forms import URLENCODED, read_form
 from adapters.web.public import PublicPages
 from bot.clock import SystemClock
@@ -31,8 +29,8 @@ from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.ports import Permalinks
-from tests.doubles.wire import ask
-from tests.kit import HANG_SECONDS, NOW, FixedClock, new_debate, run
+from tests.doubles.wire import ask, serving
+from tests.kit import NOW, FixedClock, new_debate, run, until_true
 
 # --- forms ---------------------------------------------------------------------------------
 
@@ -43,10 +41,7 @@ async def test_a_form_chooses_no_encoding_of_its_own(charset: str) -> None:
     async def told(request: web.Request) -> web.Response:
         return web.json_response(dict(await read_form(request)))
 
-    site = Site("127.0.0.1", 0)
-    async with site.serving([web.post("/form", told)], furnish):
-        assert site.address is not None
-        port = site.address[1]
+    async with serving([web.post("/form", told)]) as port:
         # A megabyte of Punycode takes half a minute, in which nothing else would be done.
         kind = {"Content-Type": f"{URLENCODED}; charset={charset}"}
         answer = await ask(port, "/form", "POST", headers=kind, body=b"a" * 1_000_000)
@@ -62,14 +57,13 @@ async def test_a_form_chooses_no_encoding_of_its_own(charset: str) -> None:
 
 
 async def test_the_state_of_an_installation_is_no_link_for_managers(store: Store) -> None:
-    clock, site = SystemClock(), Site("127.0.0.1", 0)
+    clock = SystemClock()
     settings = Settings(web=WebSettings(url="http://127.0.0.1:1", port=0))
     # Whoever opens /slack/install is handed such a state.
     state, now = "s" * 43, clock.now()
     await store.installs.begin(state, now, now + timedelta(minutes=10))
-    async with site.serving(await label_routes(store, clock, settings), furnish):
-        assert site.address is not None
-        origin = "http://{}:{}".format(*site.address)
+    async with serving(await label_routes(store, clock, settings)) as port:
+        origin = f"http://127.0.0.1:{port}"
         async with ClientSession(origin, cookie_jar=CookieJar(unsafe=True)) as client:
 
             async def enter(link: str) -> int:
@@ -149,11 +143,9 @@ class _Large(PublicReader):
 async def test_readers_who_take_nothing_hold_no_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public, "MOST_DOWNLOADS", 2)
     monkeypatch.setattr(public, "STALL_SECONDS", 0.2)
-    pages, site = PublicPages(_Large(), Permalinks(), drawn), Site("127.0.0.1", 0)
+    pages = PublicPages(_Large(), Permalinks(), drawn)
     path = f"/c/{'0' * 20}/dataset.zip"
-    async with site.serving(pages.routes(), furnish):
-        assert site.address is not None
-        port = site.address[1]
+    async with serving(pages.routes()) as port:
         whole = await ask(port, path)
         assert (whole.status, whole.body) == (200, _Large.content)
         assert whole.one("content-length") == str(len(_Large.content))
@@ -171,9 +163,7 @@ async def test_readers_who_take_nothing_hold_no_dataset(monkeypatch: pytest.Monk
         async def free() -> bool:
             return (await ask(port, path)).status == 200
 
-        async with asyncio.timeout(HANG_SECONDS):
-            while not await free():
-                pass
+        await until_true(free)
         for _, writer in slow:
             writer.close()
 
