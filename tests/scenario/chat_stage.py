@@ -171,11 +171,6 @@ class OnDiscord:
         kept, me = self.discord.world.find_message(message), self.discord.bot.id
         return {one.emoji for one in kept.reactions.values() if me in one.holders}
 
-    def fail_unseeding(self, option: str, fault: Fault, times: int = -1) -> None:
-        """Let the removal of one of the bot's own reactions go wrong."""
-        path = f"/channels/*/messages/*/reactions/{EMOJIS[option][0]}/@me"
-        self.discord.fail(fault, "DELETE", path, times=times)
-
     @property
     def card(self) -> str:
         """The newest announcement, with everything in it."""
@@ -191,11 +186,6 @@ class OnDiscord:
         """Return the files in the newest thread."""
         posted = self.discord.messages(self.stage.thread.id)
         return [File(f.filename, f.data, f.description) for m in posted for f in m.attachments]
-
-    def readings(self, message: str) -> int:
-        """Count how often a message's reactions were asked for."""
-        asked = [s for s in self.discord.sent if s.path.endswith(f"/messages/{message}")]
-        return sum(sent.method == "GET" for sent in asked)
 
     def fail_readings(self, fault: Fault) -> None:
         """Let every reading of reactions go wrong."""
@@ -304,9 +294,6 @@ class OnSlack:
         kept, me = self.slack.world.find(message), self.slack.world.caller.bot_user
         return {name for name, users in kept.reactions.items() if me in users}
 
-    def fail_unseeding(self, option: str, fault: Fault, times: int = -1) -> None:
-        self.slack.fail(fault, "reactions.remove", text=EMOJIS[option][1], times=times)
-
     @property
     def card(self) -> str:
         return f"{self.stage.root.text}\n{self.stage.root.blocks}"
@@ -317,10 +304,6 @@ class OnSlack:
 
     def files(self) -> list[File]:
         return [File(file.name, file.data, file.alt) for file in self.slack.world.files.values()]
-
-    def readings(self, message: str) -> int:
-        asked = [s for s in self.slack.api.sent if s.method == "reactions.get"]
-        return sum(message in sent.text for sent in asked)
 
     def fail_readings(self, fault: Fault) -> None:
         self.slack.fail(fault, "reactions.get", times=-1)

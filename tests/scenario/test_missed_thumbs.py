@@ -11,7 +11,6 @@ from adapters.slack.venue import LIMITS as SLACK_LIMITS
 from bot.app import App
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.turn_tables import TURNS
-from engine.delivery.seeds import MISSING
 from engine.store import ExportFilter
 from engine.values.debate import Status
 from engine.values.judging import Question
@@ -19,7 +18,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
 from tests.kit import records_of, until_asked
 from tests.scenario.chat_stage import Chat
-from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, until, voting
+from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, voting
 
 SLOW = {"models": "rehearsal/maple?latency=0.2, rehearsal/willow?latency=0.2"}
 THUMBS = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
@@ -90,54 +89,6 @@ async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhil
         await chat.stage.ballot()
         await chat.stage.close()
         assert await exported(app) == {first: (1, 0, 0, 0), second: (1, 0, 0, 0)}
-
-
-@pytest.mark.slow
-async def test_a_turn_deleted_meanwhile_keeps_its_thumbs_and_holds_up_no_other(chat: Chat) -> None:
-    async with chat.stage.process() as app:
-        said = await held(chat, app)
-        deleted, other = said["turn/closing/A"], said["turn/opening/A"]
-        await chat.react("ada", deleted, "up")
-        await known(app, 1, Question.TURN)
-    chat.delete(deleted)
-    await chat.react("ben", other, "up")
-    for _ in range(2):
-        async with chat.stage.process() as app:
-            await known(app, 2, Question.TURN)
-    assert chat.readings(deleted) <= 1
-    async with chat.stage.process() as app:
-        await chat.stage.close()
-        after = {"turn/closing/A": (1, 0, 0, 0), "turn/opening/A": (1, 0, 0, 0)}
-        assert await exported(app) == after
-
-
-@pytest.mark.slow
-async def test_where_reading_is_refused_thumbs_stay_until_it_is_allowed(chat: Chat) -> None:
-    async with chat.stage.process() as app:
-        said = await held(chat, app)
-        for message in said.values():
-            await chat.react("ada", message, "up")
-        await known(app, len(said), Question.TURN)
-    for message in said.values():
-        await chat.unreact("ada", message, "up")
-        await chat.react("ben", message, "up")
-    chat.forbid_readings(forbidden=True)
-    async with chat.stage.process() as app:
-        await until(lambda: all(chat.readings(message) for message in said.values()))
-        (debate,) = await app.store.debates.recent(limit=1)
-        assert debate.reason.startswith(MISSING) or not debate.reason  # of thumbs it says nothing
-    chat.forbid_readings(forbidden=False)
-    async with chat.stage.process() as app:
-        (debate,) = await app.store.debates.recent(limit=1)
-        log = await app.store.votes.events(debate.id, Question.TURN)
-        assert [event.added for event in log[: len(said)]] == [True] * len(said)
-        await known(app, 3 * len(said), Question.TURN)
-
-        await until_asked(
-            lambda: app.store.debates.recent(limit=1), lambda debates: not debates[0].reason
-        )
-        await chat.stage.close()
-        assert await exported(app) == dict.fromkeys(said, (1, 0, 0, 0))
 
 
 async def test_reading_thumbs_keeps_discords_rates(database_url: str) -> None:

@@ -10,7 +10,6 @@ from structlog.testing import capture_logs
 
 from engine.values.debate import Debate
 from engine.values.errors import VenueError
-from engine.values.judging import Question
 from engine.values.messages import Notice
 from tests.doubles import facts
 from tests.doubles.discord import DiscordServer
@@ -19,7 +18,6 @@ from tests.doubles.discord.state import Message
 from tests.doubles.facts import Slack
 from tests.doubles.faults import drop
 from tests.doubles.slack import refused
-from tests.kit import until_true
 from tests.scenario.discord_stage import HASTY, MODELS, DiscordStage, author, ended, until, voting
 from tests.scenario.slack_stage import (
     SlackStage,
@@ -148,27 +146,6 @@ async def test_a_webhook_of_somebody_elses_that_copies_a_turn_is_not_taken_for_i
         (part,) = venue.render(Notice(text="Said otherwise."), "k7f2qz·3")
         with pytest.raises(VenueError):
             await venue.edit(on_discord.thread.id, fake.id, part)
-
-
-@pytest.mark.slow
-async def test_a_webhooks_turn_that_a_moderator_deletes_is_noted_and_not_posted_again(
-    on_discord: DiscordStage,
-) -> None:
-    discord = on_discord.discord
-    discord.allow("manage_webhooks")
-    async with on_discord.at_vote() as (app, _, debate):
-        gone = turns(on_discord)[2]
-        target = await app.store.votes.target("discord", on_discord.thread.id, gone.id)
-        assert target is not None
-    discord.delete_message(gone.id)
-    async with on_discord.process() as app:  # Discord tells no one of that; a reading finds it
-        await until_true(lambda: app.store.votes.interventions(debate.id))
-        await on_discord.close()
-        await ended(app)
-        (noted,) = await app.store.votes.interventions(debate.id)
-        assert (noted.act, noted.question, noted.step) == ("deleted", Question.TURN, target.step)
-        assert gone.id not in {m.id for m in turns(on_discord)}
-        assert len(turns(on_discord)) == 7
 
 
 def _told(discord: DiscordServer, matches: Callable[[str], bool]) -> Callable[[], list[str]]:

@@ -51,19 +51,6 @@ def assert_nothing_twice(stage: SlackStage) -> None:
     assert len(references) == len(set(references))
 
 
-async def test_an_answer_lost_after_storing_posts_nothing_twice(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    slack.fail(drop("after"), "chat.postMessage", times=3, skip=0)
-    async with stage.at_vote() as (app, _, _):
-        await stage.close()
-        await ended(app)
-    turns = [m for m in stage.replies if " · turn " in title(m)]
-    assert len(turns) == 8
-    assert len(slack.messages()) == 1
-    assert_nothing_twice(stage)
-
-
 @pytest.mark.parametrize(("when", "shown"), [("after", 8), ("before", 7)])
 async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagged(
     stage: SlackStage, slack: SlackServer, when: When, shown: int
@@ -87,6 +74,7 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
 @pytest.mark.parametrize(
     ("fault", "method"),
     [
+        (drop("after"), "chat.postMessage"),
         (limited(0.2), "chat.postMessage"),
         (status(500, when="after"), "chat.postMessage"),
         (status(500), "reactions.add"),
@@ -98,7 +86,7 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
         (limited(0.2), "reactions.add"),
     ],
 )
-async def test_a_debate_goes_on_after_refusals_for_now(
+async def test_a_debate_goes_on_after_lost_answers_and_refusals_for_now_and_posts_nothing_twice(
     stage: SlackStage, slack: SlackServer, fault: Fault, method: str
 ) -> None:
     slack.fail(fault, method, times=2, skip=2)
@@ -109,6 +97,7 @@ async def test_a_debate_goes_on_after_refusals_for_now(
         await until(lambda: slack.calls.count(method) >= 5)
     turns = [m for m in stage.replies if " · turn " in title(m)]
     assert len(turns) == 8
+    assert len(slack.messages()) == 1
     assert_nothing_twice(stage)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -84,3 +85,29 @@ async def test_two_gateways_hear_and_one_of_them_posts_and_each_message_once(
         assert {"A": 1, "B": 1}.items() <= counted(await stage.close()).items()
         assert second.state["shares"] == "bucket 0 of 1"
     assert not {ref: times for ref, times in Counter(stage.references()).items() if times > 1}
+
+
+async def test_no_command_goes_unanswered_while_a_gateway_leaves(
+    url: str, slack: SlackServer
+) -> None:
+    answered = list[str]()
+
+    async def ask() -> None:
+        while True:
+            said = await slack.slash("ada", "/debate help")  # raises after 3 s
+            answered.append(await said.said())
+            await asyncio.sleep(0.02)
+
+    async with AsyncExitStack() as second_stays:
+        async with gateway(url, slack) as first:
+            await until(lambda: first.state["state"] == "connected")
+            await second_stays.enter_async_context(gateway(url, slack))
+            await until(lambda: len(slack.socket.connections) == 2)
+            asking = asyncio.create_task(ask())
+            await until(lambda: len(answered) > 5)
+        known = len(answered)
+        await until(lambda: asking.done() or len(answered) > known + 5)
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+    assert all(answered)

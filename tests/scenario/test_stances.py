@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
-from engine.dataset.turn_tables import TURNS
 from engine.run.plan import Defaults
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import BallotKind, Status
@@ -97,24 +94,6 @@ async def test_a_stance_taken_too_late_is_none_and_one_missed_is_recovered(
     assert stances(record, Question.STANCE_BEFORE) == ["against"]
 
 
-@pytest.mark.slow
-async def test_a_process_that_ends_while_it_waits_goes_on_waiting(hall: Hall) -> None:
-    async with hall.open() as session:
-        debate_id = await session.start(asking(1.5))
-        await answer(session, debate_id, Question.STANCE_BEFORE, ann="up")
-        opened = await session.until(debate_id, lambda debate: debate.stance_deadline)
-    async with hall.open() as session:
-        await session.reconcile()
-        record = await close(session, debate_id)
-    debate = record.debate
-    assert debate.stance_deadline == opened.stance_deadline
-    assert debate.stance_closed_at is not None
-    assert debate.stance_deadline is not None
-    assert debate.stance_closed_at >= debate.stance_deadline
-    assert stances(record, Question.STANCE_BEFORE) == ["for"]
-    assert len([message for message in hall.thread() if "Stance, " in message.body]) == 2
-
-
 async def test_where_the_question_is_refused_the_debate_begins_without_it(
     hall: Hall, venue: AttentiveVenue
 ) -> None:
@@ -149,33 +128,3 @@ async def test_in_a_private_debate_stances_are_pressed_too(
     assert stances(record, Question.STANCE_BEFORE) == ["against"]
     assert not [call for call in venue.seen if call.method == "reactions"]
     assert not [call for call in venue.seen if call.method == "seed" and call.said]
-
-
-async def test_a_thumb_on_a_turn_is_a_label_also_after_the_reveal(hall: Hall) -> None:
-    async with hall.open() as session:
-        debate_id = await session.start(DEFAULTS)
-        debate = await session.voting(debate_id)
-        first, second, *_ = turns_posted(hall)
-        place = debate.thread or ""
-        for user, message, option in (
-            ("ann", first, "up"),
-            ("bob", first, "up"),
-            ("cem", first, "down"),
-            ("dee", first, "A"),
-            ("ann", second, "down"),
-        ):
-            await session.venue.react(user, place, message.id, option)
-        await session.venue.unreact("bob", place, first.id, "up")
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
-        await session.venue.react("eve", place, second.id, "up")
-        record = await record_of(session.store, debate_id)
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    rows = TURNS.rows(entry)
-    names = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
-    assert [[row[name] for name in names] for row in rows[:3]] == [
-        [1, 1, 0, 0],
-        [0, 1, 1, 0],
-        [0, 0, 0, 0],
-    ]
-    assert record.votes == ()
