@@ -45,7 +45,7 @@ engine.delivery.board engine.delivery.deleter engine.drawing engine.fleet.limits
 engine.stage.drafts engine.stage.research engine.jury.history engine.jury.model engine.run.guest
 engine.run.rematch engine.run.question_time engine.stats.confidence engine.values.markdown
 engine.values.overlap engine.votes.audience engine.votes.spoken engine.words.invitations
-engine.words.league engine.words.scores aiohttp numpy
+engine.words.league engine.words.scores aiohttp numpy procrastinate psycopg
 """
 # Imported by no serving process before it serves: in a thread, or by an operator's choice.
 NOT_SERVED = (
