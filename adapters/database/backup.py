@@ -33,7 +33,22 @@ def back_up(database: SqlDatabase, out: Path, go_on: Callable[[], None]) -> int:
     try:
         os.close(open_private(draft, os.O_RDWR))
         counts = _copy(database, draft, go_on)
-        _verify(draft, counts, go_on)
+        # It is read back, as it has to be sound and have every row.
+        with open(draft, "rb") as file:
+            os.fsync(file.fileno())
+        try:
+            with closing(open_unchanged(draft)) as copy:
+                copy.set_progress_handler(go_on, 1_000_000)
+                sound = copy.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+                whole = sound and _count(copy) == counts
+        except FAULTS:
+            whole = False
+        go_on()
+        if not whole:
+            raise ExportError(
+                "The copy is not the same as the database, so it was deleted; check the disk, and "
+                "make the backup again."
+            )
         _put_in_place(draft, out)
     except FileExistsError:
         raise UsageError(f"{out} exists already; name a new file.") from None
@@ -61,25 +76,6 @@ def _copy(database: SqlDatabase, draft: Path, go_on: Callable[[], None]) -> Coun
         except sqlite3.Error as error:
             raise OSError(0, str(error)) from error  # of the copy: the source was just read
     return counts
-
-
-def _verify(draft: Path, counts: Counts, go_on: Callable[[], None]) -> None:
-    """Read a copy back. Raises ExportError unless it is sound and has every row."""
-    with open(draft, "rb") as file:
-        os.fsync(file.fileno())
-    try:
-        with closing(open_unchanged(draft)) as copy:
-            copy.set_progress_handler(go_on, 1_000_000)
-            sound = copy.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
-            whole = sound and _count(copy) == counts
-    except FAULTS:
-        whole = False
-    go_on()
-    if not whole:
-        raise ExportError(
-            "The copy is not the same as the database, so it was deleted; check the disk, and "
-            "make the backup again."
-        )
 
 
 def _count(connection: sqlite3.Connection) -> Counts:

@@ -20,7 +20,7 @@ from adapters.discord.answering import DiscordInteractionHandler, Hears
 from adapters.discord.client import DiscordClient
 from adapters.discord.errors import KNOWN
 from adapters.discord.presence import IdentifyLimit, ShardPresence, shorten_logs
-from adapters.discord.rest import DiscordRest, Gateway
+from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import Commands
 from engine.chat.context import Trial
@@ -185,7 +185,23 @@ class _Shard:
         if found.remaining < max(1, len(self.shares.held)):
             log.error("IDENTIFY limit reached", seconds=found.reset_seconds)
             await asyncio.sleep(found.reset_seconds)
-        client = self._open(found)
+        # discord.py uses its constant whenever it reconnects with a new session.
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(found.url)
+        bucket = self.number % found.concurrency
+
+        async def identify() -> None:
+            shares = self.shares
+            await self.line.identifies.wait(bucket, shares.turn, among=shares.members)
+
+        self._desk = self.open_desk(self._who_hears)
+        client = DiscordClient(
+            self._desk,
+            identify,
+            self.line.guild_ids if self.number == 0 else None,
+            (self.number, self.shares.count),
+            self.line.rest,
+            self.presence,
+        )
         token = self.line.token.get_secret_value().strip()
         living, patience = asyncio.create_task(client.start(token)), self.line.patience
         try:
@@ -204,25 +220,6 @@ class _Shard:
         if silent:
             raise VenueAwayError(texts.SILENT.format(seconds=patience))
         living.result()
-
-    def _open(self, gateway: Gateway) -> DiscordClient:
-        # discord.py uses its constant whenever it reconnects with a new session.
-        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway.url)
-        bucket = self.number % gateway.concurrency
-
-        async def identify() -> None:
-            shares = self.shares
-            await self.line.identifies.wait(bucket, shares.turn, among=shares.members)
-
-        self._desk = self.open_desk(self._who_hears)
-        return DiscordClient(
-            self._desk,
-            identify,
-            self.line.guild_ids if self.number == 0 else None,
-            (self.number, self.shares.count),
-            self.line.rest,
-            self.presence,
-        )
 
 
 FIRST_PAUSE = 1.0

@@ -84,7 +84,21 @@ def explain(error: Exception, act: DiscordAct, place: str, message: str = "") ->
         case discord.LoginFailure():
             return VenueGoneError(texts.TOKEN_REFUSED)
         case discord.HTTPException():
-            return _refusal(error, act, place, message)
+            said = Text(
+                _sentence(error, place),
+                place=place,
+                doing=Text(texts.DOING[act]),
+                permissions=Text(texts.PERMISSIONS[act]),
+            )
+            if error.code == UNKNOWN_MESSAGE:
+                return MessageGoneError(said).because(message)
+            if error.code in (ARCHIVED, LOCKED) and act in WRITING:
+                return VenueLockedError(said)
+            refused = VenueGoneError(said) if _for_good(error, act) else VenueError(said)
+            if said.template != texts.REFUSED:
+                return refused
+            why = " ".join(error.text.split()).rstrip(".") or f"status {error.status}"
+            return refused.because(f"{' '.join(filter(None, (act, place)))}: {why}")
         case aiohttp.ClientConnectorError():
             away = VenueAwayError(texts.AWAY, retry_after=RETRY_SECONDS)
         case _:
@@ -122,24 +136,6 @@ def code_of(error: VenueError) -> int:
 def slow_down(seconds: float) -> VenueAwayError:
     """Return the error for a request that was not carried out because of a rate limit."""
     return VenueAwayError(Text(texts.SLOW_DOWN, seconds=seconds), retry_after=seconds)
-
-
-def _refusal(error: discord.HTTPException, act: DiscordAct, place: str, message: str) -> VenueError:
-    said = Text(
-        _sentence(error, place),
-        place=place,
-        doing=Text(texts.DOING[act]),
-        permissions=Text(texts.PERMISSIONS[act]),
-    )
-    if error.code == UNKNOWN_MESSAGE:
-        return MessageGoneError(said).because(message)
-    if error.code in (ARCHIVED, LOCKED) and act in WRITING:
-        return VenueLockedError(said)
-    refused = VenueGoneError(said) if _for_good(error, act) else VenueError(said)
-    if said.template != texts.REFUSED:
-        return refused
-    why = " ".join(error.text.split()).rstrip(".") or f"status {error.status}"
-    return refused.because(f"{' '.join(filter(None, (act, place)))}: {why}")
 
 
 def _sentence(error: discord.HTTPException, place: str) -> str:

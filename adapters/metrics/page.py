@@ -141,29 +141,26 @@ class _Collected:
 
     def collect(self) -> Iterator[Metric]:
         """Return every metric with its samples."""
-        values = {**_counted(self._figures), **_read(self._snapshot)}
+        values: _Values = {
+            CALLS: dict(self._figures.calls),
+            RETRIES: dict(self._figures.retries),
+            IN_FLIGHT: dict(self._figures.in_flight),
+            DURATIONS: dict(self._figures.durations),
+            TOKENS: dict(self._figures.tokens),
+            USD: dict(self._figures.usd),
+            UNPRICED: dict(self._figures.unpriced),
+            WAITS: dict(self._figures.waits),
+            WAITED: dict(self._figures.waited),
+            ANSWERS: dict(self._figures.answers),
+            ENDED: dict(self._figures.ended),
+            LOST: dict(self._figures.lost),
+            LAGS: {(): self._figures.lags},
+            **_read(self._snapshot),
+        }
         yield from (_metric(family, values[family]) for family in FAMILIES)
 
 
 _Values = Mapping[Family, Mapping[Labels, float | Histogram]]
-
-
-def _counted(figures: MetricFigures) -> _Values:
-    return {
-        CALLS: dict(figures.calls),
-        RETRIES: dict(figures.retries),
-        IN_FLIGHT: dict(figures.in_flight),
-        DURATIONS: dict(figures.durations),
-        TOKENS: dict(figures.tokens),
-        USD: dict(figures.usd),
-        UNPRICED: dict(figures.unpriced),
-        WAITS: dict(figures.waits),
-        WAITED: dict(figures.waited),
-        ANSWERS: dict(figures.answers),
-        ENDED: dict(figures.ended),
-        LOST: dict(figures.lost),
-        LAGS: {(): figures.lags},
-    }
 
 
 def _read(now: Snapshot) -> _Values:

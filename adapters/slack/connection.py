@@ -100,7 +100,18 @@ class SlackConnection:
         while True:
             began, after = time.monotonic(), 0.0
             try:
-                await self._live(desk, venue)
+                for team in await self._workspaces.teams():
+                    await desk.commands.joined(PLATFORM, team)
+                client = SlackClient(desk, venue)
+                try:
+                    app = client.app(self._transport.signing_secret)
+                    routes = self._transport.routes(app)
+                    routes += self._installer.routes() if self._installer else []
+                    desk.standstill.begin()
+                    async with self._site.serving(routes), self._watching(desk):
+                        await self._serve(app, lambda: desk.listener(EventsMissed()))
+                finally:
+                    await client.finish()
             except VenueGoneError as error:
                 raise SettingsError(str(error)) from error
             except VenueAwayError as error:
@@ -133,20 +144,6 @@ class SlackConnection:
                 await desk.listener(EventsLost())
             came = comes
             await asyncio.sleep(LOOK_SECONDS)
-
-    async def _live(self, desk: SlackInteractionHandler, venue: SlackVenue) -> None:
-        for team in await self._workspaces.teams():
-            await desk.commands.joined(PLATFORM, team)
-        client = SlackClient(desk, venue)
-        try:
-            app = client.app(self._transport.signing_secret)
-            routes = self._transport.routes(app)
-            routes += self._installer.routes() if self._installer else []
-            desk.standstill.begin()
-            async with self._site.serving(routes), self._watching(desk):
-                await self._serve(app, lambda: desk.listener(EventsMissed()))
-        finally:
-            await client.finish()
 
     async def _serve(self, app: AsyncApp, missed: Missed) -> None:
         """Pass events on, with a connection only while this process has a slot for it."""

@@ -19,7 +19,7 @@ from adapters.slack.errors import SlackAct, name_of
 from adapters.slack.forms.modals import Modals
 from adapters.slack.venue import SlackPlace, link_to
 from adapters.slack.whisper import ReplyTarget
-from engine.chat.following import HomePage, LiveLine, home_page
+from engine.chat.following import HomePage, home_page
 from engine.chat.invocation import home_invocation
 from engine.values.errors import RostrumError
 from engine.values.language import speaking
@@ -95,23 +95,19 @@ def _debates(page: HomePage, url: str) -> Iterator[Json]:
     if not page.live:
         yield _section(say(texts.HOME_NONE))
     for line in page.live:
-        yield _debate(line, url)
+        debate = line.debate
+        state = say(texts.HOME_ASKED if debate.asked else texts.HOME_STATES[debate.status])
+        if line.minutes is not None:
+            state = say(texts.HOME_VOTE_LEFT, minutes=about_minutes(line.minutes))
+        shown = f"{headline(debate.topic, TOPIC_LENGTH)}\n{state}"
+        block: Json = {"type": "section", "text": _plain(shown)}
+        if debate.thread is not None:
+            link = link_to(url, SlackPlace.parse(debate.thread))
+            button = _button(f"open:{debate.code}", say(texts.HOME_OPEN))
+            block["accessory"] = button | {"url": link}
+        yield block
     if page.more:
         yield _section(say(texts.HOME_MORE))
-
-
-def _debate(line: LiveLine, url: str) -> Json:
-    debate = line.debate
-    state = say(texts.HOME_ASKED if debate.asked else texts.HOME_STATES[debate.status])
-    if line.minutes is not None:
-        state = say(texts.HOME_VOTE_LEFT, minutes=about_minutes(line.minutes))
-    shown = f"{headline(debate.topic, TOPIC_LENGTH)}\n{state}"
-    block: Json = {"type": "section", "text": _plain(shown)}
-    if debate.thread is not None:
-        link = link_to(url, SlackPlace.parse(debate.thread))
-        button = _button(f"open:{debate.code}", say(texts.HOME_OPEN))
-        block["accessory"] = button | {"url": link}
-    return block
 
 
 def _voting() -> Iterator[Json]:
@@ -131,24 +127,21 @@ def _own(page: HomePage) -> Iterator[Json]:
             _button("me", say(texts.HOME_ME)),
             _button("mydata", say(texts.HOME_MY_DATA)),
             _button(switch[0], say(switch[1])),
-            _button("forget", say(texts.HOME_FORGET)) | _asked_again(),
+            _button("forget", say(texts.HOME_FORGET))
+            | {
+                "style": "danger",
+                "confirm": {
+                    "title": _plain(say(texts.HOME_FORGET)),
+                    "text": _plain(say(texts.HOME_FORGET_WHAT)),
+                    "confirm": _plain(say(texts.HOME_FORGET_YES)),
+                    "deny": _plain(say(texts.FORM_CLOSE)),
+                    "style": "danger",
+                },
+            },
         )
     if page.manager:
         yield _header(say(texts.HOME_MANAGERS))
         yield _row(_button("settings", say(texts.HOME_SETTINGS)))
-
-
-def _asked_again() -> Json:
-    return {
-        "style": "danger",
-        "confirm": {
-            "title": _plain(say(texts.HOME_FORGET)),
-            "text": _plain(say(texts.HOME_FORGET_WHAT)),
-            "confirm": _plain(say(texts.HOME_FORGET_YES)),
-            "deny": _plain(say(texts.FORM_CLOSE)),
-            "style": "danger",
-        },
-    }
 
 
 def _header(text: str) -> Json:

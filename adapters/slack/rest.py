@@ -166,7 +166,17 @@ class SlackRest:
         """Return the bot's identity; asks Slack once, or `again`."""
         async with self._asking:
             if again or self._identity is None:
-                self._identity = await self._ask_identity()
+                who, headers = await self._ask("auth.test", {"params": {}})
+                scopes = str(headers.get("x-oauth-scopes", "")).split(",")
+                self._identity = Identity(
+                    user=who["user_id"],
+                    bot=who.get("bot_id", ""),
+                    team=who["team_id"],
+                    url=who["url"],
+                    name=who["user"],
+                    team_name=who.get("team", ""),
+                    scopes=frozenset(scope.strip() for scope in scopes if scope.strip()),
+                )
             return self._identity
 
     async def connections_url(self, app_token: SecretStr) -> str:
@@ -251,19 +261,6 @@ class SlackRest:
             self._session = None
 
     # --- inside -----------------------------------------------------------------------
-
-    async def _ask_identity(self) -> Identity:
-        who, headers = await self._ask("auth.test", {"params": {}})
-        scopes = str(headers.get("x-oauth-scopes", "")).split(",")
-        return Identity(
-            user=who["user_id"],
-            bot=who.get("bot_id", ""),
-            team=who["team_id"],
-            url=who["url"],
-            name=who["user"],
-            team_name=who.get("team", ""),
-            scopes=frozenset(scope.strip() for scope in scopes if scope.strip()),
-        )
 
     async def _call(
         self, act: SlackAct, method: str, place: str, message: str, sent: Mapping[str, Any]

@@ -81,11 +81,24 @@ class SocketTransport:
         async def on_request(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
             await self._handle(app, client, request)
 
-        client = self._make_client()
+        client: Any = self._make_client()  # the SDK's methods have no types
         client.wss_uri = url
         client.message_listeners.append(on_message)
         client.socket_mode_request_listeners.append(on_request)
-        await self._keep(client)
+        self._client = client
+        connecting = asyncio.ensure_future(client.connect())
+        try:
+            away = 0
+            while away < PATIENCE:
+                await asyncio.sleep(self._ping)
+                away = 0 if self.connected else away + 1
+            raise VenueAwayError(texts.SOCKET_AWAY)
+        finally:
+            self._client = None
+            connecting.cancel()
+            await client.close()
+            if self._handling:
+                await asyncio.wait(self._handling, timeout=FINISH_SECONDS)
 
     async def _open(self) -> str:
         try:
@@ -102,26 +115,6 @@ class SocketTransport:
         client = SocketModeClient(token, web_client=self._rest.web(), ping_interval=self._ping)
         client.proxy = self._rest.proxy  # as in `SlackRest.web`
         return client
-
-    async def _keep(self, client: Any) -> None:
-        """Stay connected; `client` is the SDK's, whose methods have no types.
-
-        Raises VenueAwayError if it does not come back.
-        """
-        self._client = client
-        connecting = asyncio.ensure_future(client.connect())
-        try:
-            away = 0
-            while away < PATIENCE:
-                await asyncio.sleep(self._ping)
-                away = 0 if self.connected else away + 1
-            raise VenueAwayError(texts.SOCKET_AWAY)
-        finally:
-            self._client = None
-            connecting.cancel()
-            await client.close()
-            if self._handling:
-                await asyncio.wait(self._handling, timeout=FINISH_SECONDS)
 
     async def _handle(
         self, app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest

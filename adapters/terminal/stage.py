@@ -94,20 +94,17 @@ class LiveView:
 
     def _view(self) -> RenderableType:
         with speaking(self.language):  # Rich draws in a thread of its own.
-            return self._drawn()
-
-    def _drawn(self) -> RenderableType:
-        drafts = tuple(self._drafts.values())
-        shares = max(1, len(drafts))
-        rows = max(1, (self._console.height - 2) // shares - FRAME_ROWS)
-        views: list[RenderableType] = [_panel(draft, rows) for draft in drafts]
-        written = {draft.seat for draft in drafts}
-        silent = [seat for seat in self._thinking if seat not in written]
-        if silent:
-            said = clean(texts.thinking(silent))
-            self._spinner.update(text=Text(said, style="dim"))
-            views.append(self._spinner)
-        return Group(*views)
+            drafts = tuple(self._drafts.values())
+            shares = max(1, len(drafts))
+            rows = max(1, (self._console.height - 2) // shares - FRAME_ROWS)
+            views: list[RenderableType] = [_panel(draft, rows) for draft in drafts]
+            written = {draft.seat for draft in drafts}
+            silent = [seat for seat in self._thinking if seat not in written]
+            if silent:
+                said = clean(texts.thinking(silent))
+                self._spinner.update(text=Text(said, style="dim"))
+                views.append(self._spinner)
+            return Group(*views)
 
 
 def _panel(draft: Draft, rows: int) -> Panel:

@@ -283,10 +283,6 @@ async def topics(
             act = store.approve if asked.action == "approve" else store.remove
             outcome = "listed" if asked.action == "approve" else "removed"
             return SuggestedAnswer(outcome=outcome, suggestion=await act(*of, asked.number))
-    return await _list(context, person)
-
-
-async def _list(context: Context, person: Requester) -> TopicsAnswer:
     settings = await settings_of(context.store, person)
     defaults = overlay(context.defaults, settings)
     held = await context.store.suggestions.open(person.platform, person.community, person.user)

@@ -54,7 +54,21 @@ async def league(context: Context, person: Requester, asked: LeagueArguments) ->
     """Start or stop a league, or show its standing. Raises NotAllowedError and UsageError."""
     match asked.action:
         case "standing":
-            return await _show(context, person)
+            stored = await _newest(context, person)
+            series = Series.model_validate_json(stored.body)
+            assert series.league is not None  # noqa: S101 - as `_newest` chose it
+            debates = await context.store.series.debates(stored.name)
+            record = await read_record(context.store, series.league, debates)
+            now, due = context.service.clock.now(), stored.due_at
+            ended: Outcome = "stopped" if stored.stop else "over"
+            table = table_of(
+                series,
+                series.league,
+                record,
+                due_at=due if due is not None and due > now else None,
+                outcome="going" if due is not None and not stored.stop else ended,
+            )
+            return LeagueAnswer(table=table, problem=without_settings(stored.problem or ""))
         case "start":
             await check(MANAGERS, context.store, person)
             return await _start(context, person, asked)
@@ -73,24 +87,6 @@ async def league(context: Context, person: Requester, asked: LeagueArguments) ->
         action=headline(clean(asked.action), 40),
         near=suggest(asked.action, ("start", "standing", "stop")),
     )
-
-
-async def _show(context: Context, person: Requester) -> LeagueAnswer:
-    stored = await _newest(context, person)
-    series = Series.model_validate_json(stored.body)
-    assert series.league is not None  # noqa: S101 - as `_newest` chose it
-    debates = await context.store.series.debates(stored.name)
-    record = await read_record(context.store, series.league, debates)
-    now, due = context.service.clock.now(), stored.due_at
-    ended: Outcome = "stopped" if stored.stop else "over"
-    table = table_of(
-        series,
-        series.league,
-        record,
-        due_at=due if due is not None and due > now else None,
-        outcome="going" if due is not None and not stored.stop else ended,
-    )
-    return LeagueAnswer(table=table, problem=without_settings(stored.problem or ""))
 
 
 async def _newest(context: Context, person: Requester) -> StoredSeries:

@@ -26,23 +26,17 @@ async def forget(store: Store, clock: Clock, platform: str, user: str) -> bool:
     """
     number = await store.people.number(platform, user)
     if number is not None:
-        await _drop_own(store, clock, platform, own_community(number))
+        # Those that still run are stopped, and deleted as those of a community that has left.
+        community = own_community(number)
+        live = tuple(status for status in Status if status.live)
+        running = await store.debates.of_community(platform, community, live)
+        for debate in running:
+            await store.debates.ask_stop(debate.id, "Its starter asked to be forgotten.")
+        if running:
+            await store.communities.left(platform, community, clock.now())
+        await store.communities.purge(platform, community)
     await store.people.forget(platform, user)
     return await wiped(store, clock)
-
-
-async def _drop_own(store: Store, clock: Clock, platform: str, community: str) -> None:
-    """Delete the debates of a person's own direct messages, which lead to them.
-
-    Those that still run are stopped, and deleted as those of a community that has left.
-    """
-    live = tuple(status for status in Status if status.live)
-    running = await store.debates.of_community(platform, community, live)
-    for debate in running:
-        await store.debates.ask_stop(debate.id, "Its starter asked to be forgotten.")
-    if running:
-        await store.communities.left(platform, community, clock.now())
-    await store.communities.purge(platform, community)
 
 
 async def wiped(store: Store, clock: Clock) -> bool:

@@ -46,7 +46,28 @@ async def schedule(
             await context.store.series.ask_stop(stored.name)
         context.service.notifier.notify("series")
         return ScheduleEndedAnswer()
-    await _set(context, person, asked)
+    settings = await settings_of(context.store, person)
+    check_channel(settings, person.channel or person.place)
+    if person.ground.unfit:
+        raise NotAllowedError(person.ground.unfit)
+    if asked.mirror or asked.sources:
+        raise UsageError("A schedule holds one debate at a time, without sources; leave them out.")
+    if guest_among(asked.sides, person.user) is not None:
+        raise UsageError("A schedule holds debates of models alone; name no person for a side.")
+    series, now = _series(person, asked), context.service.clock.now()
+    people, recurring = series.people, series.recurring
+    assert people is not None  # noqa: S101 - as `_series` made them
+    assert recurring is not None  # noqa: S101
+    wanted = await next_topic(context.store, person.platform, person.community)
+    topic = recurring.options.topic or (wanted.text if wanted else ANY_TOPIC)
+    defaults = overlay(context.defaults, settings)
+    inside = person.model_copy(update={"thread": None})
+    await context.service.quote(_order(inside, recurring, topic, defaults), defaults, 1)
+    for old in await _here(context, person):
+        await context.store.series.ask_stop(old.name)
+    where, due = Location(person.community, person.place), first_time(people, now)
+    await begin_in_chat(context.store, series, where, person.platform, due, now)
+    context.service.notifier.notify("series")
     return ScheduleAnswer(lines=await _lines(context, person), new=True)
 
 
@@ -80,32 +101,6 @@ def _order(
     named = {name: getattr(recurring, name) for name in ("sides", "jurors", "judges")}
     order = order_of(person, StartArguments(**given, **named), defaults)
     return order.model_copy(update={"user": None, "series": which})
-
-
-async def _set(context: Context, person: Requester, asked: ScheduleArguments) -> None:
-    """Store a schedule in place of the one that this channel has. Raises RostrumError."""
-    settings = await settings_of(context.store, person)
-    check_channel(settings, person.channel or person.place)
-    if person.ground.unfit:
-        raise NotAllowedError(person.ground.unfit)
-    if asked.mirror or asked.sources:
-        raise UsageError("A schedule holds one debate at a time, without sources; leave them out.")
-    if guest_among(asked.sides, person.user) is not None:
-        raise UsageError("A schedule holds debates of models alone; name no person for a side.")
-    series, now = _series(person, asked), context.service.clock.now()
-    people, recurring = series.people, series.recurring
-    assert people is not None  # noqa: S101 - as `_series` made them
-    assert recurring is not None  # noqa: S101
-    wanted = await next_topic(context.store, person.platform, person.community)
-    topic = recurring.options.topic or (wanted.text if wanted else ANY_TOPIC)
-    defaults = overlay(context.defaults, settings)
-    inside = person.model_copy(update={"thread": None})
-    await context.service.quote(_order(inside, recurring, topic, defaults), defaults, 1)
-    for old in await _here(context, person):
-        await context.store.series.ask_stop(old.name)
-    where, due = Location(person.community, person.place), first_time(people, now)
-    await begin_in_chat(context.store, series, where, person.platform, due, now)
-    context.service.notifier.notify("series")
 
 
 def _series(person: Requester, asked: ScheduleArguments) -> Series:

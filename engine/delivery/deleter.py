@@ -45,21 +45,18 @@ class Deleter:
             for deletion in await self.store.deletions.due(platform, served=self.shares.served):
                 lease = self.shares.lease_for(deletion.community)
                 if lease is not None:
-                    await self._try(lease, deletion)
+                    try:
+                        await self._delete(lease, deletion)
+                    except VenueAwayError as error:
+                        log.info("deletion waits", debate=deletion.debate, why=str(error))
+                        await self.clock.sleep(error.retry_after)
+                    except LeaseLostError:
+                        log.info("deletion left to another process", debate=deletion.debate)
+                    except StoreError as error:
+                        log.warning("deletion postponed", debate=deletion.debate, why=str(error))
+                    except Exception:  # a bug in one must not hold up the others
+                        log.exception("unhandled error in a deletion", debate=deletion.debate)
             await self.notifier.wait(f"deletions/{platform}", LOOK_SECONDS)
-
-    async def _try(self, lease: Lease, deletion: Deletion) -> None:
-        try:
-            await self._delete(lease, deletion)
-        except VenueAwayError as error:
-            log.info("deletion waits", debate=deletion.debate, why=str(error))
-            await self.clock.sleep(error.retry_after)
-        except LeaseLostError:
-            log.info("deletion left to another process", debate=deletion.debate)
-        except StoreError as error:
-            log.warning("deletion postponed", debate=deletion.debate, why=str(error))
-        except Exception:  # a bug in one must not hold up the others
-            log.exception("unhandled error in a deletion", debate=deletion.debate)
 
     async def _delete(self, lease: Lease, deletion: Deletion) -> None:
         left: Deletion | None = deletion

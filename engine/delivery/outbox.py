@@ -123,7 +123,22 @@ class Delivery:
                 group.create_task(self._deleter.run())
             if self._board is not None:
                 group.create_task(self._board.run(self.venue.limits.state_seconds or LOOK_SECONDS))
-            await self._deliver_all(group)
+            look_at, known = self.clock.now(), frozenset[int]()
+            while True:
+                await self.shares.serving()
+                published = await self._look_for_waiting(self.shares.held - known)
+                self._waited.update(published)  # a process before this one may have said so
+                known = self.shares.held
+                pause = 0.0 if published else LOOK_SECONDS
+                published |= await self.notifier.wait(f"outbox/{self.venue.platform}", pause)
+                now = self.clock.now()
+                if self.venue.channel is not None or now >= look_at:
+                    # Only the outbox knows other processes' messages and their channels.
+                    published = published if self.venue.channel is None else set()
+                    published |= await self._look_for_waiting(self.shares.held)
+                    look_at = now + timedelta(seconds=LOOK_SECONDS)
+                for debate_id in published:
+                    self._start(debate_id, group)
 
     @property
     def _alerts(self) -> Alerts:
@@ -155,24 +170,6 @@ class Delivery:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-
-    async def _deliver_all(self, group: asyncio.TaskGroup) -> None:
-        look_at, known = self.clock.now(), frozenset[int]()
-        while True:
-            await self.shares.serving()
-            published = await self._look_for_waiting(self.shares.held - known)
-            self._waited.update(published)  # a process before this one may have said so
-            known = self.shares.held
-            pause = 0.0 if published else LOOK_SECONDS
-            published |= await self.notifier.wait(f"outbox/{self.venue.platform}", pause)
-            now = self.clock.now()
-            if self.venue.channel is not None or now >= look_at:
-                # Only the outbox knows other processes' messages and their channels.
-                published = published if self.venue.channel is None else set()
-                published |= await self._look_for_waiting(self.shares.held)
-                look_at = now + timedelta(seconds=LOOK_SECONDS)
-            for debate_id in published:
-                self._start(debate_id, group)
 
     async def _look_for_waiting(self, shares: frozenset[int]) -> set[str]:
         served = self.shares.served._replace(held=shares)

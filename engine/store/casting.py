@@ -19,7 +19,7 @@ from engine.store.people import (
     is_forgotten,
     lock_person,
 )
-from engine.store.targets import FoundQuestion, find_question
+from engine.store.targets import find_question
 from engine.store.vote_log import Outcome, append, append_all, read_log
 from engine.tally.hands import chosen_option, hands_held
 from engine.values.debate import BallotKind, Value
@@ -278,7 +278,25 @@ def cast_all(connection: SqlConnection, casts: Sequence[Cast]) -> list[Outcome]:
         elif cast.event is not None and known.before(question.debate, cast.event):
             outcomes.append("duplicate")
         else:
-            rows.append(_row(cast, question, person.id))
+            rows.append(
+                {
+                    "debate": question.debate,
+                    "person": person.id,
+                    "option": cast.option,
+                    "variant": cast.variant,
+                    "added": cast.added,
+                    "how": cast.how,
+                    "event": cast.event,
+                    "received_at": cast.received_at,
+                    "given_at": cast.given_at,
+                    "heard_from": cast.heard_from,
+                    "read_at": question.read_at,
+                    "account_days": cast.account_days,
+                    "member_days": cast.member_days,
+                    "question": question.question,
+                    "step": question.step,
+                }
+            )
             outcomes.append("stored")
     append_all(connection, rows)
     return outcomes
@@ -306,26 +324,6 @@ def _people_of(
     key = find_key(connection)
     users = dict.fromkeys((cast.platform, cast.user) for cast in casts)
     return {user: ensure_person(connection, *user, key) for user in users}
-
-
-def _row(cast: Cast, found: FoundQuestion, person: int) -> dict[str, Any]:
-    return {
-        "debate": found.debate,
-        "person": person,
-        "option": cast.option,
-        "variant": cast.variant,
-        "added": cast.added,
-        "how": cast.how,
-        "event": cast.event,
-        "received_at": cast.received_at,
-        "given_at": cast.given_at,
-        "heard_from": cast.heard_from,
-        "read_at": found.read_at,
-        "account_days": cast.account_days,
-        "member_days": cast.member_days,
-        "question": found.question,
-        "step": found.step,
-    }
 
 
 def _press(connection: SqlConnection, press: Press) -> Pressed:

@@ -68,7 +68,19 @@ class Removals:
                 await self._note_shown(shown)
                 return
             else:
-                await self._note(shown)
+                # A reaction found on the message later is a new choice.
+                await self.store.votes.cast(
+                    Cast(
+                        platform=self.venue.platform,
+                        place=shown.place,
+                        message=shown.message,
+                        user=shown.user,
+                        option=shown.option,
+                        variant=shown.variant,
+                        added=False,
+                        received_at=self.clock.now(),
+                    )
+                )
                 return
         log.warning("secret vote still visible", message=shown.message, tries=MOST_TRIES)
         await self._note_shown(shown)
@@ -80,18 +92,3 @@ class Removals:
         if target is not None:
             noted = Intervention.on(target, "shown", self.clock.now(), shown.option)
             await votes.intervene(target, noted)
-
-    async def _note(self, shown: VisibleReaction) -> None:
-        """Record the removal: a reaction found on the message later is a new choice."""
-        await self.store.votes.cast(
-            Cast(
-                platform=self.venue.platform,
-                place=shown.place,
-                message=shown.message,
-                user=shown.user,
-                option=shown.option,
-                variant=shown.variant,
-                added=False,
-                received_at=self.clock.now(),
-            )
-        )

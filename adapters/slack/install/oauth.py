@@ -134,14 +134,6 @@ class Installer:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the pages' routes."""
-        flow = self._flow()
-        return [
-            # Without the query: only we decide what to request.
-            web.get(INSTALL_PATH, _page(flow.handle_installation, queried=False)),
-            web.get(REDIRECT_PATH, _page(flow.handle_callback, queried=True)),
-        ]
-
-    def _flow(self) -> _Flow:
         given, client = self._credentials, self._installations.app.web()
         settings = AsyncOAuthSettings(
             client_id=given.client_id,
@@ -159,7 +151,12 @@ class Installer:
             state_store=States(self._installations.installs),
             state_expiration_seconds=STATE_SECONDS,
         )
-        return _Flow(client=client, settings=settings)
+        flow = _Flow(client=client, settings=settings)
+        return [
+            # Without the query: only we decide what to request.
+            web.get(INSTALL_PATH, _page(flow.handle_installation, queried=False)),
+            web.get(REDIRECT_PATH, _page(flow.handle_callback, queried=True)),
+        ]
 
 
 def _page(
