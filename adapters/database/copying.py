@@ -266,7 +266,7 @@ class TableLayout:
 LAYOUTS = tuple(map(TableLayout.of, metadata.sorted_tables))  # what a row refers to comes first
 
 
-class CopySource:
+class _CopySource:
     """A file that no Rostrum runs on, read as it is and never changed."""
 
     def __init__(self, driver: sqlite3.Connection, path: Path) -> None:
@@ -311,7 +311,7 @@ class CopySource:
 class Copy:
     """One copy: what was summed up, and whether all of it was written."""
 
-    def __init__(self, source: CopySource, name: str, target: str, report: Report) -> None:
+    def __init__(self, source: _CopySource, name: str, target: str, report: Report) -> None:
         self._source, self._name, self._target = source, name, target
         self._report = report
         self.sums: Sums = {}
@@ -442,7 +442,7 @@ async def _copy(database: SqlDatabase, path: Path, target: SqlDatabase, report: 
 
 
 @contextmanager
-def _opened(database: SqlDatabase, path: Path) -> Iterator[CopySource]:
+def _opened(database: SqlDatabase, path: Path) -> Iterator[_CopySource]:
     """Hold a file's lock and one state of it. Raises StoreError while a Rostrum runs on it."""
     with nullcontext() if is_frozen(path) else lock(path):
         try:
@@ -450,7 +450,7 @@ def _opened(database: SqlDatabase, path: Path) -> Iterator[CopySource]:
                 # Worker threads take turns on it; a text that is not UTF-8 is named, not raised.
                 driver.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
                 driver.execute("BEGIN")
-                yield CopySource(driver, path)
+                yield _CopySource(driver, path)
         except FAULTS as error:
             raise database.explain(error) from error
 

@@ -99,7 +99,7 @@ FINAL = (
 log = structlog.get_logger(__name__)
 
 
-class Driver(psycopg.Connection[Any]):
+class _Driver(psycopg.Connection[Any]):
     """A driver's connection that gives up a server which has been silent for too long."""
 
     silence: float | None = None
@@ -116,9 +116,9 @@ class Driver(psycopg.Connection[Any]):
 class _PostgresConnection(SqlConnection):
     """Runs statements on a connection of psycopg."""
 
-    driver: Driver
+    driver: _Driver
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: _Driver) -> None:
         self.driver = driver
         # One for all statements, as each is read at once: a new one takes as long as most of them.
         self._cursor = driver.cursor(binary=True)
@@ -189,7 +189,7 @@ class Group:
     doubtful: str | None = None  # the id of a transaction whose commit was not answered
 
 
-class PostgresServer(Dialect):
+class _PostgresServer(Dialect):
     """A database of a PostgreSQL server, on which any number of processes run."""
 
     faults = (psycopg.Error,)
@@ -327,7 +327,7 @@ class PostgresServer(Dialect):
         from sqlalchemy import NullPool, create_engine
         from sqlalchemy.exc import DBAPIError
 
-        def connect() -> Driver:
+        def connect() -> _Driver:
             connection = self._connect(None)
             connection.driver.autocommit = False
             return connection.driver
@@ -356,7 +356,7 @@ class PostgresServer(Dialect):
 
     def _connect(self, silence: float | None) -> _PostgresConnection:
         """Open a connection. Raises StoreError for a server that cannot be used as it is."""
-        driver = Driver.connect(**self._address, autocommit=True, prepare_threshold=PREPARE_AFTER)
+        driver = _Driver.connect(**self._address, autocommit=True, prepare_threshold=PREPARE_AFTER)
         driver.silence = silence
         driver.adapters.register_dumper(str, StrBinaryDumper)
         driver.adapters.register_dumper(str, StrDumper)
@@ -481,7 +481,7 @@ class PostgresServer(Dialect):
         return first.replace(self._password, "•••") if self._password else first
 
 
-def open_server(url: str, *, writable: bool, pool: int, start_seconds: float) -> PostgresServer:
+def open_server(url: str, *, writable: bool, pool: int, start_seconds: float) -> _PostgresServer:
     """Return a database of a server. Raises StoreError for an address that is none."""
     kind, _, rest = url.partition("://")
     if kind not in ("postgresql", "postgres", "postgresql+psycopg"):
@@ -496,7 +496,7 @@ def open_server(url: str, *, writable: bool, pool: int, start_seconds: float) ->
             "ROSTRUM_DATABASE_URL is no address of PostgreSQL; write it as "
             "postgresql://USER:PASSWORD@HOST:5432/DATABASE, with %-escapes for special characters."
         ) from None
-    return PostgresServer(address, writable=writable, pool=pool, start_seconds=start_seconds)
+    return _PostgresServer(address, writable=writable, pool=pool, start_seconds=start_seconds)
 
 
 def _peek(connection: SqlConnection) -> Peek:

@@ -71,7 +71,7 @@ Interaction = discord.Interaction[discord.Client]
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerText:
+class _AnswerText:
     """An answer's text: `private` for the person; `public` is None if no one else may read it.
 
     `picture` is an SVG that says the same. `started` is the id of a new debate, `offered` are
@@ -145,7 +145,7 @@ class DiscordInteractionHandler:
         if acknowledged is None:
             return
 
-        async def run() -> AnswerText:
+        async def run() -> _AnswerText:
             self.commands.check_database()
             command = asked() if callable(asked) else asked
             if not acknowledged and command.name in SPENDING:
@@ -210,7 +210,7 @@ class DiscordInteractionHandler:
             acknowledged = await self._acknowledge(interaction)
             if acknowledged is not None:
                 said = refusal_of(error)
-                await self._show(interaction, acknowledged, AnswerText(said, said))
+                await self._show(interaction, acknowledged, _AnswerText(said, said))
 
     async def person(self, interaction: Interaction) -> Requester:
         """Return the person and their place. Raises RostrumError where debates cannot be."""
@@ -252,18 +252,18 @@ class DiscordInteractionHandler:
         if acknowledged is None:
             return
 
-        async def run() -> AnswerText:
+        async def run() -> _AnswerText:
             self.commands.check_database()
             heard = await self._press(pressed_of(interaction, option))
-            said = AnswerText(vote_answer(heard))
+            said = _AnswerText(vote_answer(heard))
             return await self._with_more(interaction, said, voted_in(heard))
 
         said = await _explained(run, language_around(interaction))
         await self._show(interaction, acknowledged, said)
 
     async def _with_more(
-        self, interaction: Interaction, said: AnswerText, debate: str
-    ) -> AnswerText:
+        self, interaction: Interaction, said: _AnswerText, debate: str
+    ) -> _AnswerText:
         """Add to a vote's answer what else its person may say."""
         if not debate:
             return said
@@ -305,7 +305,7 @@ class DiscordInteractionHandler:
             await asyncio.sleep(LOOK_SECONDS)
         return heard
 
-    async def _follow(self, interaction: Interaction, said: AnswerText) -> None:
+    async def _follow(self, interaction: Interaction, said: _AnswerText) -> None:
         """Add a link to the thread, then an abnormal end, while the answer can be edited."""
         person, link = await self.person(interaction), ""
         seconds = seconds_left(interaction) - MARGIN_SECONDS
@@ -317,7 +317,7 @@ class DiscordInteractionHandler:
                 link = "\n" + say(texts.THREAD, thread=status.debate.thread)
                 await _edit_answer(interaction, replace(said, private=f"{said.private}{link}"))
 
-    async def _show(self, interaction: Interaction, acknowledged: bool, said: AnswerText) -> None:
+    async def _show(self, interaction: Interaction, acknowledged: bool, said: _AnswerText) -> None:
         """Show an answer privately, or else its public part in the channel."""
         if acknowledged and await _edit_answer(interaction, said):
             return
@@ -428,7 +428,7 @@ def _mention(user: str) -> str:
     return f"<@{user}>"  # which notifies no one, as allowed mentions are none
 
 
-def said_of(answer: Answer, around: str) -> AnswerText:
+def said_of(answer: Answer, around: str) -> _AnswerText:
     """Word an answer for the person, and for everyone in the language `around` them."""
     if isinstance(answer, SettingsAnswer):
         answer = answer.without(NO_SETTINGS)
@@ -437,7 +437,7 @@ def said_of(answer: Answer, around: str) -> AnswerText:
     public = answer.public()
     with speaking(around):
         read_by_all = None if public is None else typed(to_markdown(public))
-    return AnswerText(
+    return _AnswerText(
         private=typed(to_markdown(answer, link=lambda thread: f"<#{thread}>", person=_mention)),
         public=read_by_all,
         file=answer if isinstance(answer, SentFile) else None,
@@ -449,7 +449,7 @@ def said_of(answer: Answer, around: str) -> AnswerText:
     )
 
 
-async def _explained(run: Callable[[], Awaitable[AnswerText]], around: str) -> AnswerText:
+async def _explained(run: Callable[[], Awaitable[_AnswerText]], around: str) -> _AnswerText:
     """Return an answer, or the reason why there is none."""
     why: Callable[[], str]
     try:
@@ -461,10 +461,10 @@ async def _explained(run: Callable[[], Awaitable[AnswerText]], around: str) -> A
         why = partial(say, COMMAND_BUG)
     with speaking(around):
         public = why()
-    return AnswerText(why(), public)
+    return _AnswerText(why(), public)
 
 
-async def _edit_answer(interaction: Interaction, said: AnswerText) -> bool:
+async def _edit_answer(interaction: Interaction, said: _AnswerText) -> bool:
     """Show an answer in place of the acknowledgement; False if it is too late."""
     first, *more = (discord.Embed(description=piece) for piece in _pieces(said.private))
     pictures = await drawn([said.picture]) if said.picture else ()

@@ -57,7 +57,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class ShardContext:
+class _ShardContext:
     """What all shards of a process share; pauses and patience are in seconds."""
 
     token: SecretStr
@@ -73,7 +73,7 @@ class _Shard:
     """One shard of the bot, for as long as this process answers for it."""
 
     number: int
-    line: ShardContext
+    line: _ShardContext
     shares: PartitionLeases
     open_desk: Callable[[Callable[[], Hears]], DiscordInteractionHandler]
     presence: ShardPresence = field(default_factory=ShardPresence)
@@ -241,7 +241,7 @@ class DiscordConnection:
         trial: Trial | None = None,
     ) -> None:
         identifies = identifies or IdentifyLimit()
-        self._line = ShardContext(token, guild_ids, rest, identifies, first_pause, patience)
+        self._line = _ShardContext(token, guild_ids, rest, identifies, first_pause, patience)
         self._trial = trial
         self._shards: dict[int, _Shard] = {}
         self._serving: set[asyncio.Task[None]] = set()

@@ -94,11 +94,10 @@ def _debates(page: HomePage, url: str) -> Iterator[Json]:
     yield _header(say(texts.HOME_DEBATES))
     if not page.live:
         yield _section(say(texts.HOME_NONE))
-    for line in page.live:
-        debate = line.debate
+    for debate, minutes in page.live:
         state = say(texts.HOME_ASKED if debate.asked else texts.HOME_STATES[debate.status])
-        if line.minutes is not None:
-            state = say(texts.HOME_VOTE_LEFT, minutes=about_minutes(line.minutes))
+        if minutes is not None:
+            state = say(texts.HOME_VOTE_LEFT, minutes=about_minutes(minutes))
         shown = f"{headline(debate.topic, TOPIC_LENGTH)}\n{state}"
         block: Json = {"type": "section", "text": _plain(shown)}
         if debate.thread is not None:

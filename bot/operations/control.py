@@ -194,16 +194,16 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
     _check_named("community", community)
     settings = load_store_settings()
     async with read_store(settings) as store:
-        held = await store.communities.holdings(platform, community)
+        debates, votes, known = await store.communities.holdings(platform, community)
         records = _records(settings, platform, community)
         shown = count_records(records) if records else 0
-        if not held.known and not shown:
+        if not known and not shown:
             raise NotFoundError(
                 f"Nothing is stored about {platform} community {community}; check the platform and "
                 "the id."
             )
         await check_no_live(store, platform, community)
-        found = _listed((held.debates, "debate"), (held.votes, "vote"), (shown, "transcript"))
+        found = _listed((debates, "debate"), (votes, "vote"), (shown, "transcript"))
         await confirm(
             f"This deletes {found or 'settings'} of {platform} community {community} for good.", yes
         )

@@ -40,7 +40,7 @@ async def list_debates(state: str | None, limit: int, *, as_json: bool = False) 
     """Print the newest debates, one per line; topics wrap only in a narrow terminal."""
     sought = _read_state(state)
     async with read_store(load_store_settings()) as store:
-        debates = (await store.listings.find(sought, 0, limit)).debates
+        debates, _ = await store.listings.find(sought, 0, limit)
         gone = await interrupted(store, debates)
     if as_json:
         _print_json({"debates": [_summary(one, gone) for one in debates]})

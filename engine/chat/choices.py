@@ -254,7 +254,7 @@ async def suggest(context: Context, person: Requester, asked: SuggestArguments) 
     check_words(defaults.blocked_words, topic)
     await context.service.moderate([topic])
     approved = not defaults.topic_approval or await manages(context.store, person)
-    found = await context.store.suggestions.suggest(
+    suggestion, new = await context.store.suggestions.suggest(
         person.platform,
         person.community,
         person.user,
@@ -262,8 +262,8 @@ async def suggest(context: Context, person: Requester, asked: SuggestArguments) 
         context.service.clock.now(),
         approved=approved,
     )
-    waits = "listed" if found.suggestion.approved else "waits"
-    return SuggestedAnswer(outcome=waits if found.new else "known", suggestion=found.suggestion)
+    waits = "listed" if suggestion.approved else "waits"
+    return SuggestedAnswer(outcome=waits if new else "known", suggestion=suggestion)
 
 
 async def topics(

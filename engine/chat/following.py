@@ -92,21 +92,16 @@ LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 
 
-class LiveLine(Value):
-    """A live debate; `minutes` are left of its vote, None where that is not open."""
-
-    debate: DebateLine
-    minutes: float | None = None
-
-
 class HomePage(Value):
     """Live debates, newest first, and the person's own standing.
+
+    With each debate the minutes left of its vote, None where that is not open.
 
     `more`: others are live too. `out`: exports leave the person out. `manager`: they may change
     the community's settings.
     """
 
-    live: tuple[LiveLine, ...]
+    live: tuple[tuple[DebateLine, float | None], ...]
     more: bool = False
     out: bool = False
     forgotten: bool = False
@@ -122,7 +117,7 @@ async def home_page(context: Context, person: Requester) -> HomePage:
         left = debate.vote_deadline and (debate.vote_deadline - now).total_seconds() / 60
         minutes = max(0.0, left) if left is not None and debate.status is Status.VOTING else None
         line = await line_of(context.store, debate)
-        live.append(LiveLine(debate=line, minutes=minutes))
+        live.append((line, minutes))
     return HomePage(
         live=tuple(live),
         more=len(held) > LISTED,

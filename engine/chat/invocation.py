@@ -97,18 +97,11 @@ class TopicsArguments(Arguments):
         return not self.action
 
 
-class AskArguments(Arguments):
-    """What somebody asks the sides of a debate."""
+class FormArguments(Arguments):
+    """What somebody wrote in a form below a debate: a question, a question's number, a turn."""
 
     debate: str
     text: str = ""
-
-
-class UnaskArguments(Arguments):
-    """Which of a debate's questions is to go, by its number as typed."""
-
-    debate: str
-    number: str = ""
 
 
 class ConsentArguments(Arguments):
@@ -116,13 +109,6 @@ class ConsentArguments(Arguments):
 
     debate: str
     accept: bool
-
-
-class TurnArguments(Arguments):
-    """What a person wrote for their turn in a debate."""
-
-    debate: str
-    text: str = ""
 
 
 class RemarkArguments(Arguments):
@@ -245,11 +231,11 @@ def submitted_invocation(form: str, of: str, typed: Mapping[str, str]) -> Invoca
     debate = of.partition(".")[0]
     match form:
         case "ask":
-            return Invocation("ask", AskArguments(debate=debate, **typed))
+            return Invocation("ask", FormArguments(debate=debate, **typed))
         case "unask":
-            return Invocation("unask", UnaskArguments(debate=debate, **typed))
+            return Invocation("unask", FormArguments(debate=debate, text=typed.get("number", "")))
         case "write":
-            return Invocation("write", TurnArguments(debate=debate, **typed))
+            return Invocation("write", FormArguments(debate=debate, **typed))
     return None
 
 

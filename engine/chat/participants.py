@@ -16,7 +16,6 @@ from engine.chat.answers.answers import (
 )
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.voters import (
-    GuessMenu,
     RemarkAnswer,
     ReviewAnswer,
     ReviewLine,
@@ -24,17 +23,15 @@ from engine.chat.answers.voters import (
 )
 from engine.chat.context import Context, Requester, find_held, find_named, find_only, manages
 from engine.chat.invocation import (
-    AskArguments,
     ConsentArguments,
     DebateArgument,
+    FormArguments,
     RemarkArguments,
     ReviewArguments,
-    TurnArguments,
-    UnaskArguments,
 )
 from engine.run.asking import UNKNOWN, ask, is_listed, remove
 from engine.run.plan import ME, ONLY_ONE, Invited
-from engine.store import ExportFilter, Revision, Store, VoterComment
+from engine.store import ExportFilter, Store, VoterComment
 from engine.tally.questions import CONFIDENCES, GROUNDS, vote_options
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
@@ -85,7 +82,7 @@ async def check_form(context: Context, person: Requester, pressed: ButtonAction)
         await context.service.guests.check_turn(debate, person.user)
 
 
-async def give_turn(context: Context, person: Requester, asked: TurnArguments) -> TurnAnswer:
+async def give_turn(context: Context, person: Requester, asked: FormArguments) -> TurnAnswer:
     """Take the turn that a person wrote in a form."""
     debate = await find_named(context.store, person, asked.debate)
     return TurnAnswer(words=await context.service.guests.give_turn(debate, person.user, asked.text))
@@ -100,17 +97,17 @@ async def finish_turn(context: Context, person: Requester, asked: DebateArgument
 # The audience's questions, as forms give them: asked, and taken back.
 
 
-async def ask_sides(context: Context, person: Requester, asked: AskArguments) -> AskedAnswer:
+async def ask_sides(context: Context, person: Requester, asked: FormArguments) -> AskedAnswer:
     """Keep a question that both sides may be asked."""
     debate = await find_named(context.store, person, asked.debate)
     number = await ask(context.service, debate, person.user, asked.text)
     return AskedAnswer(number=number, listed=await is_listed(context.store, debate, number))
 
 
-async def take_back(context: Context, person: Requester, asked: UnaskArguments) -> UnaskedAnswer:
+async def take_back(context: Context, person: Requester, asked: FormArguments) -> UnaskedAnswer:
     """Remove a question, one's own or as a manager."""
     debate = await find_named(context.store, person, asked.debate)
-    typed = asked.number.strip().lstrip("#")
+    typed = asked.text.strip().lstrip("#")
     if not (typed.isascii() and typed.isdigit() and len(typed) < 5):
         raise UsageError(UNKNOWN, number=headline(clean(typed), 20))
     manager, service = await manages(context.store, person), context.service
@@ -149,7 +146,8 @@ async def remark(context: Context, person: Requester, asked: RemarkArguments) ->
         ground=held.ground,
         confidence=held.confidence,
         asks=debate.request.reasons,
-        guessing=_guessing(debate),
+        sides=tuple(debate.request.sides),
+        menu=debate.setup.menu,
         guesses={side: debate.setup.menu[int(at)] for side, at in held.guesses.items()},
         names=debate.setup.called,
         page=asked.page,
@@ -172,11 +170,6 @@ def _check(debate: Debate, asked: RemarkArguments) -> str:
     if asked.option not in offered:
         raise UsageError("That is not one of the choices. Choose again from the message above.")
     return asked.option
-
-
-def _guessing(debate: Debate) -> GuessMenu | None:
-    menu = debate.setup.menu
-    return GuessMenu(sides=tuple(debate.request.sides), menu=menu) if menu else None
 
 
 # The review: people answer again on revealed debates.
@@ -243,15 +236,17 @@ async def revise(
     Raises UsageError for an unknown answer and NotAllowedError for a forgotten person.
     """
     option = _read_choice(debate, vote)
-    revision = Revision(
+    revision = VoterComment(
         debate=debate.id,
         ballot=debate.request.ballot,
         platform=debate.platform,
         user=user,
+        question=Question.AGAIN,
         option=option,
         received_at=now,
     )
-    if (await store.votes.revise(revision)).outcome == "forgotten":
+    outcome, _ = await store.votes.revise(revision)
+    if outcome == "forgotten":
         raise NotAllowedError(FORGOTTEN)
     return RevisedAnswer(debate=DebateLine.of(debate), option=option, names=debate.setup.called)
 

@@ -92,14 +92,14 @@ class StoredLibrary:
 
     async def find(self, sought: DebateQuery, number: int) -> ListPage:
         """Return a page of a list, or its last one."""
-        found = await self._store.listings.find(sought, (number - 1) * A_PAGE, A_PAGE)
-        count = pages_of(found.total)
+        debates, total = await self._store.listings.find(sought, (number - 1) * A_PAGE, A_PAGE)
+        count = pages_of(total)
         if number > count:
             return await self.find(sought, count)
         choices = await self._choices.read()
-        gone = await self._gone(*found.debates)
-        items = tuple(item_of(debate, gone) for debate in found.debates)
-        return ListPage(sought, items, found.total, number, count, choices)
+        gone = await self._gone(*debates)
+        items = tuple(item_of(debate, gone) for debate in debates)
+        return ListPage(sought, items, total, number, count, choices)
 
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
         """Return a part of a debate: the one of a number, or with a turn; else the first."""

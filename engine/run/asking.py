@@ -6,7 +6,7 @@ from engine.fleet.leases import Notifier
 from engine.run.plan import check_words
 from engine.run.service import Service
 from engine.store import Store
-from engine.store.asking import MOST_ASKED, NewQuestion
+from engine.store.asking import MOST_ASKED
 from engine.values.debate import Debate
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_
@@ -41,14 +41,8 @@ async def ask(service: Service, debate: Debate, user: str, given: str) -> int:
     """
     store, text = service.store, read_question(given)
     await _check(service, debate, text)
-    new = NewQuestion(
-        debate=debate.id,
-        platform=debate.platform,
-        user=user,
-        text=text,
-        asked_at=service.clock.now(),
-    )
-    outcome, number = await store.asking.ask(new)
+    now = service.clock.now()
+    outcome, number = await store.asking.ask(debate.id, debate.platform, user, text, now)
     if outcome == "forgotten":
         raise NotAllowedError(
             "You asked to be forgotten, so your question is not stored. Use /debate optin to take "

@@ -97,8 +97,8 @@ class GuestTime:
         """
         guests, debate_id = self.store.guests, self.debate.id
         key = f"{KEY}/{step}"
-        turn = await guests.turn(debate_id, step)
-        if not turn.over:
+        text, over, withheld = await guests.turn(debate_id, step)
+        if not over:
             await guests.begin(self.lease, debate_id, step, words)
             request = self.debate.request
             await self._post(
@@ -117,21 +117,17 @@ class GuestTime:
                 )
             )
         since = monotonic()
-        while not turn.over:
+        while not over:
             await self._check_there()
             await self._look(since)
-            turn = await guests.turn(debate_id, step)
+            text, over, withheld = await guests.turn(debate_id, step)
         waited = (waiting_for(Question.SPEAK, self.debate.platform), WAITS_TO_CHECK)
         await self.store.debates.stop_waiting(debate_id, waited)
         told = Notice(
-            text=say(
-                N_("Rostrum has the turn. It is posted below.")
-                if turn.text
-                else MISSED[turn.withheld]
-            )
+            text=say(N_("Rostrum has the turn. It is posted below.") if text else MISSED[withheld])
         )
         await self._post(Post(key=f"{key}/closed", message=told, target=key))
-        return PersonTurn(turn.text or "", turn.withheld)
+        return PersonTurn(text, withheld)
 
     async def _answer(self) -> bool | None:
         guest = await self.store.guests.guest(self.debate.id)

@@ -58,8 +58,8 @@ class QuestionTime:
         asked = await self._asked()
         support = support_of(await self.store.votes.events(self.debate.id, Question.SUPPORT))
         chosen = choose(asked, support)
-        put = tuple(one.question.text for one in chosen)
-        numbers = [one.question.number for one in chosen]
+        put = tuple(one.text for one in chosen)
+        numbers = [one.number for one in chosen]
         body = {
             "put": put,
             "numbers": numbers,

@@ -164,8 +164,7 @@ class SeriesRunner:
             await self._read_results(ids)
 
     async def _read_results(self, among: Sequence[str] | None) -> None:
-        for result in await self.store.series.results(self.series.name, among):
-            self._results[result.key] = result.jury
+        self._results.update(await self.store.series.results(self.series.name, among))
 
     async def _stopped(self) -> bool:
         stored = await self.store.series.find(self.series.name)

@@ -298,7 +298,7 @@ class Schedule:
         """Begin the next debate, or end the series."""
         begun = {debate.key for debate in debates}
         results = await self.store.series.results(series.name)
-        chosen = choose(series).next(begun, {result.key: result.jury for result in results})
+        chosen = choose(series).next(begun, results)
         planned = next(iter(chosen), None)
         if planned is None:
             await self._end(lease, stored)

@@ -18,9 +18,7 @@ from engine.store.casting import (
     Cast,
     Kept,
     Press,
-    Pressed,
     Remarked,
-    Revision,
     VoterComment,
 )
 from engine.store.debates import Debates, Stop
@@ -72,9 +70,7 @@ __all__ = [
     "PersonTraces",
     "Post",
     "Press",
-    "Pressed",
     "Remarked",
-    "Revision",
     "StandingAnswer",
     "Step",
     "Stop",

@@ -18,16 +18,6 @@ Removed = Literal["", "asker", "manager", "forgotten"]
 """Who took a question back; empty for one that stands."""
 
 
-class NewQuestion(Value):
-    """A question as somebody asks it."""
-
-    debate: str
-    platform: str
-    user: str
-    text: str
-    asked_at: datetime
-
-
 class AudienceQuestion(Value):
     """A question that was asked; `number` counts from 1 in its debate, in the order of asking.
 
@@ -41,17 +31,12 @@ class AudienceQuestion(Value):
     removed: Removed = ""
 
 
-class AskOutcome(NamedTuple):
-    """What became of a question, and its number where it stands.
+AskOutcome = Literal["stored", "again", "often", "full", "closed", "forgotten"]
+"""What became of a question.
 
-    "again": the person has asked one already; "often": they may not ask another one; "full": the
-    debate takes no more.
-    """
-
-    outcome: Literal["stored", "again", "often", "full", "closed", "forgotten"]
-    number: int = 0
-
-
+"again": the person has asked one already; "often": they may not ask another one; "full": the debate
+takes no more.
+"""
 RemoveOutcome = Literal["removed", "closed", "unknown", "others"]
 """What became of a wish to remove a question; "others": it is somebody else's."""
 
@@ -93,9 +78,33 @@ class AudienceQuestions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def ask(self, new: NewQuestion) -> AskOutcome:
-        """Keep a question, at once; the same one again changes nothing."""
-        return await self._database.write(lambda connection: _ask(connection, new))
+    async def ask(
+        self, debate_id: str, platform: str, user: str, text: str, asked_at: datetime
+    ) -> tuple[AskOutcome, int]:
+        """Keep a question, at once, and return its number; the same one again changes nothing."""
+
+        def store(connection: SqlConnection) -> tuple[AskOutcome, int]:
+            if not _open(connection, debate_id):
+                return "closed", 0
+            person = ensure_person(connection, platform, user, find_key(connection))
+            began = connection.value(BEGAN, debate=debate_id)
+            if person is None or not person.may_answer(began):
+                return "forgotten", 0
+            asked = _asked(connection, debate_id)
+            own = [one for one in asked if one.person == person.id]
+            for standing in own:
+                if not standing.removed:
+                    return "stored" if standing.text == text else "again", standing.number
+            if len(own) >= MOST_EACH or any(one.removed == "manager" for one in own):
+                return "often", 0
+            if len(asked) >= MOST_ASKED:
+                return "full", 0
+            number = len(asked) + 1
+            row = {"debate": debate_id, "text": text, "asked_at": asked_at}
+            connection.run(ASK, number=number, person=person.id, **row)
+            return "stored", number
+
+        return await self._database.write(store)
 
     async def remove(
         self, debate_id: str, number: int, platform: str, user: str, *, manager: bool, now: datetime
@@ -133,29 +142,6 @@ def to_question(row: Any) -> AudienceQuestion:
     """Return a question as it is stored."""
     plain = {name: getattr(row, name) for name in AudienceQuestion.model_fields}
     return AudienceQuestion(**plain)
-
-
-def _ask(connection: SqlConnection, new: NewQuestion) -> AskOutcome:
-    if not _open(connection, new.debate):
-        return AskOutcome("closed")
-    person = ensure_person(connection, new.platform, new.user, find_key(connection))
-    began = connection.value(BEGAN, debate=new.debate)
-    if person is None or not person.may_answer(began):
-        return AskOutcome("forgotten")
-    asked = _asked(connection, new.debate)
-    own = [one for one in asked if one.person == person.id]
-    for standing in own:
-        if not standing.removed:
-            same = standing.text == new.text
-            return AskOutcome("stored" if same else "again", standing.number)
-    if len(own) >= MOST_EACH or any(one.removed == "manager" for one in own):
-        return AskOutcome("often")
-    if len(asked) >= MOST_ASKED:
-        return AskOutcome("full")
-    number = len(asked) + 1
-    row = {"debate": new.debate, "text": new.text, "asked_at": new.asked_at}
-    connection.run(ASK, number=number, person=person.id, **row)
-    return AskOutcome("stored", number)
 
 
 def _open(connection: SqlConnection, debate_id: str) -> bool:

@@ -62,32 +62,12 @@ class Press(Value):
     member_days: int | None = None
 
 
-class Pressed(Value):
-    """What became of a button; `option` is what its person has chosen now, None for nothing."""
-
-    outcome: Outcome
-    option: str | None = None
-
-
-class Revision(Value):
-    """What somebody answers to who debated better, of a debate whose models they know.
-
-    `option` is None to take an answer back; `ballot` is the debate's.
-    """
-
-    debate: str
-    ballot: BallotKind
-    platform: str
-    user: str
-    option: str | None
-    received_at: datetime
-
-
 class VoterComment(Value):
     """What somebody says beside their vote: the reason, how clear it was, or a guess.
 
     Without a `question` it only asks what they hold. `step` is the side whose model is guessed, and
-    `option` then its number on the debate's menu; `ballot` is the debate's.
+    `option` then its number on the debate's menu; `ballot` is the debate's. Who debated
+    better, with the models known, is question `again`, of which None takes the answer back.
     """
 
     debate: str
@@ -96,7 +76,7 @@ class VoterComment(Value):
     user: str
     question: Question | None
     step: str = ""
-    option: str = ""
+    option: str | None = ""
     received_at: datetime
 
 
@@ -232,11 +212,14 @@ class Casting:
             return await self._database.write(lambda c: cast_all(c, [cast])[0])
         return outcomes[place]
 
-    async def press(self, press: Press) -> Pressed:
-        """Choose, or withdraw what was chosen when that is pressed again; at once."""
+    async def press(self, press: Press) -> tuple[Outcome, str | None]:
+        """Choose, or withdraw what was chosen when that is pressed again; at once.
+
+        Returns what became of it, and what its person has chosen now.
+        """
         return await self._database.write(lambda connection: _press(connection, press))
 
-    async def revise(self, revision: Revision) -> Pressed:
+    async def revise(self, revision: VoterComment) -> tuple[Outcome, str | None]:
         """Keep what somebody answers after the reveal, in place of what they answered before."""
         return await self._database.write(lambda connection: _revise(connection, revision))
 
@@ -326,47 +309,47 @@ def _people_of(
     return {user: ensure_person(connection, *user, key) for user in users}
 
 
-def _press(connection: SqlConnection, press: Press) -> Pressed:
+def _press(connection: SqlConnection, press: Press) -> tuple[Outcome, str | None]:
     """Choose by button, or withdraw; a repetition changes nothing."""
     found = find_question(connection, press.platform, press.place, press.message)
     if found is None or found.ballot is BallotKind.OPEN:
-        return Pressed(outcome="unknown")
+        return "unknown", None
     person = ensure_person(connection, press.platform, press.user, find_key(connection))
     if person is None or not person.may_answer(found.began):
-        return Pressed(outcome="forgotten")
+        return "forgotten", None
     asked = {"debate": found.debate, "question": found.question, "step": found.step}
     own = asked | {"person": person.id}
     lock_person(connection, person.id)
     chosen = chosen_option(_log(connection, own), tally_visible=False)
     if found.closed:
-        return Pressed(outcome="closed", option=chosen)
+        return "closed", chosen
     withdrawn = press.option is None or press.option == chosen
     option = chosen if withdrawn else press.option
     if option is None:
-        return Pressed(outcome="stored")
+        return "stored", None
     given = {"option": option, "added": not withdrawn, "how": How.BUTTON, "event": press.event}
     given |= {"account_days": press.account_days, "member_days": press.member_days}
     if append(connection, received_at=press.received_at, **own, **given) == "duplicate":
-        return Pressed(outcome="duplicate", option=chosen)
-    return Pressed(outcome="stored", option=None if withdrawn else option)
+        return "duplicate", chosen
+    return "stored", None if withdrawn else option
 
 
-def _revise(connection: SqlConnection, revision: Revision) -> Pressed:
+def _revise(connection: SqlConnection, revision: VoterComment) -> tuple[Outcome, str | None]:
     """Answer after the reveal, or take that back; the same answer again changes nothing."""
     began = connection.value(BEGAN, debate=revision.debate)
     person = ensure_person(connection, revision.platform, revision.user, find_key(connection))
     if person is None or not person.may_answer(began):
-        return Pressed(outcome="forgotten")
+        return "forgotten", None
     own = {"debate": revision.debate, "person": person.id, "question": Question.AGAIN}
     own["step"] = ""
     lock_person(connection, person.id)
     visible = revision.ballot is BallotKind.OPEN
     held = chosen_option(_log(connection, own), tally_visible=visible)
     if revision.option == held:
-        return Pressed(outcome="duplicate", option=held)
+        return "duplicate", held
     given = {"option": revision.option or held, "added": revision.option is not None}
     append(connection, how=How.BUTTON, received_at=revision.received_at, **own, **given)
-    return Pressed(outcome="stored", option=revision.option)
+    return "stored", revision.option
 
 
 def _remark(connection: SqlConnection, remark: VoterComment) -> Remarked:

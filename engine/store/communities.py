@@ -113,14 +113,6 @@ class HeldDebate(NamedTuple):
     held: datetime
 
 
-class Holdings(NamedTuple):
-    """What is stored of a community; `known`: something is, if only settings or budgets."""
-
-    debates: int
-    votes: int
-    known: bool
-
-
 PAGE_BYTES = 10
 SETTINGS = """
 SELECT settings FROM communities WHERE platform = :platform AND community = :community
@@ -270,12 +262,12 @@ class Communities:
         """Return the communities that left before then and have no running debate."""
         return [Left(*row) for row in await self._database.rows(GONE, before=before)]
 
-    async def holdings(self, platform: str, community: str) -> Holdings:
+    async def holdings(self, platform: str, community: str) -> tuple[int, int, bool]:
         """Return how much is stored of a community."""
         scope = community_scope(platform, community)
         which = {"platform": platform, "community": community, "scope": scope}
         found = await self._database.first(HOLDINGS, **which)
-        return Holdings(found.debates, found.votes, bool(found.debates or found.kept))
+        return found.debates, found.votes, bool(found.debates or found.kept)
 
     async def purge(self, platform: str, community: str) -> int:
         """Delete everything stored for a community; return the number of debates deleted.

@@ -52,17 +52,6 @@ class OpenTurn(NamedTuple):
     opened: bool = True
 
 
-class SpokenTurn(NamedTuple):
-    """A turn of a person; `text` is None if nothing was written, `over` once that is final.
-
-    `withheld` says why what was written when the time was up is not its text.
-    """
-
-    text: str | None
-    over: bool
-    withheld: Withheld = ""
-
-
 NOT_ASKED = N_(
     "This person asked not to take part in what is recorded, so they cannot argue a side. Ask "
     "someone else, or let a model argue it."
@@ -191,13 +180,12 @@ class GuestStore:
             return None
         return OpenTurn(row.step, row.words, row.message, opened=row.opened_at is not None)
 
-    async def turn(self, debate_id: str, step: str) -> SpokenTurn:
-        """Return what was written for a turn."""
+    async def turn(self, debate_id: str, step: str) -> tuple[str, bool, Withheld]:
+        """Return what was written for a turn, whether that is final, and why it was withheld."""
         row = await self._database.first(TURN, debate=debate_id, step=step)
         if row is None:
-            return SpokenTurn(None, over=False)
-        over = row.closed_at is not None
-        return SpokenTurn(row.text, over, row.withheld or "")
+            return "", False, ""
+        return row.text or "", row.closed_at is not None, row.withheld or ""
 
     async def speak(self, debate_id: str, step: str, text: str, now: datetime) -> bool:
         """Keep a turn, which closes its question; False if that was closed before."""

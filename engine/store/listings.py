@@ -34,13 +34,6 @@ class DebateQuery(NamedTuple):
     disagreement: bool = False
 
 
-class DebateListing(NamedTuple):
-    """Debates of a list, newest first, and how many it has in all."""
-
-    debates: tuple[Debate, ...]
-    total: int
-
-
 class DebateSummary(NamedTuple):
     """What the stored debates can be chosen by; models are those of debates that have ended."""
 
@@ -91,12 +84,14 @@ class Listings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def find(self, sought: DebateQuery, start: int, limit: int) -> DebateListing:
-        """Return debates from a place in the list on."""
+    async def find(
+        self, sought: DebateQuery, start: int, limit: int
+    ) -> tuple[tuple[Debate, ...], int]:
+        """Return debates from a place in the list on, newest first, and how many it has in all."""
         where, values = " AND ".join(_conditions(sought)), _values(sought)
         total = await self._database.value(COUNT.format(where), **values)
         rows = await self._database.rows(FIND.format(where), **values, start=start, limit=limit)
-        return DebateListing(tuple(map(to_debate, rows)), int(total))
+        return tuple(map(to_debate, rows)), int(total)
 
     async def choices(self) -> DebateSummary:
         """Return what the debates can be chosen by."""

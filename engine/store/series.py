@@ -62,13 +62,6 @@ class SeriesDebate(NamedTuple):
         return self.status is Status.FAILED and self.cause is Cause.REFUSED
 
 
-class SeriesResult(NamedTuple):
-    """Who won a held debate: a contender, "tie", or None; by people where they decided."""
-
-    key: str
-    jury: str | None
-
-
 class CallTry(NamedTuple):
     """One try of a model call without its texts; None: not known. `seconds` is its latency."""
 
@@ -207,12 +200,14 @@ class SeriesStore:
         rows = await self._database.rows(DEBATES, name=name, **which)
         return list(map(_to_debate, rows))
 
-    async def results(self, name: str, among: Sequence[str] | None = None) -> list[SeriesResult]:
-        """Return the jury's verdict on each debate that has ended; `among`: of these ids."""
+    async def results(self, name: str, among: Sequence[str] | None = None) -> dict[str, str | None]:
+        """Return who won each debate that has ended, by its key; `among`: of these ids.
+
+        A contender, "tie", or None; the jury decides, or people where they do.
+        """
         which = {"every": among is None, "among": among or ()}
-        return [
-            SeriesResult(*row) for row in await self._database.rows(RESULTS, name=name, **which)
-        ]
+        rows = await self._database.rows(RESULTS, name=name, **which)
+        return {row.key: row.jury for row in rows}
 
     async def refusals(self, name: str, among: Sequence[str] | None = None) -> dict[str, int]:
         """Return in how many debates each model refused: a turn, or so that the debate ended.

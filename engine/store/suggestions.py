@@ -35,13 +35,6 @@ class Suggestion(Value):
     mine: bool = False
 
 
-class Suggested(Value):
-    """What a suggestion became; not `new`: the topic was on the list, and got an upvote."""
-
-    suggestion: Suggestion
-    new: bool
-
-
 OF = "platform = :platform AND community = :community"
 COLUMNS = """
 SELECT number, text, approved,
@@ -100,15 +93,17 @@ class Suggestions:
         now: datetime,
         *,
         approved: bool,
-    ) -> Suggested:
+    ) -> tuple[Suggestion, bool]:
         """Store a suggestion and its suggester's upvote; a known topic gets the upvote.
+
+        Returns it, and whether it is new.
 
         Raises UsageError at a limit or for a topic that was debated, NotAllowedError for a person
         who was forgotten.
         """
         of = {"platform": platform, "community": community}
 
-        def store(connection: SqlConnection) -> Suggested:
+        def store(connection: SqlConnection) -> tuple[Suggestion, bool]:
             join(connection, platform, community, now)  # which locks its row
             person = _ensure(connection, platform, user)
             same = connection.first(SAME, **of, topic=topic_id(text))
@@ -118,8 +113,7 @@ class Suggestions:
                 new = {"topic": topic_id(text), "text": text, "person": person, "now": now}
                 number = connection.value(ADD, **of, **new, approved=approved)
             connection.run(UPVOTE, number=number, person=person)
-            found = _one(connection, of, number, user)
-            return Suggested(suggestion=found, new=same is None)
+            return _one(connection, of, number, user), same is None
 
         return await self._database.write(store)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import structlog
 
@@ -41,13 +40,6 @@ async def moderate(moderator: Moderator, texts: Sequence[str], refusal: str) -> 
 MOST_LISTED = 5  # that people can choose from at a time: the first that stand
 
 
-class ChosenQuestion(NamedTuple):
-    """A question that is put to the sides, and how many people support it."""
-
-    question: AudienceQuestion
-    support: int
-
-
 def standing_questions(asked: Sequence[AudienceQuestion]) -> tuple[AudienceQuestion, ...]:
     """Return the questions that were not taken back."""
     return tuple(one for one in asked if not one.removed)
@@ -62,8 +54,8 @@ def support_of(events: Sequence[VoteEvent]) -> Mapping[int, int]:
 
 def choose(
     asked: Sequence[AudienceQuestion], support: Mapping[int, int], most: int = MOST_PUT
-) -> tuple[ChosenQuestion, ...]:
+) -> tuple[AudienceQuestion, ...]:
     """Return the questions to put to both sides: those with most support, the earlier of equals."""
-    found = [ChosenQuestion(one, support.get(one.number, 0)) for one in standing_questions(asked)]
-    found.sort(key=lambda one: (-one.support, one.question.number))
-    return tuple(found[:most])
+    standing = standing_questions(asked)
+    order = sorted(standing, key=lambda one: (-support.get(one.number, 0), one.number))
+    return tuple(order[:most])

@@ -21,7 +21,7 @@ from engine.tally.hands import is_undecided
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
-from engine.values.judging import Log, Question, VoteEvent
+from engine.values.judging import Log, Question, VoteEvent, Withheld
 from engine.values.language import speaking
 from engine.values.ports import Clock, Moderator, Venue
 from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
@@ -29,7 +29,7 @@ from engine.votes.outcome import NONE, tally_of
 from engine.votes.reading import ReactionReader, Recovered
 
 if TYPE_CHECKING:
-    from engine.votes.spoken import TakenOver
+    pass
 
 WITHHELD = "What was written when the time was up was flagged."  # for no one to read
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
@@ -210,8 +210,8 @@ class Closer:
         """Return the question's closing from its log: the reveal, if it is the vote."""
         debate, unread = held.debate, held.unread
         if held.asked.question is Question.SPEAK:
-            said = await self._said(debate, held.asked.step)
-            return lambda _: Closing(unread=unread, said=said.text, withheld=said.withheld)
+            said, withheld = await self._said(debate, held.asked.step)
+            return lambda _: Closing(unread=unread, said=said, withheld=withheld)
         if held.asked.question is not Question.VOTE:
             return lambda _: Closing(unread=unread)
         verdict, ballots = await self.store.journal.judged(debate.id)
@@ -231,16 +231,16 @@ class Closer:
 
         return conclude
 
-    async def _said(self, debate: Debate, step: str) -> TakenOver:
+    async def _said(self, debate: Debate, step: str) -> tuple[str, Withheld]:
         """Return what a person wrote in the thread for a turn whose time is over.
 
         Raises VenueAwayError or ModelError while it cannot be read or checked.
         """
-        from engine.votes.spoken import TakenOver, said_below, take_over  # few debates have any
+        from engine.votes.spoken import said_below, take_over  # few debates have any
 
         guest = await self.store.guests.guest(debate.id)
         if guest is None:
-            return TakenOver()
+            return "", ""
         text = await said_below(self.venue, self.store, debate, guest, step)
         return await take_over(self.store, debate, text, self._check)
 

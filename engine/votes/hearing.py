@@ -137,7 +137,7 @@ class Hearing:
 
     async def _press(self, pressed: ButtonPressed) -> EventOutcome:
         now = self.clock.now()
-        found = await self.store.votes.press(
+        outcome, option = await self.store.votes.press(
             Press(
                 platform=self.venue.platform,
                 place=pressed.place,
@@ -152,13 +152,13 @@ class Hearing:
         )
         target = await self._find(pressed.place, pressed.message)
         if target is None:
-            return EventOutcome(outcome=found.outcome, option=found.option)
-        self._count(target, How.BUTTON, found.outcome)
-        given = {"outcome": found.outcome, "option": found.option, "question": target.question}
+            return EventOutcome(outcome=outcome, option=option)
+        self._count(target, How.BUTTON, outcome)
+        given = {"outcome": outcome, "option": option, "question": target.question}
         if target.question is Question.SUPPORT:
             return EventOutcome(**given)
-        voted = target.question is Question.VOTE and found.option and found.outcome == "stored"
-        name = await self._name_of(target, found.option or "")
+        voted = target.question is Question.VOTE and option and outcome == "stored"
+        name = await self._name_of(target, option or "")
         return EventOutcome(**given, name=name, voted=target.debate if voted else "")
 
     def _count(self, target: Target, how: How, outcome: Outcome) -> None:

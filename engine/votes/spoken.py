@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
 
 import structlog
 
@@ -44,16 +43,6 @@ def without_names(text: str, names: Sequence[str]) -> str:
     return text
 
 
-class TakenOver(NamedTuple):
-    """What the end of a turn's time takes over from the thread.
-
-    `withheld` says why what was written there is not taken; "" where nothing was withheld.
-    """
-
-    text: str = ""
-    withheld: Withheld = ""
-
-
 async def said_below(venue: Venue, store: Store, debate: Debate, guest: Guest, step: str) -> str:
     """Return what a person wrote in the thread since their turn was asked for, as it stands now.
 
@@ -72,19 +61,21 @@ async def said_below(venue: Venue, store: Store, debate: Debate, guest: Guest, s
     return spoken_text(said, guest.names)
 
 
-async def take_over(store: Store, debate: Debate, text: str, check: Check) -> TakenOver:
-    """Return what the end of a turn takes over, after which its person can reword nothing.
+async def take_over(store: Store, debate: Debate, text: str, check: Check) -> tuple[str, Withheld]:
+    """Return what the end of a turn takes over, and why nothing of what was written.
+
+    Its person can reword nothing afterwards.
 
     A blocked word withholds it, and so does what the moderation model that `check` asks flags.
     Raises ModelError while that cannot be asked: then nothing is decided.
     """
     if not text:
-        return TakenOver()
+        return "", ""
     settings = await store.communities.get(debate.platform, debate.community)
     if has_blocked(settings.blocked_words, text):
-        return TakenOver(withheld="blocked")
+        return "", "blocked"
     try:
         await check(text)
     except FlaggedError:
-        return TakenOver(withheld="flagged")
-    return TakenOver(text)
+        return "", "flagged"
+    return text, ""

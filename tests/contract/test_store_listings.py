@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.store import Closing, Post, Store
-from engine.store.listings import DebateListing, DebateQuery
+from engine.store.listings import DebateQuery
 from engine.values.debate import Model, Status
 from tests.kit import NOW, create, new_debate, reveal, run
 
@@ -11,8 +11,8 @@ PINE = Model(backend="near", name="pine_1%", family="pine")
 
 
 async def codes(store: Store, sought: DebateQuery, start: int = 0, limit: int = 10) -> list[str]:
-    found = await store.listings.find(sought, start, limit)
-    return [debate.request.topic for debate in found.debates]
+    debates, _ = await store.listings.find(sought, start, limit)
+    return [debate.request.topic for debate in debates]
 
 
 async def test_a_list_is_filtered_searched_and_paged(store: Store) -> None:
@@ -21,17 +21,17 @@ async def test_a_list_is_filtered_searched_and_paged(store: Store) -> None:
         request = {"topic": topic, "language": "de" if number == 1 else "en"}
         await create(store, new_debate(request=request, community=f"club-{number % 2}"))
     assert await codes(store, DebateQuery()) == topics[::-1]
-    assert (await store.listings.find(DebateQuery(), 1, 2)).total == 4
+    assert (await store.listings.find(DebateQuery(), 1, 2))[1] == 4
     assert await codes(store, DebateQuery(), 1, 2) == [topics[2], topics[1]]
     assert await codes(store, DebateQuery(words=("ÜR", "kaff"))) == [topics[1]]
     assert await codes(store, DebateQuery(words=("100%",))) == [topics[0]]
     assert await codes(store, DebateQuery(words=("1%0",))) == []
     assert await codes(store, DebateQuery(words=("u123",))) == []  # a mention is not kept
-    newest = (await store.listings.find(DebateQuery(), 0, 1)).debates[0]
+    (newest,), _ = await store.listings.find(DebateQuery(), 0, 1)
     assert await codes(store, DebateQuery(words=(newest.code,))) == [topics[3]]
     assert await codes(store, DebateQuery(language="de", community="club-1")) == [topics[1]]
     assert await codes(store, DebateQuery(status=Status.CLOSED)) == []
-    assert await store.listings.find(DebateQuery(series="none"), 0, 5) == DebateListing((), 0)
+    assert await store.listings.find(DebateQuery(series="none"), 0, 5) == ((), 0)
     choices = await store.listings.choices()
     assert choices.languages == ("de", "en")
     assert choices.communities == ("club-0", "club-1")

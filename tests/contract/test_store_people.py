@@ -117,9 +117,9 @@ async def test_a_button_of_the_forgotten_stores_nothing(store: Store) -> None:
         option="A",
         received_at=NOW,
     )
-    assert (await store.votes.press(press)).outcome == "stored"
+    assert await store.votes.press(press) == ("stored", "A")
     await store.people.forget("chat", "ann")
-    assert (await store.votes.press(press)).outcome == "forgotten"
+    assert await store.votes.press(press) == ("forgotten", None)
     assert len(await store.votes.events(r.id)) == 1
 
 

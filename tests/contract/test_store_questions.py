@@ -14,10 +14,9 @@ from engine.store import (
     Intervention,
     OpenQuestion,
     Press,
-    Pressed,
-    Revision,
     Store,
     Target,
+    VoterComment,
 )
 from engine.store.leases import Partition, lane_of
 from engine.store.vote_log import NewEvent
@@ -87,12 +86,13 @@ async def asked_again(store: Store) -> Running:
     return r
 
 
-def revision(r: Running, option: str | None, user: str = "user-1") -> Revision:
-    return Revision(
+def revision(r: Running, option: str | None, user: str = "user-1") -> VoterComment:
+    return VoterComment(
         debate=r.id,
         ballot=BallotKind.OPEN,
         platform="chat",
         user=user,
+        question=Question.AGAIN,
         option=option,
         received_at=SOON,
     )
@@ -122,11 +122,10 @@ async def test_a_revision_takes_the_place_of_what_was_answered_and_is_known(stor
     await store.votes.cast(cast(message="again"))
     steps = (("B", "stored"), ("B", "duplicate"), (None, "stored"), (None, "duplicate"))
     for option, outcome in steps:
-        told = await store.votes.revise(revision(r, option))
-        assert (told.option, told.outcome) == (option, outcome)
+        assert await store.votes.revise(revision(r, option)) == (outcome, option)
     # Which ends the reactions alone.
     await store.votes.close(r.lease, r.id, LATER, question=Question.AGAIN)
-    assert (await store.votes.revise(revision(r, "tie"))).outcome == "stored"
+    assert await store.votes.revise(revision(r, "tie")) == ("stored", "tie")
     events = await store.votes.events(r.id, Question.AGAIN)
     assert [(event.option, event.added, event.how) for event in events] == [
         ("A", True, How.LIVE),
@@ -297,7 +296,7 @@ async def test_a_button_chooses_changes_and_withdraws_once_each(
 ) -> None:
     r = await voting(store, ballot)
     answers = [await store.votes.press(press(option)) for option in ("A", "B", "B", "A", None)]
-    assert answers == [Pressed(outcome="stored", option=o) for o in ("A", "B", None, "A", None)]
+    assert answers == [("stored", option) for option in ("A", "B", None, "A", None)]
     events = await store.votes.events(r.id)
     assert [(event.option, event.added) for event in events] == [
         ("A", True),
@@ -309,24 +308,23 @@ async def test_a_button_chooses_changes_and_withdraws_once_each(
     assert {event.how for event in events} == {How.BUTTON}
     first = await store.votes.press(press("A", "user-2", event="e1"))
     again = await store.votes.press(press("A", "user-2", event="e1"))
-    assert (first.outcome, again.outcome) == ("stored", "duplicate")
-    assert first.option == again.option == "A"
+    assert (first, again) == (("stored", "A"), ("duplicate", "A"))
 
 
 async def test_a_button_in_a_secret_vote_withdraws_the_reaction(store: Store) -> None:
     r = await voting(store, BallotKind.SECRET)
     await store.votes.cast(cast("user-1", "tie"))
-    assert await store.votes.press(press(None)) == Pressed(outcome="stored")
+    assert await store.votes.press(press(None)) == ("stored", None)
     assert [event.option for event in await store.votes.events(r.id)] == ["tie", "tie"]
     # There is nothing left to withdraw.
-    assert await store.votes.press(press(None)) == Pressed(outcome="stored")
+    assert await store.votes.press(press(None)) == ("stored", None)
     assert len(await store.votes.events(r.id)) == 2
 
 
 async def test_where_there_are_no_buttons_none_is_known(store: Store) -> None:
     await voting(store)
-    assert await store.votes.press(press("A")) == Pressed(outcome="unknown")
-    assert await store.votes.press(press("A", message="m404")) == Pressed(outcome="unknown")
+    assert await store.votes.press(press("A")) == ("unknown", None)
+    assert await store.votes.press(press("A", message="m404")) == ("unknown", None)
 
 
 async def test_a_deleted_message_takes_no_more_and_that_is_noted_once_while_there_is_a_debate(

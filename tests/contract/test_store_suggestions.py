@@ -10,7 +10,6 @@ from engine.store import Store
 from engine.store.suggestions import (
     MOST_OF_COMMUNITY,
     MOST_OF_PERSON,
-    Suggested,
     Suggestion,
     next_topic,
 )
@@ -23,12 +22,12 @@ CLUB = ("chat", "club")
 
 async def suggest(
     store: Store, text: str, user: str = "ana", *, approved: bool = True
-) -> Suggested:
+) -> tuple[Suggestion, bool]:
     return await store.suggestions.suggest(*CLUB, user, text, NOW, approved=approved)
 
 
-async def upvote(store: Store, of: Suggested, user: str) -> Suggestion:
-    return await store.suggestions.toggle(*CLUB, of.suggestion.number, user, LATER)
+async def upvote(store: Store, of: tuple[Suggestion, bool], user: str) -> Suggestion:
+    return await store.suggestions.toggle(*CLUB, of[0].number, user, LATER)
 
 
 async def texts(store: Store) -> list[tuple[str, int]]:
@@ -42,11 +41,10 @@ async def wanted_next(store: Store) -> str | None:
 
 async def test_the_most_upvoted_topic_comes_first_and_of_these_the_oldest(store: Store) -> None:
     tea, rain, cats = [await suggest(store, text) for text in ("Tea", "Rain", "Cats")]
-    assert tea == Suggested(
-        suggestion=Suggestion(
-            number=tea.suggestion.number, text="Tea", approved=True, upvotes=1, mine=True
-        ),
-        new=True,
+    number = tea[0].number
+    assert tea == (
+        Suggestion(number=number, text="Tea", approved=True, upvotes=1, mine=True),
+        True,
     )
     assert (await upvote(store, cats, "ben")).upvotes == 2
     assert await texts(store) == [("Cats", 2), ("Tea", 1), ("Rain", 1)]
@@ -59,25 +57,25 @@ async def test_the_most_upvoted_topic_comes_first_and_of_these_the_oldest(store:
     assert [one.mine for one in seen_by_ben] == [True, False, False]
     assert await store.suggestions.open("chat", "guild", "ben") == []
     with pytest.raises(NotFoundError):
-        await store.suggestions.toggle("chat", "guild", rain.suggestion.number, "ben", NOW)
+        await store.suggestions.toggle("chat", "guild", rain[0].number, "ben", NOW)
 
 
 async def test_the_same_topic_in_other_spelling_gets_an_upvote(store: Store) -> None:
     first = await suggest(store, "Cats are better than dogs")
     again = await suggest(store, "cats are BETTER than dogs!", "ben")
-    assert not again.new
-    assert (again.suggestion.number, again.suggestion.upvotes) == (first.suggestion.number, 2)
+    assert not again[1]
+    assert (again[0].number, again[0].upvotes) == (first[0].number, 2)
     # By the same person it counts once; another community has its own list.
-    assert (await suggest(store, "Cats are better than dogs.")).suggestion.upvotes == 2
+    assert (await suggest(store, "Cats are better than dogs."))[0].upvotes == 2
     other = await store.suggestions.suggest(
         "chat", "guild", "ana", "Cats are better than dogs", NOW, approved=True
     )
-    assert other.new
+    assert other[1]
 
 
 async def test_managers_approve_and_remove(store: Store) -> None:
     tea = await suggest(store, "Tea", approved=False)
-    number = tea.suggestion.number
+    number = tea[0].number
     assert await wanted_next(store) is None
     with pytest.raises(NotFoundError):  # nobody may vote on what is not listed
         await upvote(store, tea, "ben")
@@ -111,7 +109,7 @@ async def test_a_deleted_debate_takes_its_suggestion_with_it(store: Store) -> No
     await store.debates.advance(r.lease, r.id, Status.FAILED)
     await store.leases.release(r.lease)
     await store.retention.delete(r.id)
-    assert (await suggest(store, "Tea or coffee")).new
+    assert (await suggest(store, "Tea or coffee"))[1]
 
 
 async def test_a_list_and_a_persons_part_of_it_are_limited(store: Store) -> None:
@@ -123,7 +121,7 @@ async def test_a_list_and_a_persons_part_of_it_are_limited(store: Store) -> None
         await suggest(store, f"Topic {number}", f"user-{number}")
     with pytest.raises(UsageError, match="200 topics"):
         await suggest(store, "One more", "ben")
-    assert not (await suggest(store, "topic 0", "ben")).new  # an upvote takes no place
+    assert not (await suggest(store, "topic 0", "ben"))[1]  # an upvote takes no place
 
 
 async def test_who_is_forgotten_has_no_suggestion_and_no_upvote(store: Store) -> None:
@@ -140,7 +138,7 @@ async def test_who_is_forgotten_has_no_suggestion_and_no_upvote(store: Store) ->
         await suggest(store, "Back again")
     with pytest.raises(NotAllowedError, match="optin"):
         await upvote(store, tea, "ana")
-    assert (await store.suggestions.approve(*CLUB, both.suggestion.number)).upvotes == 1
+    assert (await store.suggestions.approve(*CLUB, both[0].number)).upvotes == 1
 
 
 async def test_who_suggested_or_upvoted_is_no_stranger(store: Store) -> None:

@@ -34,7 +34,7 @@ from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
-from engine.chat.following import HomePage, LiveLine
+from engine.chat.following import HomePage
 from engine.delivery.ending import refusal_of
 from engine.formats import FORMATS
 from engine.jury.ballot import ballot_schema
@@ -201,7 +201,7 @@ def views() -> dict[str, list[dict[str, Any]]]:
     offered = ModelsAnswer(models=("near/ana", "near/ben"), jurors=("near/j1",))
     debate = DebateLine.of(make_debate(1, Status.VOTING, topic="Thé"))
     placed = debate.model_copy(update={"thread": "T1:C1/17.5"})
-    live = (LiveLine(debate=debate, minutes=5), LiveLine(debate=placed, minutes=None))
+    live = ((debate, 5), (placed, None))
     nobody: Any = None
     asked = TopicForm(nobody, {}).to_dict() | {"custom_id": "drawn anew each time"}
     opened = [form_of(ButtonAction(what, of)) for what, of in OPENED]

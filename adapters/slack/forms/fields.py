@@ -29,7 +29,7 @@ Json = dict[str, Any]
 Pair = tuple[str, str]
 
 
-class FieldLabel(NamedTuple):
+class _FieldLabel(NamedTuple):
     """A field's texts: above it, inside while it is empty, and below."""
 
     text: str
@@ -37,19 +37,19 @@ class FieldLabel(NamedTuple):
     below: str = ""
 
 
-def typed(name: str, label: FieldLabel, *, initial: str = "", long: bool = False) -> Json:
+def typed(name: str, label: _FieldLabel, *, initial: str = "", long: bool = False) -> Json:
     """Return a text field."""
     return _typed(name, label, LONGEST_INPUT, initial=initial, long=long)
 
 
 def _typed(
-    name: str, label: FieldLabel, most: int, *, initial: str = "", long: bool = False
+    name: str, label: _FieldLabel, most: int, *, initial: str = "", long: bool = False
 ) -> Json:
     element: Json = {"type": "plain_text_input", "multiline": long, "max_length": most}
     return _field(name, label, element | ({"initial_value": initial} if initial else {}))
 
 
-def select(name: str, label: FieldLabel, pairs: Iterable[Pair], initial: str = "") -> Json | None:
+def select(name: str, label: _FieldLabel, pairs: Iterable[Pair], initial: str = "") -> Json | None:
     """Return a searchable list to choose one from; None without choices."""
     options = _options(pairs)
     chosen = [option for option in options if option["value"] == initial]
@@ -59,7 +59,7 @@ def select(name: str, label: FieldLabel, pairs: Iterable[Pair], initial: str = "
 
 
 def select_several(
-    name: str, label: FieldLabel, pairs: Iterable[Pair], initial: Sequence[str] = ()
+    name: str, label: _FieldLabel, pairs: Iterable[Pair], initial: Sequence[str] = ()
 ) -> Json | None:
     """Return a searchable list to choose several from; None without choices."""
     options = _options(pairs)
@@ -69,19 +69,19 @@ def select_several(
     return _field(name, label, element) if options else None
 
 
-def select_user(name: str, label: FieldLabel) -> Json:
+def select_user(name: str, label: _FieldLabel) -> Json:
     """Return a list of the workspace's people to choose one from."""
     return _field(name, label, {"type": "users_select"})
 
 
-def select_channels(name: str, label: FieldLabel, initial: Sequence[str] = ()) -> Json:
+def select_channels(name: str, label: _FieldLabel, initial: Sequence[str] = ()) -> Json:
     """Return a list of the workspace's channels."""
     shown = {"include": ["public", "private"]}
     element: Json = {"type": "multi_conversations_select", "filter": shown}
     return _field(name, label, element | ({"initial_conversations": initial} if initial else {}))
 
 
-def attach(name: str, label: FieldLabel, most: int) -> Json:
+def attach(name: str, label: _FieldLabel, most: int) -> Json:
     """Return a field to attach files; only apps with the scope files:read may show it."""
     return _field(name, label, {"type": "file_input", "max_files": min(most, MOST_FILES)})
 
@@ -104,7 +104,7 @@ def form_view(form: Form) -> Json:
     """Return a form that a button opens."""
     fields = (
         _typed(
-            one.name, FieldLabel(one.label, one.hint), min(one.most, LONGEST_INPUT), long=one.long
+            one.name, _FieldLabel(one.label, one.hint), min(one.most, LONGEST_INPUT), long=one.long
         )
         for one in form.fields
     )
@@ -165,7 +165,7 @@ def _values(held: Json, prefix: str, text: str) -> tuple[str, ...]:
 # --- inside ------------------------------------------------------------------------------
 
 
-def _field(name: str, label: FieldLabel, element: Json) -> Json:
+def _field(name: str, label: _FieldLabel, element: Json) -> Json:
     element = element | {"action_id": name}
     if label.inside:
         element |= {"placeholder": _text(label.inside)}
@@ -270,8 +270,8 @@ def _sides(given: Mapping[str, str]) -> dict[str, str]:
     return sides | {left[0]: f"<@{given['person']}>"}
 
 
-def _label(name: str, inside: str = "") -> FieldLabel:
-    return FieldLabel(say(texts.FIELDS[name]), say(inside) if inside else "")
+def _label(name: str, inside: str = "") -> _FieldLabel:
+    return _FieldLabel(say(texts.FIELDS[name]), say(inside) if inside else "")
 
 
 # The form that `/debate settings` without arguments opens: its fields and the changes; pure.
@@ -345,7 +345,7 @@ def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
     usual = say(texts.UNDO) if line.own else say(texts.USUAL, value=_value(line))
     initial = line.value if line.own else DEFAULT
     return select(
-        line.name, FieldLabel(say(texts.SETTINGS[line.name])), [(DEFAULT, usual), *pairs], initial
+        line.name, _FieldLabel(say(texts.SETTINGS[line.name])), [(DEFAULT, usual), *pairs], initial
     )
 
 
@@ -353,11 +353,13 @@ def _plain(line: SettingLine) -> Json:
     return typed(line.name, _settings_label(line), initial=line.value if line.own else "")
 
 
-def _settings_label(line: SettingLine) -> FieldLabel:
+def _settings_label(line: SettingLine) -> _FieldLabel:
     if line.idle:
-        return FieldLabel(say(texts.SETTINGS[line.name]), below=say(texts.IDLE, why=say(line.idle)))
+        return _FieldLabel(
+            say(texts.SETTINGS[line.name]), below=say(texts.IDLE, why=say(line.idle))
+        )
     below = say(texts.EMPTY_UNDOES) if line.own else say(texts.EMPTY_IS, value=_value(line))
-    return FieldLabel(say(texts.SETTINGS[line.name]), below=below)
+    return _FieldLabel(say(texts.SETTINGS[line.name]), below=below)
 
 
 def _value(line: SettingLine) -> str:

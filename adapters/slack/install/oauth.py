@@ -58,7 +58,7 @@ class Credentials:
     public_url: str | None = None
 
 
-class States(AsyncOAuthStateStore):
+class _States(AsyncOAuthStateStore):
     """The states of installations, each valid for one return within ten minutes."""
 
     def __init__(self, installs: Installs) -> None:
@@ -148,7 +148,7 @@ class Installer:
             authorization_url=str(URL(client.base_url).origin().with_path(AUTHORIZE_PATH)),
             installation_store=self._installations,
             installation_store_bot_only=True,
-            state_store=States(self._installations.installs),
+            state_store=_States(self._installations.installs),
             state_expiration_seconds=STATE_SECONDS,
         )
         flow = _Flow(client=client, settings=settings)

@@ -28,7 +28,7 @@ PLATFORM = "slack"
 log = structlog.get_logger(__name__)
 
 
-class Profile(NamedTuple):
+class _Profile(NamedTuple):
     """A person's profile; `admin`: an admin or owner of the workspace.
 
     `language` is a BCP-47 code, empty if Slack did not say. `name` is what Slack calls them.
@@ -49,8 +49,8 @@ class Profiles:
 
     def __init__(self, rest: SlackRest, team: str, people: PeopleStore | None) -> None:
         self._rest, self._team, self._people = rest, team, people
-        self._known: dict[str, tuple[float, Profile]] = {}
-        self._asking: dict[str, asyncio.Future[Profile]] = {}
+        self._known: dict[str, tuple[float, _Profile]] = {}
+        self._asking: dict[str, asyncio.Future[_Profile]] = {}
         self._members: dict[str, tuple[float, frozenset[str]]] = {}  # of user groups
         self._stored: set[str] = set()  # those of whom the store knows whether they are bots
         self._silent_until = 0.0  # as a lookup for the language alone failed
@@ -90,7 +90,7 @@ class Profiles:
         if user not in self._known:
             self._silent_until = time.monotonic() + FRESH_SECONDS
 
-    async def profile(self, user: str) -> Profile:
+    async def profile(self, user: str) -> _Profile:
         """Return a profile; if Slack fails an expired one, without the rights of an admin."""
         found, until = self._known.get(user), time.monotonic()
         if found is not None and found[0] > until:
@@ -99,7 +99,7 @@ class Profiles:
             return await self._look(user)
         except VenueError as error:
             log.info("person lookup failed", why=str(error))
-            return found[1]._replace(admin=False) if found is not None else Profile()
+            return found[1]._replace(admin=False) if found is not None else _Profile()
 
     async def bots(self, users: Iterable[str]) -> frozenset[str]:
         """Return the bots among users; one who cannot be looked up counts as a person.
@@ -140,7 +140,7 @@ class Profiles:
         """Load what is stored; whether they are admins is looked up when it matters."""
         if users and self._people is not None:
             for user, bot in (await self._people.bots(PLATFORM, users)).items():
-                self._remember(user, Profile(bot), 0.0)
+                self._remember(user, _Profile(bot), 0.0)
                 self._stored.add(user)
 
     async def _ask_kind(self, user: str) -> dict[str, bool]:
@@ -152,7 +152,7 @@ class Profiles:
             log.info("people lookup failed", why=str(error))
             return {}
 
-    async def _look(self, user: str) -> Profile:
+    async def _look(self, user: str) -> _Profile:
         """Look a person up; concurrent callers share the answer."""
         asking = self._asking.get(user)
         if asking is None:
@@ -160,18 +160,18 @@ class Profiles:
             asking.add_done_callback(lambda done: self._asked(user, done))
         return await asyncio.shield(asking)
 
-    def _asked(self, user: str, done: asyncio.Future[Profile]) -> None:
+    def _asked(self, user: str, done: asyncio.Future[_Profile]) -> None:
         del self._asking[user]
         if not done.cancelled():
             done.exception()  # its waiters get it too
 
-    async def _ask(self, user: str) -> Profile:
+    async def _ask(self, user: str) -> _Profile:
         asked = {"user": user, "include_locale": "true"}
         read = self._rest.read(SlackAct.ASK, "users.info", asked, place=user)
         answer = (await read)["user"]
         # Shared channels have admins of other workspaces.
         own = answer.get("team_id", self._team) == self._team
-        profile = Profile(
+        profile = _Profile(
             bot=bool(answer.get("is_bot")),
             admin=own and bool(answer.get("is_admin") or answer.get("is_owner")),
             language=str(answer.get("locale") or ""),
@@ -180,7 +180,7 @@ class Profiles:
         self._remember(user, profile, time.monotonic() + FRESH_SECONDS)
         return profile
 
-    def _remember(self, user: str, profile: Profile, until: float) -> None:
+    def _remember(self, user: str, profile: _Profile, until: float) -> None:
         if len(self._known) >= MOST_REMEMBERED:
             self._known.clear()
             self._stored.clear()

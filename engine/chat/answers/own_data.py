@@ -261,7 +261,7 @@ class Frequency(NamedTuple):
         )
 
 
-class RecordBar(NamedTuple):
+class _RecordBar(NamedTuple):
     """A bar: what it counts, how often that was so, and how often it would be by chance."""
 
     what: str
@@ -277,7 +277,7 @@ class RecordBar(NamedTuple):
         return f"{said} · {say(BY_CHANCE, chance=self.chance)}"
 
 
-def record_picture(title: str, shares: Sequence[RecordBar]) -> File:
+def record_picture(title: str, shares: Sequence[_RecordBar]) -> File:
     """Return the picture of a record as an SVG file; its alt text says the same in words."""
     heading = title.replace("*", "")
     room = WIDTH - 2 * MARGIN
@@ -292,7 +292,7 @@ def record_picture(title: str, shares: Sequence[RecordBar]) -> File:
     return File(name="record.png", media="image/svg+xml", content=svg, alt=alt)
 
 
-def _bar(y: float, one: RecordBar) -> Iterator[str]:
+def _bar(y: float, one: _RecordBar) -> Iterator[str]:
     room, n = WIDTH - 2 * MARGIN, one.share.n
     yield bar(MARGIN, y, room, BAR, EMPTY)
     if one.share.k:
@@ -380,12 +380,12 @@ class OwnRecordAnswer(Answer):
         if not self.votes:
             return None
         shares = [
-            RecordBar(say("As the people did"), self.people, None),
-            RecordBar(say("As the jury did"), self.jury, None),
+            _RecordBar(say("As the people did"), self.people, None),
+            _RecordBar(say("As the jury did"), self.jury, None),
         ]
         if self.guessed.n:
             right = Frequency(self.guessed.right, self.guessed.n)
-            shares.append(RecordBar(say("Models guessed right"), right, self.guessed.chance))
+            shares.append(_RecordBar(say("Models guessed right"), right, self.guessed.chance))
         return record_picture(plural(*YOUR_VOTES, self.votes), shares)
 
     def _standing(self, chat: Wording) -> str:

@@ -39,18 +39,11 @@ REFUSALS: Mapping[Outcome, str] = {
 }
 
 
-class GuessMenu(Value):
-    """Whose models may be guessed, from which menu."""
-
-    sides: tuple[str, ...]
-    menu: tuple[str, ...]
-
-
 class RemarkAnswer(Answer):
     """What a voter has said beside their vote so far, and what else they may say.
 
     `asks`: for the reason and how clear it was; `guesses` are models by side, and `names` those of
-    agents. `page` is the page of menus that is shown.
+    agents. Models may be guessed of `sides`, from a `menu`. `page` is that of menus to show.
     """
 
     private: ClassVar[bool] = True
@@ -60,7 +53,8 @@ class RemarkAnswer(Answer):
     ground: str = ""
     confidence: str = ""
     asks: bool = False
-    guessing: GuessMenu | None = None
+    sides: tuple[str, ...] = ()
+    menu: tuple[str, ...] = ()
     guesses: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     page: int = 0
@@ -68,7 +62,7 @@ class RemarkAnswer(Answer):
     @property
     def open(self) -> bool:
         """Whether there is something to say now."""
-        return self.outcome in ("stored", "duplicate") and (self.asks or self.guessing is not None)
+        return self.outcome in ("stored", "duplicate") and (self.asks or bool(self.menu))
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Say what is held, or why nothing is."""
@@ -96,7 +90,7 @@ class RemarkAnswer(Answer):
             for what, missing in (
                 ("reason", self.asks and not self.ground),
                 ("clear", self.asks and not self.confidence),
-                ("guess", self.guessing is not None),
+                ("guess", bool(self.menu)),
             )
             if missing
         )
@@ -121,9 +115,9 @@ class RemarkAnswer(Answer):
         )
 
     def _menus(self) -> Iterator[Row]:
-        if self.guessing is None:
+        if not self.menu:
             return
-        sides, menu = self.guessing.sides, self.guessing.menu
+        sides, menu = self.sides, self.menu
         size = PAGE if len(sides) <= PAGE else PAGE_OF_MANY
         pages = [sides[at : at + size] for at in range(0, len(sides), size)]
         labels = tuple(headline(ref, LABEL_LENGTH) for ref in menu)
