@@ -131,17 +131,21 @@ async def test_both_kinds_of_scoring_run_at_the_same_time() -> None:
     assert desk.most_talking == 2
 
 
-@pytest.mark.parametrize(("turns", "looked"), [(9, False), (10, True)])
-async def test_convergence_is_looked_at_from_ten_turns_on(turns: int, looked: bool) -> None:
-    desk = await debate(turns=turns)
-    assert ("judge/convergence" in desk.asked) is looked
-    if looked:
-        prompt = desk.said_to("judge/convergence")
-        assert "[turn 1, A]" in prompt
-        assert "[turn 10, B]" in prompt
-        assert "[turn 5, A]" not in prompt
-        assert '"degenerate": both end up defending the same thing' in prompt
-        assert desk.artifacts["convergence"].body["outcome"] == "degree_disagreement"
+async def test_convergence_is_looked_at_from_ten_turns_on() -> None:
+    assert "judge/convergence" not in (await debate(turns=9)).asked
+    desk = await debate(turns=10)
+    prompt = desk.said_to("judge/convergence")
+    assert "[turn 1, A]" in prompt
+    assert "[turn 10, B]" in prompt
+    assert "[turn 5, A]" not in prompt
+    assert '"degenerate": both end up defending the same thing' in prompt
+    assert desk.artifacts["convergence"].body["outcome"] == "degree_disagreement"
+    assert "CANARY" not in desk.shown
+    assert [post.key for post in desk.held] == [
+        f"audited/{name}" for name in ("board", "arc", "register", "narrative", "drift")
+    ]
+    verdict = desk.notes[-1].verdicts["audited"]
+    assert (verdict.winner, verdict.valid, verdict.invalid, verdict.blind) == ("tie", 10, 0, False)
 
 
 @pytest.mark.parametrize(
@@ -150,16 +154,12 @@ async def test_convergence_is_looked_at_from_ten_turns_on(turns: int, looked: bo
         ({"turns": 1}, "turns is 1; it must be at least 2"),
         ({"elasticity": 1.5}, "elasticity is 1.5; it must be at most 1"),
         ({"archetypes": "engineer"}, "needs two archetypes"),
+        ({"archetypes": "clown, engineer"}, "no archetype “clown”; choose from engineer"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
+async def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        setup_for("audited", options=options)
-
-
-async def test_an_unknown_archetype_is_refused_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="no archetype “clown”; choose from engineer"):
-        await debate(options={"archetypes": "clown, engineer"})
+        await debate(options=options)
 
 
 # --- scores ----------------------------------------------------------------------------
@@ -240,15 +240,11 @@ async def test_what_the_judge_said_and_what_the_bands_make_of_it_are_both_kept()
         "calibration/1/logic": (desk.turns[0].step, "logic", -4),
         "calibration/2/logic": (desk.turns[1].step, "logic", 8),
     }
-    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    board = board_of(desk)
     assert [row.cells[0] for row in board.rows] == ["20.0*", "22.0*", "24.0", "24.0"]
-
-
-async def test_the_first_turn_is_not_banded_and_the_first_two_are_marked() -> None:
-    desk = await debate()
-    assert all(s.original is None for s in desk.scores if s.subject == desk.turns[0].step)
-    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    # The first turn has nothing before it, and was scored before it had a second.
     assert [row.name for row in board.rows] == ["A1°", "B2°", "A3", "B4"]
+    assert all(s.original is None for s in desk.scores if s.subject == desk.turns[0].step)
 
 
 # --- the register ----------------------------------------------------------------------
@@ -298,21 +294,17 @@ async def test_a_later_turn_docks_an_earlier_one_and_its_score_stays_as_it_was()
     assert "A1 62 (-2)" in arc.alt
 
 
-async def test_the_same_claim_is_docked_once() -> None:
-    claim = {"claim": "Tea doubles output.", "kind": "hollow"}
+async def test_the_same_claim_is_docked_once_also_in_fewer_words() -> None:
+    hollow = {"claim": "Tea doubles output.", "kind": "hollow"}
+    judge = Judge({"judge/absolute/1": {"scores": SCORES, "suspect": [hollow, hollow]}})
     again = {"turn": 1, "claim": "Tea doubles output.", "kind": "fabricated"}
-    judge = Judge({"judge/absolute/1": {"scores": SCORES, "suspect": [claim, claim]}})
-    judge["judge/absolute/2"] = {"scores": SCORES, "suspect": [], "exposed": [again]}
-    assert [docked.amount for docked in adjustments(await debate(judge))] == [-1]
-
-
-async def test_the_same_claim_in_fewer_words_is_docked_once() -> None:
     said = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
-    judge = Judge({"judge/absolute/2": {"scores": SCORES, "exposed": [said]}})
-    again = said | {"claim": "“Smith 2031 …”"}
-    judge["judge/absolute/4"] = {"scores": SCORES, "exposed": [again, said | {"turn": 3}]}
+    judge["judge/absolute/2"] = {"scores": SCORES, "exposed": [again, said]}
+    fewer = said | {"claim": "“Smith 2031 …”"}
+    judge["judge/absolute/4"] = {"scores": SCORES, "exposed": [fewer, said | {"turn": 3}]}
     docked = [(a.subject, a.amount) for a in adjustments(await debate(judge))]
-    assert docked == [("turn/exchange-1/A", -2), ("turn/exchange-2/A", -2)]
+    first, third = "turn/exchange-1/A", "turn/exchange-2/A"
+    assert docked == [(first, -1), (first, -2), (third, -2)]
 
 
 @pytest.mark.parametrize(("kind", "penalty"), [("dropped", -1), ("contradicted", -2)])
@@ -378,22 +370,15 @@ async def test_a_sides_next_turn_may_answer_what_it_was_docked_for_once(answered
 async def test_a_claim_docked_in_its_own_turn_is_answered_in_the_sides_next_one() -> None:
     claim = {"claim": "Tea doubles output.", "kind": "hollow"}
     judge = Judge({"judge/absolute/2": {"scores": SCORES, "suspect": [claim]}})
-    judge["judge/absolute/4"] = {
-        "scores": SCORES,
-        "appeals": {"1": {"answered": True, "why": "It says how."}},
-    }
+    appeals = {"1": {"answered": True, "why": "It says how."}}
+    judge["judge/absolute/4"] = {"scores": SCORES, "appeals": appeals}
     desk = await debate(judge)
     assert "in doubt" not in desk.said_to("turn/exchange-2/A")
     assert "in doubt" in desk.said_to("turn/exchange-2/B")
     assert [a.amount for a in adjustments(desk)] == [-1, 1]
-
-
-async def test_a_judge_that_leaves_an_appeal_out_is_asked_again() -> None:
-    claim = {"claim": "Tea doubles output.", "kind": "hollow"}
-    judge = Judge({"judge/absolute/2": {"scores": SCORES, "suspect": [claim]}})
     judge["judge/absolute/4"] = {"scores": SCORES, "appeals": {}}
-    desk = await debate(judge)
-    assert "appeals.1 is missing" in desk.asked["judge/absolute/4/again"][-1].content
+    asked = (await debate(judge)).asked["judge/absolute/4/again"][-1].content
+    assert "appeals.1 is missing" in asked
 
 
 # --- debaters that adapt ---------------------------------------------------------------
@@ -417,13 +402,9 @@ def test_a_trait_moves_by_pressure_times_elasticity_within_one_and_ten(
     assert move_traits(MOOD, signals, PUSHES, elasticity) == expected
 
 
-def test_a_directive_names_what_changed_and_nothing_else() -> None:
-    moved = MOOD | {"evidence": 6.5}
-    assert direct(MOOD, moved, {}) == "- evidence: 6.5 of 10, +1.5"
+def test_a_directive_names_what_changed_and_what_to_do_differently_and_nothing_else() -> None:
+    assert direct(MOOD, MOOD | {"evidence": 6.5}, {}) == "- evidence: 6.5 of 10, +1.5"
     assert direct(MOOD, MOOD, {}) == ""
-
-
-def test_a_directive_says_in_words_what_to_do_differently() -> None:
     conduct = {"evidence": TraitConduct(more="Reach for evidence.", less="Leave figures aside.")}
     more, less = (direct(MOOD, MOOD | {"evidence": 5 + by}, conduct) for by in (1, -1))
     assert more == "- evidence: 6.0 of 10, +1.0. Reach for evidence."
@@ -445,23 +426,29 @@ def test_whoever_lost_most_dimensions_lost(won: tuple[Outcome, ...], lost: Outco
 
 async def test_the_loser_gets_a_hidden_directive_last_in_its_next_message() -> None:
     outcomes = dict.fromkeys(SCALES, "latest")
-    judge = Judge(
-        {"judge/pairwise/2": {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}}
-    )
-    desk = await debate(judge)
+    pressed = {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}
+    desk = await debate(Judge({"judge/pairwise/2": pressed}))
     asked = desk.asked["turn/exchange-2/A"][-1].content
     assert "flexibility: 7.5 of 10, +1.5" in asked
+    assert "Concede small points openly" in asked
     assert asked.index("For your eyes only") > asked.index("At most 250 words.")
     assert "For your eyes only" not in desk.said_to("turn/exchange-2/B")
     assert "For your eyes only" not in desk.said_to("turn/exchange-1/A")
-    kept = desk.artifacts["directive/3"].body
-    assert "flexibility" in str(kept["directive"])
+    assert "flexibility" in str(desk.artifacts["directive/3"].body["directive"])
     assert desk.artifacts["drift/2"].body["side"] == "A"
-    assert "flexibility" not in desk.shown
-    (drift,) = [p.message for p in desk.held if p.key == "audited/drift"]
-    assert isinstance(drift, Report)
-    assert "A, engineer: flexibility 6 → 7.5" in drift.text
-    assert "B, philosopher: not at all" in drift.text
+    assert "The debaters adapt" in desk.posts[0].model_dump_json()
+    for hidden in ("flexibility", "Concede small points", "engineer"):
+        assert hidden not in desk.shown
+    assert "A, engineer: flexibility 6 → 7.5" in read(desk, "drift")
+    assert "B, philosopher: not at all" in read(desk, "drift")
+    for step in desk.asked:
+        if step.startswith("judge/"):
+            assert "eyes only" not in desk.said_to(step)
+    assert not re.search(r"\b64(\.0)?\b", desk.said_to("judge/narrative"))
+    # Each is told its character first, and not that of the other.
+    assert "engineer (analytical depth 9" in desk.said_to("turn/exchange-1/A")
+    assert "philosopher (" in desk.said_to("turn/exchange-1/B")
+    assert "philosopher" not in desk.said_to("turn/exchange-2/A")
 
 
 async def test_each_side_has_an_elasticity_of_its_own() -> None:
@@ -474,27 +461,10 @@ async def test_each_side_has_an_elasticity_of_its_own() -> None:
     assert moved == [0.5, 2.0]
 
 
-async def test_readers_are_told_that_debaters_adapt_and_not_how() -> None:
-    outcomes = dict.fromkeys(SCALES, "latest")
-    pressed = {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}
-    desk = await debate(Judge({"judge/pairwise/2": pressed}))
-    assert "The debaters adapt" in desk.posts[0].model_dump_json()
-    assert "Concede small points openly" in desk.asked["turn/exchange-2/A"][-1].content
-    assert "Concede small points" not in desk.shown
-
-
 async def test_a_draw_presses_nobody() -> None:
     told = {"outcomes": DRAW, "pressures": dict.fromkeys(CALM, 3)}
     desk = await debate(Judge({f"judge/pairwise/{n}": told for n in (2, 3, 4)}))
     assert not [name for name in desk.artifacts if name.startswith(("drift", "directive"))]
-
-
-async def test_a_character_is_told_first_and_never_shown() -> None:
-    desk = await debate()
-    assert "engineer (analytical depth 9" in desk.said_to("turn/exchange-1/A")
-    assert "philosopher (" in desk.said_to("turn/exchange-1/B")
-    assert "philosopher" not in desk.said_to("turn/exchange-2/A")
-    assert "engineer" not in desk.shown
 
 
 # --- the end ---------------------------------------------------------------------------
@@ -522,30 +492,10 @@ async def test_a_story_that_disagrees_with_the_scorecard_is_explained(pattern: s
     assert desk.notes[-1].verdicts["audited"].winner == "A"
     assert desk.artifacts["narrative"].body["winner"] == "B"
     assert desk.artifacts["conflict"].body["pattern"] == pattern
-    told = next(p.message for p in desk.held if p.key == "audited/narrative")
-    assert isinstance(told, Report)
-    assert "CANARY conflict" in told.text
-    assert (pattern.replace("_", " ") in told.text) is (pattern != "none")
+    told = read(desk, "narrative")
+    assert "CANARY conflict" in told
+    assert (pattern.replace("_", " ") in told) is (pattern != "none")
     assert "A ahead" in desk.said_to("judge/conflict")
-
-
-async def test_a_story_that_agrees_needs_no_explanation() -> None:
-    desk = await debate(ahead_on_points("none", "A"))
-    assert "judge/conflict" not in desk.asked
-    assert "conflict" not in desk.artifacts
-
-
-async def test_level_scores_are_a_tie() -> None:
-    verdict = (await debate()).notes[-1].verdicts["audited"]
-    assert (verdict.winner, verdict.valid, verdict.invalid, verdict.blind) == ("tie", 4, 0, False)
-
-
-async def test_all_that_the_judge_says_waits_for_the_vote() -> None:
-    desk = await debate(turns=10)
-    assert "CANARY" not in desk.shown
-    assert [post.key for post in desk.held] == [
-        f"audited/{name}" for name in ("board", "arc", "register", "narrative", "drift")
-    ]
 
 
 async def test_with_live_scores_each_turn_has_its_line_and_directives_stay_hidden() -> None:
@@ -680,31 +630,22 @@ def board_of(desk: RehearsedDesk) -> ScoreBoard:
     return board
 
 
-async def test_each_line_of_the_scorecard_adds_up_to_its_total() -> None:
+async def test_each_line_of_the_scorecard_adds_up_and_so_does_what_is_stored() -> None:
+    """The score as first given and every adjustment since: nothing was overwritten."""
     exposed = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
     judge = Judge({"judge/absolute/4": {"scores": STRONG, "exposed": [exposed]}})
     judge["judge/pairwise/4"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
     desk = await debate(judge)
     board = board_of(desk)
     assert board.columns == ("logic", "rhet.", "tact.", "total")
-    for row in board.rows:
-        *parts, total = (float(cell.rstrip("*")) for cell in row.cells)
-        assert sum(parts) == pytest.approx(total)
     assert board.rows[0].cells == ("22.0*", "20.0", "20.0", "62.0")
     assert max(len(line) for line in board_lines(board) if line.startswith("|")) <= 40
-
-
-async def test_what_is_stored_adds_up_to_what_is_shown() -> None:
-    """The score as first given and every adjustment since: nothing was overwritten."""
-    claim = {"claim": "Tea doubles output.", "kind": "hollow"}
-    judge = Judge({"judge/absolute/1": {"scores": STRONG, "suspect": [claim]}})
-    judge["judge/pairwise/2"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
-    desk = await debate(judge)
-    assert board_of(desk).rows[0].cells == ("22.0*", "20.0", "20.0", "62.0")
-    for turn, row in zip(desk.turns, board_of(desk).rows, strict=True):
+    for turn, row in zip(desk.turns, board.rows, strict=True):
+        *parts, total = (float(cell.rstrip("*")) for cell in row.cells)
+        assert sum(parts) == pytest.approx(total)
         given = [s.value for s in desk.scores if (s.subject, s.criterion) == (turn.step, "total")]
         since = [a.amount for a in adjustments(desk) if a.subject == turn.step]
-        assert sum(given) + sum(since) == pytest.approx(float(row.cells[-1]))
+        assert sum(given) + sum(since) == pytest.approx(total)
 
 
 @pytest.mark.parametrize(
@@ -731,16 +672,9 @@ async def test_a_level_scorecard_and_a_story_with_a_winner_are_a_conflict_in_pla
     assert "has A ahead:" in desk.said_to("judge/conflict")
     assert "says that neither side held:" in desk.said_to("judge/conflict")
     assert "**Held in the end:** neither" in read(desk, "narrative")
-
-
-async def test_the_narrative_knows_no_score_and_no_directive() -> None:
-    outcomes = dict.fromkeys(DRAW, "latest")
-    pressed = {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}
-    desk = await debate(Judge({"judge/pairwise/2": pressed}))
-    for step in desk.asked:
-        if step.startswith("judge/"):
-            assert "eyes only" not in desk.said_to(step)
-    assert not re.search(r"\b64(\.0)?\b", desk.said_to("judge/narrative"))
+    desk = await debate(ahead_on_points("none", "A"))  # which agree
+    assert "judge/conflict" not in desk.asked
+    assert "conflict" not in desk.artifacts
 
 
 async def test_the_register_tells_suspect_claims_from_premises_that_were_given_up() -> None:

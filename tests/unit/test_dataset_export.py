@@ -43,18 +43,24 @@ KEYS = Keys(splits=b"splits", master=b"master")
 RECORDS = tuple(make_record(make_debate(number)) for number in range(1, 25))
 
 
-def write(out: Path, *records: DebateRecord, **where: Any) -> Manifest:
+def write(
+    out: Path,
+    *records: DebateRecord,
+    wanted: ExportFilter | None = None,
+    keys: Keys = KEYS,
+    **where: Any,
+) -> Manifest:
     archive = MemoryArchive(*(records or RECORDS))
-    return write_export(archive, ExportFilter(**where), out, KEYS, version="1.2.3")
-
-
-def write_wanted(out: Path, wanted: ExportRequest, *records: DebateRecord) -> Manifest:
-    return write_export(MemoryArchive(*(records or RECORDS)), wanted, out, KEYS, version="1.2.3")
+    return write_export(archive, wanted or ExportFilter(**where), out, keys, version="1.2.3")
 
 
 def contents(out: Path) -> dict[str, bytes]:
     files = (path for path in out.rglob("*") if path.is_file())
     return {str(path.relative_to(out)): path.read_bytes() for path in files}
+
+
+def card_in(out: Path) -> str:
+    return (out / "README.md").read_text()
 
 
 def table(out: Path, name: str) -> list[dict[str, Any]]:
@@ -66,530 +72,489 @@ def voters(out: Path) -> set[str]:
     return {row["voter"] for row in table(out, "votes")}
 
 
-class TestLayout:
-    def test_holds_card_manifest_and_a_file_for_each_table_and_split(self, tmp_path: Path) -> None:
-        manifest = write(tmp_path / "out")
-        listed = {file.path for file in manifest.files} | {"manifest.json"}
-        assert listed == set(contents(tmp_path / "out"))
-        for name, by_split in manifest.rows.items():
-            for split, number in by_split.items():
-                path = tmp_path / "out" / "data" / name / f"{split}.jsonl"
-                assert len(path.read_bytes().splitlines()) == number
-        assert sum(manifest.rows["debates"].values()) == len(RECORDS)
-        assert sum(manifest.rows["votes"].values()) == 5 * len(RECORDS)
-
-    def test_an_empty_split_is_left_out(self, tmp_path: Path) -> None:
-        manifest = write(tmp_path / "out", RECORDS[0])
-        (split,) = manifest.rows["debates"]
-        assert set(manifest.rows["votes"]) == {split}
-        empty = {name for name, by_split in manifest.rows.items() if not by_split}
-        answers = {"guesses", "questions"}
-        assert empty == answers | {"preference_same_side", "unpaired", "sources", "quotations"}
-        assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES) - len(empty)
-
-    def test_without_debates_there_is_no_export(self, tmp_path: Path) -> None:
-        with pytest.raises(
-            NotFoundError, match="No debate to export has ended yet, so nothing was exported"
-        ):
-            write_export(MemoryArchive(), ExportFilter(), tmp_path / "out", KEYS, version="1.2.3")
-        assert list(tmp_path.iterdir()) == []
-
-    def test_croissant_lists_every_data_file_and_column(self, tmp_path: Path) -> None:
-        manifest = write_wanted(tmp_path / "out", ExportRequest(license="CC-BY-4.0"))
-        found = orjson.loads((tmp_path / "out" / "croissant.json").read_bytes())
-        listed = {one["@id"]: one["sha256"] for one in found["distribution"]}
-        beside = {"README.md", "croissant.json"}
-        data = {one.path: one.sha256 for one in manifest.files if one.path not in beside}
-        assert listed == data
-        columns = {
-            one["@id"]: [field["@id"].rpartition("/")[2] for field in one["field"]]
-            for one in found["recordSet"]
-        }
-        assert columns == {
-            f"{table.name}/{split}": [column.name for column in table.columns]
-            for table in TABLES
-            for split in manifest.rows[table.name]
-        }
-        assert found["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
-        assert found["datePublished"] == str(manifest.cutoff)[:10]
-
-    def test_a_row_is_in_the_split_that_it_names(self, tmp_path: Path) -> None:
-        write(tmp_path / "out")
-        splits = {row["debate_id"]: row["split"] for row in table(tmp_path / "out", "debates")}
-        for path in tmp_path.glob("out/data/*/*.jsonl"):
-            rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
-            assert {splits[row["debate_id"]] for row in rows} == {path.stem}
-            assert {row.get("split", path.stem) for row in rows} == {path.stem}
-
-    def test_rehearsals_can_be_left_out_whoever_of_them_rehearses(self, tmp_path: Path) -> None:
-        sides = {"A": Model.parse("online/acme-1"), "B": Model.parse("online/bolt-1")}
-        debates = (make_debate(1), make_debate(2, sides=sides), real(make_debate(3)))
-        records = [make_record(debate) for debate in debates]
-        write(tmp_path / "all", *records)
-        marked = [row["rehearsal"] for row in table(tmp_path / "all", "debates")]
-        assert sorted(marked) == [False, True, True]
-        manifest = write(tmp_path / "real", *records, without_rehearsal=True)
-        assert [row["debate_id"] for row in table(tmp_path / "real", "debates")] == [debates[2].id]
-        assert manifest.filters.without_rehearsal
-
-    def test_the_manifest_is_true(self, tmp_path: Path) -> None:
-        returned = write(tmp_path / "out", languages=("en",))
-        found = contents(tmp_path / "out")
-        manifest = orjson.loads(found.pop("manifest.json"))
-        assert Manifest.model_validate_json(orjson.dumps(manifest)) == returned
-        for file in manifest["files"]:
-            text = found.pop(file["path"])
-            assert file["sha256"] == hashlib.sha256(text).hexdigest()
-            assert file["bytes"] == len(text)
-        assert not found
-        assert (manifest["schema_version"], manifest["rostrum"]) == (SCHEMA_VERSION, "1.2.3")
-        assert manifest["filters"]["languages"] == ["en"]
-        assert manifest["cutoff"] == "2026-03-02T12:00:30Z"
-
-    def test_a_debate_that_ended_early_is_in_it_with_its_turns(self, tmp_path: Path) -> None:
-        partial = make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1)])
-        write(tmp_path / "out", RECORDS[0], partial)
-        assert sorted(row["status"] for row in table(tmp_path / "out", "debates")) == [
-            "closed",
-            "partial",
-        ]
-        for name, expected in (("turns", 1), ("verdicts", 0), ("votes", 0)):
-            rows = table(tmp_path / "out", name)
-            assert sum(row["debate_id"] == partial.debate.id for row in rows) == expected
-
-    @pytest.mark.parametrize("status", [Status.VOTING, Status.RUNNING, Status.QUEUED])
-    def test_a_sealed_debate_is_not_in_it(self, tmp_path: Path, status: Status) -> None:
-        sealed = make_record(make_debate(2, status, topic="still secret"))
-        write(tmp_path / "out", RECORDS[0], sealed)
-        assert b"still secret" not in b"".join(contents(tmp_path / "out").values())
-
-    def test_only_what_was_asked_for_is_in_it(self, tmp_path: Path) -> None:
-        turkish = make_record(make_debate(30, language="tr"))
-        write(tmp_path / "out", *RECORDS, turkish, languages=("tr",))
-        (row,) = table(tmp_path / "out", "debates")
-        assert row["debate_id"] == turkish.debate.id
-
-    def test_progress_counts_the_debates(self, tmp_path: Path) -> None:
-        told: list[ExportProgress] = []
-        archive = MemoryArchive(*RECORDS)
-        write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
-        seen = [headway.done for headway in told]
-        assert sorted(set(seen)) == list(range(len(RECORDS) + 1))
-        assert seen == sorted(seen)
-        assert {(headway.stage, headway.total) for headway in told} == {
-            (ExportStage.LINES, len(RECORDS))
-        }
+def test_holds_card_manifest_and_a_file_for_each_table_and_split(tmp_path: Path) -> None:
+    manifest = write(tmp_path)
+    assert {file.path for file in manifest.files} | {"manifest.json"} == set(contents(tmp_path))
+    assert sum(manifest.rows["debates"].values()) == len(RECORDS)
+    assert sum(manifest.rows["votes"].values()) == 5 * len(RECORDS)
+    splits = {row["debate_id"]: row["split"] for row in table(tmp_path, "debates")}
+    paths = {
+        (name, split): f"data/{name}/{split}.jsonl"
+        for name, by_split in manifest.rows.items()
+        for split in by_split
+    }
+    for (name, split), path in paths.items():
+        rows = [orjson.loads(line) for line in (tmp_path / path).read_bytes().splitlines()]
+        assert len(rows) == manifest.rows[name][split]
+        assert {splits[row["debate_id"]] for row in rows} == {split}
+        assert {row.get("split", split) for row in rows} == {split}
+    head = read_front_matter(card_in(tmp_path))
+    assert paths == {
+        (config["config_name"], entry["split"]): entry["path"]
+        for config in head["configs"]
+        for entry in config["data_files"]
+    }
+    for info in head["dataset_info"]:
+        (row, *_) = table(tmp_path, info["config_name"])
+        assert [feature["name"] for feature in info["features"]] == list(row)
+        assert all(("list" in feature) != ("dtype" in feature) for feature in info["features"])
+    assert (head["license"], head["license_name"]) == ("other", "set-by-publisher")
+    assert (head["language"], head["size_categories"]) == (["en"], ["n<1K"])
+    assert "agreement: too few debates" in card_in(tmp_path)
 
 
-class TestFilters:
-    def debates(self, out: Path) -> list[str]:
-        return sorted(row["debate_id"] for row in table(out, "debates"))
-
-    def ids(self, *numbers: int) -> list[str]:
-        return [make_debate(number).id for number in numbers]
-
-    def test_dates_go_by_the_reveal_and_exports_go_on_from_the_last(self, tmp_path: Path) -> None:
-        first = write(tmp_path / "one", until=NOON + timedelta(hours=3))
-        assert self.debates(tmp_path / "one") == self.ids(1, 2, 3)
-        write(tmp_path / "two", since=first.cutoff, until=NOON + timedelta(hours=5))
-        assert self.debates(tmp_path / "two") == self.ids(4, 5)
-
-    def test_a_debate_without_a_vote_goes_by_when_it_was_asked_for(self, tmp_path: Path) -> None:
-        partial = make_record(make_debate(30, Status.PARTIAL))
-        write(tmp_path / "out", RECORDS[0], partial, until=NOON)
-        assert self.debates(tmp_path / "out") == self.ids(30)
-
-    def test_only_what_people_decided(self, tmp_path: Path) -> None:
-        few = make_record(make_debate(30), votes=[make_vote(1)])
-        partial = make_record(make_debate(31, Status.PARTIAL))
-        write(tmp_path / "out", RECORDS[0], few, partial, quorum_met=True)
-        assert self.debates(tmp_path / "out") == self.ids(1)
-
-    def test_filters_are_in_the_manifest(self, tmp_path: Path) -> None:
-        filters = write(tmp_path / "out", since=NOON, quorum_met=True, platform="discord").filters
-        assert (filters.since, filters.until, filters.quorum_met) == (NOON, None, True)
-        assert filters.platform == "discord"
-
-    def test_only_the_tables_that_were_asked_for(self, tmp_path: Path) -> None:
-        manifest = write_wanted(tmp_path / "out", ExportRequest(tables=("votes", "debates")))
-        assert list(manifest.rows) == ["debates", "votes"]
-        assert {path.name for path in tmp_path.glob("out/data/*")} == {"debates", "votes"}
-        card = (tmp_path / "out" / "README.md").read_text()
-        assert "### `votes`" in card
-        assert "### `turns`" not in card
-
-    def test_an_unknown_table_is_refused_by_name(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match=r"“vote”; choose from debates, turns"):
-            write_wanted(tmp_path / "out", ExportRequest(tables=("vote",)))
-        assert list(tmp_path.iterdir()) == []
+def test_an_empty_split_and_an_empty_table_are_left_out(tmp_path: Path) -> None:
+    manifest = write(tmp_path / "out", RECORDS[0])
+    (split,) = manifest.rows["debates"]
+    assert set(manifest.rows["votes"]) == {split}
+    empty = {name for name, by_split in manifest.rows.items() if not by_split}
+    answers = {"guesses", "questions"}
+    assert empty == answers | {"preference_same_side", "unpaired", "sources", "quotations"}
+    assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES) - len(empty)
+    write(tmp_path / "out", make_record(make_debate(2, Status.PARTIAL)))
+    head = read_front_matter(card_in(tmp_path / "out"))
+    assert [one["config_name"] for one in head["configs"]] == ["debates", "turns", "calls"]
 
 
-class TestMirrors:
-    def held(self, number: int, mirror_of: int | None = None, **asked: Any) -> DebateRecord:
-        """A debate, or the mirror of another, with the sides exchanged."""
-        models = (MAPLE, BIRCH) if mirror_of is None else (BIRCH, MAPLE)
-        asked = {"topic": "Is tea good?", "sides": dict(zip("AB", models, strict=True))} | asked
-        votes = "AAAAB" if mirror_of is None else "ABB"
-        linked = None if mirror_of is None else id_of(mirror_of)
-        return make_record(
-            make_debate(number, mirror_of=linked, **asked),
-            votes=[make_vote(n, option) for n, option in enumerate(votes)],
+def test_without_debates_there_is_no_export(tmp_path: Path) -> None:
+    with pytest.raises(
+        NotFoundError, match="No debate to export has ended yet, so nothing was exported"
+    ):
+        write_export(MemoryArchive(), ExportFilter(), tmp_path / "out", KEYS, version="1.2.3")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_croissant_lists_every_data_file_and_column(tmp_path: Path) -> None:
+    manifest = write(tmp_path / "out", wanted=ExportRequest(license="CC-BY-4.0"))
+    found = orjson.loads((tmp_path / "out" / "croissant.json").read_bytes())
+    listed = {one["@id"]: one["sha256"] for one in found["distribution"]}
+    beside = {"README.md", "croissant.json"}
+    data = {one.path: one.sha256 for one in manifest.files if one.path not in beside}
+    assert listed == data
+    columns = {
+        one["@id"]: [field["@id"].rpartition("/")[2] for field in one["field"]]
+        for one in found["recordSet"]
+    }
+    assert columns == {
+        f"{table.name}/{split}": [column.name for column in table.columns]
+        for table in TABLES
+        for split in manifest.rows[table.name]
+    }
+    assert found["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+    assert found["datePublished"] == str(manifest.cutoff)[:10]
+
+
+def test_rehearsals_are_marked_and_can_be_left_out_whoever_of_them_rehearses(
+    tmp_path: Path,
+) -> None:
+    sides = {"A": Model.parse("online/acme-1"), "B": Model.parse("online/bolt-1")}
+    debates = (make_debate(1), make_debate(2, sides=sides), real(make_debate(3)))
+    records = [make_record(debate) for debate in debates]
+    write(tmp_path / "all", *records)
+    marked = [row["rehearsal"] for row in table(tmp_path / "all", "debates")]
+    assert sorted(marked) == [False, True, True]
+    assert "with a speaker, juror or judge of it: 2 of 3" in card_in(tmp_path / "all")
+    manifest = write(tmp_path / "real", *records, without_rehearsal=True)
+    assert [row["debate_id"] for row in table(tmp_path / "real", "debates")] == [debates[2].id]
+    assert manifest.filters.without_rehearsal
+
+
+def test_the_manifest_is_true(tmp_path: Path) -> None:
+    returned = write(tmp_path, languages=("en",), platform="discord", quorum_met=True)
+    found = contents(tmp_path)
+    manifest = orjson.loads(found.pop("manifest.json"))
+    assert Manifest.model_validate_json(orjson.dumps(manifest)) == returned
+    for file in manifest["files"]:
+        text = found.pop(file["path"])
+        assert file["sha256"] == hashlib.sha256(text).hexdigest()
+        assert file["bytes"] == len(text)
+    assert not found
+    assert (manifest["schema_version"], manifest["rostrum"]) == (SCHEMA_VERSION, "1.2.3")
+    assert manifest["cutoff"] == "2026-03-02T12:00:30Z"
+    filters = returned.filters
+    assert (filters.languages, filters.platform, filters.since) == (("en",), "discord", None)
+    assert filters.quorum_met
+
+
+def test_a_debate_that_ended_early_is_in_it_with_its_turns(tmp_path: Path) -> None:
+    partial = make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1)])
+    write(tmp_path / "out", RECORDS[0], partial)
+    assert sorted(row["status"] for row in table(tmp_path / "out", "debates")) == [
+        "closed",
+        "partial",
+    ]
+    for name, expected in (("turns", 1), ("verdicts", 0), ("votes", 0)):
+        rows = table(tmp_path / "out", name)
+        assert sum(row["debate_id"] == partial.debate.id for row in rows) == expected
+
+
+@pytest.mark.parametrize("status", [Status.VOTING, Status.RUNNING, Status.QUEUED])
+def test_a_sealed_debate_is_not_in_it(tmp_path: Path, status: Status) -> None:
+    sealed = make_record(make_debate(2, status, topic="still secret"))
+    write(tmp_path / "out", RECORDS[0], sealed)
+    assert b"still secret" not in b"".join(contents(tmp_path / "out").values())
+
+
+def test_progress_counts_the_debates(tmp_path: Path) -> None:
+    told: list[ExportProgress] = []
+    archive = MemoryArchive(*RECORDS)
+    write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
+    seen = [headway.done for headway in told]
+    assert sorted(set(seen)) == list(range(len(RECORDS) + 1))
+    assert seen == sorted(seen)
+    assert {(headway.stage, headway.total) for headway in told} == {
+        (ExportStage.LINES, len(RECORDS))
+    }
+
+
+def debates(out: Path) -> list[str]:
+    return sorted(row["debate_id"] for row in table(out, "debates"))
+
+
+def ids(*numbers: int) -> list[str]:
+    return [make_debate(number).id for number in numbers]
+
+
+def test_dates_go_by_the_reveal_and_exports_go_on_from_the_last(tmp_path: Path) -> None:
+    first = write(tmp_path / "one", until=NOON + timedelta(hours=3))
+    assert debates(tmp_path / "one") == ids(1, 2, 3)
+    write(tmp_path / "two", since=first.cutoff, until=NOON + timedelta(hours=5))
+    assert debates(tmp_path / "two") == ids(4, 5)
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ({"until": NOON}, 30),  # a debate without a vote goes by when it was asked for
+        ({"quorum_met": True}, 1),
+        ({"languages": ("tr",)}, 32),
+    ],
+    ids=str,
+)
+def test_only_what_was_asked_for_is_in_it(
+    tmp_path: Path, where: dict[str, Any], found: int
+) -> None:
+    partial = make_record(make_debate(30, Status.PARTIAL))
+    few = make_record(make_debate(31), votes=[make_vote(1)])
+    turkish = make_record(make_debate(32, language="tr"), votes=[make_vote(1)])
+    write(tmp_path / "out", RECORDS[0], partial, few, turkish, **where)
+    assert debates(tmp_path / "out") == ids(found)
+
+
+def test_only_the_tables_that_were_asked_for(tmp_path: Path) -> None:
+    manifest = write(tmp_path / "out", wanted=ExportRequest(tables=("votes", "debates")))
+    assert list(manifest.rows) == ["debates", "votes"]
+    assert {path.name for path in tmp_path.glob("out/data/*")} == {"debates", "votes"}
+    assert "### `votes`" in card_in(tmp_path / "out")
+    assert "### `turns`" not in card_in(tmp_path / "out")
+    with pytest.raises(UsageError, match=r"“vote”; choose from debates, turns"):
+        write(tmp_path / "other", wanted=ExportRequest(tables=("vote",)))
+    assert not (tmp_path / "other").exists()
+
+
+def held(number: int, mirror_of: int | None = None, **asked: Any) -> DebateRecord:
+    """A debate, or the mirror of another, with the sides exchanged."""
+    models = (MAPLE, BIRCH) if mirror_of is None else (BIRCH, MAPLE)
+    asked = {"topic": "Is tea good?", "sides": dict(zip("AB", models, strict=True))} | asked
+    votes = "AAAAB" if mirror_of is None else "ABB"
+    linked = None if mirror_of is None else id_of(mirror_of)
+    return make_record(
+        make_debate(number, mirror_of=linked, **asked),
+        votes=[make_vote(n, option) for n, option in enumerate(votes)],
+    )
+
+
+def pairs(out: Path) -> list[tuple[str, str, str]]:
+    rows = table(out, "preference_same_side")
+    return [(row["side"], row["debate_id"][-2:], row["rejected_debate_id"][-2:]) for row in rows]
+
+
+def test_each_side_of_a_pair_is_a_row_in_the_split_of_both(tmp_path: Path) -> None:
+    records = [held(1), *RECORDS[4:9], held(2, 1)]
+    write(tmp_path / "out", *records)
+    assert pairs(tmp_path / "out") == [("A", "01", "02"), ("B", "02", "01")]
+    splits = {row["debate_id"]: row["split"] for row in table(tmp_path / "out", "debates")}
+    (split,) = {row["split"] for row in table(tmp_path / "out", "preference_same_side")}
+    assert split == splits[records[0].debate.id] == splits[records[-1].debate.id]
+    write(tmp_path / "out", held(1, 2), held(2))  # whichever is read first
+    assert pairs(tmp_path / "out") == [("A", "02", "01"), ("B", "01", "02")]
+
+
+def test_progress_counts_pairs_once_the_debates_are_done(tmp_path: Path) -> None:
+    firsts = [held(number) for number in range(1, 25)]
+    mirrors = [held(100 + number, number) for number in range(1, 25)]
+    told: list[ExportProgress] = []
+    archive = MemoryArchive(*firsts, *mirrors)
+    write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
+    assert told[-2:] == [
+        ExportProgress(ExportStage.MIRRORS, done, len(mirrors)) for done in (0, 20)
+    ]
+    assert {headway.stage for headway in told[:-2]} == {ExportStage.LINES}
+    assert len(pairs(tmp_path / "out")) == 2 * len(mirrors)
+
+
+@pytest.mark.parametrize(
+    ("second", "where"),
+    [
+        (held(3, sides={"A": BIRCH, "B": MAPLE}), {}),  # by chance
+        (held(2, 1, quorum=9), {}),  # which people did not decide
+        (held(2, 1), {"since": NOON + timedelta(hours=1)}),  # whose other half is not exported
+    ],
+)
+def test_what_is_no_mirror_or_not_decided_or_not_exported_makes_no_pair(
+    tmp_path: Path, second: DebateRecord, where: dict[str, Any]
+) -> None:
+    write(tmp_path / "out", held(1), second, **where)
+    assert pairs(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_no_half_is_written_while_its_mirror_is_open(tmp_path: Path, first: int) -> None:
+    statuses = {first: Status.CANCELLED, 3 - first: Status.VOTING}
+    pair = (
+        make_record(make_debate(1, statuses[1])),
+        make_record(make_debate(2, statuses[2], mirror_of=id_of(1))),
+    )
+    alone = make_record(make_debate(3, Status.CANCELLED))
+    write(tmp_path / "out", *pair, alone)
+    written = [row["debate_id"] for row in table(tmp_path / "out", "debates")]
+    assert written == [alone.debate.id]
+
+
+def test_many_pairs_are_all_written(tmp_path: Path) -> None:
+    records = [held(n) if n % 2 else held(n, n - 1) for n in range(1, 91)]
+    manifest = write(tmp_path / "out", *records)
+    assert sum(manifest.rows["preference_same_side"].values()) == 90
+
+
+def test_the_same_data_and_filters_give_the_same_bytes(tmp_path: Path) -> None:
+    write(tmp_path / "one", languages=("en", "tr"))
+    write(tmp_path / "two", *reversed(RECORDS), languages=("tr", "en"))
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    write(tmp_path / "one", languages=("en", "tr"))
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_a_debate_more_keeps_splits_and_changes_pseudonyms(tmp_path: Path) -> None:
+    write(tmp_path / "one")
+    write(tmp_path / "two", *RECORDS, make_record(make_debate(99)))
+    splits = [
+        {row["debate_id"]: row["split"] for row in table(tmp_path / name, "debates")}
+        for name in ("one", "two")
+    ]
+    assert splits[0].items() <= splits[1].items()
+    assert not voters(tmp_path / "one") & voters(tmp_path / "two")
+
+
+def test_other_filters_and_another_key_change_pseudonyms(tmp_path: Path) -> None:
+    write(tmp_path / "one")
+    write(tmp_path / "two", languages=("en",))
+    write(tmp_path / "three", keys=KEYS._replace(master=b"another"))
+    sets = [voters(tmp_path / name) for name in ("one", "two", "three")]
+    assert len(set.union(*sets)) == sum(len(found) for found in sets)
+
+
+def test_a_debate_revealed_while_it_is_written_waits_for_the_next(tmp_path: Path) -> None:
+    class Growing(MemoryArchive):
+        def newest(self, where: ExportFilter) -> datetime | None:
+            found = super().newest(where)
+            self.records = [*RECORDS, make_record(make_debate(99))]
+            return found
+
+    write(tmp_path / "one")
+    archive = Growing(*RECORDS)
+    write_export(archive, ExportFilter(), tmp_path / "two", KEYS, version="1.2.3")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_no_id_or_mention_is_anywhere(tmp_path: Path) -> None:
+    mention = "<@U0CANARY01> <#700000000000000009|plaza> @everyone <!channel> @jane.canary"
+    debate = make_debate(topic=f"Is it {mention}?", conditions=mention, language="tr")
+    ballot = make_ballot(raw=mention, reasons=mention, problem=mention)
+    record = make_record(
+        debate,
+        turns=[make_turn(1, mention)],
+        ballots=[ballot],
+        votes=[make_vote(880010, starter=True)],
+    )
+    write(tmp_path / "out", record, community="700000000000000001")
+    everything = b"".join(contents(tmp_path / "out").values())
+    names = b"".join(str(path).encode() for path in tmp_path.rglob("*"))
+    for canary in ("U0CANARY01", "70000000000000000", "880010", "880001", "jane", "plaza"):
+        assert canary.encode() not in everything + names
+    for call in (b"everyone", b"<!channel>", b"<@"):
+        assert call not in b"".join(
+            path.read_bytes() for path in tmp_path.glob("out/data/*/*.jsonl")
         )
 
-    def pairs(self, out: Path) -> list[tuple[str, str, str]]:
-        rows = table(out, "preference_same_side")
-        return [
-            (row["side"], row["debate_id"][-2:], row["rejected_debate_id"][-2:]) for row in rows
-        ]
 
-    def test_each_side_of_a_pair_is_a_row_in_the_split_of_both(self, tmp_path: Path) -> None:
-        records = [self.held(1), *RECORDS[4:9], self.held(2, 1)]
-        write(tmp_path / "out", *records)
-        assert self.pairs(tmp_path / "out") == [("A", "01", "02"), ("B", "02", "01")]
-        splits = {row["debate_id"]: row["split"] for row in table(tmp_path / "out", "debates")}
-        (split,) = {row["split"] for row in table(tmp_path / "out", "preference_same_side")}
-        assert split == splits[records[0].debate.id] == splits[records[-1].debate.id]
-
-    def test_progress_counts_pairs_once_the_debates_are_done(self, tmp_path: Path) -> None:
-        held = [self.held(number) for number in range(1, 25)]
-        mirrors = [self.held(100 + number, number) for number in range(1, 25)]
-        told: list[ExportProgress] = []
-        archive = MemoryArchive(*held, *mirrors)
-        write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
-        assert told[-2:] == [
-            ExportProgress(ExportStage.MIRRORS, done, len(mirrors)) for done in (0, 20)
-        ]
-        assert {headway.stage for headway in told[:-2]} == {ExportStage.LINES}
-        assert len(self.pairs(tmp_path / "out")) == 2 * len(mirrors)
-
-    def test_it_does_not_matter_which_of_the_two_is_read_first(self, tmp_path: Path) -> None:
-        write(tmp_path / "out", self.held(1, 2), self.held(2))
-        assert self.pairs(tmp_path / "out") == [("A", "02", "01"), ("B", "01", "02")]
-
-    def test_the_same_debate_held_again_by_chance_is_no_mirror(self, tmp_path: Path) -> None:
-        swapped = self.held(3, sides={"A": BIRCH, "B": MAPLE})
-        write(tmp_path / "out", self.held(1), swapped)
-        assert self.pairs(tmp_path / "out") == []
-
-    def test_a_mirror_that_people_did_not_decide_makes_no_pair(self, tmp_path: Path) -> None:
-        write(tmp_path / "out", self.held(1), self.held(2, 1, quorum=9))
-        assert self.pairs(tmp_path / "out") == []
-
-    def test_a_mirror_whose_other_half_is_not_exported_makes_no_pair(self, tmp_path: Path) -> None:
-        write(tmp_path / "out", self.held(1), self.held(2, 1), since=NOON + timedelta(hours=1))
-        assert self.pairs(tmp_path / "out") == []
-
-    @pytest.mark.parametrize("first", [1, 2])
-    def test_no_half_is_written_while_its_mirror_is_open(self, tmp_path: Path, first: int) -> None:
-        statuses = {first: Status.CANCELLED, 3 - first: Status.VOTING}
-        pair = (
-            make_record(make_debate(1, statuses[1])),
-            make_record(make_debate(2, statuses[2], mirror_of=id_of(1))),
-        )
-        alone = make_record(make_debate(3, Status.CANCELLED))
-        write(tmp_path / "out", *pair, alone)
-        written = [row["debate_id"] for row in table(tmp_path / "out", "debates")]
-        assert written == [alone.debate.id]
-
-    def test_many_pairs_are_all_written(self, tmp_path: Path) -> None:
-        records = [self.held(n) if n % 2 else self.held(n, n - 1) for n in range(1, 91)]
-        manifest = write(tmp_path / "out", *records)
-        assert sum(manifest.rows["preference_same_side"].values()) == 90
+def test_keys_are_not_in_it(tmp_path: Path) -> None:
+    keys = Keys(splits=b"canary of splits", master=b"canary of master")
+    write(tmp_path / "out", keys=keys)
+    everything = b"".join(contents(tmp_path / "out").values())
+    for key in keys:
+        assert key not in everything
+        assert key.hex().encode() not in everything
 
 
-class TestRepeating:
-    def test_the_same_data_gives_the_same_bytes(self, tmp_path: Path) -> None:
-        write(tmp_path / "one")
-        write(tmp_path / "two", *reversed(RECORDS))
-        assert contents(tmp_path / "one") == contents(tmp_path / "two")
-        write(tmp_path / "one")
-        assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-    def test_the_order_of_filters_does_not_matter(self, tmp_path: Path) -> None:
-        write(tmp_path / "one", languages=("en", "tr"))
-        write(tmp_path / "two", languages=("tr", "en"))
-        assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-    def test_a_debate_more_keeps_splits_and_changes_pseudonyms(self, tmp_path: Path) -> None:
-        write(tmp_path / "one")
-        write(tmp_path / "two", *RECORDS, make_record(make_debate(99)))
-        splits = [
-            {row["debate_id"]: row["split"] for row in table(tmp_path / name, "debates")}
-            for name in ("one", "two")
-        ]
-        assert splits[0].items() <= splits[1].items()
-        assert not voters(tmp_path / "one") & voters(tmp_path / "two")
-
-    def test_other_filters_and_another_key_change_pseudonyms(self, tmp_path: Path) -> None:
-        write(tmp_path / "one")
-        write(tmp_path / "two", languages=("en",))
-        keys = KEYS._replace(master=b"another")
-        archive = MemoryArchive(*RECORDS)
-        write_export(archive, ExportFilter(), tmp_path / "three", keys, version="1.2.3")
-        sets = [voters(tmp_path / name) for name in ("one", "two", "three")]
-        assert len(set.union(*sets)) == sum(len(found) for found in sets)
-
-    def test_a_debate_revealed_while_it_is_written_waits_for_the_next(self, tmp_path: Path) -> None:
-        class Growing(MemoryArchive):
-            def newest(self, where: ExportFilter) -> datetime | None:
-                found = super().newest(where)
-                self.records = [*RECORDS, make_record(make_debate(99))]
-                return found
-
-        write(tmp_path / "one")
-        archive = Growing(*RECORDS)
-        write_export(archive, ExportFilter(), tmp_path / "two", KEYS, version="1.2.3")
-        assert contents(tmp_path / "one") == contents(tmp_path / "two")
+def test_an_earlier_export_is_replaced_whole(tmp_path: Path) -> None:
+    write(tmp_path / "out")
+    write(tmp_path / "out", RECORDS[0])
+    assert len(table(tmp_path / "out", "debates")) == 1
+    write(tmp_path / "fresh", RECORDS[0])
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "fresh"}
 
 
-class TestPrivacy:
-    def test_no_id_or_mention_is_anywhere(self, tmp_path: Path) -> None:
-        mention = "<@U0CANARY01> <#700000000000000009|plaza> @everyone <!channel> @jane.canary"
-        debate = make_debate(topic=f"Is it {mention}?", conditions=mention, language="tr")
-        ballot = make_ballot(raw=mention, reasons=mention, problem=mention)
-        record = make_record(
-            debate,
-            turns=[make_turn(1, mention)],
-            ballots=[ballot],
-            votes=[make_vote(880010, starter=True)],
-        )
-        write(tmp_path / "out", record, community="700000000000000001")
-        everything = b"".join(contents(tmp_path / "out").values())
-        names = b"".join(str(path).encode() for path in tmp_path.rglob("*"))
-        for canary in ("U0CANARY01", "70000000000000000", "880010", "880001", "jane", "plaza"):
-            assert canary.encode() not in everything + names
-        for call in (b"everyone", b"<!channel>", b"<@"):
-            assert call not in b"".join(
-                path.read_bytes() for path in tmp_path.glob("out/data/*/*.jsonl")
-            )
-
-    def test_keys_are_not_in_it(self, tmp_path: Path) -> None:
-        keys = Keys(splits=b"canary of splits", master=b"canary of master")
-        archive = MemoryArchive(*RECORDS)
-        write_export(archive, ExportFilter(), tmp_path / "out", keys, version="1.2.3")
-        everything = b"".join(contents(tmp_path / "out").values())
-        for key in keys:
-            assert key not in everything
-            assert key.hex().encode() not in everything
+def test_an_empty_folder_is_used_folders_above_are_made_and_links_go_on_pointing(
+    tmp_path: Path,
+) -> None:
+    out, link = tmp_path / "above" / "out", tmp_path / "link"
+    link.symlink_to(out, target_is_directory=True)
+    write(link)
+    write(link)
+    assert link.is_symlink()
+    assert table(out, "debates")
+    (tmp_path / "empty").mkdir()
+    write(tmp_path / "empty")
+    assert table(tmp_path / "empty", "debates")
 
 
-class TestReplacing:
-    def test_an_earlier_export_is_replaced_whole(self, tmp_path: Path) -> None:
-        write(tmp_path / "out")
-        write(tmp_path / "out", RECORDS[0])
-        assert len(table(tmp_path / "out", "debates")) == 1
-        write(tmp_path / "fresh", RECORDS[0])
-        assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
-        assert {path.name for path in tmp_path.iterdir()} == {"out", "fresh"}
-
-    def test_an_empty_folder_is_used(self, tmp_path: Path) -> None:
-        (tmp_path / "out").mkdir()
-        write(tmp_path / "out")
-        assert table(tmp_path / "out", "debates")
-
-    def test_folders_above_are_made(self, tmp_path: Path) -> None:
-        write(tmp_path / "a" / "b" / "out")
-        assert table(tmp_path / "a" / "b" / "out", "debates")
-
-    def test_a_link_goes_on_pointing_to_the_export(self, tmp_path: Path) -> None:
-        (tmp_path / "link").symlink_to(tmp_path / "out", target_is_directory=True)
-        write(tmp_path / "link")
-        write(tmp_path / "link")
-        assert (tmp_path / "link").is_symlink()
-        assert table(tmp_path / "out", "debates")
-
-    @pytest.mark.parametrize("manifest", [None, b"{}", b"not JSON", b'{"kind": "other"}'])
-    def test_a_foreign_folder_is_refused(self, tmp_path: Path, manifest: bytes | None) -> None:
-        out = tmp_path / "out"
-        out.mkdir()
-        (out / "thesis.txt").write_text("years of work")
-        if manifest is not None:
-            (out / "manifest.json").write_bytes(manifest)
-        before = contents(out)
-        with pytest.raises(UsageError, match="other files than an export"):
-            write(out)
-        assert contents(out) == before
-        assert list(tmp_path.iterdir()) == [out]
-
-    def test_what_was_added_to_an_export_is_not_lost(self, tmp_path: Path) -> None:
-        out = tmp_path / "out"
+@pytest.mark.parametrize("manifest", [None, b"{}", b"not JSON", b'{"kind": "other"}'])
+def test_a_foreign_folder_is_refused(tmp_path: Path, manifest: bytes | None) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.txt").write_text("years of work")
+    if manifest is not None:
+        (out / "manifest.json").write_bytes(manifest)
+    before = contents(out)
+    with pytest.raises(UsageError, match="other files than an export"):
         write(out)
-        (out / "data" / "notes.txt").write_text("mine")
-        (out / "debate").mkdir()
-        (out / "debate" / "demo.db").write_text("mine too")
-        lost = "other files, such as data/notes.txt, which would be lost; name another folder"
-        with pytest.raises(UsageError, match=lost):
-            write(out)
-        assert (out / "data" / "notes.txt").read_text() == "mine"
-
-    def test_a_file_is_refused(self, tmp_path: Path) -> None:
-        (tmp_path / "out").write_text("mine")
-        with pytest.raises(UsageError, match="is a file"):
-            write(tmp_path / "out")
+    assert contents(out) == before
+    assert list(tmp_path.iterdir()) == [out]
 
 
-class TestInterruption:
-    def test_a_failed_reading_leaves_the_old_export_whole(self, tmp_path: Path) -> None:
-        write(tmp_path / "out", RECORDS[0])
-        before = contents(tmp_path / "out")
-        archive = MemoryArchive(*RECORDS, fails_after=12)
-        with pytest.raises(StoreError, match="The database is gone"):
-            write_export(archive, ExportFilter(), tmp_path / "out", KEYS, version="1")
-        assert contents(tmp_path / "out") == before
-        assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-    def test_a_stopped_export_leaves_nothing(self, tmp_path: Path) -> None:
-        def stop(headway: ExportProgress) -> None:
-            if headway.done == 3:
-                raise StoppedError("enough")
-
-        with pytest.raises(StoppedError):
-            write_export(
-                MemoryArchive(*RECORDS), ExportFilter(), tmp_path / "out", KEYS, stop, version="1"
-            )
-        assert list(tmp_path.iterdir()) == []
-
-    def test_a_full_disk_is_one_clear_sentence(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write(tmp_path / "out", RECORDS[0])
-        before = contents(tmp_path / "out")
-
-        class Full(folder._Measured):
-            def write(self, text: bytes) -> None:
-                raise OSError(errno.ENOSPC, "No space left on device")
-
-        monkeypatch.setattr(folder, "_Measured", Full)
-        with pytest.raises(ExportError, match=r"No space left on device\. Free space") as caught:
-            write(tmp_path / "out")
-        assert str(tmp_path / "out") in str(caught.value)
-        assert contents(tmp_path / "out") == before
-        assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-    def test_a_place_that_cannot_be_written_is_one_clear_sentence(self, tmp_path: Path) -> None:
-        (tmp_path / "file").write_text("")
-        with pytest.raises(
-            ExportError, match=r"could not be written .+ directory\. Choose another"
-        ):
-            write(tmp_path / "file" / "out")
-
-    def test_a_swap_that_fails_puts_the_old_export_back(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write(tmp_path / "out", RECORDS[0])
-        before = contents(tmp_path / "out")
-        rename, failed = Path.rename, threading.Event()
-
-        def refuse_once(path: Path, target: Path) -> Path:
-            if target.name == "out" and not failed.is_set():
-                failed.set()
-                raise PermissionError(errno.EACCES, "Permission denied")
-            return rename(path, target)
-
-        monkeypatch.setattr(Path, "rename", refuse_once)
-        with pytest.raises(ExportError, match="Permission denied"):
-            write(tmp_path / "out")
-        assert contents(tmp_path / "out") == before
-        assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-    def test_exports_to_one_place_leave_one_of_them_whole(self, tmp_path: Path) -> None:
-        def attempt(count: int) -> object:
-            try:
-                return write(tmp_path / "out", *RECORDS[:count])
-            except (ExportError, UsageError) as error:
-                return error
-
-        with ThreadPoolExecutor() as pool:
-            done = list(pool.map(attempt, (3, 9, 20, 4, 8, 16)))
-        assert any(isinstance(result, Manifest) for result in done)
-        manifest = Manifest.model_validate_json((tmp_path / "out" / "manifest.json").read_bytes())
-        assert len(table(tmp_path / "out", "debates")) == sum(manifest.rows["debates"].values())
-        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+def test_what_was_added_to_an_export_is_not_lost_nor_a_file_in_its_place(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out)
+    (out / "data" / "notes.txt").write_text("mine")
+    (out / "debate").mkdir()
+    (out / "debate" / "demo.db").write_text("mine too")
+    lost = "other files, such as data/notes.txt, which would be lost; name another folder"
+    with pytest.raises(UsageError, match=lost):
+        write(out)
+    assert (out / "data" / "notes.txt").read_text() == "mine"
+    with pytest.raises(UsageError, match="is a file"):
+        write(out / "data" / "notes.txt")
 
 
-class TestCard:
-    def card(self, out: Path) -> str:
-        return (out / "README.md").read_text()
+def test_a_failed_reading_leaves_the_old_export_whole_and_a_stopped_one_nothing(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "out", RECORDS[0])
+    before = contents(tmp_path / "out")
+    archive = MemoryArchive(*RECORDS, fails_after=12)
+    with pytest.raises(StoreError, match="The database is gone"):
+        write_export(archive, ExportFilter(), tmp_path / "out", KEYS, version="1")
+    assert contents(tmp_path / "out") == before
 
-    def test_the_front_matter_maps_every_table_to_its_files(self, tmp_path: Path) -> None:
-        manifest = write(tmp_path / "out")
-        head = read_front_matter(self.card(tmp_path / "out"))
-        filled = {name for name, by_split in manifest.rows.items() if by_split}
-        assert {config["config_name"] for config in head["configs"]} == filled
-        paths = {
-            (config["config_name"], entry["split"]): entry["path"]
-            for config in head["configs"]
-            for entry in config["data_files"]
-        }
-        assert paths == {
-            (name, split): f"data/{name}/{split}.jsonl"
-            for name, by_split in manifest.rows.items()
-            for split in by_split
-        }
-        assert (head["license"], head["license_name"]) == ("other", "set-by-publisher")
-        assert head["language"] == ["en"]
-        assert head["size_categories"] == ["n<1K"]
+    def stop(headway: ExportProgress) -> None:
+        if headway.done == 3:
+            raise StoppedError("enough")
 
-    def test_the_front_matter_declares_every_column(self, tmp_path: Path) -> None:
+    archive, out = MemoryArchive(*RECORDS), tmp_path / "two"
+    with pytest.raises(StoppedError):
+        write_export(archive, ExportFilter(), out, KEYS, stop, version="1")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_full_disk_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "out", RECORDS[0])
+    before = contents(tmp_path / "out")
+
+    class Full(folder._Measured):
+        def write(self, text: bytes) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(folder, "_Measured", Full)
+    with pytest.raises(ExportError, match=r"No space left on device\. Free space") as caught:
         write(tmp_path / "out")
-        head = read_front_matter(self.card(tmp_path / "out"))
-        for info in head["dataset_info"]:
-            (row, *_) = table(tmp_path / "out", info["config_name"])
-            assert [feature["name"] for feature in info["features"]] == list(row)
-            for feature in info["features"]:
-                assert ("list" in feature) != ("dtype" in feature)
+    assert str(tmp_path / "out") in str(caught.value)
+    assert contents(tmp_path / "out") == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
-    def test_a_table_without_rows_has_no_config(self, tmp_path: Path) -> None:
-        write(tmp_path / "out", make_record(make_debate(2, Status.PARTIAL)))
-        head = read_front_matter(self.card(tmp_path / "out"))
-        assert [config["config_name"] for config in head["configs"]] == [
-            "debates",
-            "turns",
-            "calls",
-        ]
 
-    def test_languages_come_from_the_data(self, tmp_path: Path) -> None:
-        spoken = ("no", "tr", "zh-Hant")
-        records = [make_record(make_debate(n, language=code)) for n, code in enumerate(spoken)]
-        write(tmp_path / "out", *records)
-        assert read_front_matter(self.card(tmp_path / "out"))["language"] == ["no", "tr", "zh"]
+def test_a_place_that_cannot_be_written_is_one_clear_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ExportError, match=r"could not be written .+ directory\. Choose another"):
+        write(tmp_path / "file" / "out")
 
-    def test_too_few_debates_give_no_share(self, tmp_path: Path) -> None:
+
+def test_a_swap_that_fails_puts_the_old_export_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "out", RECORDS[0])
+    before = contents(tmp_path / "out")
+    rename, failed = Path.rename, threading.Event()
+
+    def refuse_once(path: Path, target: Path) -> Path:
+        if target.name == "out" and not failed.is_set():
+            failed.set()
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse_once)
+    with pytest.raises(ExportError, match="Permission denied"):
         write(tmp_path / "out")
-        assert "agreement: too few debates" in self.card(tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
-    def test_enough_debates_give_the_share_of_agreement(self, tmp_path: Path) -> None:
-        other = Verdict(winner="B", p={"A": 0.1, "B": 0.9}, z=-2.0, valid=2, invalid=0)
-        records = [make_record(make_debate(number)) for number in range(1, 41)]
-        records[:10] = [replace(record, verdict=other) for record in records[:10]]
-        records.append(make_record(make_debate(50), votes=[make_vote(1)]))
-        write(tmp_path / "out", *records)
-        card = self.card(tmp_path / "out")
-        assert "decided by both: 40\n" in card
-        assert "agreement: 75.0% (30 of 40; Wilson 95 % interval 59.8% to 85.8%)" in card
 
-    def test_says_how_many_debates_are_no_language_models(self, tmp_path: Path) -> None:
-        sides = {"A": Model.parse("online/acme-1"), "B": Model.parse("online/bolt-1")}
-        debates = (make_debate(1), make_debate(2, sides=sides), real(make_debate(3)))
-        records = [make_record(debate) for debate in debates]
-        write(tmp_path / "out", *records)
-        assert "with a speaker, juror or judge of it: 2 of 3" in self.card(tmp_path / "out")
+def test_exports_to_one_place_leave_one_of_them_whole(tmp_path: Path) -> None:
+    def attempt(count: int) -> object:
+        try:
+            return write(tmp_path / "out", *RECORDS[:count])
+        except (ExportError, UsageError) as error:
+            return error
 
-    def test_describes_every_column_and_repeats_nothing_that_was_said(self, tmp_path: Path) -> None:
-        debate = make_debate(topic="---\nlicense: stolen {version}")
-        record = make_record(debate, turns=[make_turn(1, "| a | table |")])
-        write(tmp_path / "out", record)
-        card = self.card(tmp_path / "out")
-        assert "stolen" not in card
-        assert "a | table" not in card
-        for name in ("debates", "turns", "verdicts", "votes"):
-            for column in table(tmp_path / "out", name)[0]:
-                assert f"| `{column}` |" in card
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(attempt, (3, 9, 20, 4, 8, 16)))
+    assert any(isinstance(result, Manifest) for result in done)
+    manifest = Manifest.model_validate_json((tmp_path / "out" / "manifest.json").read_bytes())
+    assert len(table(tmp_path / "out", "debates")) == sum(manifest.rows["debates"].values())
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
-    def test_the_largest_moment_counts(self, tmp_path: Path) -> None:
-        late = make_debate(3).model_copy(update={"revealed_at": NOON + timedelta(days=9)})
-        manifest = write(tmp_path / "out", make_record(late), make_record(make_debate(7)))
-        assert manifest.cutoff == NOON + timedelta(days=9)
+
+def test_languages_come_from_the_data(tmp_path: Path) -> None:
+    spoken = ("no", "tr", "zh-Hant")
+    records = [make_record(make_debate(n, language=code)) for n, code in enumerate(spoken)]
+    write(tmp_path / "out", *records)
+    assert read_front_matter(card_in(tmp_path / "out"))["language"] == ["no", "tr", "zh"]
+
+
+def test_enough_debates_give_the_share_of_agreement(tmp_path: Path) -> None:
+    other = Verdict(winner="B", p={"A": 0.1, "B": 0.9}, z=-2.0, valid=2, invalid=0)
+    records = [make_record(make_debate(number)) for number in range(1, 41)]
+    records[:10] = [replace(record, verdict=other) for record in records[:10]]
+    records.append(make_record(make_debate(50), votes=[make_vote(1)]))
+    write(tmp_path / "out", *records)
+    card = card_in(tmp_path / "out")
+    assert "decided by both: 40\n" in card
+    assert "agreement: 75.0% (30 of 40; Wilson 95 % interval 59.8% to 85.8%)" in card
+    late = make_debate(3).model_copy(update={"revealed_at": NOON + timedelta(days=9)})
+    assert write(tmp_path / "out", make_record(late), *records[8:]).cutoff == late.revealed_at
+
+
+def test_describes_every_column_and_repeats_nothing_that_was_said(tmp_path: Path) -> None:
+    debate = make_debate(topic="---\nlicense: stolen {version}")
+    record = make_record(debate, turns=[make_turn(1, "| a | table |")])
+    write(tmp_path / "out", record)
+    card = card_in(tmp_path / "out")
+    assert "stolen" not in card
+    assert "a | table" not in card
+    for name in ("debates", "turns", "verdicts", "votes"):
+        for column in table(tmp_path / "out", name)[0]:
+            assert f"| `{column}` |" in card
 
 
 def read_front_matter(card: str) -> dict[str, Any]:

@@ -16,19 +16,15 @@ from engine.dataset.preferences import PREFERENCE, UNPAIRED
 from engine.dataset.tables import TABLES
 from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
 from engine.values.debate import (
-    BallotKind,
     Model,
     Quotation,
-    Scores,
     Source,
     Status,
-    TurnOrder,
     Usage,
     Violation,
 )
 from engine.values.judging import Adjustment, Artifact, Question, Score, Summary, Vote
 from tests.kit import (
-    ASPEN,
     BIRCH,
     MAPLE,
     NOON,
@@ -106,601 +102,361 @@ def check_cell(column: Column[Any], value: Any) -> None:
                 check_cell(field, item[field.name])
 
 
-def check_rows(table: Table[Any], made: list[dict[str, Any]]) -> None:
+ENTRIES = {
+    "closed": entry(make_record()),
+    "partial": entry(make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1)], calls=[])),
+    "cancelled": entry(make_record(make_debate(3, Status.CANCELLED), turns=[], calls=[])),
+    "bare": entry(make_record(make_debate(4, quorum=9), ballots=[make_invalid_ballot()], votes=[])),
+    "full": full_entry(),
+}
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+@pytest.mark.parametrize("debate", ENTRIES)
+def test_rows_are_what_the_columns_declare_and_a_full_debate_has_some(
+    table: Table[Any], debate: str
+) -> None:
+    made = as_read(table.rows(ENTRIES[debate]))
+    assert made or debate != "full"
     for row in made:
         assert list(row) == [column.name for column in table.columns]
         for column in table.columns:
             check_cell(column, row[column.name])
 
 
-RECORDS = [
-    make_record(),
-    make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1)], calls=[]),
-    make_record(make_debate(3, Status.CANCELLED), turns=[], calls=[]),
-    make_record(make_debate(4, quorum=9), ballots=[make_invalid_ballot()], votes=[]),
-]
-
-
-class TestEveryTable:
-    @pytest.mark.parametrize("name", BY_NAME)
-    @pytest.mark.parametrize("record", RECORDS, ids=["closed", "partial", "cancelled", "bare"])
-    def test_rows_are_what_the_columns_declare(self, name: str, record: DebateRecord) -> None:
-        check_rows(BY_NAME[name], as_read(BY_NAME[name].rows(entry(record))))
-
-    @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-    def test_a_full_debate_has_rows_in_all_of_them(self, table: Table[Any]) -> None:
-        made = as_read(table.rows(full_entry()))
-        assert made
-        check_rows(table, made)
-
-    def test_every_row_names_its_debate_and_split(self) -> None:
-        record = make_record()
-        found = {(r["debate_id"], r.get("split")) for name in BY_NAME for r in rows(name, record)}
-        split = entry(record).split
-        assert found == {(record.debate.id, split), (record.debate.id, None)}
-        without = [table.name for table in TABLES if SPLIT not in table.columns]
-        assert without == ["arena_human", "arena_jury"]
-        assert all(DEBATE.name in {one.name for one in table.columns} for table in TABLES)
-
-    @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-    def test_every_column_says_what_it_is(self, table: Table[Any]) -> None:
+def test_every_row_names_its_debate_and_split_and_every_column_says_what_it_is() -> None:
+    record = make_record()
+    found = {(r["debate_id"], r.get("split")) for name in BY_NAME for r in rows(name, record)}
+    split = entry(record).split
+    assert found == {(record.debate.id, split), (record.debate.id, None)}
+    without = [table.name for table in TABLES if SPLIT not in table.columns]
+    assert without == ["arena_human", "arena_jury"]
+    for table in TABLES:
         names = [column.name for column in table.columns]
+        assert DEBATE.name in names
         assert len(names) == len(set(names))
-        for column in table.columns:
-            assert column.meaning
-            assert "|" not in column.about
+        assert all(column.meaning and "|" not in column.about for column in table.columns)
 
 
-class TestDebates:
-    def test_both_judgments_stand_side_by_side(self) -> None:
-        row = debate_row()
-        assert row["status"] == "closed"
-        assert (row["human_winner"], row["jury_winner"], row["agree"]) == ("A", "A", True)
-        assert (row["p_a"], row["z"], row["n_valid"], row["n_invalid"]) == (0.8, 1.5, 2, 1)
-        assert [row[f"n_{name}"] for name in ("a", "b", "tie", "weak")] == [3, 1, 1, 0]
-        assert [row[f"gold_{name}"] for name in ("a", "b", "tie", "weak")] == [3, 1, 1, 0]
-        assert row["share_a"] == 0.75
-        assert row["share_low"] < 0.75 < row["share_high"]
-        assert row["quorum_met"] is True
-        assert row["revealed_at"] == "2026-03-01T13:00:30Z"
-
-    def test_votes_that_are_not_gold_are_counted_apart(self) -> None:
-        votes = [
-            make_vote(1),
-            make_vote(2, "B", gold=False, starter=True),
-            make_vote(3, "A+tie", gold=False, ambiguous=True),
-        ]
-        row = debate_row(make_record(votes=votes))
-        assert (row["n_a"], row["gold_a"], row["n_b"], row["gold_b"]) == (1, 1, 1, 0)
-        assert (row["n_ambiguous"], row["n_tie"]) == (1, 0)
-
-    def test_below_the_quorum_people_have_no_winner(self) -> None:
-        row = debate_row(make_record(votes=[make_vote(1)]))
-        assert (row["human_winner"], row["quorum_met"], row["agree"]) == (None, False, None)
-        assert (row["jury_winner"], row["n_a"]) == ("A", 1)
-
-    @pytest.mark.parametrize("status", [Status.PARTIAL, Status.CANCELLED, Status.FAILED])
-    def test_a_debate_that_ended_early_is_labelled_and_has_no_labels(self, status: Status) -> None:
-        row = debate_row(make_record(make_debate(2, status), turns=[make_turn(1)]))
-        assert row["status"] == status.value
-        for name in ("human_winner", "jury_winner", "p_a", "n_a", "n_valid", "revealed_at"):
-            assert row[name] is None
-        assert (row["n_turns"], row["spoke_first"], row["spoke_last"]) == (1, "A", "A")
-
-    def test_a_panel_without_a_verdict_says_why(self) -> None:
-        record = make_record()
-        assert record.verdict is not None
-        none = record.verdict.model_copy(
-            update={"winner": None, "problem": "too few ballots", "p": {}, "z": None}
-        )
-        row = debate_row(DebateRecord(**_fields(record) | {"verdict": none}))
-        assert (row["jury_winner"], row["jury_problem"]) == (None, "too few ballots")
-        assert (row["p_a"], row["p"], row["agree"]) == (None, None, None)
-
-    def test_says_who_argued_which_side_and_who_was_drawn(self) -> None:
-        (a, b) = debate_row(make_record(make_debate(drawn=("B",))))["sides"]
-        assert a == {
-            "side": "A",
-            "backend": "rehearsal",
-            "model": "maple",
-            "family": "maple",
-            "drawn": False,
-            "stance": None,
-            "by": "model",
-        }
-        assert (b["model"], b["drawn"]) == ("birch", True)
-
-    def test_holds_how_the_debate_was_held(self) -> None:
-        debate = make_debate(
-            conditions="In <@123456789> years",
-            language="tr",
-            turn_order=TurnOrder.SIMULTANEOUS,
-            blind=False,
-            scores=Scores.LIVE,
-            ballot=BallotKind.SECRET,
-        )
-        row = debate_row(make_record(debate))
-        assert row["conditions"] == "In [mention] years"
-        assert (row["language"], row["turn_order"]) == ("tr", "simultaneous")
-        assert (row["blind"], row["scores"], row["ballot"]) == (False, "live", "secret")
-
-    def test_a_cost_that_nobody_knows_is_null(self) -> None:
-        known = [call_record("turn/opening/A", cost=0.1), call_record("turn/opening/B", cost=0.2)]
-        assert debate_row(make_record(calls=known))["cost_usd"] == pytest.approx(0.3)
-        unknown = [*known, call_record("turn/closing/A", cost=None)]
-        row = debate_row(make_record(calls=unknown))
-        assert (row["cost_usd"], row["n_calls"]) == (None, 3)
-
-    def test_the_prompt_hash_tells_other_prompts_apart(self) -> None:
-        one = debate_row(make_record(calls=[call_record("x"), call_record("y")]))["prompt_hash"]
-        same = debate_row(make_record(calls=[call_record("y", attempt=2), call_record("x")]))
-        other = debate_row(make_record(calls=[call_record("x")]))
-        assert one == same["prompt_hash"] != other["prompt_hash"]
-
-    def test_more_than_two_sides_are_in_the_lists(self) -> None:
-        sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
-        votes = [make_vote(1, "2"), make_vote(2, "2"), make_vote(3, "tie")]
-        record = make_record(make_debate(sides=sides), turns=[], ballots=[], votes=votes)
-        row = debate_row(record)
-        assert (row["human_winner"], row["n_a"], row["share_a"]) == ("2", None, None)
-        assert {"option": "2", "n": 2, "gold": 2} in row["tally"]
-
-    def test_a_topic_is_identified_without_the_mention_in_it(self) -> None:
-        one, other = (
-            debate_row(make_record(make_debate(topic=f"Is <@{user}> right?")))
-            for user in (123456789012345678, 876543210987654321)
-        )
-        assert one["topic"] == "Is [mention] right?"
-        assert one["topic_id"] == other["topic_id"]
+def test_without_a_quorum_or_a_verdict_nobody_won() -> None:
+    record = make_record(votes=[make_vote(1)])
+    row = debate_row(record)
+    assert (row["human_winner"], row["quorum_met"], row["agree"]) == (None, False, None)
+    assert (row["jury_winner"], row["n_a"]) == ("A", 1)
+    assert record.verdict is not None
+    none = {"winner": None, "problem": "too few ballots", "p": {}, "z": None}
+    row = debate_row(replace(make_record(), verdict=record.verdict.model_copy(update=none)))
+    assert (row["jury_winner"], row["jury_problem"]) == (None, "too few ballots")
+    assert (row["p_a"], row["p"], row["agree"]) == (None, None, None)
 
 
-class TestCalls:
-    def test_every_try_has_what_it_read_found_in_a_cache_wrote_and_cost(self) -> None:
-        usage = Usage(tokens_in=90, tokens_cached=60, tokens_written=20, tokens_out=7)
-        failed = replace(call_record("judge/1", cost=None), reply=None, error="away")
-        answered = call_record("judge/1", attempt=2, usage=usage, latency=3.5)
-        first, second = rows("calls", make_record(calls=[failed, answered]))
-        names = ("tokens_in", "tokens_cached", "tokens_written", "tokens_out", "latency_s")
-        assert [first[name] for name in names] == [None] * 5
-        assert [second[name] for name in names] == [90, 60, 20, 7, 3.5]
-        assert [row["answered"] for row in (first, second)] == [False, True]
-        assert [row["cost_usd"] for row in (first, second)] == [None, 0.25]
-        assert [row["attempt"] for row in (first, second)] == [1, 2]
-        assert {row["step"] for row in (first, second)} == {"judge/1"}
+@pytest.mark.parametrize("status", [Status.PARTIAL, Status.CANCELLED, Status.FAILED])
+def test_a_debate_that_ended_early_is_labelled_and_has_no_labels(status: Status) -> None:
+    row = debate_row(make_record(make_debate(2, status), turns=[make_turn(1)]))
+    assert row["status"] == status.value
+    for name in ("human_winner", "jury_winner", "p_a", "n_a", "n_valid", "revealed_at"):
+        assert row[name] is None
+    assert (row["n_turns"], row["spoke_first"], row["spoke_last"]) == (1, "A", "A")
 
 
-class TestTurns:
-    def test_a_turn_carries_its_call(self) -> None:
-        call = call_record(
-            "turn/opening/A",
-            finish="length",
-            usage=Usage(tokens_in=11, tokens_cached=8, tokens_out=22),
-            latency=3.5,
-        )
-        turn = make_turn(1, "Ask <@123456789> now.", limit=0)
-        (row,) = rows("turns", make_record(turns=[turn], calls=[call]))
-        assert (row["text"], row["word_limit"]) == ("Ask [mention] now.", None)
-        assert (row["tokens_in"], row["tokens_out"], row["latency_s"]) == (11, 22, 3.5)
-        assert row["tokens_cached"] == 8
-        assert (row["stop_reason"], row["prompt_hash"]) == ("length", "hash of turn/opening/A")
-        assert (row["model_asked"], row["model_answered"]) == ("rehearsal/maple", "maple-2026")
-        assert (row["shortened"], row["thumbs_up"]) == (False, None)
-
-    def test_a_shortened_turn_carries_the_call_that_shortened_it(self) -> None:
-        calls = [call_record("turn/opening/A"), call_record("turn/opening/A/shorten", latency=9)]
-        (row,) = rows("turns", make_record(turns=[make_turn(1)], calls=calls))
-        assert (row["shortened"], row["latency_s"]) == (True, 9)
-
-    def test_where_costs_are_known_from_stands_beside_them(self) -> None:
-        calls = [
-            replace(call_record("turn/opening/A"), cost_origin="bundled"),
-            replace(call_record("turn/opening/B"), cost_origin="reply"),
-        ]
-        record = make_record(turns=[make_turn(1)], calls=calls)
-        (turn,), (debate,) = rows("turns", record), rows("debates", record)
-        assert (turn["cost_origin"], debate["cost_origin"]) == ("bundled", "bundled+reply")
-
-    def test_failed_tries_are_not_taken_for_the_answer(self) -> None:
-        failed = CallRecord("turn/opening/A", 2, None, "503", 0.0, 1.0, "x", "unknown")
-        (row,) = rows("turns", make_record(turns=[make_turn(1)], calls=[failed]))
-        assert (row["stop_reason"], row["tokens_in"], row["prompt_hash"]) == (None, None, None)
-
-    def test_violations_are_listed(self) -> None:
-        *fine, broken = rows("turns")
-        assert [row["violations"] for row in fine] == [[], [], []]
-        assert broken["violations"] == [{"kind": "too_many_words", "measured": 512, "limit": 500}]
-
-
-class TestVerdicts:
-    def test_a_valid_ballot_is_there_with_what_was_made_of_it(self) -> None:
-        (row, reverse, _) = rows("verdicts")
-        assert (row["order"], reverse["order"]) == ("AB", "BA")
-        assert (row["juror"], row["model_answered"]) == ("rehearsal/aspen", "aspen-2026")
-        assert {"side": "B", "criterion": "honesty", "score": 5} in row["scores"]
-        assert row["names"] == [{"side": "A", "name": "Lagoon"}, {"side": "B", "name": "Meadow"}]
-        assert row["x"] == [{"side": "A", "x": 1.7}, {"side": "B", "x": -1.7}]
-        assert (row["weight"], row["pos"], row["sd"], row["slope"]) == (1.0, 0.0, 1.5, 0.9)
-
-    def test_an_invalid_ballot_keeps_its_raw_text_and_is_no_number(self) -> None:
-        *_, row = rows("verdicts")
-        assert (row["valid"], row["raw"]) == (False, "I cannot say.")
-        assert row["problem"] == "the answer holds no JSON object"
-        for name in ("scores", "verdict", "confidence", "x", "weight", "reasons"):
-            assert row[name] is None
-
-    def test_mentions_are_gone_from_all_its_texts(self) -> None:
-        said = "Ask <@123456789>."
-        ballot = make_ballot(reasons=said, raw=said, problem=said, audit=True)
-        (row,) = rows("verdicts", make_record(ballots=[ballot]))
-        assert row["reasons"] == row["raw"] == row["problem"] == "Ask [mention]."
-        assert row["audit"] is True
-
-    def test_a_debate_without_a_panel_has_none(self) -> None:
-        assert rows("verdicts", make_record(make_debate(2, Status.PARTIAL))) == []
-
-
-class TestCalibration:
-    def test_every_figure_follows_from_the_verdicts_and_the_debate(self) -> None:
-        """Each column is computed again from other tables, ballot by ballot."""
-        ballots = [
-            make_ballot("AB"),
-            make_ballot("BA", audit=True, verdict="tie", confidence=0.4, signal={"A": 0.2}),
-            make_invalid_ballot().model_copy(update={"juror": "online/oak"}),
-        ]
-        record = make_record(ballots=ballots)
-        (debate,), read = rows("debates", record), rows("verdicts", record)
-        found = {row["juror"]: row for row in rows("calibration", record)}
-        assert list(found) == list(dict.fromkeys(row["juror"] for row in read))
-        weights = {one["criterion"]: one["weight"] for one in debate["criteria"]}
-        for juror, row in found.items():
-            own = [one for one in read if one["juror"] == juror]
-            valid = {one["order"]: one for one in own if one["valid"]}
-            assert (row["n_ballots"], row["n_invalid"]) == (len(own), len(own) - len(valid))
-            assert row["decided"] == "+".join(one["order"] for one in own if not one["audit"])
-            for order, name in (("AB", "ab"), ("BA", "ba")):
-                one = valid.get(order)
-                assert row[f"verdict_{name}"] == (one and one["verdict"])
-                assert row[f"confidence_{name}"] == (one and one["confidence"])
-                assert row[f"agrees_{name}"] == (one and one["verdict"] == debate["human_winner"])
-                signs = {"A": 1, "B": -1}
-                margin = one and sum(
-                    signs[score["side"]] * weights[score["criterion"]] * score["score"]
-                    for score in one["scores"]
-                )
-                assert row[f"margin_{name}"] == (one and pytest.approx(margin))
-                signal = {x["side"]: x["x"] for x in one["x"]} if one else {}
-                assert row[f"x_{name}"] == signal.get("A")
-            said = {one["verdict"] for one in valid.values()}
-            assert row["consistent"] == (len(said) == 1 if len(valid) == 2 else None)
-            of_debate = ("jury_winner", "p_a", "z", "human_winner", "gold_a", "gold_b", "share_a")
-            for name in (*of_debate, "share_low", "share_high", "spoke_last", "topic_id"):
-                assert row[name] == debate[name], name
-            assert row["n_gold"] == sum(one["gold"] for one in debate["tally"])
-        assert found[ASPEN.ref]["consistent"] is False
-        assert (found[ASPEN.ref]["lean"], found[ASPEN.ref]["spread"]) == (0.0, 1.5)
-        assert found["online/oak"]["lean"] is None
-
-    def test_only_debates_of_two_sides_are_in_it(self) -> None:
-        three = make_debate(sides={"1": MAPLE, "2": BIRCH, "3": MAPLE})
-        assert rows("calibration", make_record(three, votes=[])) == []
-
-
-class TestVotes:
-    def test_a_vote_has_its_circumstances_and_times_to_the_minute(self) -> None:
-        vote = make_vote(
-            1,
-            "A+tie",
-            ambiguous=True,
-            gold=False,
-            starter=True,
-            late_seen=True,
-            votes_seen_before=2,
-            changes=3,
-            last_at=NOON + timedelta(minutes=2, microseconds=5),
-        )
-        (row,) = rows("votes", make_record(votes=[vote]))
-        assert (row["option"], row["ambiguous"], row["gold"]) == ("A+tie", True, False)
-        assert (row["starter"], row["late_seen"], row["changes"]) == (True, True, 3)
-        assert (row["votes_seen_before"], row["phase"]) == (2, "before_reveal")
-        assert row["first_at"] == "2026-03-01T12:00:00Z"
-        assert row["last_at"] == "2026-03-01T12:02:00Z"
-        assert (row["ballot"], row["platform"]) == ("open", "discord")
-
-    def test_rows_do_not_betray_who_came_to_the_bot_first(self) -> None:
-        votes = [make_vote(person) for person in range(1, 40)]
-        voters = [row["voter"] for row in rows("votes", make_record(votes=votes))]
-        assert voters == sorted(voters)
-        assert voters != [VOTERS.voter(vote.person) for vote in votes]
-
-    def test_a_voter_is_the_same_in_all_debates(self) -> None:
-        one = rows("votes", make_record(votes=[make_vote(7)]))
-        other = rows("votes", make_record(make_debate(2), votes=[make_vote(7, "B")]))
-        assert one[0]["voter"] == other[0]["voter"]
-
-    def test_the_answers_that_are_read_fast_are_votes(self) -> None:
-        assert StandingAnswer._fields == tuple(Vote.model_fields)
-        vote = make_vote(3, "A+tie", ambiguous=True, last_at=NOON + timedelta(microseconds=5))
-        assert answers_of(vote)[0].to_vote() == vote
-
-    def test_whoever_opted_out_is_counted_and_has_no_row(self) -> None:
-        votes = [make_vote(person) for person in range(1, 6)]
-        record = replace(make_record(votes=votes), opted_out=frozenset({2, 4}))
-        hidden = {VOTERS.voter(person) for person in (2, 4)}
-        assert len(rows("votes", record)) == len(rows("arena_human", record)) == 3
-        assert not hidden & {row["voter"] for row in rows("votes", record)}
-        assert not hidden & {row["judge"] for row in rows("arena_human", record)}
-        row = debate_row(record)
-        assert (row["opted_out"], row["n_a"], row["gold_a"]) == (2, 5, 5)
-
-    def test_stances_are_rows_and_say_whom_the_debate_moved(self) -> None:
-        stances = [
-            make_vote(1, "against", question=Question.STANCE_BEFORE),
-            make_vote(1, "for", question=Question.STANCE_AFTER),
-            make_vote(2, "unsure", question=Question.STANCE_BEFORE),
-        ]
-        record = make_record(votes=[make_vote(1), *stances])
-        phases = sorted(row["phase"] for row in rows("votes", record))
-        assert phases == ["before_reveal", "stance_after", "stance_before", "stance_before"]
-        row = debate_row(record)
-        assert row["persuaded"] == [{"side": "A", "moved": 1}, {"side": "B", "moved": 0}]
-        assert (row["n_persuaded"], row["persuasion_winner"], row["n_a"]) == (1, "A", 1)
-        assert debate_row()["persuaded"] is None
-
-
-class TestPreference:
-    def test_the_winners_case_is_chosen_over_the_others(self) -> None:
-        debate = make_debate(topic="Tea or coffee?", conditions="At night", language="tr")
-        turns = [make_turn(1, "Tea."), make_turn(2, "Coffee."), make_turn(3, "Calm tea.")]
-        (row,) = rows("preference", make_record(debate, turns=turns))
-        assert row["prompt"] == [
-            {
-                "role": "user",
-                "content": "Topic: Tea or coffee?\nConditions: At night\nLanguage: tr\n\n"
-                "Make the most convincing case, for or against it.",
-            }
-        ]
-        case = "## opening\n\nTea.\n\n## closing\n\nCalm tea."
-        assert row["chosen"] == [{"role": "assistant", "content": case}]
-        assert row["rejected"] == [{"role": "assistant", "content": "## opening\n\nCoffee."}]
-        assert row["margin"] == pytest.approx(log(3.5 / 1.5))
-        assert (row["chosen_side"], row["rejected_side"]) == ("A", "B")
-
-    @pytest.mark.parametrize("options", [["A", "A"], ["A", "B", "tie"], ["A", "A", "tie", "tie"]])
-    def test_ties_and_too_few_votes_have_none(self, options: list[str]) -> None:
-        votes = [make_vote(n, option) for n, option in enumerate(options)]
-        assert rows("preference", make_record(votes=votes)) == []
-
-    def test_of_many_answers_the_best_is_set_beside_the_weakest(self) -> None:
-        sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
-        told = {"draft": "Draft by {}.", "revision-1": "By {}.\n\n---\n\nI narrowed it."}
-        turns = [
-            make_turn(n, text.format(n), side=str(n), seat=str(n), round=name, step=f"{name}/{n}")
-            for name, text in told.items()
-            for n in (1, 2, 3)
-        ]
-        for options, weakest in (("22211", "3"), ("22213", "1")):
-            votes = [make_vote(n, option) for n, option in enumerate(options)]
-            debate = make_debate(sides=sides, topic="Why tea?", conditions="At home.")
-            (row,) = rows("preference", make_record(debate, turns=turns, votes=votes))
-            assert (row["chosen_side"], row["rejected_side"]) == ("2", weakest)
-            assert row["prompt"] == [{"role": "user", "content": "Why tea?\n\nAt home."}]
-            assert row["chosen"] == [{"role": "assistant", "content": "By 2."}]
-            assert row["rejected"] == [{"role": "assistant", "content": f"By {weakest}."}]
-            assert row["chosen_drafts"] == [{"round": "draft", "text": "Draft by 2."}]
-            assert row["rejected_drafts"] == [{"round": "draft", "text": f"Draft by {weakest}."}]
-
-    def test_a_duel_has_no_drafts(self) -> None:
-        votes = [make_vote(n, option) for n, option in enumerate("AAB")]
-        (row,) = rows("preference", make_record(votes=votes))
-        assert row["chosen_drafts"] is row["rejected_drafts"] is None
-
-    def test_who_said_nothing_is_compared_with_nobody(self) -> None:
-        assert rows("preference", make_record(turns=[make_turn(1)])) == []
-
-    @pytest.mark.parametrize("number", [1, 2], ids=["chosen", "rejected"])
-    @pytest.mark.parametrize(
-        "kind", ["cut_off", "cut", "long_reply", "unreadable", "refusal", "repeats", "missed"]
-    )
-    def test_a_flawed_turn_makes_a_marked_pair_if_asked_for(self, number: int, kind: str) -> None:
-        turns = [make_turn(n, violations=flawed(kind) * (n == number)) for n in (1, 2, 3)]
-        record = make_record(turns=turns)
-        assert rows("preference", record) == []
-        (row,) = PREFERENCE.rows(replace(entry(record), flawed=True))
-        assert (row["chosen_flaws"], row["rejected_flaws"]) == (
-            (kind, None) if number == 1 else (None, kind)
-        )
-
-    def test_a_turn_over_its_limit_makes_a_pair(self) -> None:
-        over = Violation(kind="too_many_words", measured=90, limit=80)
-        (row,) = rows(
-            "preference", make_record(turns=[make_turn(1, violations=(over,)), make_turn(2)])
-        )
-        assert row["chosen_flaws"] is row["rejected_flaws"] is None
-
-    def test_the_weakest_answer_is_one_without_flaws(self) -> None:
-        sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
-        turns = [
-            make_turn(
-                n, side=str(n), seat=str(n), round=name, step=f"{name}/{n}", violations=broken
-            )
-            for name in ("draft", "revision-1")
-            for n, broken in ((1, flawed("refusal") * (name != "draft")), (2, ()), (3, ()))
-        ]
-        votes = [make_vote(n, option) for n, option in enumerate("22223")]
-        (row,) = rows("preference", make_record(make_debate(sides=sides), turns=turns, votes=votes))
-        assert row["rejected_side"] == "3"
-
-
-class TestSameSide:
-    def pair(self, here: str, there: str, **fields: Any) -> list[dict[str, Any]]:
-        """Two debates that mirror each other, with these votes, as rows; `fields` of A's turns."""
-        first, second = (
+def test_holds_how_the_debate_was_held_without_mentions() -> None:
+    users = (123456789012345678, 876543210987654321)
+    row, other = (
+        debate_row(
             make_record(
-                make_debate(number, sides=sides),
-                turns=[
-                    make_turn(1, f"For, by {name}.", **fields),
-                    make_turn(2, f"Against, not {name}."),
-                ],
-                votes=[make_vote(n, option) for n, option in enumerate(options)],
-            )
-            for number, name, sides, options in (
-                (1, "maple", {"A": MAPLE, "B": BIRCH}, here),
-                (2, "birch", {"A": BIRCH, "B": MAPLE}, there),
+                make_debate(
+                    drawn=("B",),
+                    topic=f"Is <@{user}> right?",
+                    conditions=f"In <@{user}> years",
+                    language="tr",
+                    blind=False,
+                )
             )
         )
-        joined = replace(entry(first), mirror=entry(second))
-        return as_read(BY_NAME["preference_same_side"].rows(joined))
-
-    def test_the_model_with_more_votes_in_both_is_chosen_on_either_side(self) -> None:
-        rows_for, rows_against = self.pair("AAAB", "AABB")
-        assert (rows_for["side"], rows_against["side"]) == ("A", "B")
-        assert rows_for["chosen"][0]["content"].endswith("For, by maple.")
-        assert rows_for["rejected"][0]["content"].endswith("For, by birch.")
-        assert rows_against["chosen"][0]["content"].endswith("Against, not birch.")
-        assert rows_against["rejected"][0]["content"].endswith("Against, not maple.")
-        assert rows_for["prompt"][0]["content"].endswith("case, for it.")
-        assert rows_against["prompt"][0]["content"].endswith("case, against it.")
-        assert rows_for["margin"] == rows_against["margin"] == pytest.approx(log(5.5 / 3.5))
-        assert rows_for["debate_id"] == rows_against["rejected_debate_id"]
-
-    def test_the_side_that_everybody_likes_decides_nothing(self) -> None:
-        assert self.pair("AAAB", "AAAB") == []
-
-    def test_a_flawed_turn_takes_its_side_out(self) -> None:
-        (row,) = self.pair("AAAB", "AABB", violations=flawed("cut_off"))
-        assert (row["side"], row["chosen_flaws"]) == ("B", None)
+        for user in users
+    )
+    assert [(side["model"], side["drawn"]) for side in row["sides"]] == [
+        ("maple", False),
+        ("birch", True),
+    ]
+    assert (row["topic"], row["conditions"]) == ("Is [mention] right?", "In [mention] years")
+    assert (row["language"], row["blind"]) == ("tr", False)
+    assert row["topic_id"] == other["topic_id"]
 
 
-class TestUnpaired:
-    def test_a_turn_that_people_liked_comes_with_the_debate_before_it(self) -> None:
-        turns = [make_turn(1, "Tea."), make_turn(2, "Coffee."), make_turn(3, "Calm.")]
-        labels = [make_label(turns[2].step), make_label(turns[0].step, up=False)]
-        first, last = rows("unpaired", make_record(turns=turns, labels=labels))
-        assert (first["label"], first["completion"][0]["content"]) == (False, "Tea.")
-        assert (last["label"], last["thumbs_up"], last["thumbs_down"]) == (True, 1, 0)
-        assert [message["role"] for message in last["prompt"]] == ["user", "assistant", "user"]
-        assert last["prompt"][-1]["content"] == "Coffee.\n\nIt is your turn: closing."
-        assert last["completion"] == [{"role": "assistant", "content": "Calm."}]
-
-    def test_a_flawed_turn_is_no_example_unless_asked_for_and_is_marked(self) -> None:
-        turns = [make_turn(1, violations=flawed("refusal")), make_turn(2)]
-        record = make_record(turns=turns, labels=[make_label(turns[0].step, up=False)])
-        assert rows("unpaired", record) == []
-        (row,) = UNPAIRED.rows(replace(entry(record), flawed=True))
-        assert row["flaws"] == "refusal"
-
-    def test_a_draw_and_thumbs_after_the_reveal_are_no_labels(self) -> None:
-        step = make_turn(1).step
-        draw = [
-            make_label(step, 1),
-            make_label(step, 2, up=False),
-            make_label(step, 3, blind=False),
-        ]
-        assert rows("unpaired", make_record(labels=draw)) == []
+def test_a_cost_that_nobody_knows_is_null() -> None:
+    known = [call_record("turn/opening/A", cost=0.1), call_record("turn/opening/B", cost=0.2)]
+    assert debate_row(make_record(calls=known))["cost_usd"] == pytest.approx(0.3)
+    unknown = [*known, call_record("turn/closing/A", cost=None)]
+    row = debate_row(make_record(calls=unknown))
+    assert (row["cost_usd"], row["n_calls"]) == (None, 3)
 
 
-class TestArena:
-    NAMES = (
-        *("question_id", "model_a", "model_b", "winner", "judge"),
-        *("conversation_a", "conversation_b", "turn"),
+def test_the_prompt_hash_tells_other_prompts_apart() -> None:
+    one = debate_row(make_record(calls=[call_record("x"), call_record("y")]))["prompt_hash"]
+    same = debate_row(make_record(calls=[call_record("y", attempt=2), call_record("x")]))
+    other = debate_row(make_record(calls=[call_record("x")]))
+    assert one == same["prompt_hash"] != other["prompt_hash"]
+
+
+def test_every_try_has_what_it_read_found_in_a_cache_wrote_and_cost() -> None:
+    usage = Usage(tokens_in=90, tokens_cached=60, tokens_written=20, tokens_out=7)
+    failed = replace(call_record("judge/1", cost=None), reply=None, error="away")
+    answered = call_record("judge/1", attempt=2, usage=usage, latency=3.5)
+    first, second = rows("calls", make_record(calls=[failed, answered]))
+    names = ("tokens_in", "tokens_cached", "tokens_written", "tokens_out", "latency_s")
+    assert [first[name] for name in names] == [None] * 5
+    assert [second[name] for name in names] == [90, 60, 20, 7, 3.5]
+    assert [row["answered"] for row in (first, second)] == [False, True]
+    assert [row["cost_usd"] for row in (first, second)] == [None, 0.25]
+    assert [row["attempt"] for row in (first, second)] == [1, 2]
+    assert {row["step"] for row in (first, second)} == {"judge/1"}
+
+
+def test_a_turn_carries_its_call() -> None:
+    call = call_record(
+        "turn/opening/A",
+        finish="length",
+        usage=Usage(tokens_in=11, tokens_cached=8, tokens_out=22),
+        latency=3.5,
+    )
+    turn = make_turn(1, "Ask <@123456789> now.", limit=0)
+    (row,) = rows("turns", make_record(turns=[turn], calls=[call]))
+    assert (row["text"], row["word_limit"]) == ("Ask [mention] now.", None)
+    assert (row["tokens_in"], row["tokens_out"], row["latency_s"]) == (11, 22, 3.5)
+    assert row["tokens_cached"] == 8
+    assert (row["stop_reason"], row["prompt_hash"]) == ("length", "hash of turn/opening/A")
+    assert (row["model_asked"], row["model_answered"]) == ("rehearsal/maple", "maple-2026")
+    assert (row["shortened"], row["thumbs_up"]) == (False, None)
+
+
+def test_where_costs_are_known_from_stands_beside_them() -> None:
+    calls = [
+        replace(call_record("turn/opening/A"), cost_origin="bundled"),
+        replace(call_record("turn/opening/B"), cost_origin="reply"),
+    ]
+    record = make_record(turns=[make_turn(1)], calls=calls)
+    (turn,), (debate,) = rows("turns", record), rows("debates", record)
+    assert (turn["cost_origin"], debate["cost_origin"]) == ("bundled", "bundled+reply")
+
+
+def test_failed_tries_are_not_taken_for_the_answer() -> None:
+    failed = CallRecord("turn/opening/A", 2, None, "503", 0.0, 1.0, "x", "unknown")
+    (row,) = rows("turns", make_record(turns=[make_turn(1)], calls=[failed]))
+    assert (row["stop_reason"], row["tokens_in"], row["prompt_hash"]) == (None, None, None)
+
+
+def test_mentions_are_gone_from_all_its_texts() -> None:
+    said = "Ask <@123456789>."
+    ballot = make_ballot(reasons=said, raw=said, problem=said, audit=True)
+    (row,) = rows("verdicts", make_record(ballots=[ballot]))
+    assert row["reasons"] == row["raw"] == row["problem"] == "Ask [mention]."
+    assert row["audit"] is True
+
+
+def test_a_voter_is_the_same_in_all_debates_and_no_row_betrays_who_came_first() -> None:
+    votes = [make_vote(person) for person in range(1, 40)]
+    voters = [row["voter"] for row in rows("votes", make_record(votes=votes))]
+    assert voters == sorted(voters)
+    assert voters != [VOTERS.voter(vote.person) for vote in votes]
+    (other,) = rows("votes", make_record(make_debate(2), votes=[make_vote(7, "B")]))
+    assert other["voter"] == VOTERS.voter(7)
+    assert other["voter"] in voters
+
+
+def test_the_answers_that_are_read_fast_are_votes() -> None:
+    assert StandingAnswer._fields == tuple(Vote.model_fields)
+    vote = make_vote(3, "A+tie", ambiguous=True, last_at=NOON + timedelta(microseconds=5))
+    assert answers_of(vote)[0].to_vote() == vote
+
+
+def test_whoever_opted_out_is_counted_and_has_no_row() -> None:
+    votes = [make_vote(person) for person in range(1, 6)]
+    record = replace(make_record(votes=votes), opted_out=frozenset({2, 4}))
+    hidden = {VOTERS.voter(person) for person in (2, 4)}
+    assert len(rows("votes", record)) == len(rows("arena_human", record)) == 3
+    assert not hidden & {row["voter"] for row in rows("votes", record)}
+    assert not hidden & {row["judge"] for row in rows("arena_human", record)}
+    row = debate_row(record)
+    assert (row["opted_out"], row["n_a"], row["gold_a"]) == (2, 5, 5)
+
+
+def test_stances_are_rows_and_say_whom_the_debate_moved() -> None:
+    stances = [
+        make_vote(1, "against", question=Question.STANCE_BEFORE),
+        make_vote(1, "for", question=Question.STANCE_AFTER),
+        make_vote(2, "unsure", question=Question.STANCE_BEFORE),
+    ]
+    record = make_record(votes=[make_vote(1), *stances])
+    phases = sorted(row["phase"] for row in rows("votes", record))
+    assert phases == ["before_reveal", "stance_after", "stance_before", "stance_before"]
+    row = debate_row(record)
+    assert row["persuaded"] == [{"side": "A", "moved": 1}, {"side": "B", "moved": 0}]
+    assert (row["n_persuaded"], row["persuasion_winner"], row["n_a"]) == (1, "A", 1)
+    assert debate_row()["persuaded"] is None
+
+
+@pytest.mark.parametrize("options", [["A", "A"], ["A", "B", "tie"], ["A", "A", "tie", "tie"]])
+def test_ties_too_few_votes_and_who_said_nothing_make_no_pair(options: list[str]) -> None:
+    votes = [make_vote(n, option) for n, option in enumerate(options)]
+    assert rows("preference", make_record(votes=votes)) == []
+    assert rows("preference", make_record(turns=[make_turn(1)])) == []
+
+
+def test_of_many_answers_the_best_is_set_beside_the_weakest() -> None:
+    sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
+    told = {"draft": "Draft by {}.", "revision-1": "By {}.\n\n---\n\nI narrowed it."}
+    turns = [
+        make_turn(n, text.format(n), side=str(n), seat=str(n), round=name, step=f"{name}/{n}")
+        for name, text in told.items()
+        for n in (1, 2, 3)
+    ]
+    for options, weakest in (("22211", "3"), ("22213", "1")):
+        votes = [make_vote(n, option) for n, option in enumerate(options)]
+        debate = make_debate(sides=sides, topic="Why tea?", conditions="At home.")
+        (row,) = rows("preference", make_record(debate, turns=turns, votes=votes))
+        assert (row["chosen_side"], row["rejected_side"]) == ("2", weakest)
+        assert row["prompt"] == [{"role": "user", "content": "Why tea?\n\nAt home."}]
+        assert row["chosen"] == [{"role": "assistant", "content": "By 2."}]
+        assert row["rejected"] == [{"role": "assistant", "content": f"By {weakest}."}]
+        assert row["chosen_drafts"] == [{"round": "draft", "text": "Draft by 2."}]
+        assert row["rejected_drafts"] == [{"round": "draft", "text": f"Draft by {weakest}."}]
+
+
+@pytest.mark.parametrize("number", [1, 2], ids=["chosen", "rejected"])
+@pytest.mark.parametrize(
+    "kind", ["cut_off", "cut", "long_reply", "unreadable", "refusal", "repeats", "missed"]
+)
+def test_a_flawed_turn_makes_a_marked_pair_if_asked_for(number: int, kind: str) -> None:
+    turns = [make_turn(n, violations=flawed(kind) * (n == number)) for n in (1, 2, 3)]
+    record = make_record(turns=turns)
+    assert rows("preference", record) == []
+    (row,) = PREFERENCE.rows(replace(entry(record), flawed=True))
+    assert (row["chosen_flaws"], row["rejected_flaws"]) == (
+        (kind, None) if number == 1 else (None, kind)
     )
 
-    def test_columns_and_types_are_those_of_mt_bench(self) -> None:
-        for name in ("arena_human", "arena_jury"):
-            types = {column.name: column.type for column in BY_NAME[name].columns}
-            assert tuple(types) == (*self.NAMES, "debate_id", "replaced", "order")
-            assert types.pop("question_id") == types.pop("turn") == "int64"
-            for chat in (types.pop("conversation_a"), types.pop("conversation_b")):
-                assert [(part.name, part.type) for part in chat if isinstance(part, Column)] == [
-                    ("content", "string"),
-                    ("role", "string"),
-                ]
-            assert set(types.values()) == {"string"}
 
-    def test_each_gold_vote_is_a_judgment(self) -> None:
-        votes = [
-            make_vote(1, "A"),
-            make_vote(2, "B"),
-            make_vote(3, "weak"),
-            make_vote(4, "B", gold=False),
-        ]
-        made = rows("arena_human", make_record(votes=votes))
-        winners = {row["judge"]: row["winner"] for row in made}
-        assert winners == {
-            VOTERS.voter(1): "model_a",
-            VOTERS.voter(2): "model_b",
-            VOTERS.voter(3): "tie",
-        }
-        (row, *_) = made
-        assert (row["model_a"], row["model_b"]) == ("rehearsal/maple", "rehearsal/birch")
-        assert 0 <= row["question_id"] < 2**63
-        assert (row["turn"], row["order"]) == (2, "AB")
-
-    def test_a_sides_conversation_has_the_others_turns_as_the_users(self) -> None:
-        turns = [make_turn(1, "Tea."), make_turn(2, "Coffee."), make_turn(3, "Calm.")]
-        (row, *_) = rows("arena_human", make_record(turns=turns))
-        said = [(one["role"], one["content"].rpartition("\n")[2]) for one in row["conversation_b"]]
-        assert said == [("user", "Tea."), ("assistant", "Coffee."), ("user", "Calm.")]
-        assert [one["role"] for one in row["conversation_a"]] == [
-            *("user", "assistant", "user", "assistant"),
-        ]
-
-    def test_only_valid_ballots_are_judgments(self) -> None:
-        ballots = [make_ballot("BA", verdict="tie"), make_ballot(), make_invalid_ballot()]
-        made = rows("arena_jury", make_record(ballots=ballots))
-        assert [(row["winner"], row["order"]) for row in made] == [("tie", "BA"), ("model_a", "AB")]
-        assert {row["judge"] for row in made} == {ASPEN.ref}
-
-    def test_between_many_a_vote_decides_its_choices_matches_alone(self) -> None:
-        sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
-        turns = [make_turn(n, f"By {n}.", side=str(n), seat=str(n)) for n in (1, 2, 3)]
-        debate = make_debate(sides=sides)
-        votes = [make_vote(1, "2"), make_vote(2, "tie")]
-        first, second = rows("arena_human", make_record(debate, turns=turns, votes=votes))
-        assert (first["model_a"], first["winner"]) == ("rehearsal/m1", "model_b")
-        assert (second["model_b"], second["winner"]) == ("rehearsal/m3", "model_a")
-        assert "By 3." not in str(first["conversation_a"] + first["conversation_b"])
+def test_the_weakest_answer_is_one_without_flaws() -> None:
+    sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
+    turns = [
+        make_turn(n, side=str(n), seat=str(n), round=name, step=f"{name}/{n}", violations=broken)
+        for name in ("draft", "revision-1")
+        for n, broken in ((1, flawed("refusal") * (name != "draft")), (2, ()), (3, ()))
+    ]
+    votes = [make_vote(n, option) for n, option in enumerate("22223")]
+    (row,) = rows("preference", make_record(make_debate(sides=sides), turns=turns, votes=votes))
+    assert row["rejected_side"] == "3"
 
 
-def _fields(record: DebateRecord) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in DebateRecord.__dataclass_fields__}
+def pair(here: str, there: str, **fields: Any) -> list[dict[str, Any]]:
+    """Two debates that mirror each other, with these votes, as rows; `fields` of A's turns."""
+    first, second = (
+        make_record(
+            make_debate(number, sides=sides),
+            turns=[
+                make_turn(1, f"For, by {name}.", **fields),
+                make_turn(2, f"Against, not {name}."),
+            ],
+            votes=[make_vote(n, option) for n, option in enumerate(options)],
+        )
+        for number, name, sides, options in (
+            (1, "maple", {"A": MAPLE, "B": BIRCH}, here),
+            (2, "birch", {"A": BIRCH, "B": MAPLE}, there),
+        )
+    )
+    joined = replace(entry(first), mirror=entry(second))
+    return as_read(BY_NAME["preference_same_side"].rows(joined))
+
+
+def test_the_model_with_more_votes_in_both_is_chosen_on_either_side() -> None:
+    rows_for, rows_against = pair("AAAB", "AABB")
+    assert (rows_for["side"], rows_against["side"]) == ("A", "B")
+    assert rows_for["chosen"][0]["content"].endswith("For, by maple.")
+    assert rows_for["rejected"][0]["content"].endswith("For, by birch.")
+    assert rows_against["chosen"][0]["content"].endswith("Against, not birch.")
+    assert rows_against["rejected"][0]["content"].endswith("Against, not maple.")
+    assert rows_for["prompt"][0]["content"].endswith("case, for it.")
+    assert rows_against["prompt"][0]["content"].endswith("case, against it.")
+    assert rows_for["margin"] == rows_against["margin"] == pytest.approx(log(5.5 / 3.5))
+    assert rows_for["debate_id"] == rows_against["rejected_debate_id"]
+
+
+def test_the_side_that_everybody_likes_decides_nothing() -> None:
+    assert pair("AAAB", "AAAB") == []
+
+
+def test_a_flawed_turn_takes_its_side_out() -> None:
+    (row,) = pair("AAAB", "AABB", violations=flawed("cut_off"))
+    assert (row["side"], row["chosen_flaws"]) == ("B", None)
+
+
+def test_a_turn_that_people_liked_comes_with_the_debate_before_it() -> None:
+    turns = [make_turn(1, "Tea."), make_turn(2, "Coffee."), make_turn(3, "Calm.")]
+    labels = [make_label(turns[2].step), make_label(turns[0].step, up=False)]
+    first, last = rows("unpaired", make_record(turns=turns, labels=labels))
+    assert (first["label"], first["completion"][0]["content"]) == (False, "Tea.")
+    assert (last["label"], last["thumbs_up"], last["thumbs_down"]) == (True, 1, 0)
+    assert [message["role"] for message in last["prompt"]] == ["user", "assistant", "user"]
+    assert last["prompt"][-1]["content"] == "Coffee.\n\nIt is your turn: closing."
+    assert last["completion"] == [{"role": "assistant", "content": "Calm."}]
+
+
+def test_a_flawed_turn_is_no_example_unless_asked_for_and_is_marked() -> None:
+    turns = [make_turn(1, violations=flawed("refusal")), make_turn(2)]
+    record = make_record(turns=turns, labels=[make_label(turns[0].step, up=False)])
+    assert rows("unpaired", record) == []
+    (row,) = UNPAIRED.rows(replace(entry(record), flawed=True))
+    assert row["flaws"] == "refusal"
+
+
+def test_a_draw_and_thumbs_after_the_reveal_are_no_labels() -> None:
+    step = make_turn(1).step
+    draw = [
+        make_label(step, 1),
+        make_label(step, 2, up=False),
+        make_label(step, 3, blind=False),
+    ]
+    assert rows("unpaired", make_record(labels=draw)) == []
+
+
+def test_columns_and_types_are_those_of_mt_bench() -> None:
+    names = ("question_id", "model_a", "model_b", "winner", "judge")
+    for name in ("arena_human", "arena_jury"):
+        types = {column.name: column.type for column in BY_NAME[name].columns}
+        assert tuple(types)[:8] == (*names, "conversation_a", "conversation_b", "turn")
+        assert tuple(types)[8:] == ("debate_id", "replaced", "order")
+        assert types.pop("question_id") == types.pop("turn") == "int64"
+        for chat in (types.pop("conversation_a"), types.pop("conversation_b")):
+            assert [(part.name, part.type) for part in chat if isinstance(part, Column)] == [
+                ("content", "string"),
+                ("role", "string"),
+            ]
+        assert set(types.values()) == {"string"}
+    assert 0 <= rows("arena_human")[0]["question_id"] < 2**63
 
 
 # --- what a debate came to, in words -------------------------------------------------------
 
 
-def test_a_last_turn_has_its_decision_and_other_turns_have_none() -> None:
-    steps = {number: f"turn/closing/{number}" for number in (1, 2, 3)}
-    turns = [make_turn(number, "So.", step=step) for number, step in steps.items()]
-    decided = [
-        Artifact(
-            name=f"decision/{steps[1]}",
-            kind="decision",
-            body={"decision": "gives_up", "why": "Tell <@1> it fell."},
-        ),
-        Artifact(
-            name=f"decision/{steps[2]}",
-            kind="decision",
-            valid=False,
-            body={"decision": "unknown", "why": "", "raw": "?", "problem": "none"},
-        ),
+def test_a_last_turn_has_its_decision_and_what_became_of_its_position_without_mentions() -> None:
+    turns = [make_turn(number, "So.", step=f"turn/closing/{number}") for number in (1, 2, 3)]
+    said = {"decision": "gives_up", "why": "Tell <@1> it fell."}
+    unread = {"decision": "unknown", "why": "", "raw": "?", "problem": "none"}
+    moved = {"change": "partly_changed", "why": "Ask <@1> about it."}
+    kept = (
+        Artifact(name=f"decision/{turns[0].step}", kind="decision", body=said),
+        Artifact(name=f"decision/{turns[1].step}", kind="decision", valid=False, body=unread),
+        Artifact(name=f"position/{turns[0].step}", kind="position", body=moved),
+    )
+    first, *others = rows("turns", replace(make_record(turns=turns), artifacts=kept))
+    assert (first["decision"], first["position"]) == ("gives_up", "partly_changed")
+    assert "<@1>" not in first["decision_why"] + first["position_why"]
+    assert [(row["decision"], row["decision_why"]) for row in others] == [
+        ("unknown", None),
+        (None, None),
     ]
-    record = replace(make_record(turns=turns), artifacts=tuple(decided))
-    found = [(row["decision"], row["decision_why"]) for row in rows("turns", record)]
-    assert found[0][0] == "gives_up"
-    assert "<@1>" not in found[0][1]
-    assert found[1:] == [("unknown", None), (None, None)]
-
-
-def test_a_closing_has_what_became_of_its_sides_position() -> None:
-    turns = [make_turn(number, "So.", step=f"turn/closing/{number}") for number in (1, 2)]
-    said = {"change": "partly_changed", "why": "Ask <@1> about it."}
-    kept = Artifact(name="position/turn/closing/1", kind="position", body=said)
-    found = rows("turns", replace(make_record(turns=turns), artifacts=(kept,)))
-    assert found[0]["position"] == "partly_changed"
-    assert "<@1>" not in found[0]["position_why"]
-    assert (found[1]["position"], found[1]["position_why"]) == (None, None)
-    assert found[0]["decision"] is None
+    assert {(row["position"], row["position_why"]) for row in others} == {(None, None)}
 
 
 def test_a_summary_says_what_became_of_it_and_who_wrote_it() -> None:

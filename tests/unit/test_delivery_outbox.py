@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
@@ -51,6 +51,11 @@ class Office:
         async with asyncio.timeout(HANG_SECONDS):
             await self.delivery.settled(self.debate.id)
 
+    async def another(self, **given: Any) -> Office:
+        """Store a second debate on the same platform, and begin to think for it."""
+        debate, lease = await _begin(self.store, **given)
+        return replace(self, debate=debate, lease=lease)
+
     def said(self) -> list[str]:
         """Return what is posted, oldest first, each by its first line."""
         return said_on(self.venue)
@@ -78,13 +83,17 @@ def deliverer(store: Store, venue: MemoryVenue, holder: str) -> Delivery:
     return Delivery(venue, store, LeaseManager(store, notifier, holder), notifier, SystemClock())
 
 
-async def open_office(store: Store) -> Office:
-    venue = MemoryVenue(limits=QUICK)
-    debate = await create(store, new_debate(platform="memory"))
+async def _begin(store: Store, **given: Any) -> tuple[Debate, Lease]:
+    debate = await create(store, new_debate(platform="memory", **given))
     lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
     assert lease is not None
     await store.debates.advance(lease, debate.id, Status.RUNNING)
-    return Office(store, venue, deliverer(store, venue, "first"), debate, lease)
+    return debate, lease
+
+
+async def open_office(store: Store) -> Office:
+    venue = MemoryVenue(limits=QUICK)
+    return Office(store, venue, deliverer(store, venue, "first"), *await _begin(store))
 
 
 @pytest.fixture
@@ -245,44 +254,35 @@ TURN = speech("Tea.", round="Opening", total=4, words=1, limit=0)
 REVEAL = reveal(topic="Tea or coffee", models={"A": MAPLE.ref, "B": BIRCH.ref}, calls=0)
 
 
-async def test_an_edit_replaces_the_message_that_it_is_meant_for(office: Office) -> None:
-    async with office.delivering():
-        await office.publish(INVITATION, CLOSED)
-        await office.settled()
-    [ballot] = office.venue.messages.values()
-    assert ballot.body.startswith("The vote closed early with 3 votes: A, B.")
-    assert ballot.edits == 1
-    assert ballot.seeds == {"A", "B"}
+AWAY = VenueAwayError("The platform is overloaded; try again.", retry_after=0.01)
 
 
-async def test_an_edit_waits_for_a_platform_that_is_away(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("faults", "edits"),
+    [
+        ([], 1),
+        ([AWAY, AWAY], 1),
+        ([VenueError("There is no message m1; it may have been deleted.")], 0),
+        # A workspace that restricts what is edited still takes messages.
+        ([VenueGoneError("The workspace does not allow that.")], 0),
+    ],
+)
+async def test_an_edit_replaces_its_message_waits_while_away_and_is_passed_over_if_refused(
+    office: Office, monkeypatch: pytest.MonkeyPatch, faults: list[VenueError], edits: int
 ) -> None:
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    away = VenueAwayError("The platform is overloaded; try again.", retry_after=0.01)
-    office.venue.misbehave("edit", Fault(away), Fault(away))
+    office.venue.misbehave("edit", *map(Fault, faults))
     async with office.delivering():
-        await office.publish(INVITATION, CLOSED)
-        await office.settled()
-    assert [message.edits for message in office.venue.messages.values()] == [1]
-
-
-async def test_a_refused_edit_is_passed_over(office: Office) -> None:
-    refusal = VenueError("There is no message m1; it may have been deleted.")
-    office.venue.misbehave("edit", Fault(refusal))
-    async with office.delivering():
-        await office.publish(INVITATION, CLOSED)
+        await office.publish(CLOSED)  # of what was not posted yet
+        await office.store.debates.advance(office.lease, office.debate.id, Status.VOTING)
+        await office.publish(INVITATION, CLOSED.model_copy(update={"key": "vote/again"}))
         await office.queue("after")
         await office.settled()
-    assert office.said()[-1] == "info: after"
-
-
-async def test_an_edit_of_what_was_never_posted_is_passed_over(office: Office) -> None:
-    async with office.delivering():
-        await office.publish(CLOSED)
-        await office.queue("after")
-        await office.settled()
-    assert office.said() == ["info: after"]
+    ballot, after = office.venue.messages.values()
+    assert ballot.body.startswith("The vote closed early with 3 votes: A, B.") is bool(edits)
+    assert (ballot.edits, ballot.seeds) == (edits, {"A", "B"})
+    assert after.body.startswith("info: after")
+    assert not (await office.store.debates.get(office.debate.id)).gone
 
 
 # --- parts in doubt ----------------------------------------------------------------------
@@ -392,56 +392,27 @@ async def test_typing_is_shown_while_a_seat_thinks_and_not_after(office: Office)
 # --- defects -----------------------------------------------------------------------------
 
 
-async def begin_another(office: Office) -> tuple[Debate, Lease]:
-    """Store a second debate on the same platform, and begin to think for it."""
-    debate = await create(office.store, new_debate(platform="memory"))
-    lease = await office.store.leases.claim(f"debate/{debate.id}", "thinker", 60)
-    assert lease is not None
-    await office.store.debates.advance(lease, debate.id, Status.RUNNING)
-    return debate, lease
-
-
 async def test_a_message_that_cannot_be_rendered_is_plain_and_the_others_come(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An unexpected exception at one message ended the delivery of all debates."""
-    other, lease = await begin_another(office)
-    render, settle = office.venue.render, office.store.outbox.settle
-    settled: dict[str, DeliveryState] = {}
+    other, render = await office.another(), office.venue.render
 
     def render_but_one(message: Message, stem: str) -> tuple[Part, ...]:
         if message == Notice(text="two"):
             raise ZeroDivisionError("no such width")
         return render(message, stem)
 
-    async def settle_and_tell(
-        lease: Lease,
-        intent: Intent,
-        state: DeliveryState,
-        error: str = "",
-        instead: Post | None = None,
-        read_at: datetime | None = None,
-    ) -> Intent | None:
-        settled[intent.key] = state
-        return await settle(lease, intent, state, error, instead, read_at)
-
     monkeypatch.setattr(office.venue, "render", render_but_one)
-    monkeypatch.setattr(office.store.outbox, "settle", settle_and_tell)
     async with office.delivering():
         await office.queue("one", "two", "three")
         await office.settled()
-        await office.store.outbox.publish(
-            lease, other.id, [Post(key="x", message=Notice(text="x"))]
-        )
-        office.delivery.notifier.publish("outbox/memory", other.id)
-        await office.delivery.settled(other.id)
+        await other.queue("x")
+        await other.settled()
     assert office.said() == ["info: one", "two", "info: three", "info: x"]
-    assert settled == {
-        "one": DeliveryState.SENT,
-        "two": DeliveryState.SENT,
-        "three": DeliveryState.SENT,
-        "x": DeliveryState.SENT,
-    }
+    two = await office.store.outbox.find(office.debate.id, "two")
+    assert two is not None
+    assert two.state is DeliveryState.SENT
 
 
 async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_silent(
@@ -449,7 +420,7 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
 ) -> None:
     """While debates here kept ringing, the outbox was never looked at as a whole."""
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.1)
-    other, lease = await begin_another(office)
+    other = await office.another()
 
     async def ring_all_the_time() -> None:
         while True:
@@ -459,9 +430,8 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
     ringing = asyncio.create_task(ring_all_the_time())
     async with office.delivering():
         await asyncio.sleep(0.05)
-        await office.store.outbox.publish(
-            lease, other.id, [Post(key="x", message=Notice(text="x"))]
-        )
+        x = Post(key="x", message=Notice(text="x"))
+        await other.store.outbox.publish(other.lease, other.debate.id, [x])
         await until(lambda: office.said() == ["info: x"])
     ringing.cancel()
 
@@ -490,17 +460,11 @@ async def test_a_defect_that_keeps_a_message_from_being_sent_makes_it_plain(
 
 async def test_a_debate_that_is_purged_while_it_is_delivered_ends_no_other(office: Office) -> None:
     """Its rows were gone when they were written to, and the delivery of all debates ended."""
-    other = await create(office.store, new_debate(platform="memory", community="other"))
-    lease = await office.store.leases.claim(f"debate/{other.id}", "thinker", 60)
-    assert lease is not None
-    await office.store.debates.advance(lease, other.id, Status.RUNNING)
-    await office.store.debates.advance(lease, other.id, Status.PARTIAL)
+    other = await office.another(community="other")
+    await office.store.debates.advance(other.lease, other.debate.id, Status.PARTIAL)
     async with office.delivering():
         office.venue.misbehave("post", Fault(delay=0.05))
-        await office.store.outbox.publish(
-            lease, other.id, [Post(key="turn/opening/A", message=TURN)]
-        )
-        office.delivery.notifier.publish("outbox/memory", other.id)
+        await other.publish(Post(key="turn/opening/A", message=TURN))
         await until(lambda: office.venue.seen)
         assert await office.store.communities.purge("memory", "other") == 1
         await asyncio.sleep(0.1)  # posted, or noticed to be gone
@@ -522,12 +486,9 @@ async def test_reactions_of_a_debate_that_is_deleted_are_not_tried_again(
         await office.settled()
         assert await office.store.communities.purge("memory", office.debate.community) == 1
         await asyncio.sleep(0.5)
-        other, lease = await begin_another(office)
-        await office.store.outbox.publish(
-            lease, other.id, [Post(key="x", message=Notice(text="x"))]
-        )
-        office.delivery.notifier.publish("outbox/memory", other.id)
-        await office.delivery.settled(other.id)
+        other = await office.another()
+        await other.queue("x")
+        await other.settled()
     assert office.said()[-1] == "info: x"
 
 
@@ -587,15 +548,3 @@ async def test_a_result_for_a_server_that_was_left_logs_no_error(office: Office)
             await office.settled()
     assert [one["event"] for one in logs if one["log_level"] == "error"] == []
     assert "message refused" in [one["event"] for one in logs]
-
-
-async def test_an_edit_that_is_refused_for_good_gives_up_no_debate(office: Office) -> None:
-    """A workspace that restricts what is edited still takes messages."""
-    office.venue.misbehave("edit", Fault(VenueGoneError("The workspace does not allow that.")))
-    async with office.delivering():
-        await office.store.debates.advance(office.lease, office.debate.id, Status.VOTING)
-        await office.publish(INVITATION, CLOSED)
-        await office.queue("after")
-        await office.settled()
-    assert office.said()[-1] == "info: after"
-    assert not (await office.store.debates.get(office.debate.id)).gone

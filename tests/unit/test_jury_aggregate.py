@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -39,19 +40,11 @@ def jurors(count: int) -> tuple[Model, ...]:
 def panel(
     count: int = 6,
     *,
-    history: Mapping[str, JurorHistory] = {},
-    mode: PanelMode = PanelMode.ADAPTIVE,
-    audit: bool = False,
-    correlation: float | None = None,
+    history: dict[str, JurorHistory] | None = None,
+    **given: Any,
 ) -> PanelSetup:
     """Return a panel of that many jurors."""
-    return PanelSetup(
-        roster=jurors(count),
-        history=dict(history),
-        mode=mode,
-        audit=audit,
-        correlation=correlation,
-    )
+    return PanelSetup(roster=jurors(count), history=history or {}, **given)
 
 
 def ballot(
@@ -159,9 +152,7 @@ def test_jurors_whose_preference_of_a_place_was_learnt_never_decide() -> None:
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize(("winner", "margin"), [("A", 1), ("B", -1)])
 def test_jurors_that_see_the_winner_always_name_it(size: int, winner: str, margin: int) -> None:
-    verdict, ballots = hold(
-        panel(size), lambda reading: leaning(reading.order, margin, juror=reading.juror.ref)
-    )
+    verdict, ballots = hold(panel(size), partial(_seeing, margin=margin))
     assert verdict.winner == winner
     assert verdict.p[winner] > 0.75
     assert len(ballots) == min(size, 3)
@@ -178,29 +169,25 @@ def test_the_numbers_of_the_specification() -> None:
     assert (filled[0].weight, filled[0].pos, filled[0].sd) == (1.0, 0.0, 1.5)
 
 
-def test_a_measured_lean_is_taken_off_and_a_margin_is_clipped() -> None:
+def test_a_measured_lean_is_taken_off_a_margin_is_clipped_and_a_contradiction_adds_nothing() -> (
+    None
+):
     history = {"x": JurorHistory(ballots=20, pos=1.0, sd=2.0, weight=0.5)}
     setup = panel(history=history)
-    _, filled = aggregate(setup, SIDES, [leaning(AB, 1, juror="x"), leaning(BA, 9, juror="x")])
-    assert filled[0].signal == pytest.approx({"A": 0.35, "B": -0.35})
-    assert filled[1].signal == pytest.approx({"A": 2.85, "B": -2.85})
+    odd = ballot(AB, {"A": 7, "B": 4}, "B", contradictory=True)
+    cast = [leaning(AB, 1, juror="x"), leaning(BA, 9, juror="x"), odd]
+    _, filled = aggregate(setup, SIDES, cast)
+    assert [one.signal for one in filled] == [
+        pytest.approx({"A": by, "B": -by}) for by in (0.35, 2.85, 2.0)
+    ]
     assert filled[0].weight == 0.5
 
 
-def test_a_contradictory_verdict_adds_nothing() -> None:
-    odd = ballot(AB, {"A": 7, "B": 4}, "B", contradictory=True)
-    _, filled = aggregate(panel(), SIDES, [odd, leaning(BA, 1, juror="y")])
-    assert filled[0].signal == pytest.approx({"A": 2.0, "B": -2.0})
-
-
-def test_fewer_than_two_valid_ballots_are_no_verdict() -> None:
+def test_one_ballot_is_no_verdict_and_one_order_alone_only_where_leans_are_measured() -> None:
     verdict, _ = aggregate(panel(), SIDES, [leaning(AB, 3), spoilt(BA, "y"), spoilt(AB, "z")])
     assert (verdict.winner, verdict.p, verdict.z) == (None, {}, None)
     assert (verdict.valid, verdict.invalid) == (1, 2)
     assert "at least 2" in verdict.problem
-
-
-def test_one_order_alone_decides_only_with_jurors_whose_lean_is_measured() -> None:
     ballots = [leaning(AB, 2), leaning(AB, 2, juror="online/juror-1")]
     unknown, _ = aggregate(panel(), SIDES, ballots)
     assert unknown.winner is None
@@ -214,6 +201,13 @@ def test_an_unmeasured_panel_ties_when_the_winner_never_won_from_the_second_plac
     ballots = [leaning(AB, 6), leaning(AB, 6, juror="x"), leaning(BA, -1, juror="y")]
     verdict, _ = aggregate(panel(), SIDES, ballots)
     assert (verdict.winner, verdict.z, verdict.p) == ("tie", 0.0, {"A": 0.5, "B": 0.5})
+    assert verdict.order_alone
+    history = {name: JurorHistory(ballots=10) for name in ("online/juror-0", "x", "y")}
+    known, _ = aggregate(panel(history=history), SIDES, ballots)
+    assert (known.winner, known.order_alone) == ("A", False)
+    even = [leaning(AB, 0), leaning(BA, 0, juror="y")]
+    verdict, _ = aggregate(panel(), SIDES, even)
+    assert (verdict.winner, verdict.order_alone) == ("tie", False)
 
 
 def test_an_audit_is_measured_and_decides_nothing() -> None:
@@ -224,25 +218,23 @@ def test_an_audit_is_measured_and_decides_nothing() -> None:
     assert filled[2].signal == pytest.approx({"A": -2.85, "B": 2.85})
 
 
-def test_strict_panels_count_a_juror_that_disagrees_with_itself_as_a_tie() -> None:
+def test_strict_panels_ask_in_both_orders_and_a_juror_that_disagrees_with_itself_ties() -> None:
     def judge(reading: JurorReading) -> Ballot:
         steady = reading.juror.name != "juror-0"
-        return leaning(
-            reading.order, 2 if steady or reading.order == AB else -2, juror=reading.juror.ref
-        )
+        return _seeing(reading, 2 if steady or reading.order == AB else -2)
 
-    verdict, ballots = hold(panel(4, mode=PanelMode.STRICT), judge)
+    setup = panel(4, mode=PanelMode.STRICT)
+    assert len(next_readings(setup, SIDES, ())) == 6
+    _, ballots = hold(setup, partial(_seeing, margin=0))
+    assert len({(item.juror, item.order) for item in ballots}) == len(ballots) == 8
+    assert next_readings(setup, SIDES, ballots[:7])[0].order == ballots[7].order
+    verdict, ballots = hold(setup, judge)
     own = [item for item in ballots if item.juror == "online/juror-0"]
     assert {item.order for item in own} == {AB, BA}
     assert [item.signal for item in own] == [{"A": 0.0, "B": 0.0}] * 2
     assert verdict.winner == "A"
-
-
-def test_strict_panels_ignore_a_juror_with_one_readable_order() -> None:
-    ballots = [leaning(AB, 9), spoilt(BA)]
-    verdict, filled = aggregate(panel(mode=PanelMode.STRICT), SIDES, ballots)
-    assert verdict.winner is None
-    assert filled[0].weight == 0.0
+    verdict, filled = aggregate(setup, SIDES, [leaning(AB, 9), spoilt(BA)])
+    assert (verdict.winner, filled[0].weight) == (None, 0.0)  # one order is not enough
 
 
 def test_effective_votes_follow_the_measured_correlation() -> None:
@@ -253,33 +245,29 @@ def test_effective_votes_follow_the_measured_correlation() -> None:
         assert verdict.effective_votes == pytest.approx(votes)
 
 
-def _many(order: tuple[str, ...], points: dict[str, int], verdict: str, juror: str) -> Ballot:
-    return ballot(order, points, verdict, juror=juror)
+THREE = ("1", "2", "3")
 
 
 def test_three_contenders_are_judged_by_the_same_formulas() -> None:
-    sides = ("1", "2", "3")
     orders = [("1", "2", "3"), ("2", "3", "1"), ("3", "1", "2")]
     points = {"1": 5, "2": 8, "3": 6}
-    ballots = [_many(order, points, "2", f"j{n}") for n, order in enumerate(orders)]
-    verdict, _ = aggregate(panel(), sides, ballots)
+    ballots = [ballot(order, points, "2", juror=f"j{n}") for n, order in enumerate(orders)]
+    verdict, _ = aggregate(panel(), THREE, ballots)
     assert verdict.winner == "2"
     assert sum(verdict.p.values()) == pytest.approx(1)
     assert verdict.p["2"] > verdict.p["3"] > verdict.p["1"]
 
 
 def test_three_contenders_each_preferred_when_first_are_a_tie() -> None:
-    sides = ("1", "2", "3")
-
     def judge(reading: JurorReading) -> Ballot:
         first = reading.order[0]
         strength = 6 + int(reading.juror.name[-1])
-        points = {side: strength if side == first else 4 for side in sides}
-        return _many(reading.order, points, first, reading.juror.ref)
+        points = {side: strength if side == first else 4 for side in THREE}
+        return ballot(reading.order, points, first, juror=reading.juror.ref)
 
-    verdict, _ = hold(panel(3), judge, sides)
+    verdict, _ = hold(panel(3), judge, THREE)
     assert verdict.winner == "tie"
-    assert verdict.p == pytest.approx(dict.fromkeys(sides, 1 / 3))
+    assert verdict.p == pytest.approx(dict.fromkeys(THREE, 1 / 3))
 
 
 BALLOTS = st.lists(
@@ -360,22 +348,7 @@ def test_a_better_ballot_never_hurts_a_side(
         assert after.p["A"] >= before.p["A"] - 1e-9
 
 
-def test_a_verdict_tells_that_the_order_alone_made_it_a_tie() -> None:
-    ballots = [leaning(AB, 6), leaning(AB, 6, juror="x"), leaning(BA, -1, juror="y")]
-    assert aggregate(panel(), SIDES, ballots)[0].order_alone
-    history = {name: JurorHistory(ballots=10) for name in ("online/juror-0", "x", "y")}
-    known, _ = aggregate(panel(history=history), SIDES, ballots)
-    assert (known.winner, known.order_alone) == ("A", False)
-    even = [leaning(AB, 0), leaning(BA, 0, juror="y")]
-    verdict, _ = aggregate(panel(), SIDES, even)
-    assert (verdict.winner, verdict.order_alone) == ("tie", False)
-
-
 # --- Which readings a panel asks for --------------------------------------------------------------
-
-
-def _tied(reading: JurorReading) -> Ballot:
-    return leaning(reading.order, 0, juror=reading.juror.ref, audit=reading.audit)
 
 
 def test_three_jurors_start_at_once_in_alternating_orders() -> None:
@@ -384,69 +357,41 @@ def test_three_jurors_start_at_once_in_alternating_orders() -> None:
     assert [reading.order for reading in readings] == [AB, BA, AB]
     other = panel().model_copy(update={"first_order": "BA"})
     assert [reading.order for reading in next_readings(other, SIDES, ())] == [BA, AB, BA]
-
-
-def test_a_clear_panel_asks_nobody_else() -> None:
-    _, ballots = hold(panel(), lambda it: leaning(it.order, 2, juror=it.juror.ref))
-    assert len(ballots) == 3
+    # With three contenders, juror i starts at contender i.
+    orders = [reading.order for reading in next_readings(panel(), ("1", "2", "3"), ())]
+    assert orders == [("1", "2", "3"), ("2", "3", "1"), ("3", "1", "2")]
 
 
 def test_an_unclear_panel_asks_one_at_a_time_up_to_six_in_balance() -> None:
-    _, ballots = hold(panel(9), _tied)
+    _, ballots = hold(panel(9), partial(_seeing, margin=0))
     assert len(ballots) == 6
     assert [item.order for item in ballots].count(AB) == 3
     assert len({item.juror for item in ballots}) == 6
     fourth = next_readings(panel(9), SIDES, ballots[:3])
     assert [(it.juror.name, it.order) for it in fourth] == [("juror-3", BA)]
-
-
-def test_a_small_roster_is_used_up() -> None:
-    assert len(hold(panel(4), _tied)[1]) == 4
+    assert len(hold(panel(4), partial(_seeing, margin=0))[1]) == 4  # a small roster is used up
     assert next_readings(panel(0), SIDES, ()) == ()
 
 
-def test_invalid_ballots_do_not_leave_the_panel_lopsided() -> None:
-    ballots = [
-        leaning(AB, 0, juror="online/juror-0"),
-        spoilt(BA, "online/juror-1"),
-        leaning(AB, 0, juror="online/juror-2"),
-    ]
+def test_invalid_ballots_leave_no_panel_lopsided_and_an_interrupted_one_goes_on() -> None:
+    ballots = [leaning(AB, 0), spoilt(BA, "online/juror-1"), leaning(AB, 0, juror="online/juror-2")]
     (fourth,) = next_readings(panel(), SIDES, ballots)
     assert fourth.order == BA
     ballots.append(leaning(BA, 0, juror="online/juror-3"))
     (fifth,) = next_readings(panel(), SIDES, ballots)
     assert fifth.order == BA
-
-
-def test_an_interrupted_panel_asks_for_what_is_missing() -> None:
     done = [leaning(BA, 0, juror="online/juror-1")]
-    assert [(it.juror.name, it.order) for it in next_readings(panel(), SIDES, done)] == [
-        ("juror-0", AB),
-        ("juror-2", AB),
-    ]
+    missing = [(it.juror.name, it.order) for it in next_readings(panel(), SIDES, done)]
+    assert missing == [("juror-0", AB), ("juror-2", AB)]
+    setup = _seat(_known())
+    first = next_readings(setup, SIDES, ())
+    assert next_readings(setup, SIDES, [_seeing(first[1])]) == first[:1]
 
 
 def test_an_audit_asks_each_other_order_once_the_verdict_is_complete() -> None:
-    _, ballots = hold(
-        panel(audit=True),
-        lambda it: leaning(it.order, 2, juror=it.juror.ref, audit=it.audit),
-    )
+    _, ballots = hold(panel(audit=True), _seeing)
     audits = [(item.juror, item.order) for item in ballots if item.audit]
     assert audits == [("online/juror-0", BA), ("online/juror-1", AB), ("online/juror-2", BA)]
-
-
-def test_a_strict_panel_asks_each_juror_in_both_orders() -> None:
-    setup = panel(4, mode=PanelMode.STRICT)
-    assert len(next_readings(setup, SIDES, ())) == 6
-    _, ballots = hold(setup, _tied)
-    assert len({(item.juror, item.order) for item in ballots}) == len(ballots) == 8
-    assert next_readings(setup, SIDES, ballots[:7])[0].order == ballots[7].order
-
-
-def test_with_three_contenders_juror_i_starts_at_contender_i() -> None:
-    readings = next_readings(panel(), ("1", "2", "3"), ())
-    assert [reading.order[0] for reading in readings] == ["1", "2", "3"]
-    assert readings[1].order == ("2", "3", "1")
 
 
 # --- Panels that the model of jurors seats, stops and decides -------------------------------------
@@ -505,10 +450,7 @@ def test_a_verdict_is_the_models_and_says_what_it_rests_on() -> None:
 def test_exchanging_the_sides_mirrors_the_verdict_and_a_split_is_a_tie() -> None:
     setup = _seat(_known())
     ballots = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, -1, juror=ROSTER[1].ref)]
-    flipped = [
-        leaning(BA, -2, juror=ROSTER[0].ref),
-        leaning(AB, 1, juror=ROSTER[1].ref),
-    ]
+    flipped = [leaning(BA, -2, juror=ROSTER[0].ref), leaning(AB, 1, juror=ROSTER[1].ref)]
     one, other = (aggregate(setup, SIDES, cast)[0] for cast in (ballots, flipped))
     assert one.p["A"] == pytest.approx(other.p["B"])
     fair = _known(jurors={ref: one.model_copy(update={"skill": 1.0, "lean": 0.0, "named": 0.0})
@@ -518,24 +460,15 @@ def test_exchanging_the_sides_mirrors_the_verdict_and_a_split_is_a_tie() -> None
 
 
 def test_several_contenders_are_judged_by_contrasts() -> None:
-    sides = ("A", "B", "C")
     setup = _seat(_known())
     orders = [("A", "B", "C"), ("B", "C", "A"), ("C", "A", "B")]
     points = {"A": 9, "B": 6, "C": 4}
     cast = [
-        leaning(AB, 1, juror=juror.ref).model_copy(
-            update={
-                "order": order,
-                "scores": {side: dict.fromkeys(("logic", "evidence", "responsiveness", "honesty"),
-                                               points[side]) for side in order},
-                "verdict": "A",
-            }
-        )
+        ballot(order, points, "A", juror=juror.ref)
         for juror, order in zip(ROSTER[:3], orders, strict=True)
-    ]  # fmt: skip
-    verdict = aggregate(setup, sides, cast)[0]
-    assert verdict.winner == "A"
-    assert verdict.rule == "model"
+    ]
+    verdict = aggregate(setup, orders[0], cast)[0]
+    assert (verdict.winner, verdict.rule) == ("A", "model")
     assert verdict.p["A"] > verdict.p["B"] > verdict.p["C"]
     assert sum(verdict.p.values()) == pytest.approx(1)
 
@@ -596,13 +529,6 @@ def test_jurors_that_see_nothing_weigh_nothing_and_are_heard_every_fifth_debate(
     assert {one.weight for one in ballots if one.juror in blind} == {0}
 
 
-def test_an_interrupted_panel_of_two_orders_asks_for_what_is_missing() -> None:
-    setup = _seat(_known())
-    first = next_readings(setup, SIDES, ())
-    ballots = [_seeing(first[1])]
-    assert next_readings(setup, SIDES, ballots) == first[:1]
-
-
 def test_six_sit_while_skills_are_little_known_and_the_least_known_explore() -> None:
     unsure = {
         ref: one.model_copy(update={"skill_error": 0.35, "ballots": 20})
@@ -643,10 +569,8 @@ def test_without_a_fit_or_with_another_mode_nothing_changes() -> None:
     strict = seat_panel(ROSTER, (), ordinal=1, seed=0, mode=PanelMode.STRICT, fit=_known())
     verdict, _ = hold(strict, _seeing)
     assert verdict.rule == ""
-    assert aggregate(panel(), SIDES, [leaning(AB, 1), leaning(BA, 1, juror="y")])[0].gain is None
-
-
-Strength = Callable[[Random], int]
+    agreed = [leaning(AB, 1), leaning(BA, 1, juror="y")]
+    assert aggregate(panel(), SIDES, agreed)[0].gain is None
 
 
 @pytest.mark.parametrize(
@@ -659,7 +583,7 @@ Strength = Callable[[Random], int]
     ],
     ids=["first", "second", "first, by chance", "second, by chance"],
 )
-def test_order_alone_never_decides_at_any_moment(strength: Strength) -> None:
+def test_order_alone_never_decides_at_any_moment(strength: Callable[[Random], int]) -> None:
     """From the first debate on, over every refit, not once."""
     assert _decided(lambda rng, reading: strength(rng) * (1 if reading.order == AB else -1)) == []
 
@@ -677,12 +601,7 @@ def _decided(judge: Callable[[Random, JurorReading], int], debates: int = 150) -
         setup = seat_panel(
             ROSTER, (), ordinal=number, seed=number, history=learnt.history, fit=model
         )
-        verdict, ballots = hold(
-            setup,
-            lambda reading: leaning(
-                reading.order, judge(rng, reading), juror=reading.juror.ref, audit=reading.audit
-            ),
-        )
+        verdict, ballots = hold(setup, lambda reading: _seeing(reading, judge(rng, reading)))
         if verdict.winner not in (TIE, None):
             found.append(number)
         past.append(PastDebate(ballots, z=verdict.z))
@@ -701,10 +620,5 @@ def test_a_panel_of_opposite_preferences_never_decides() -> None:
 
     assert _decided(judge, debates=100) == []
     strict = seat_panel(ROSTER, (), ordinal=1, seed=1, mode=PanelMode.STRICT)
-    verdict, _ = hold(
-        strict,
-        lambda reading: leaning(
-            reading.order, judge(Random(0), reading), juror=reading.juror.ref, audit=reading.audit
-        ),
-    )
+    verdict, _ = hold(strict, lambda reading: _seeing(reading, judge(Random(0), reading)))
     assert verdict.winner == TIE

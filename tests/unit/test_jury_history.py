@@ -24,7 +24,7 @@ from engine.store.journal import PastDebate
 from engine.values.debate import SEES, Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
 from engine.values.judging import TIE, Ballot
 from tests.slow import slow_after
-from tests.unit.test_jury_aggregate import AB, BA, SIDES, hold, jurors, leaning, spoilt
+from tests.unit.test_jury_aggregate import AB, BA, SIDES, ballot, hold, jurors, leaning, spoilt
 
 
 def _juror(name: str, order: tuple[str, ...], margin: float, audit: bool = False) -> Ballot:
@@ -53,15 +53,18 @@ def _world(debates: int, seed: int = 1) -> list[PastDebate]:
     return past
 
 
-def test_nothing_teaches_nothing() -> None:
+def test_a_lean_to_the_side_shown_first_is_found_and_weights_follow_agreement() -> None:
     assert fit([]) == PanelFit()
-
-
-def test_a_lean_to_the_side_shown_first_is_found() -> None:
-    history = fit(_world(400)).history
-    assert history["first"].pos == pytest.approx(2, abs=0.4)
-    assert abs(history["good"].pos) < 0.4
-    assert history["good"].ballots == 400
+    found = fit([debate._replace(human=None) for debate in _world(400)])
+    assert found.history["first"].pos == pytest.approx(2, abs=0.4)
+    assert abs(found.history["good"].pos) < 0.4
+    assert found.history["good"].ballots == 400
+    weights = {juror: item.weight for juror, item in found.history.items()}
+    assert weights["good"] > weights["fair"] > weights["noise"] > 0
+    assert sum(weights.values()) / 4 == pytest.approx(1)
+    assert found.correlation is not None
+    assert 0.1 < found.correlation < 0.8
+    assert found.slope == 0.9
 
 
 def test_lean_and_spread_follow_the_formula() -> None:
@@ -80,23 +83,6 @@ def test_lean_and_spread_follow_the_formula() -> None:
     variance = (sum(squares.values()) + 10 * 1.5**2) / 14
     for juror, item in history.items():
         assert item.sd**2 == pytest.approx((squares[juror] + 10 * variance) / 12)
-
-
-def test_a_handful_of_ballots_teaches_little() -> None:
-    item = fit([PastDebate((_juror("x", AB, 9), _juror("y", BA, 9)))]).history["x"]
-    assert abs(item.pos) < 1
-    assert item.weight == 1.0
-    assert item.correlation is None
-
-
-def test_weights_follow_agreement_and_average_one() -> None:
-    found = fit([debate._replace(human=None) for debate in _world(400)])
-    weights = {juror: item.weight for juror, item in found.history.items()}
-    assert weights["good"] > weights["fair"] > weights["noise"] > 0
-    assert sum(weights.values()) / 4 == pytest.approx(1)
-    assert found.correlation is not None
-    assert 0.1 < found.correlation < 0.8
-    assert found.slope == 0.9
 
 
 def test_people_outweigh_a_herd() -> None:
@@ -118,16 +104,12 @@ def test_votes_weigh_jurors_from_a_hundred_and_fifty_ballots_on() -> None:
     past = _world(400)
     unlabelled = [debate._replace(human=None) for debate in past]
 
-    def weigh(labelled: int) -> list[float]:
-        history = fit([*unlabelled[labelled:], *past[:labelled]]).history
+    def weigh(labelled: int, first: list[PastDebate]) -> list[float]:
+        history = fit([*unlabelled[labelled:], *first[:labelled]]).history
         return [history[juror].weight for juror in ("good", "fair", "noise", "first")]
 
-    def weigh_without(labelled: int) -> list[float]:
-        history = fit([*unlabelled[labelled:], *unlabelled[:labelled]]).history
-        return [history[juror].weight for juror in ("good", "fair", "noise", "first")]
-
-    assert weigh(37) == weigh_without(37), "148 ballots"
-    assert weigh(38) != weigh_without(38), "152 ballots"
+    assert weigh(37, past) == weigh(37, unlabelled), "148 ballots"
+    assert weigh(38, past) != weigh(38, unlabelled), "152 ballots"
 
 
 def test_the_slope_is_fitted_on_labelled_debates_within_bounds() -> None:
@@ -151,46 +133,30 @@ def test_the_slope_is_fitted_on_labelled_debates_within_bounds() -> None:
 
 
 def test_open_invalid_and_many_sided_ballots_teach_nothing() -> None:
-    many = leaning(AB, 3).model_copy(
-        update={
-            "order": ("1", "2", "3"),
-            "scores": {
-                side: dict.fromkeys(("logic", "evidence", "responsiveness", "honesty"), 5)
-                for side in ("1", "2", "3")
-            },
-            "verdict": "1",
-        }
-    )
+    sides = ("1", "2", "3")
     past = [
         PastDebate((_juror("x", AB, 3), _juror("y", BA, 3)), blind=False),
         PastDebate((spoilt(AB, "x"), spoilt(BA, "y"))),
-        PastDebate((many,), human="1", z=1.0),
+        PastDebate((ballot(sides, dict.fromkeys(sides, 5), "1"),), human="1", z=1.0),
     ]
     assert fit(past).history == {}
 
 
 def test_audits_do_not_weigh() -> None:
-    past = _world(60)
-    audited = [
-        debate._replace(
-            ballots=(
-                *debate.ballots,
-                *(
-                    item.model_copy(update={"audit": True, "juror": "late"})
-                    for item in debate.ballots[:1]
-                ),
-            )
-        )
-        for debate in past
-    ]
+    audited = []
+    for debate in _world(60):
+        audit = debate.ballots[0].model_copy(update={"audit": True, "juror": "late"})
+        audited.append(debate._replace(ballots=(*debate.ballots, audit)))
     late = fit(audited).history["late"]
     assert (late.ballots, late.weight, late.correlation) == (60, 1.0, None)
 
 
-def test_equal_margins_never_divide_by_nothing() -> None:
+def test_equal_margins_never_divide_by_nothing_and_a_handful_of_ballots_teaches_little() -> None:
     past = [PastDebate((_juror("x", AB, 0), _juror("y", BA, 0)), human="tie", z=0.0)] * 3000
-    history = fit(past).history
-    assert history["x"] == JurorHistory(ballots=3000, pos=0, sd=0.5, weight=1.0)
+    assert fit(past).history["x"] == JurorHistory(ballots=3000, pos=0, sd=0.5, weight=1.0)
+    item = fit([PastDebate((_juror("x", AB, 9), _juror("y", BA, 9)))]).history["x"]
+    assert abs(item.pos) < 1
+    assert (item.weight, item.correlation) == (1.0, None)
 
 
 @pytest.mark.slow
@@ -206,10 +172,6 @@ def test_ten_thousand_debates_are_fitted_in_seconds() -> None:
 
 Scores = dict[str, float]
 SEATS = 4
-
-
-def _court(jurors: Sequence[str], sd: float = 0.7) -> dict[str, float]:
-    return dict.fromkeys(jurors, sd)
 
 
 def _hear(
@@ -234,14 +196,10 @@ def _hear(
     return voices, truths
 
 
-def _unheard(voices: Sequence[Scores]) -> list[None]:
-    return [None] * len(voices)
-
-
 def test_each_juror_is_found_to_be_as_good_as_it_is() -> None:
     sds = {"fine": 0.3, "good": 0.6, "fair": 1.0, "poor": 1.5, "usual": 0.7}
     voices, _ = _hear(sds, (), 600)
-    found = track(voices, _unheard(voices))
+    found = track(voices, [None] * 600)
     for juror, sd in sds.items():
         assert found[juror] == pytest.approx(1 / (1 + sd * sd) ** 0.5, abs=0.1)
 
@@ -255,7 +213,7 @@ def test_who_is_asked_in_unclear_debates_alone_is_not_thought_worse() -> None:
         if abs(sum(heard.values())) < 1.4:
             heard["late"] = truth + rng.gauss(0, 0.7)
         voices.append(heard)
-    found = track(voices, _unheard(voices))
+    found = track(voices, [None] * 800)
     assert found["late"] == pytest.approx(found["one"], abs=0.08)
 
 
@@ -268,39 +226,35 @@ def _gap(found: Mapping[str, float], others: Sequence[str]) -> float:
     return fmean(found[juror] for juror in others) - fmean(found[juror] for juror in HERD)
 
 
-def test_a_few_that_err_together_are_seen_through_without_any_vote() -> None:
-    voices, _ = _hear(_court(HERD + OTHERS), HERD, 800)
-    assert _gap(track(voices, _unheard(voices)), OTHERS) > 0.04
-
-
-def test_people_say_which_half_errs_together() -> None:
+def test_a_few_that_err_together_are_seen_through_and_people_say_which_half_does() -> None:
+    voices, _ = _hear(dict.fromkeys(HERD + OTHERS, 0.7), HERD, 800)
+    assert _gap(track(voices, [None] * 800), OTHERS) > 0.04
     others = OTHERS[:4]
-    voices, truths = _hear(_court(HERD + others), HERD, 800)
-    few = [*_unheard(voices)[200:], *truths[-200:]]
-    told = _gap(track(voices, few), others)
+    voices, truths = _hear(dict.fromkeys(HERD + others, 0.7), HERD, 800)
+    told = _gap(track(voices, [*[None] * 600, *truths[-200:]]), others)
     assert told > 0.05
-    assert told > _gap(track(voices, _unheard(voices)), others)
+    assert told > _gap(track(voices, [None] * 800), others)
 
 
 def test_votes_that_follow_nothing_change_little() -> None:
-    voices, _ = _hear(_court(HERD + OTHERS), HERD, 600)
+    voices, _ = _hear(dict.fromkeys(HERD + OTHERS, 0.7), HERD, 600)
     rng = Random(8)
-    unheard = track(voices, _unheard(voices))
+    unheard = track(voices, [None] * 600)
     noise = track(voices, [rng.choice([-1.0, 0.0, 1.0]) for _ in voices])
     assert all(noise[juror] == pytest.approx(r, abs=0.12) for juror, r in unheard.items())
 
 
-def test_little_teaches_nothing() -> None:
-    assert track([], []) == {}
-    assert track([{"x": 1.0}] * 20, [1.0] * 20) == {}
-    assert track([{"x": 1.0, "y": 1.0}] * 2, [1.0] * 2) == {}
+def test_little_and_jurors_that_never_agree_teach_nothing() -> None:
+    for voices in (
+        [],
+        [{"x": 1.0}] * 20,
+        [{"x": 1.0, "y": 1.0}] * 2,
+        [{"x": 0.0, "y": 0.0}] * 50,
+        [{"x": 1.0, "y": -1.0}, {"x": -1.0, "y": 1.0}] * 200,
+    ):
+        assert track(voices, [1.0] * len(voices)) == {}
     met = track([{"x": 1.0, "y": 1.0}] * 3 + [{"x": 1.0, "new": 1.0}] * 2, [None] * 5)
     assert met.keys() == {"x", "y"}
-
-
-def test_jurors_that_never_agree_are_told_nothing_of() -> None:
-    assert track([{"x": 0.0, "y": 0.0}] * 50, [None] * 50) == {}
-    assert track([{"x": 1.0, "y": -1.0}, {"x": -1.0, "y": 1.0}] * 200, [None] * 400) == {}
 
 
 SIGNALS = st.floats(-2.85, 2.85)
@@ -326,17 +280,14 @@ def test_which_side_comes_first_does_not_matter(voices: list[Scores], data: st.D
 # --- Who sits on a panel --------------------------------------------------------------------------
 
 
-def _model(text: str) -> Model:
-    return Model.parse(text)
-
-
-DEBATERS = (_model("online/deepseek/deepseek-v3"), _model("online/meta-llama/llama-3.3-70b"))
+DEBATERS = tuple(
+    map(Model.parse, ("online/deepseek/deepseek-v3", "online/meta-llama/llama-3.3-70b"))
+)
 
 
 def _seat(*roster: str, debaters: tuple[Model, ...] = DEBATERS, **options: Any) -> PanelSetup:
-    return seat_panel(
-        [_model(text) for text in roster], debaters, **({"ordinal": 1, "seed": 1} | options)
-    )
+    models = [Model.parse(text) for text in roster]
+    return seat_panel(models, debaters, **({"ordinal": 1, "seed": 1} | options))
 
 
 def _refs(setup: PanelSetup) -> list[str]:
@@ -348,14 +299,9 @@ def test_families_of_the_debaters_step_down_while_others_exist() -> None:
     assert _refs(setup) == ["a/qwen-3", "a/glm-5"]
     assert [juror.ref for juror in setup.recused] == ["a/deepseek-r1"]
     assert not setup.recusal_failed
-
-
-def test_a_maker_and_its_models_are_one_family() -> None:
+    # A maker and its models are one family.
     setup = _seat("local/llama-3.1-8b", "a/claude-4", "b/anthropic/claude-5", "a/qwen-3")
     assert _refs(setup) == ["a/claude-4", "a/qwen-3", "b/anthropic/claude-5"]
-
-
-def test_when_everybody_would_step_down_nobody_does() -> None:
     setup = _seat("a/deepseek-r1", "a/llama-3")
     assert _refs(setup) == ["a/deepseek-r1", "a/llama-3"]
     assert (setup.recusal_failed, setup.recused) == (True, ())
@@ -366,29 +312,24 @@ def test_one_of_each_family_comes_before_a_second() -> None:
     assert _refs(setup) == ["a/qwen-1", "a/glm-1", "a/kimi-1", "a/qwen-2", "a/glm-2", "a/qwen-3"]
 
 
-def test_jurors_with_thirty_ballots_stand_by_their_weight() -> None:
+def test_jurors_with_thirty_ballots_stand_by_their_weight_and_every_fifth_debate_in_rotation() -> (
+    None
+):
     history = {
         "a/qwen-1": JurorHistory(ballots=30, weight=0.4),
         "a/glm-1": JurorHistory(ballots=29, weight=9.0),
         "a/kimi-1": JurorHistory(ballots=99, weight=1.6),
         "a/gone-1": JurorHistory(ballots=99, weight=5.0),
     }
-    setup = _seat("a/qwen-1", "a/glm-1", "a/kimi-1", history=history)
-    assert _refs(setup) == ["a/kimi-1", "a/glm-1", "a/qwen-1"]
-    assert "a/gone-1" not in setup.history
-
-
-def test_every_fifth_debate_takes_the_roster_in_rotation() -> None:
-    history = {"a/kimi-1": JurorHistory(ballots=99, weight=1.6)}
-    starts = [
-        _refs(_seat("a/qwen-1", "a/glm-1", "a/kimi-1", history=history, ordinal=ordinal))[0]
-        for ordinal in (4, 5, 6, 10, 15)
+    sat = [
+        _seat("a/qwen-1", "a/glm-1", "a/kimi-1", history=history, ordinal=ordinal)
+        for ordinal in (1, 4, 5, 6, 10, 15)
     ]
-    assert starts == ["a/kimi-1", "a/glm-1", "a/kimi-1", "a/kimi-1", "a/qwen-1"]
-
-
-def test_the_first_order_alternates_by_debate() -> None:
-    assert [_seat("a/qwen-1", ordinal=n).first_order for n in (1, 2, 3)] == ["BA", "AB", "BA"]
+    assert _refs(sat[0]) == ["a/kimi-1", "a/glm-1", "a/qwen-1"]
+    assert "a/gone-1" not in sat[0].history
+    kimi, glm, qwen = _refs(sat[0])
+    assert [_refs(setup)[0] for setup in sat] == [kimi, kimi, glm, kimi, kimi, qwen]
+    assert [setup.first_order for setup in sat] == ["BA", "AB", "BA", "AB", "AB", "BA"]
 
 
 def test_a_tenth_of_debates_is_audited_by_their_seed() -> None:
@@ -397,10 +338,6 @@ def test_a_tenth_of_debates_is_audited_by_their_seed() -> None:
     assert audited == [_seat("a/qwen-1", seed=seed).audit for seed in range(2000)]
     strict = [_seat("a/qwen-1", seed=seed, mode=PanelMode.STRICT).audit for seed in range(200)]
     assert not any(strict)
-
-
-def test_no_jurors_are_an_empty_panel() -> None:
-    assert _seat().roster == ()
 
 
 @given(
@@ -485,29 +422,21 @@ def test_able_jurors_pass_it_after_ten_to_fifteen_debates() -> None:
 
 
 def test_one_able_juror_among_three_is_enough() -> None:
-    held = [
-        HeardDebate(
-            (
-                *(PairBallot("able", "", o, side * 3.0, 0.0) for o in (1, -1)),
-                *(
-                    PairBallot(f"coin-{at}", "", o, coin(rng, o), 0.0)
-                    for at in (0, 1)
-                    for o in (1, -1)
-                ),
-            )
-        )
-        for rng in [Random(3)]
-        for side in rng.choices((1, -1), k=60)
-    ]
+    rng, held = Random(3), []
+    for side in rng.choices((1, -1), k=60):
+        able = [PairBallot("able", "", o, side * 3.0, 0.0) for o in (1, -1)]
+        coins = [
+            PairBallot(f"coin-{at}", "", o, coin(rng, o), 0.0) for at in (0, 1) for o in (1, -1)
+        ]
+        held.append(HeardDebate((*able, *coins)))
     stakes = bet(held)
     assert stakes["able"] > 10
     assert combine(stakes, stakes) >= PROVEN
 
 
 def test_pairs_that_are_both_faint_say_nothing_and_unheard_jurors_neither() -> None:
-    assert (
-        bet([HeardDebate((PairBallot("a", "", 1, 0.3, 0), PairBallot("a", "", -1, 0.2, 0)))]) == {}
-    )
+    faint = (PairBallot("a", "", 1, 0.3, 0), PairBallot("a", "", -1, 0.2, 0))
+    assert bet([HeardDebate(faint)]) == {}
     assert bet([HeardDebate((PairBallot("a", "", 1, 3.0, 0),))]) == {}
     assert combine({}, ("a", "b")) == 1
     assert combine({"a": 2000.0, "b": 2000.0}, ("a", "b")) >= PROVEN
@@ -542,16 +471,13 @@ def test_the_first_panels_read_in_both_orders_and_agree_or_give_no_verdict_yet()
     assert (verdict.winner, verdict.readings) == (None, {"A": 4, TIE: 2})
 
 
-def test_few_readings_that_agree_decide_nothing_yet_except_in_a_rehearsal() -> None:
+def test_agreement_of_few_or_against_the_record_decides_nothing_except_in_a_rehearsal() -> None:
     verdict, read = hold(_cold(ROSTER[:2]), _says({}))
     assert (verdict.winner, verdict.readings, len(read)) == (None, {"A": 4}, 4)
     made_up = tuple(Model(backend="rehearsal", name=f"j{at}", family=f"j{at}") for at in range(2))
     assert hold(_cold(made_up), _says({}))[0].winner == "A"
     assert hold(_cold(made_up), _says({"rehearsal/j0": 0}))[0].winner == "A"  # a tie is no dissent
     assert hold(_cold(made_up), _says({"rehearsal/j0": -2}))[0].winner is None
-
-
-def test_agreement_decides_nothing_where_the_record_speaks_against_the_jurors() -> None:
     known = {juror.ref: JurorFit(family="f", stake=-2.0) for juror in ROSTER}
     verdict, _ = hold(_cold(jurors=known), _says({}))
     assert (verdict.winner, verdict.readings) == (None, {"A": 6})

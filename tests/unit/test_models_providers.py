@@ -84,6 +84,11 @@ def failure(status: int, body: object) -> Act:
     return Act(status=status, body=orjson.dumps(body))
 
 
+def refused(status: int, **error: object) -> Act:
+    """Answer with an error status and what most send with it."""
+    return failure(status, {"error": error})
+
+
 SAID: dict[str, tuple[dict[str, Any], str, int]] = {
     # who: (what comes, what was said, how much was thought)
     "OpenAI": ({"content": SPEECH, "refusal": None}, SPEECH, 0),
@@ -270,13 +275,10 @@ async def test_an_unknown_reason_is_logged_once_and_taken_as_the_end(server: Mod
         ("OpenAI, its code", acts.status(400, kind="content_policy_violation")),
         ("Azure, its words", acts.status(400, message="triggered the content management policy")),
         ("Azure", completion({"content": ""}, "content_filter")),
-        ("OpenRouter", failure(403, {"error": {"code": 403, "message": "your input was flagged"}})),
-        (
-            "OpenRouter, later",
-            Act(body=b'{"error": {"code": 403, "message": "your input was flagged"}}'),
-        ),
-        ("Alibaba", failure(400, {"error": {"code": "data_inspection_failed", "message": "no"}})),
-        ("DeepSeek", failure(400, {"error": {"message": "Content Exists Risk"}})),
+        ("OpenRouter", refused(403, code=403, message="your input was flagged")),
+        ("… later", Act(body=b'{"error": {"code": 403, "message": "your input was flagged"}}')),
+        ("Alibaba", refused(400, code="data_inspection_failed", message="no")),
+        ("DeepSeek", refused(400, message="Content Exists Risk")),
     ],
 )
 async def test_declined_is_declined(server: ModelServer, who: str, act: Act) -> None:
@@ -304,6 +306,16 @@ LITELLM_MODEL = {
     "param": "None",
     "code": "400",
 }
+LITELLM_KEY = {
+    "message": "Authentication Error, Invalid proxy server token passed",
+    "type": "auth_error",
+    "code": "400",
+}
+GEMINI_KEY = {
+    "code": 400,
+    "message": "API key not valid. Please pass a valid API key.",
+    "status": "INVALID_ARGUMENT",
+}
 LITELLM_BUDGET = {
     "message": "Budget has been exceeded! Current cost: 5.1, Max budget: 5.0",
     "type": "budget_exceeded",
@@ -318,62 +330,21 @@ LITELLM_BUDGET = {
         ("OpenRouter", Act(body=b'{"error": {"code": 401, "message": "no"}}'), r"the key \(401\)"),
         ("OpenRouter", Act(body=b'{"error": {"code": 402, "message": "no"}}'), "no credit left"),
         ("OpenRouter", Act(body=b'{"error": {"code": 403, "message": "no"}}'), "forbids the call"),
-        (
-            "OpenRouter",
-            failure(400, {"error": {"code": 400, "message": "m is not a valid model ID"}}),
-            "does not know the model",
-        ),
+        ("OpenRouter", refused(400, message="m is not a valid model ID"), "not know the model"),
         ("LiteLLM", failure(400, {"error": LITELLM_MODEL}), "does not know the model"),
         ("LiteLLM", failure(429, {"error": LITELLM_BUDGET}), "no credit left"),
         ("LiteLLM", failure(422, {"error": {**LITELLM_BUDGET, "code": "422"}}), "no credit left"),
         (
             "LiteLLM",
-            failure(
-                429, {"error": {"message": "ExceededBudget: team crossed budget", "code": "429"}}
-            ),
+            refused(429, message="ExceededBudget: team crossed budget", code="429"),
             "no credit left",
         ),
-        (
-            "LiteLLM",
-            failure(
-                400,
-                {
-                    "error": {
-                        "message": "Authentication Error, Invalid proxy server token passed",
-                        "type": "auth_error",
-                        "code": "400",
-                    }
-                },
-            ),
-            "refused the key",
-        ),
-        (
-            "Gemini",
-            failure(
-                400,
-                [
-                    {
-                        "error": {
-                            "code": 400,
-                            "message": "API key not valid. Please pass a valid API key.",
-                            "status": "INVALID_ARGUMENT",
-                        }
-                    }
-                ],
-            ),
-            "refused the key",
-        ),
-        (
-            "Ollama",
-            failure(404, {"error": {"message": 'model "m" not found, try pulling it first'}}),
-            "does not know the model",
-        ),
+        ("LiteLLM", failure(400, {"error": LITELLM_KEY}), "refused the key"),
+        ("Gemini", failure(400, [{"error": GEMINI_KEY}]), "refused the key"),
+        ("Ollama", refused(404, message='model "m" not found, try pulling it first'), "not know"),
         (
             "llama-cpp-python",
-            failure(
-                400,
-                {"error": {"message": "The model `m` does not exist", "code": "model_not_found"}},
-            ),
+            refused(400, message="The model `m` does not exist", code="model_not_found"),
             "does not know the model",
         ),
         ("llama-cpp-python", failure(401, {"detail": "Invalid API key"}), "refused the key"),
@@ -463,7 +434,7 @@ async def test_a_finished_stream_is_kept_however_its_connection_ends(
 
 
 async def test_a_whole_answer_is_kept_without_its_last_chunk() -> None:
-    body = orjson.dumps({"choices": [{"message": {"content": SPEECH}, "finish_reason": "stop"}]})
+    body = completion({"content": SPEECH}).body or b""
     async with raw(chunked("application/json", body), stays=False) as (base_url, asked):
         assert (await ask(base_url)).text == SPEECH
         assert len(asked) == 1
@@ -537,13 +508,6 @@ async def test_behind_a_gateway_each_model_learns_for_itself(server: ModelServer
     assert asked == ["json_schema", "json_object", "json_schema"]
 
 
-async def test_a_refusal_of_a_form_nobody_asked_for_teaches_nothing(server: ModelServer) -> None:
-    server.always(failure(400, GRAMMAR))
-    with pytest.raises(ModelError, match="failed to parse grammar"):
-        await ask(server.base_url)
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize(
     ("form", "first"), [("schema", "json_schema"), ("object", "json_object"), ("prompt", None)]
 )
@@ -600,18 +564,25 @@ GROQ = "`max_tokens` must be less than or equal to `4096`, the maximum value for
 async def test_a_cap_that_is_too_large_is_lowered_to_what_is_left_for_that_call(
     server: ModelServer, message: str, param: str | None, cap: int
 ) -> None:
-    refused = failure(400, {"error": {"message": message, "param": param}})
-    server.script(refused)
+    server.script(refused(400, message=message, param=param))
     async with opened_models(server.base_url) as models:
         for _ in range(2):
-            log = RecordedAttempts()
-            await models.complete(call_of("m", None, cap=6000), log)
+            await models.complete(call_of("m", None, cap=6000), RecordedAttempts())
     assert [body["max_tokens"] for body in server.requests] == [6000, cap, 6000]
 
 
-async def test_a_cap_refused_in_unknown_words_is_no_refused_parameter(server: ModelServer) -> None:
-    server.always(failure(400, {"error": {"message": "max_tokens is too large", "code": "x"}}))
-    with pytest.raises(ModelError, match="max_tokens is too large"):
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (refused(400, message="max_tokens is too large", code="x"), "max_tokens is too large"),
+        (failure(400, GRAMMAR), "failed to parse grammar"),  # of a form that nobody asked for
+    ],
+)
+async def test_a_refusal_in_unknown_words_teaches_nothing(
+    server: ModelServer, act: Act, said: str
+) -> None:
+    server.always(act)
+    with pytest.raises(ModelError, match=said):
         await ask(server.base_url)
     assert len(server.requests) == 1
 
@@ -643,12 +614,9 @@ PYTHON_FULL = {
         ("llama.cpp", failure(400, LLAMA_FULL)),
         ("llama.cpp, before", failure(500, LLAMA_FULL)),
         ("llama-cpp-python", failure(400, PYTHON_FULL)),
-        (
-            "Anthropic",
-            failure(400, {"error": {"message": "prompt is too long: 9 tokens > 8 maximum"}}),
-        ),
-        ("OpenAI", failure(400, {"error": {"message": "no", "code": "context_length_exceeded"}})),
-        ("no room at all", failure(400, {"error": {"message": VLLM.replace("2778", "8100")}})),
+        ("Anthropic", refused(400, message="prompt is too long: 9 tokens > 8 maximum")),
+        ("OpenAI", refused(400, message="no", code="context_length_exceeded")),
+        ("no room at all", refused(400, message=VLLM.replace("2778", "8100"))),
     ],
 )
 async def test_a_full_context_is_its_own_fault(server: ModelServer, who: str, act: Act) -> None:
@@ -663,7 +631,7 @@ async def test_a_full_context_is_its_own_fault(server: ModelServer, who: str, ac
 async def test_an_answer_that_a_lowered_cap_left_no_room_for_is_a_full_context(
     server: ModelServer,
 ) -> None:
-    server.script(failure(400, {"error": {"message": VLLM}}), acts.empty("length"))
+    server.script(refused(400, message=VLLM), acts.empty("length"))
     log = RecordedAttempts()
     async with opened_models(server.base_url) as models:
         with pytest.raises(ModelError, match="--replace-model"):
@@ -767,7 +735,7 @@ async def test_litellm_s_prices_come_from_its_own_page(server: ModelServer) -> N
 async def test_a_server_error_within_a_second_costs_nothing(
     server: ModelServer, wait: float, cost: float | None
 ) -> None:
-    server.script(replace(failure(500, {"error": {"message": "no"}}), wait=wait))
+    server.script(replace(refused(500, message="no"), wait=wait))
     log = RecordedAttempts()
     await ask(server.base_url, log)
     assert log.costs[0] == cost
