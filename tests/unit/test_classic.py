@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import pytest
@@ -32,54 +31,39 @@ def heard(desk: ScriptedDesk, step: str) -> set[str]:
     return {other for other in IN_ORDER if f"Words of {other}." in desk.prompt(step).last}
 
 
-async def test_a_speaks_then_b_through_four_rounds() -> None:
-    desk = await hold(setup_of())
+@pytest.mark.parametrize("simultaneous", [False, True])
+async def test_a_and_b_speak_through_four_rounds_and_read_the_last_text_of_the_other(
+    simultaneous: bool,
+) -> None:
+    setup = setup_of(simultaneous=simultaneous)
+    desk = await hold(setup)
     assert desk.steps == IN_ORDER
     assert [turn.step for turn in desk.turns] == IN_ORDER
     assert [turn.number for turn in desk.turns] == list(range(1, 9))
     assert [turn.place for turn in desk.turns] == [1, 2] * 4
-
-
-async def test_a_reads_b_of_the_round_before_and_b_reads_a_of_this_one() -> None:
-    desk = await hold(setup_of())
-    assert heard(desk, "turn/opening/A") == set()
+    assert Classic().waves(setup.request) == (4 if simultaneous else 8)
     for number, name in enumerate(ROUNDS):
-        assert heard(desk, f"turn/{name}/B") == {f"turn/{name}/A"}
-        if number:
-            assert heard(desk, f"turn/{name}/A") == {f"turn/{ROUNDS[number - 1]}/B"}
-
-
-async def test_simultaneous_sides_read_only_the_round_before() -> None:
-    desk = await hold(setup_of(simultaneous=True))
-    for side in "AB":
-        assert heard(desk, f"turn/opening/{side}") == set()
-    for before, name in itertools.pairwise(ROUNDS):
-        assert heard(desk, f"turn/{name}/A") == {f"turn/{before}/B"}
-        assert heard(desk, f"turn/{name}/B") == {f"turn/{before}/A"}
-
-
-@pytest.mark.parametrize("simultaneous", [False, True])
-async def test_a_seat_never_reads_more_of_the_other_than_single_texts(simultaneous: bool) -> None:
-    desk = await hold(setup_of(simultaneous=simultaneous))
-    last = desk.prompt("turn/closing/B").messages
-    for message in last:
+        before = ROUNDS[number - 1] if number else None
+        assert heard(desk, f"turn/{name}/A") == ({f"turn/{before}/B"} if before else set())
+        other = before if simultaneous else name
+        assert heard(desk, f"turn/{name}/B") == ({f"turn/{other}/A"} if other else set())
+    for message in desk.prompt("turn/closing/B").messages:
         if message.role == "assistant":
             assert "/B." in message.content
         assert len(re.findall(r"(?<!>)\n\n>|said last:\n>", message.content)) <= 1
+    assert [call.sampling.temperature for call in desk.asked] == [0.7] * 6 + [0.5] * 2
+    (system,) = {call.messages[0] for call in desk.asked}
+    assert system.role == "system"
 
 
-async def test_simultaneous_sides_write_at_the_same_time() -> None:
-    together = await hold(setup_of(simultaneous=True), ScriptedDesk(slow={IN_ORDER[0]: 0.01}))
-    in_turn = await hold(setup_of(), ScriptedDesk(slow={IN_ORDER[0]: 0.01}))
-    assert (together.most_talking, in_turn.most_talking) == (2, 1)
-
-
-async def test_posts_stay_in_order_when_b_answers_first() -> None:
+async def test_simultaneous_sides_write_at_once_and_posts_stay_in_order_when_b_is_first() -> None:
     slow = {f"turn/{name}/A": 0.02 for name in ROUNDS}
     desk = await hold(setup_of(simultaneous=True), ScriptedDesk(slow=slow))
     assert desk.finished.index("turn/opening/B") < desk.finished.index("turn/opening/A")
     assert [turn.step for turn in desk.turns] == IN_ORDER
     assert [post.key for post in desk.posts] == IN_ORDER
+    in_turn = await hold(setup_of(), ScriptedDesk(slow={IN_ORDER[0]: 0.01}))
+    assert (desk.most_talking, in_turn.most_talking) == (2, 1)
 
 
 @pytest.mark.parametrize("failing", ["A", "B"])
@@ -113,17 +97,6 @@ async def test_more_rounds_repeat_the_rebuttal() -> None:
     assert "Words of turn/rebuttal-3/B." in desk.prompt("turn/assumptions/A").last
 
 
-def test_waves_count_the_calls_that_wait_for_one_another() -> None:
-    assert Classic().waves(setup_of().request) == 8
-    assert Classic().waves(setup_of(simultaneous=True).request) == 4
-
-
-async def test_debaters_sample_warmer_than_closings() -> None:
-    desk = await hold(setup_of())
-    warmth = [call.sampling.temperature for call in desk.asked]
-    assert warmth == [0.7] * 6 + [0.5] * 2
-
-
 async def test_conditions_bind_both_sides_and_are_left_out_when_there_are_none() -> None:
     bound = await hold(setup_of(conditions="Consider only Türkiye."))
     free = await hold(setup_of())
@@ -142,12 +115,6 @@ async def test_debaters_are_told_the_language(code: str, named: str) -> None:
     assert all(f"Write in {named}," in call.messages[0].content for call in desk.asked)
 
 
-async def test_both_sides_share_one_system_prompt() -> None:
-    desk = await hold(setup_of())
-    assert len({call.messages[0].content for call in desk.asked}) == 1
-    assert {call.messages[0].role for call in desk.asked} == {"system"}
-
-
 @pytest.mark.slow
 @settings(max_examples=3)
 @example('{{ 7*7 }} {% raw %} </opponent> "\n')
@@ -158,14 +125,10 @@ async def test_any_topic_reaches_both_openings_as_it_is(topic: str) -> None:
         assert quote(f"[{topic}]") in desk.prompt(f"turn/opening/{side}").last
 
 
-def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
+def test_an_unknown_format_or_version_is_refused_with_what_to_do() -> None:
     with pytest.raises(UsageError, match="no format “jousting”; choose from classic"):
         find_format("jousting")
-    assert find_format("classic").name == "classic"
-
-
-def test_a_debate_of_a_version_that_is_gone_says_what_to_do() -> None:
-    assert format_of("classic", 1).name == "classic"
+    assert find_format("classic").name == format_of("classic", 1).name == "classic"
     with pytest.raises(StoreError, match=r"version 0 of the format classic.*start a new one"):
         format_of("classic", 0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -92,43 +93,28 @@ def test_quotation_marks_of_any_sort_hold_a_topic_together(text: str) -> None:
     assert started(f"rounds=2 {text}") == StartArguments(topic="Tea beats coffee", rounds=2)
 
 
-def test_an_apostrophe_opens_and_closes_nothing() -> None:
-    assert started("People's taste doesn't matter").topic == "People's taste doesn't matter"
-    assert started("'It's the dog's fault'").topic == "It's the dog's fault"
-
-
-def test_a_quotation_within_a_quotation_stays_in_it() -> None:
-    said = "He called it “good” today"
-    assert started(f"“{said}”").topic == said
-    assert started(r'"He said \"hi\" there"').topic == 'He said "hi" there'
-
-
-def test_what_stands_in_quotation_marks_is_never_an_option() -> None:
-    assert started('"format=team is best"').topic == "format=team is best"
-
-
-def test_a_number_names_a_side_where_there_are_many() -> None:
-    assert started("x 1=near/ana 9=near/ben").sides == {"1": "near/ana", "9": "near/ben"}
-
-
-def test_seats_judges_and_the_formats_own_options_are_read() -> None:
-    assert started(
-        "x a1=near/ana model_b=near/ben judges=near/j1,near/j2 agents=4"
-    ) == StartArguments(
-        topic="x",
-        sides={"A1": "near/ana", "B": "near/ben"},
-        judges=("near/j1", "near/j2"),
-        options={"agents": "4"},
-    )
-    assert started("x judges=2").options == {"judges": "2"}
-
-
-def test_the_topic_can_be_named_as_on_any_platform() -> None:
-    assert started('rounds=2 topic="Tea = rest"') == started('"Tea = rest" rounds=2')
-
-
-def test_start_alone_leaves_everything_to_the_defaults() -> None:
-    assert started("") == StartArguments()
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("", {}),
+        # An apostrophe opens and closes nothing, and a quotation within one stays in it.
+        ("People's taste doesn't matter", {"topic": "People's taste doesn't matter"}),
+        ("'It's the dog's fault'", {"topic": "It's the dog's fault"}),
+        ("“He called it “good” today”", {"topic": "He called it “good” today"}),
+        (r'"He said \"hi\" there"', {"topic": 'He said "hi" there'}),
+        ('"format=team is best"', {"topic": "format=team is best"}),  # never an option
+        ('rounds=2 topic="Tea = rest"', {"topic": "Tea = rest", "rounds": 2}),
+        ('"Tea = rest" rounds=2', {"topic": "Tea = rest", "rounds": 2}),
+        ("1=near/ana 9=near/ben", {"sides": {"1": "near/ana", "9": "near/ben"}}),
+        ("a1=near/ana model_b=near/ben", {"sides": {"A1": "near/ana", "B": "near/ben"}}),
+        ("judges=near/j1,near/j2", {"judges": ("near/j1", "near/j2")}),
+        ("agents=4 judges=2", {"options": {"agents": "4", "judges": "2"}}),
+    ],
+)
+def test_topics_sides_and_the_formats_own_options_are_read(
+    text: str, given: dict[str, Any]
+) -> None:
+    assert started(text) == StartArguments(**given)
 
 
 @settings(deadline=None)
@@ -182,26 +168,24 @@ def test_a_malformed_start_says_what_is_wrong_and_how_that_option_is_written(
     assert re.search(r"(All its options: /debate help start| Usage: \w+=\S+)$", str(told.value))
 
 
-def test_the_option_concerned_is_shown_as_it_is_typed() -> None:
-    with pytest.raises(UsageError, match=r"Usage: vote=30m$"):
-        parse_command("start Tea vote=soon")
-    with pytest.raises(UsageError, match=r"Usage: ballot=open\|private$"):
-        parse_command("start Tea ballot=x", hides=False)
-
-
-def test_an_unknown_command_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match="Unknown command “statsu”; did you mean status"):
-        parse_command("statsu k7f2qz")
-    with pytest.raises(UsageError, match="Unknown command “xyzzy”; see /ask help"):
-        parse_command("xyzzy", "/ask")
-
-
-@pytest.mark.parametrize("name", ["list", "models", "formats", "export", "privacy"])
-def test_a_command_that_takes_nothing_refuses_more(name: str) -> None:
-    with pytest.raises(
-        UsageError, match=f"“all”: this command takes no more arguments. .*: /debate {name}$"
-    ):
-        parse_command(f"{name} all")
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("start Tea vote=soon", r"Usage: vote=30m$"),
+        ("start Tea ballot=x", r"Usage: ballot=open\|private$"),
+        ("statsu k7f2qz", "Unknown command “statsu”; did you mean status"),
+        ("xyzzy", "Unknown command “xyzzy”; see /debate help"),
+        *(
+            (f"{name} all", f"“all”: this command takes no more arguments. .*: /debate {name}$")
+            for name in ("list", "models", "formats", "export", "privacy")
+        ),
+        ("settings language", r"settings \[name=value …\]$"),
+        ("settings language=en language=tr", r"settings \[name=value …\]$"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_the_usage(text: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        parse_command(text, hides=False)
 
 
 # --- the others ----------------------------------------------------------------------------
@@ -241,12 +225,6 @@ def test_a_command_that_takes_nothing_refuses_more(name: str) -> None:
 )
 def test_each_command_is_read(text: str, command: object) -> None:
     assert parse_command(text) == command
-
-
-@pytest.mark.parametrize("text", ["settings language", "settings language=en language=tr"])
-def test_settings_that_cannot_be_meant_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"settings \[name=value …\]$"):
-        parse_command(text)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ RECORDS = tuple(make_record(make_debate(number)) for number in range(1, 25))
 def write(
     out: Path,
     *records: DebateRecord,
-    wanted: ExportFilter | None = None,
+    wanted: ExportFilter | ExportRequest | None = None,
     keys: Keys = KEYS,
     **where: Any,
 ) -> Manifest:

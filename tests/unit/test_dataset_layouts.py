@@ -92,17 +92,13 @@ def test_a_layout_is_an_export_with_the_same_splits(folders: dict[str, Path], na
 
 def test_the_same_layout_again_has_the_same_bytes(tmp_path: Path) -> None:
     for name in LAYOUTS:
-        for place in ("one", "two"):
-            write(tmp_path / place, layout=name)
-        one, two = (
-            {p.relative_to(tmp_path / place): p.read_bytes() for p in _files(tmp_path / place)}
-            for place in ("one", "two")
-        )
-        assert one == two
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+        one, two = tmp_path / "one", tmp_path / "two"
+        for place in (one, two):
+            write(place, layout=name)
+        files = [path for path in one.rglob("*") if path.is_file()]
+        for path in files:
+            assert path.read_bytes() == (two / path.relative_to(one)).read_bytes()
+        assert len(files) == sum(path.is_file() for path in two.rglob("*"))
 
 
 @pytest.mark.parametrize("name", [*LABELLING, "inspect"])
@@ -267,55 +263,42 @@ def test_no_text_gets_into_the_card_as_more_than_one_value(typed: str) -> None:
 
 
 RECIPES = Path(__file__).parents[2] / "docs" / "recipes.md"
-SHEET = ("logic", "evidence", "responsiveness", "honesty")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def record(number: int) -> DebateRecord:
+def recorded(number: int) -> DebateRecord:
     """A debate that A won with people, whose case is the longer; every third time the jury errs.
 
     Its juror is always for the side shown first, but by two points only where that is A.
     """
-    right = number % 3 != 0
-    debate = make_debate(number)
-    low, high = ({"A": dict.fromkeys(SHEET, score)} for score in (5, 7))
+    low, high = (
+        dict.fromkeys(("logic", "evidence", "responsiveness", "honesty"), n) for n in (5, 7)
+    )
     ballots = [
-        make_ballot("AB", scores={**high, "B": low["A"]}, verdict="A"),
-        make_ballot("BA", scores={**low, "B": low["A"]}, verdict="B", audit=True),
+        make_ballot("AB", scores={"A": high, "B": low}, verdict="A"),
+        make_ballot("BA", scores={"A": low, "B": low}, verdict="B", audit=True),
     ]
     made = make_record(
-        debate,
+        make_debate(number),
         turns=[make_turn(1, "Because it is so, and so, and so again."), make_turn(2, "No.")],
         ballots=ballots,
         votes=[make_vote(n, option) for n, option in enumerate(("A", "A", "A", "B"), 1)],
     )
-    p = 0.8 if right else 0.2
-    verdict = Verdict(winner="A" if right else "B", p={"A": p, "B": 1 - p}, valid=2, invalid=0)
-    return DebateRecord(
-        **{name: getattr(made, name) for name in made.__slots__} | {"verdict": verdict}
-    )
+    winner, p = ("A", 0.8) if number % 3 else ("B", 0.2)
+    verdict = Verdict(winner=winner, p={"A": p, "B": 1 - p}, valid=2, invalid=0)
+    return replace(made, verdict=verdict)
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the recipes have found in an export of sixty debates."""
-    out = tmp_path_factory.mktemp("recipes") / "export"
+def test_the_recipes_find_what_is_in_an_export_of_sixty_debates(tmp_path: Path) -> None:
     keys = Keys(splits=b"splits", master=b"master")
-    archive = MemoryArchive(*(record(number) for number in range(60)))
-    write_export(archive, ExportRequest(), out, keys, version="1")
-    names: dict[str, Any] = {"FOLDER": str(out)}
+    archive = MemoryArchive(*map(recorded, range(60)))
+    write_export(archive, ExportRequest(), tmp_path / "export", keys, version="1")
+    found: dict[str, Any] = {"FOLDER": str(tmp_path / "export")}
     blocks = BLOCK.findall(RECIPES.read_text(encoding="utf-8"))
     assert len(blocks) == 5
     for block in blocks:
-        exec(block, names)  # noqa: S102
-    return names
-
-
-def test_a_reward_model_learns_which_case_won(found: dict[str, Any]) -> None:
+        exec(block, found)  # noqa: S102
     assert found["reward_accuracy"] == 1.0  # the longer case always won
-
-
-def test_a_judge_is_calibrated(found: dict[str, Any]) -> None:
     expected = (40 * 0.2**2 + 20 * 0.8**2) / 60
     assert found["score"] == pytest.approx(expected)
     low, high = found["score_interval"]
@@ -323,17 +306,10 @@ def test_a_judge_is_calibrated(found: dict[str, Any]) -> None:
     assert found["temperature"] == pytest.approx(2.0, abs=0.6)  # right two times of three
     assert found["reliability"][0.8][1] == 1.0
     assert found["reliability"][0.2] == (pytest.approx(0.2), 1.0)
-
-
-def test_position_bias_is_measured(found: dict[str, Any]) -> None:
-    ((bias),) = found["bias"].values()
-    assert bias["audited"] == 60
-    assert (bias["consistent"], bias["first_share"]) == (0.0, 1.0)
+    (bias,) = found["bias"].values()
+    assert (bias["audited"], bias["consistent"], bias["first_share"]) == (60, 0.0, 1.0)
     assert bias["lean"] == pytest.approx(1.0)  # (2 - 0) / 2
-
-
-def test_a_juror_and_the_panel_are_compared_on_the_same_debates(found: dict[str, Any]) -> None:
-    ((one),) = found["agreement"].values()
+    (one,) = found["agreement"].values()  # a juror and the panel, on the same debates
     assert (one["debates"], one["juror"]) == (60, 1.0)
     assert one["panel"] == pytest.approx(2 / 3)
     low, high = one["difference"]

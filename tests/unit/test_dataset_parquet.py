@@ -17,9 +17,8 @@ from engine.dataset.folder import FileFormat, Manifest
 from engine.dataset.parquet import read_rows
 from engine.dataset.tables import TABLES
 from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, write_export
-from engine.store import DebateRecord
 from engine.values.debate import Quotation, Source, Status
-from engine.values.errors import StoppedError
+from engine.values.errors import StoppedError, StoreError
 from engine.values.judging import Question
 from tests.doubles.archive import MemoryArchive
 from tests.doubles.command import printed_by
@@ -57,10 +56,10 @@ RECORDS = (
 )
 
 
-def write(out: Path, file_format: FileFormat, *records: DebateRecord) -> Manifest:
+def write(out: Path, file_format: FileFormat = FileFormat.PARQUET, **given: Any) -> Manifest:
+    archive = given.pop("archive", MemoryArchive(*RECORDS))
     wanted = ExportRequest(file_format=file_format)
-    archive = MemoryArchive(*(records or RECORDS))
-    return write_export(archive, wanted, out, KEYS, version="1.2.3")
+    return write_export(archive, wanted, out, KEYS, version="1.2.3", **given)
 
 
 def read(out: Path, name: str, split: str) -> list[dict[str, Any]]:
@@ -76,10 +75,9 @@ def read(out: Path, name: str, split: str) -> list[dict[str, Any]]:
 
 def test_every_table_holds_the_same_as_the_lines_of_json(tmp_path: Path) -> None:
     write(tmp_path / "lines", FileFormat.JSONL)
-    manifest = write(tmp_path / "parquet", FileFormat.PARQUET)
-    assert {table.name for table in TABLES} == {
-        name for name, rows in manifest.rows.items() if rows
-    }
+    manifest = write(tmp_path / "parquet")
+    filled = {name for name, rows in manifest.rows.items() if rows}
+    assert {table.name for table in TABLES} == filled
     for name, by_split in manifest.rows.items():
         for split, number in by_split.items():
             text = (tmp_path / "lines" / "data" / name / f"{split}.jsonl").read_bytes()
@@ -87,10 +85,17 @@ def test_every_table_holds_the_same_as_the_lines_of_json(tmp_path: Path) -> None
             rows = read(tmp_path / "parquet", name, split)
             assert len(rows) == number
             assert rows == lines
+    card = (tmp_path / "parquet" / "README.md").read_text()
+    files = [file.path for file in manifest.files if file.path.startswith("data/")]
+    for path in files:
+        assert path.endswith(".parquet")
+        assert f"    path: {path}\n" in card
+        group = pq.ParquetFile(tmp_path / "parquet" / path).metadata.row_group(0)
+        assert group.column(0).compression == "ZSTD"
 
 
 def test_a_column_that_is_null_throughout_has_its_type(tmp_path: Path) -> None:
-    write(tmp_path / "out", FileFormat.PARQUET, RECORDS[2])
+    write(tmp_path / "out", archive=MemoryArchive(RECORDS[2]))
     (path,) = tmp_path.glob("out/data/debates/*.parquet")
     schema = pq.read_schema(path)
     assert schema.field("human_winner").type == pa.string()
@@ -110,7 +115,7 @@ def test_what_votes_repeat_is_in_the_file_once_and_comes_back_as_plain_text(
     said = "".join(f"{n:x}" for n in range(5_000))
     votes = [make_vote(n, option) for n, option in enumerate("AB" * 30)]
     record = make_record(turns=[make_turn(1, said), make_turn(2)], votes=votes)
-    write(tmp_path / "out", FileFormat.PARQUET, record)
+    write(tmp_path / "out", archive=MemoryArchive(record))
     (path,) = tmp_path.glob("out/data/arena_human/*.parquet")
     file = pq.ParquetFile(path)
     assert (file.metadata.num_rows, file.metadata.num_row_groups) == (len(votes), 1)
@@ -122,12 +127,6 @@ def test_what_votes_repeat_is_in_the_file_once_and_comes_back_as_plain_text(
     }
 
 
-def test_it_is_compressed_with_zstd(tmp_path: Path) -> None:
-    write(tmp_path / "out", FileFormat.PARQUET)
-    for path in tmp_path.glob("out/data/*/*.parquet"):
-        assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == "ZSTD"
-
-
 @pytest.mark.slow
 def test_repeated_it_is_the_same_to_the_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -136,7 +135,7 @@ def test_repeated_it_is_the_same_to_the_byte(
     monkeypatch.setattr(parquet, "PIECE", 2_500)
     monkeypatch.setattr(parquet, "GROUP", 10_000)
     for name in ("one", "two"):
-        write(tmp_path / name, FileFormat.PARQUET)
+        write(tmp_path / name)
     (one, two) = (
         {path.relative_to(tmp_path / name): path.read_bytes() for path in files}
         for name in ("one", "two")
@@ -147,43 +146,23 @@ def test_repeated_it_is_the_same_to_the_byte(
     assert pq.ParquetFile(path).metadata.num_row_groups > 1
 
 
-def test_the_card_and_the_manifest_name_its_files(tmp_path: Path) -> None:
-    manifest = write(tmp_path / "out", FileFormat.PARQUET)
-    card = (tmp_path / "out" / "README.md").read_text()
-    files = [file.path for file in manifest.files if file.path.startswith("data/")]
-    assert files
-    assert all(path.endswith(".parquet") and f"    path: {path}\n" in card for path in files)
+def test_an_export_that_breaks_off_or_is_stopped_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="The database is gone"):
+        write(tmp_path / "out", archive=MemoryArchive(*RECORDS, fails_after=9))
 
-
-def test_an_export_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
-    archive = MemoryArchive(*RECORDS, fails_after=9)
-    with pytest.raises(Exception, match="The database is gone"):
-        write_export(
-            archive,
-            ExportRequest(file_format=FileFormat.PARQUET),
-            tmp_path / "out",
-            KEYS,
-            version="1",
-        )
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_it_can_be_stopped_while_rows_become_parquet(tmp_path: Path) -> None:
     def stop(_: ExportProgress) -> None:
         if list(tmp_path.rglob("*.parquet")):
             raise StoppedError("Stopped.")
 
-    wanted, archive = ExportRequest(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)
     with pytest.raises(StoppedError):
-        write_export(archive, wanted, tmp_path / "out", KEYS, stop, version="1")
+        write(tmp_path / "out", report=stop)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_progress_counts_finished_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "PIECE", 2_500)
     told: list[ExportProgress] = []
-    wanted, archive = ExportRequest(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)
-    write_export(archive, wanted, tmp_path / "out", KEYS, told.append, version="1")
+    write(tmp_path / "out", report=told.append)
     write(tmp_path / "lines", FileFormat.JSONL)
     size = sum(path.stat().st_size for path in (tmp_path / "lines" / "data").rglob("*.jsonl"))
     turned = [headway.done for headway in told if headway.stage is ExportStage.PARQUET]

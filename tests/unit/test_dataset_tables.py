@@ -144,7 +144,7 @@ def test_without_a_quorum_or_a_verdict_nobody_won() -> None:
     assert (row["human_winner"], row["quorum_met"], row["agree"]) == (None, False, None)
     assert (row["jury_winner"], row["n_a"]) == ("A", 1)
     assert record.verdict is not None
-    none = {"winner": None, "problem": "too few ballots", "p": {}, "z": None}
+    none: dict[str, Any] = {"winner": None, "problem": "too few ballots", "p": {}, "z": None}
     row = debate_row(replace(make_record(), verdict=record.verdict.model_copy(update=none)))
     assert (row["jury_winner"], row["jury_problem"]) == (None, "too few ballots")
     assert (row["p_a"], row["p"], row["agree"]) == (None, None, None)

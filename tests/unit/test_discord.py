@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -68,11 +68,48 @@ async def told_to_discord() -> list[dict[str, Any]]:
     return sorted(told, key=lambda one: int(one["type"]))
 
 
-@pytest.fixture
-async def payload() -> dict[str, Any]:
-    """The commands as Discord receives them."""
-    commands, _ = await told_to_discord()
-    return commands
+async def test_every_command_is_offered_in_servers_to_whoever_may_write_and_is_recognised() -> None:
+    payload, _ = await told_to_discord()
+    assert {one["name"] for one in payload["options"]} == set(COMMANDS) - set(BUTTONS_ONLY)
+    for option in payload["options"]:
+        says = option["description"].endswith("(managers)")
+        assert says == bool(COMMANDS[option["name"]].who.task), option["name"]
+    assert payload["contexts"] == [0]
+    assert payload["integration_types"] == [0]
+    assert payload["default_member_permissions"] == discord.Permissions(send_messages=True).value
+    known = payload | {"id": "1", "version": "2", "nsfw": False, "default_permission": True}
+    known["default_member_permissions"] = str(payload["default_member_permissions"])
+    assert same([payload], [known])
+    assert not same([payload], [])
+    assert not same([payload], [known | {"description": "older"}])
+    assert not same([payload], [known | {"options": payload["options"][:-1]}])
+
+
+async def test_names_and_descriptions_are_of_the_form_that_discord_takes_in_every_language() -> (
+    None
+):
+    payload, _ = await told_to_discord()
+    same_everywhere = {"status", "export", "format", "model_a", "model_b", "blind", "debate"}
+    total = 0
+    for option in walk(payload):
+        assert len(option.get("options", ())) <= Discord.OPTIONS
+        total += len(str(option.get("value", "")))
+        for field in ("name", "description"):
+            texts = localised(option, field)
+            assert max(map(len, texts.values())) <= Discord.COMMAND_DESCRIPTION
+            total += max(map(len, texts.values()))
+            if option.get(field) and option[field] not in same_everywhere:
+                assert {locale.value for locale in TABLES} <= set(texts), option
+        for locale, name in localised(option, "name").items() if "value" not in option else ():
+            assert NAME.match(name), (locale, name)
+            assert name == name.lower(), (locale, name)
+        for locale in ("en", "tr", "de", "es-ES", "zh-CN"):
+            names = [
+                localised(inner, "name").get(locale, inner["name"])
+                for inner in option.get("options", ())
+            ]
+            assert len(set(names)) == len(names), (locale, names)
+    assert total <= 8000
 
 
 def walk(option: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -83,11 +120,6 @@ def walk(option: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def localised(option: dict[str, Any], field: str) -> dict[str, str]:
     return {"en": option.get(field, ""), **(option.get(f"{field}_localizations") or {})}
-
-
-async def test_every_command_that_the_engine_knows_is_offered(payload: dict[str, Any]) -> None:
-    offered = {option["name"] for option in payload["options"]}
-    assert offered == set(COMMANDS) - set(BUTTONS_ONLY)
 
 
 async def test_each_command_gives_what_its_entry_takes() -> None:
@@ -127,82 +159,23 @@ def test_an_answer_writes_commands_as_discord_takes_them(written: str, shown: st
     assert typed(written) == shown
 
 
-async def test_options_that_answers_name_in_order_are_those_that_discord_shows() -> None:
+async def test_help_shows_what_can_be_typed_and_offers_no_command_that_discord_lacks() -> None:
     nobody: Any = SimpleNamespace(trial=None)
-    group = DebateCommands(nobody)
+    group: Any = DebateCommands(nobody)
     for name, options in IN_ORDER.items():
         command = group.get_command(name)
-        assert isinstance(command, app_commands.Command)
         assert tuple(one.display_name for one in command.parameters)[: len(options)] == options
-
-
-async def test_help_on_a_command_shows_what_can_be_typed() -> None:
-    nobody: Any = SimpleNamespace(trial=None)
-    group = DebateCommands(nobody)
     line = HelpLine(written="forget [confirm=yes]", about="erases your identity")
     answer = HelpAnswer(command="forget", commands=(line,))
     shown = with_options(answer, group.get_command("help"))
     assert shown.commands[0].written == "forget [confirm:True|False]"
-
-
-async def test_help_offers_no_command_that_discord_lacks() -> None:
-    nobody: Any = SimpleNamespace(trial=None)
-    group: Any = DebateCommands(nobody)
-    offered = await group._commands(nobody, "rem")
-    assert offered == []
+    assert await group._commands(nobody, "rem") == []
     with pytest.raises(UsageError) as told:
         group._help_on("xyzzy")
     assert "rematch" not in str(told.value)
-
-
-async def test_a_mistake_in_more_is_answered_without_a_usage_that_no_one_can_type() -> None:
     with pytest.raises(UsageError) as told:
         start_command({"topic": "Tea", "more": "blind=maybe"})
     assert str(told.value) == "blind is “maybe”; write on or off."
-
-
-async def test_a_description_says_when_only_managers_may(payload: dict[str, Any]) -> None:
-    for option in payload["options"]:
-        says = option["description"].endswith("(managers)")
-        assert says == bool(COMMANDS[option["name"]].who.task), option["name"]
-
-
-async def test_names_are_of_the_form_that_discord_takes(payload: dict[str, Any]) -> None:
-    named = [option for option in walk(payload) if "value" not in option]
-    for option in named:
-        for locale, name in localised(option, "name").items():
-            assert NAME.match(name), (locale, name)
-            assert name == name.lower(), (locale, name)
-
-
-async def test_names_are_unique_in_every_language(payload: dict[str, Any]) -> None:
-    for option in walk(payload):
-        for locale in ("en", "tr", "de", "es-ES", "zh-CN"):
-            names = [
-                localised(inner, "name").get(locale, inner["name"])
-                for inner in option.get("options", ())
-            ]
-            assert len(set(names)) == len(names), (locale, names)
-
-
-async def test_descriptions_and_the_whole_fit(payload: dict[str, Any]) -> None:
-    total = 0
-    for option in walk(payload):
-        for field in ("name", "description"):
-            lengths = [len(text) for text in localised(option, field).values()]
-            assert max(lengths) <= Discord.COMMAND_DESCRIPTION
-            total += max(lengths)
-        total += len(str(option.get("value", "")))
-    assert total <= 8000
-    assert all(len(option.get("options", ())) <= Discord.OPTIONS for option in walk(payload))
-
-
-async def test_every_text_is_in_every_language(payload: dict[str, Any]) -> None:
-    same_everywhere = {"status", "export", "format", "model_a", "model_b", "blind", "debate"}
-    for option in walk(payload):
-        for field in ("name", "description"):
-            if option.get(field) and option[field] not in same_everywhere:
-                assert {locale.value for locale in TABLES} <= set(localised(option, field)), option
 
 
 def test_the_tables_translate_nothing_that_is_not_there() -> None:
@@ -212,26 +185,11 @@ def test_the_tables_translate_nothing_that_is_not_there() -> None:
     assert len(union - shared) <= 10  # words that a language shares with English
 
 
-async def test_it_is_for_servers_only_and_for_whoever_may_write(payload: dict[str, Any]) -> None:
-    assert payload["contexts"] == [0]
-    assert payload["integration_types"] == [0]
-    assert payload["default_member_permissions"] == discord.Permissions(send_messages=True).value
-
-
 def test_no_intent_is_privileged() -> None:
     privileged = discord.Intents(members=True, presences=True, message_content=True)
     assert not intents().value & privileged.value
     assert intents().guilds
     assert intents().guild_reactions
-
-
-async def test_what_discord_has_already_is_recognised(payload: dict[str, Any]) -> None:
-    known = payload | {"id": "1", "version": "2", "nsfw": False, "default_permission": True}
-    known["default_member_permissions"] = str(payload["default_member_permissions"])
-    assert same([payload], [known])
-    assert not same([payload], [])
-    assert not same([payload], [known | {"description": "older"}])
-    assert not same([payload], [known | {"options": payload["options"][:-1]}])
 
 
 def test_a_button_says_all_that_it_does() -> None:
@@ -267,12 +225,7 @@ def refusal(code: Code, text: str = "No.", *, status: int = 0) -> discord.HTTPEx
         (refusal(Code.UNKNOWN_CHANNEL), DiscordAct.POST, VenueGoneError, "was deleted"),
         (refusal(Code.UNKNOWN_MESSAGE), DiscordAct.READ, MessageGoneError, "A message in <#7>"),
         (refusal(Code.MISSING_ACCESS), DiscordAct.READ, VenueGoneError, "View Channel"),
-        (
-            refusal(Code.MISSING_PERMISSIONS),
-            DiscordAct.POST,
-            VenueGoneError,
-            "Send Messages in Threads",
-        ),
+        (refusal(Code.MISSING_PERMISSIONS), DiscordAct.POST, VenueGoneError, "Messages in Threads"),
         (refusal(Code.MISSING_PERMISSIONS), DiscordAct.REACT, VenueError, "Add Reactions"),
         (refusal(Code.MISSING_PERMISSIONS), DiscordAct.REMOVE, VenueError, "Manage Messages"),
         (refusal(Code.MISSING_PERMISSIONS), DiscordAct.READ, VenueError, "Read Message History"),
@@ -370,33 +323,26 @@ def test_a_channel_may_take_permissions_away_and_give_them_back() -> None:
     assert missing(in_channel(everything, overwrites, guild="1", roles=[], me="9")) == []
 
 
-async def test_no_more_than_five_messages_in_five_gaps() -> None:
+async def test_no_more_than_five_messages_in_five_gaps_and_channels_do_not_wait() -> None:
     pace, sent = ChannelPace(0.02), []
     with skipped_time():
         for _ in range(12):
             async with pace.turn("lobby"):
                 sent.append(time.monotonic())
     assert all(later - earlier > 5 * 0.02 for earlier, later in zip(sent, sent[5:], strict=False))
-
-
-async def test_channels_do_not_wait_for_one_another() -> None:
-    pace = ChannelPace(30.0)
-    async with asyncio.timeout(HANG_SECONDS):
-        for place in ("one", "two", "three"):
-            async with pace.turn(place):
-                pass
-
-
-async def test_a_long_queue_is_served_in_order_and_refuses_nobody() -> None:
-    pace, sent = ChannelPace(0.005), list[int]()
+    pace, served = ChannelPace(0.005), list[int]()
 
     async def send(number: int) -> None:
         async with pace.turn("lobby"):
-            sent.append(number)
+            served.append(number)
 
+    slow = ChannelPace(30.0)
     async with asyncio.timeout(HANG_SECONDS):
         await asyncio.gather(*map(send, range(50)))
-    assert sent == list(range(50))
+        for place in ("one", "two", "three"):
+            async with slow.turn(place):
+                pass
+    assert served == list(range(50))
 
 
 async def test_a_slow_answer_costs_no_turn_and_none_leaves_before_it() -> None:
@@ -454,24 +400,22 @@ def in_one_second(moments: list[float]) -> int:
     return max(sum(a <= b < a + 1 for b in moments) for a in moments)
 
 
-async def test_a_crowd_never_leaves_faster_than_discord_takes_it() -> None:
+async def ask(way_out: WayOut) -> float:
+    await way_out.admit()
+    return await leave(way_out)
+
+
+@pytest.mark.parametrize("go", [ask, leave])  # also what was held up after its turn
+async def test_a_crowd_never_leaves_faster_than_discord_takes_it(
+    go: Callable[[WayOut], Awaitable[float]],
+) -> None:
     way_out = WayOut()
-
-    async def ask() -> float:
-        await way_out.admit()
-        return await leave(way_out)
-
+    for part in (0.1, 1.0):  # it is alone again, and sends as much as before
+        way_out.narrow(part)
     with skipped_time():
-        moments = await asyncio.gather(*(ask() for _ in range(2 * MOST)))
+        moments = await asyncio.gather(*(go(way_out) for _ in range(2 * MOST)))
     assert in_one_second(moments) <= MOST < ASKING.requests
     assert max(moments) - min(moments) < 3
-
-
-async def test_what_was_held_up_after_its_turn_leaves_in_no_bunch() -> None:
-    way_out = WayOut()
-    with skipped_time():
-        moments = await asyncio.gather(*(leave(way_out) for _ in range(2 * MOST)))
-    assert in_one_second(moments) <= MOST
 
 
 @pytest.mark.parametrize("parts", [(0.5, 0.5), (0.75, 0.25), (21 / 43, 21 / 43, 1 / 43)])
@@ -480,24 +424,10 @@ async def test_several_processes_send_no_more_than_one_may(parts: tuple[float, .
     for way_out, part in zip(ways, parts, strict=True):
         way_out.narrow(part)
 
-    async def ask(way_out: WayOut) -> float:
-        await way_out.admit()
-        return await leave(way_out)
-
     with skipped_time():
         crowds = [ask(way_out) for way_out in ways for _ in range(2 * MOST)]
         moments = await asyncio.gather(*crowds)
     assert in_one_second(moments) <= ASKING.requests
-
-
-async def test_a_process_that_is_alone_again_sends_as_much_as_before() -> None:
-    way_out = WayOut()
-    way_out.narrow(0.1)
-    way_out.narrow(1.0)
-    with skipped_time():
-        moments = await asyncio.gather(*(leave(way_out) for _ in range(2 * MOST)))
-    assert max(moments) - min(moments) < 3
-    assert in_one_second(moments) <= MOST
 
 
 async def test_answers_to_interactions_wait_for_nobody() -> None:

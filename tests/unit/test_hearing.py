@@ -51,44 +51,28 @@ async def until_hidden(poll: Poll) -> None:
 # --- secret ballots ----------------------------------------------------------------------
 
 
-async def test_a_secret_vote_is_stored_and_then_taken_off_the_message(secret: Poll) -> None:
+async def test_a_secret_vote_is_taken_off_the_message_changed_by_reacting_and_withdrawn_by_button(
+    secret: Poll,
+) -> None:
     async with secret.watching():
         await secret.react("ann", "A")
         await secret.react("bob", "B")
         await until_hidden(secret)
-    votes = await secret.close()
-    assert options_of(votes) == {"ann": "A", "bob": "B"}
-    assert {(v.tally_visible, v.votes_seen_before) for v in votes.values()} == {(False, 0)}
-    # What the first reading of the reactions still finds is taken away once more.
-    removed = [call.said for call in secret.venue.seen if call.method == "remove_reaction"]
-    assert list(dict.fromkeys(removed)) == ["ann A", "bob B"]
-
-
-async def test_a_secret_choice_is_changed_by_reacting_again(secret: Poll) -> None:
-    async with secret.watching():
-        for option in ("A", "tie", "A", "B"):
+        # What the first reading of the reactions still finds is taken away once more.
+        removed = [call.said for call in secret.venue.seen if call.method == "remove_reaction"]
+        assert list(dict.fromkeys(removed)) == ["ann A", "bob B"]
+        secret.venue.misbehave("remove_reaction", Fault(AWAY), Fault(AWAY))
+        for option in ("tie", "A", "B"):
             await secret.react("ann", option)
             await until_hidden(secret)
-    vote = (await secret.close())["ann"]
-    assert (vote.option, vote.changes, vote.gold) == ("B", 3, True)
-
-
-async def test_a_secret_vote_is_withdrawn_by_a_button(secret: Poll) -> None:
-    async with secret.watching():
-        await secret.react("ann", "A")
-        await secret.react("bob", "A")
+        await secret.react("cem", "A")
         await until_hidden(secret)
-        heard = await secret.press("ann", None)
+        heard = await secret.press("cem", None)
     assert (heard.outcome, heard.option) == ("stored", None)
-    assert options_of(await secret.close()) == {"bob": "A"}
-
-
-async def test_a_removal_that_fails_for_a_while_is_tried_again(secret: Poll) -> None:
-    secret.venue.misbehave("remove_reaction", Fault(AWAY), Fault(AWAY))
-    async with secret.watching():
-        await secret.react("ann", "A")
-        await until_hidden(secret)
-    assert options_of(await secret.close()) == {"ann": "A"}
+    votes = await secret.close()
+    assert options_of(votes) == {"ann": "B", "bob": "B"}
+    assert {(v.tally_visible, v.votes_seen_before) for v in votes.values()} == {(False, 0)}
+    assert (votes["ann"].changes, votes["ann"].gold) == (3, True)
 
 
 async def test_where_removing_is_not_allowed_the_vote_counts_all_the_same(secret: Poll) -> None:
@@ -136,15 +120,16 @@ async def test_a_private_vote_says_what_stands_and_a_second_press_withdraws(
     heard = [await private.press("ann", option) for option in presses]
     assert [said.option for said in heard] == ["A", "B", None, "tie", None, None]
     assert {said.outcome for said in heard} == {"stored"}
-    await private.press("ann", "weak")
-    assert options_of(await private.close()) == {"ann": "weak"}
-
-
-async def test_a_press_that_is_told_twice_counts_once(private: Poll) -> None:
-    told = [await private.press("ann", "A", "e1") for _ in range(3)]
+    told = [await private.press("bob", "A", "e1") for _ in range(3)]
     assert [said.outcome for said in told] == ["stored", "duplicate", "duplicate"]
     assert {said.option for said in told} == {"A"}
-    assert options_of(await private.close()) == {"ann": "A"}
+    for user in ("ann", "bob", "cem"):
+        await private.react(user, "B")  # which means nothing
+    await private.press("ann", "weak")
+    assert options_of(await private.close()) == {"ann": "weak", "bob": "A"}
+    assert not [call for call in private.venue.seen if call.method == "reactions"]
+    said = await private.press("ann", "B")
+    assert (said.outcome, said.option) == ("closed", "weak")
 
 
 async def test_people_who_press_at_once_are_all_heard(private: Poll) -> None:
@@ -155,30 +140,9 @@ async def test_people_who_press_at_once_are_all_heard(private: Poll) -> None:
     assert {event.how for event in events} == {How.BUTTON}
 
 
-async def test_in_a_private_vote_reactions_mean_nothing(private: Poll) -> None:
-    await private.press("ann", "A")
-    await private.react("ann", "B")
-    await private.react("bob", "B")
-    assert options_of(await private.close()) == {"ann": "A"}
-    assert not [call for call in private.venue.seen if call.method == "reactions"]
-
-
-async def test_a_press_after_the_close_says_what_had_been_chosen(private: Poll) -> None:
-    await private.press("ann", "A")
-    await private.close()
-    said = await private.press("ann", "B")
-    assert (said.outcome, said.option) == ("closed", "A")
-
-
-async def test_an_open_vote_has_no_buttons(poll: Poll) -> None:
-    assert (await poll.press("ann", "A")).outcome == "unknown"
-    assert await poll.close() == {}
-
-
-# --- what belongs to no question ---------------------------------------------------------
-
-
-async def test_a_reaction_elsewhere_or_off_the_ballot_is_unknown(poll: Poll) -> None:
+async def test_a_button_of_an_open_vote_and_a_reaction_elsewhere_or_off_the_ballot_are_unknown(
+    poll: Poll,
+) -> None:
     for place, message, option in (
         (THREAD, "m404", "A"),
         ("elsewhere", poll.message, "A"),
@@ -187,7 +151,12 @@ async def test_a_reaction_elsewhere_or_off_the_ballot_is_unknown(poll: Poll) -> 
     ):
         seen = ReactionSeen(place, message, "ann", option, True)
         assert (await poll.hear(seen)).outcome == "unknown"
+    assert (await poll.press("ann", "A")).outcome == "unknown"
     assert await poll.store.votes.events(poll.debate_id) == ()
+    assert await poll.close() == {}
+
+
+# --- what belongs to no question ---------------------------------------------------------
 
 
 async def test_a_telling_with_an_id_counts_once(poll: Poll) -> None:
@@ -220,27 +189,20 @@ async def test_after_a_clear_and_new_seeds_only_new_choices_can_be_missed(poll: 
     assert options_of(await poll.close()) == {"ann": "A"}
 
 
-async def test_a_deleted_message_freezes_the_votes(poll: Poll) -> None:
+@pytest.mark.parametrize("absent", [False, True])
+async def test_a_deleted_message_freezes_the_votes_and_is_found_out_once(
+    poll: Poll, absent: bool
+) -> None:
     await poll.react("ann", "A")
+    poll.venue.listening = not absent
     await poll.venue.delete_message(poll.message)
+    for _ in range(2 * absent):
+        await poll.start_again()
     late = ReactionSeen(THREAD, poll.message, "bob", "B", True)
     assert (await poll.hear(late)).outcome == "closed"
     assert options_of(await poll.close()) == {"ann": "A"}
     notes = await poll.store.votes.interventions(poll.debate_id)
     assert [note.act for note in notes] == ["deleted"]
-
-
-async def test_a_message_deleted_in_an_absence_is_found_out_once(poll: Poll) -> None:
-    await poll.react("ann", "A")
-    poll.venue.listening = False
-    await poll.venue.delete_message(poll.message)
-    for _ in range(2):
-        await poll.start_again()
-    late = ReactionSeen(THREAD, poll.message, "bob", "B", True)
-    assert (await poll.hear(late)).outcome == "closed"
-    notes = await poll.store.votes.interventions(poll.debate_id)
-    assert [note.act for note in notes] == ["deleted"]
-    await poll.window.close(poll.debate_id)
     assert (await poll.debate()).status is Status.CLOSED
 
 

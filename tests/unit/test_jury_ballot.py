@@ -100,33 +100,32 @@ def test_a_tie_in_any_case_or_language_is_a_tie(word: str) -> None:
 
 
 def test_the_language_of_the_debate_has_its_word() -> None:
-    assert [tie_word(code) for code in ("de", "pt-BR", "zh-Hant", "xx")] == [
-        "Unentschieden",
-        "empate",
-        "平局",
-        "tie",
-    ]
+    words = {code: tie_word(code) for code in ("de", "pt-BR", "zh-Hant", "xx")}
+    assert words == {"de": "Unentschieden", "pt-BR": "empate", "zh-Hant": "平局", "xx": "tie"}
 
 
-@pytest.mark.parametrize("points", [0, 11, -3, 7.0, 7.5, "7", True, None, [7], 10**400])
-def test_scores_that_are_not_integers_from_1_to_10_are_invalid(points: object) -> None:
-    outcome = _read(_answer(scores={"Heron": _sheet(points), "Plover": _sheet(6)}))
-    assert (outcome.valid, outcome.retry) == (False, True)
-    assert "Heron" in outcome.problem or "repair" in outcome.problem
-
-
-@pytest.mark.parametrize(
-    "verdict",
-    ["A", "Side A", "gpt-4o", "Heronry", "Heron wins", "her", "", "nobody", "pro", 1, None, True],
+NO_POINTS: tuple[Any, ...] = (0, 11, -3, 7.0, 7.5, "7", True, None, [7], 10**400)
+NOBODY = (
+    "A",
+    "Side A",
+    "gpt-4o",
+    "Heronry",
+    "Heron wins",
+    "her",
+    "",
+    "nobody",
+    "pro",
+    1,
+    None,
+    True,
 )
-def test_a_verdict_that_names_nobody_on_the_ballot_is_invalid(verdict: object) -> None:
-    outcome = _read(_answer(verdict=verdict))
-    assert (outcome.valid, outcome.retry, outcome.verdict) == (False, True, None)
 
 
 @pytest.mark.parametrize(
     "changes",
     [
+        *({"scores": {"Heron": _sheet(points), "Plover": _sheet(6)}} for points in NO_POINTS),
+        *({"verdict": verdict} for verdict in NOBODY),
         {"scores": {"A": _sheet(7), "B": _sheet(6)}},
         {"scores": {"Heron": _sheet(7)}},
         {"scores": {"Heron": _sheet(7), "Plover": _sheet(6), "GPT-4": _sheet(5)}},
@@ -140,9 +139,11 @@ def test_a_verdict_that_names_nobody_on_the_ballot_is_invalid(verdict: object) -
         {"reasons": ["a"]},
     ],
 )
-def test_other_shapes_are_invalid(changes: dict[str, Any]) -> None:
+def test_other_scores_verdicts_and_shapes_are_invalid(changes: dict[str, Any]) -> None:
     outcome = _read(_answer(**changes))
     assert (outcome.valid, outcome.retry) == (False, True)
+    assert (outcome.scores, outcome.verdict) == (None, None)
+    assert outcome.problem
 
 
 @pytest.mark.parametrize("missing", ["reasons", "scores", "verdict", "confidence"])
@@ -153,30 +154,23 @@ def test_every_part_is_needed(missing: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ahead", "behind", "contradictory"),
-    [(_sheet(7), _sheet(6), True), (_sheet(6), _sheet(6), False)],
+    ("plover", "verdict", "contradictory"),
+    [
+        ({}, "Heron", False),
+        ({"responsiveness": 8}, "Heron", False),  # half a point ahead: 0.25 × 2 points
+        ({"logic": 8}, "Heron", True),  # 0.30 × 2 points
+        (_sheet(7), "Heron", True),
+        (_sheet(7), "tie", False),
+    ],
 )
 def test_a_verdict_against_its_own_scores_is_asked_again_then_kept(
-    ahead: dict[str, int], behind: dict[str, int], contradictory: bool
+    plover: dict[str, int], verdict: str, contradictory: bool
 ) -> None:
-    outcome = _read(_answer(scores={"Heron": behind, "Plover": ahead}))
+    scores = {"Heron": _sheet(6), "Plover": _sheet(6) | plover}
+    outcome = _read(_answer(scores=scores, verdict=verdict))
     assert outcome.valid
-    assert outcome.verdict == "A"
+    assert outcome.verdict == {"Heron": "A", "tie": "tie"}[verdict]
     assert (outcome.contradictory, outcome.retry) == (contradictory, contradictory)
-
-
-def test_half_a_point_behind_is_no_contradiction_yet() -> None:
-    behind = _sheet(6)
-    half = behind | {"responsiveness": 8}  # 0.25 × 2 points
-    more = behind | {"logic": 8}  # 0.30 × 2 points
-    for ahead, contradictory in ((half, False), (more, True)):
-        outcome = _read(_answer(scores={"Heron": behind, "Plover": ahead}))
-        assert outcome.contradictory is contradictory
-
-
-def test_a_tie_never_contradicts() -> None:
-    scores = {"Heron": _sheet(9), "Plover": _sheet(2)}
-    assert not _read(_answer(verdict="tie", scores=scores)).contradictory
 
 
 def test_names_are_matched_whole_whatever_their_case() -> None:
@@ -219,7 +213,11 @@ def test_the_schema_asks_for_reasons_first_and_names_only() -> None:
     assert shape["additionalProperties"] is False
 
 
-def test_rubrics_weigh_to_one_and_score_from_1_to_10() -> None:
+def test_ready_rubrics_are_found_by_name_weigh_to_one_and_score_from_1_to_10() -> None:
+    assert list(RUBRICS) == ["debate", "answers", "classic-six", "evidence_first"]
+    assert find_rubric("debate") is DEBATE
+    assert len(CLASSIC_SIX.criteria) == 6
+    assert {one.range for one in CLASSIC_SIX.criteria} == {(0, 20)}
     for rubric in RUBRICS.values():
         for points, end in ((1, 0), (10, 1)):
             sheet = {criterion.name: criterion.range[end] for criterion in rubric.criteria}
@@ -276,24 +274,6 @@ def test_an_own_rubric_has_weights_that_add_up_and_scores_on_one_scale() -> None
     assert own_criteria(rubric) == rubric.criteria
     assert own_criteria(DEBATE) == ()
     assert read_rubric("[[criteria]]\nname = 'x'", "Netz").name == "netz"
-
-
-def test_the_ready_ones_are_found_by_name() -> None:
-    assert list(RUBRICS) == ["debate", "answers", "classic-six", "evidence_first"]
-    assert find_rubric("debate") is DEBATE
-    assert [(one.name, one.range) for one in CLASSIC_SIX.criteria] == [
-        (name, (0, 20))
-        for name in (
-            "clarity",
-            "consistency",
-            "strength",
-            "counter-arguments",
-            "realism",
-            "synthesis",
-        )
-    ]
-    with pytest.raises(UsageError, match="classic-six"):
-        find_rubric("beauty")
 
 
 BROKEN = {

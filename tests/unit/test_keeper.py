@@ -30,10 +30,22 @@ async def running(store: Store, notifier: Notifier, holder: str) -> AsyncIterato
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def a_debate(store: Store) -> None:
-    """Store a queued debate."""
-    new = new_debate(id=DEBATE, user=None, setup=setup_of())
-    await create(store, new, Caps())
+async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder_but_not_what_ends_it(
+    store: Store,
+) -> None:
+    notifier = Notifier()
+    await create(store, new_debate(id=DEBATE, user=None, setup=setup_of()), Caps())
+
+    async def ask() -> None:
+        await store.debates.ask_stop(DEBATE, "enough")
+        notifier.publish("stop")
+
+    async with running(store, notifier, "one") as keeper:
+        with pytest.raises(StoppedError, match="enough"):
+            await hold_until_interrupted(keeper, ask)
+        async with keeper.hold(NAME, stoppable=False):
+            notifier.publish("stop")
+            await asyncio.sleep(0.1)
 
 
 async def hold_until_interrupted(
@@ -54,6 +66,10 @@ async def test_a_lease_that_somebody_holds_is_left_to_them(store: Store) -> None
     await store.leases.release(lease)
     async with keeper.hold(NAME) as again:
         assert again.epoch > lease.epoch
+    keeper.check()
+    keeper.draining = True  # a process that ends begins nothing new
+    with pytest.raises(PausedError, match="goes on when Rostrum runs again"):
+        keeper.check()
 
 
 async def test_within_a_process_holders_take_turns(store: Store) -> None:
@@ -131,19 +147,6 @@ async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: Store)
         assert await holder == 0, "the interruption was taken back"
 
 
-async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: Store) -> None:
-    notifier = Notifier()
-    await a_debate(store)
-
-    async def ask() -> None:
-        await store.debates.ask_stop(DEBATE, "enough")
-        notifier.publish("stop")
-
-    async with running(store, notifier, "one") as keeper:
-        with pytest.raises(StoppedError, match="enough"):
-            await hold_until_interrupted(keeper, ask)
-
-
 async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
     store: Store,
 ) -> None:
@@ -163,15 +166,6 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
     looking.cancel()
 
 
-async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: Store) -> None:
-    notifier = Notifier()
-    await a_debate(store)
-    await store.debates.ask_stop(DEBATE, "enough")
-    async with running(store, notifier, "one") as keeper, keeper.hold(NAME, stoppable=False):
-        notifier.publish("stop")
-        await asyncio.sleep(0.1)
-
-
 async def test_an_ordinary_cancellation_stays_one(store: Store) -> None:
     keeper, held = LeaseManager(store, Notifier(), "one"), asyncio.Event()
 
@@ -185,14 +179,6 @@ async def test_an_ordinary_cancellation_stays_one(store: Store) -> None:
     await cancelled(task)
     async with keeper.hold(NAME):
         pass
-
-
-async def test_a_process_that_ends_begins_nothing_new(store: Store) -> None:
-    keeper = LeaseManager(store, Notifier(), "one")
-    keeper.check()
-    keeper.draining = True
-    with pytest.raises(PausedError, match="goes on when Rostrum runs again"):
-        keeper.check()
 
 
 async def test_a_claim_interrupted_while_it_is_stored_leaves_the_lease_free(

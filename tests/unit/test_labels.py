@@ -51,19 +51,20 @@ def stances(**by_person: str) -> list[Vote]:
 # --- thumbs ------------------------------------------------------------------------------
 
 
-def test_the_thumb_that_is_held_is_the_label() -> None:
+def test_the_thumb_that_is_held_last_is_the_label_of_each_turn() -> None:
     events = [
         thumb(1, 7, "up"),
         thumb(2, 8, "up"),
         thumb(3, 8, "up", added=False),
-        thumb(4, 9, "down"),
+        thumb(4, 9, "down", step="turn/a"),
+        thumb(9, 6, "up"),
     ]
-    labels = turn_labels(events, None)
-    assert [(label.person, label.up) for label in labels] == [(7, True), (9, False)]
-    assert {(label.step, label.blind) for label in labels} == {(OPENING, True)}
-
-
-def test_of_both_thumbs_the_last_stands_until_it_is_taken_back() -> None:
+    labels = turn_labels(events, NOON + timedelta(minutes=5))  # when it was revealed
+    assert [(label.step, label.person, label.up, label.blind) for label in labels] == [
+        ("turn/a", 9, False, True),
+        (OPENING, 6, True, False),
+        (OPENING, 7, True, True),
+    ]
     both = [thumb(1, 7, "up"), thumb(2, 7, "down")]
     assert [label.up for label in turn_labels(both, None)] == [False]
     back = [*both, thumb(3, 7, "down", added=False)]
@@ -76,18 +77,6 @@ def test_of_two_thumbs_that_nobody_saw_given_none_is_a_label() -> None:
     assert turn_labels(by_one_reading, None) == ()
     seen = [thumb(1, 7, "up"), down]  # found after all that was heard
     assert [label.up for label in turn_labels(seen, None)] == [False]
-
-
-def test_what_was_given_after_the_reveal_is_not_blind() -> None:
-    events = [thumb(1, 7, "up"), thumb(9, 8, "up")]
-    labels = turn_labels(events, NOON + timedelta(minutes=5))
-    assert [(label.person, label.blind) for label in labels] == [(7, True), (8, False)]
-
-
-def test_each_turn_has_labels_of_its_own() -> None:
-    thumbs = [thumb(1, 7, "up", step="turn/b"), thumb(2, 7, "down", step="turn/a")]
-    labels = turn_labels(thumbs, None)
-    assert [(label.step, label.up) for label in labels] == [("turn/a", False), ("turn/b", True)]
 
 
 # --- stances -----------------------------------------------------------------------------
@@ -113,30 +102,20 @@ def test_who_moved_more_people_has_persuaded() -> None:
 )
 def test_one_person_moves_towards_one_side(first: str, then: str, winner: str | None) -> None:
     assert persuasion(stances(p1=first), stances(p1=then), ("A", "B")).winner == winner
-
-
-def test_without_anybody_asked_twice_nobody_persuaded() -> None:
-    moved = persuasion(stances(p1="for"), stances(p2="against"), ("A", "B"))
-    assert (moved.moved, moved.people, moved.winner) == ({"A": 0, "B": 0}, 0, None)
+    others = persuasion(stances(p1=first), stances(p2=then), ("A", "B"))
+    assert (others.moved, others.people, others.winner) == ({"A": 0, "B": 0}, 0, None)
 
 
 # --- options -----------------------------------------------------------------------------
 
 
-def test_every_question_has_its_own_options() -> None:
+def test_every_question_has_its_own_options_and_a_stance_is_named_by_what_it_means() -> None:
     assert options_of(Question.VOTE, ("A", "B")) == ("A", "B", "tie", "weak")
     assert options_of(Question.VOTE, ("1", "2", "3")) == ("1", "2", "3", "tie", "weak")
     assert options_of(Question.TURN, ("A", "B")) == ("up", "down")
     assert options_of(Question.STANCE_BEFORE, ("1", "2", "3")) == ("up", "down", "unsure")
-
-
-def test_a_stance_is_named_by_what_it_means() -> None:
-    assert [stance_name(thumb) for thumb in ("up", "down", "unsure")] == [
-        "for",
-        "against",
-        "unsure",
-    ]
-    assert stance_name("down+up") == "against+for"
+    named = [stance_name(thumb) for thumb in ("up", "down", "unsure", "down+up")]
+    assert named == ["for", "against", "unsure", "against+for"]
 
 
 # --- Which revealed debates are offered for more answers ------------------------------------------
@@ -171,18 +150,11 @@ def test_it_is_unclear_where_people_and_jury_differ_or_the_jury_wavers(
     assert found[1:] == pytest.approx((difference, lead))
 
 
-def test_a_tie_and_both_weak_count_for_both_sides_alike() -> None:
+def test_a_tie_counts_for_both_and_votes_not_gold_and_open_panels_tell_nothing() -> None:
     assert doubt_of(record(0.5, "tie", "weak")).difference == pytest.approx(0)
     assert doubt_of(record(1.0, "A", "tie")).difference == pytest.approx(0.25)
-
-
-def test_votes_that_are_not_gold_tell_nothing() -> None:
     seen = make_vote(1, "B", gold=False, judge_visible=True)
-    told = DebateRecord(make_debate(), (), (), record(0.9).verdict, answers_of(seen), ())
-    assert doubt_of(told).difference is None
-
-
-def test_a_panel_that_saw_names_is_not_compared() -> None:
+    assert doubt_of(replace(record(0.9), answers=answers_of(seen))).difference is None
     assert doubt_of(record(0.5, "A", blind=False))[1:] == (None, None)
 
 

@@ -47,22 +47,16 @@ def test_a_preset_needs_a_key_at_most() -> None:
         assert backend.local is preset.local
 
 
-def test_local_presets_cost_nothing_and_take_few_calls_at_once() -> None:
-    backend = Backend.of("mine", preset="Ollama")
-    assert backend.local
-    assert backend.max_concurrency == 4
-
-
-def test_what_is_given_wins_over_the_preset() -> None:
+def test_what_is_given_wins_over_the_preset_in_any_case_and_a_key_is_not_shown() -> None:
+    backend = Backend.of("Mine", preset="Ollama")
+    assert (backend.name, backend.local, backend.max_concurrency) == ("mine", True, 4)
     backend = Backend.of(
         "x", preset="ollama", base_url="http://10.0.0.2:9/v1/", max_concurrency=9, local=False
     )
     assert (backend.base_url, backend.max_concurrency) == ("http://10.0.0.2:9/v1", 9)
     assert not backend.local
-
-
-def test_names_are_case_insensitive() -> None:
-    assert Backend.of("Online", base_url="http://127.0.0.1:1").name == "online"
+    backend = Backend.of("x", preset="openai", api_key=KEY)
+    assert "canary" not in repr(backend) + backend.model_dump_json()
 
 
 @pytest.mark.parametrize(
@@ -93,17 +87,9 @@ def test_a_wrong_setting_is_one_sentence(given: dict[str, str], said: str) -> No
 def test_names_that_no_backend_may_have(name: str) -> None:
     with pytest.raises(SettingsError, match="ROSTRUM_BACKENDS"):
         Backend.of(name, base_url="http://127.0.0.1:1")
-
-
-def test_the_built_in_backend_cannot_be_replaced() -> None:
     backend = Backend.of("x", base_url="http://127.0.0.1:1")
     with pytest.raises(SettingsError, match="built in"):
         open_models({"rehearsal": backend})
-
-
-def test_a_key_is_not_shown() -> None:
-    backend = Backend.of("x", preset="openai", api_key=KEY)
-    assert "canary" not in repr(backend) + backend.model_dump_json()
 
 
 def test_the_pool_leaves_files_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,24 +101,17 @@ def test_the_pool_leaves_files_to_others(monkeypatch: pytest.MonkeyPatch) -> Non
 # --- Finding models: at a backend, and on this machine --------------------------------------------
 
 
-async def test_a_backend_lists_its_models() -> None:
+async def test_a_backend_lists_its_models_or_says_what_to_check_without_the_key() -> None:
     async with ModelServer() as server:
         server.models = [{"id": "llama"}, {"id": "qwen"}, {"name": "no id"}]
-        assert await probe(Backend.of("near", base_url=server.base_url)) == ["llama", "qwen"]
-
-
-async def test_an_address_without_a_list_says_what_to_check() -> None:
-    async with ModelServer() as server:
+        near = Backend.of("near", base_url=server.base_url)
+        assert await probe(near) == ["llama", "qwen"]
         backend = Backend.of("near", base_url=server.base_url.removesuffix("/v1"))
         with pytest.raises(ModelError, match=r"“near” has no list of models .* ends in /v1"):
             await probe(backend)
-
-
-async def test_a_backend_that_is_not_there_says_so_without_the_key() -> None:
-    key = SecretStr("sk-canary-123456789")
     address = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(ModelError, match=r"could not be reached at http://127\.0\.0\.1:") as caught:
-        await probe(Backend.of("near", base_url=address, api_key=key))
+        await probe(Backend.of("near", base_url=address, api_key=KEY))
     assert "canary" not in str(caught.value)
 
 
@@ -215,8 +194,8 @@ def test_every_model_that_is_named_has_a_price(file: Path) -> None:
 
 
 def test_the_guide_and_the_demo_name_models() -> None:
-    assert len(named_in((ROOT / "docs/debates.md").read_text("utf-8"))) > 4
-    assert len(named_in((ROOT / "bot" / "texts.py").read_text("utf-8"))) > 4
+    for file in (ROOT / "docs/debates.md", ROOT / "bot" / "texts.py"):
+        assert len(named_in(file.read_text("utf-8"))) > 4
 
 
 # --- Where a request may go, and how much a backend may send: no redirect, and a ceiling for all
@@ -390,15 +369,12 @@ async def test_a_local_server_that_sends_for_ever_is_none() -> None:
 # --- redirects ----------------------------------------------------------------------------
 
 
-def moved(to: str, status: int) -> Act:
-    return Act(status=status, headers={"Location": to}, body=b"moved")
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_no_redirect_is_followed(status: int, streamed: bool) -> None:
     async with ModelServer() as server, ModelServer() as elsewhere:
-        server.always(moved(f"{elsewhere.base_url}/chat/completions", status))
+        to = {"Location": f"{elsewhere.base_url}/chat/completions"}
+        server.always(Act(status=status, headers=to, body=b"moved"))
         with pytest.raises(ModelError, match=NOT_FOLLOWED) as caught:
             await ask(server.base_url, streamed=streamed)
         assert not caught.value.passing

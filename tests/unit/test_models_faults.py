@@ -62,22 +62,15 @@ def test_a_wait_is_read_in_every_form(headers: dict[str, str], seconds: float | 
     assert retry_after(headers, now=90.0) == seconds
 
 
-@given(JSON)
-def test_no_body_is_too_strange_to_judge(body: object) -> None:
-    content = orjson.dumps(body)
+@given(JSON.map(orjson.dumps) | st.binary(max_size=60))
+def test_no_body_is_too_strange_to_judge(content: bytes) -> None:
     outcome = read_answer(content, "m")
     assert isinstance(outcome, CallAnswer) <= bool(getattr(outcome, "text", ""))
     complaint(content)
     status_fault(400, content, {})
+    status_fault(500, content, {})
     model_entries(content)
     read_prices(content)
-
-
-@given(st.binary(max_size=60))
-def test_no_bytes_are_too_strange_to_judge(content: bytes) -> None:
-    read_answer(content, "m")
-    complaint(content)
-    status_fault(500, content, {})
 
 
 def test_parts_of_a_text_are_joined() -> None:
@@ -88,24 +81,14 @@ def test_parts_of_a_text_are_joined() -> None:
     assert outcome.text == "tea wins"
 
 
-def test_a_validator_that_repeats_the_request_teaches_only_what_it_names() -> None:
-    detail = [
-        {
-            "loc": ["body", "max_tokens"],
-            "msg": "unexpected",
-            "input": {"temperature": 0.7, "response_format": {}},
-        }
-    ]
+def test_a_refusal_teaches_only_what_it_names_and_a_parameter_is_swapped_once() -> None:
+    # A validator that repeats the request.
+    repeated = {"temperature": 0.7, "response_format": {}}
+    detail = [{"loc": ["body", "max_tokens"], "msg": "unexpected", "input": repeated}]
     learned = Habits().without(complaint(orjson.dumps({"detail": detail})))
     assert learned == Habits(cap="max_completion_tokens", swapped=True)
-
-
-def test_a_refusal_of_something_else_teaches_nothing() -> None:
     error = {"message": "temperature of the topic", "param": "messages"}
     assert Habits().without(complaint(orjson.dumps({"error": error}))) is None
-
-
-def test_a_parameter_is_swapped_once_only() -> None:
     once = Habits().without("max_tokens")
     assert once is not None
     assert once.without("max_completion_tokens and max_tokens") is None
@@ -118,9 +101,10 @@ def test_a_client_error_is_final_and_free(status: int) -> None:
     assert fault.cost == 0.0
 
 
-def test_what_looks_like_a_key_is_not_repeated() -> None:
+def test_what_looks_like_a_key_is_not_repeated_and_megabytes_cost_little() -> None:
     assert redact("key sk-abcdefgh123 and my-secret", "my-secret") == "key *** and ***"
     assert len(redact("x" * 5000)) == 300
+    assert len(redact("sk-" * 5_000_000, "secret-key")) <= 300
 
 
 async def test_one_call_starts_in_a_turn_of_the_loop() -> None:
@@ -233,6 +217,8 @@ def test_a_completion_is_heard_as_it_grows_and_is_what_one_piece_would_be() -> N
     )
     assert heard == ["Tea", "Tea wins."]
     assert completion.complete
+    assert not put_together(chunk("Tea"))[0].complete
+    assert put_together(chunk("Tea"), chunk(finish="length"))[0].complete
     body = body_of(completion)
     assert body["model"] == "served"
     assert body["usage"] == usage
@@ -253,19 +239,14 @@ def test_a_long_stream_of_single_characters_takes_seconds_not_minutes() -> None:
     assert heard[-1] > 95_000
 
 
-def test_a_stream_without_end_is_left_and_says_so() -> None:
-    pieces = [chunk("word " * 20_000)] * 100
-    completion, heard = put_together(*pieces)
+def test_a_stream_without_end_is_left_and_says_so_also_if_it_never_says_anything() -> None:
+    completion, heard = put_together(*[chunk("word " * 20_000)] * 100)
     assert completion.complete
     assert MOST_TEXT < len(heard[-1]) < MOST_TEXT + 200_000
     assert body_of(completion)["choices"][0]["finish_reason"] == "length"
-
-
-def test_a_stream_that_never_says_anything_is_left_too() -> None:
-    completion = Completion("asked", lambda *_: None)
+    silent = Completion("asked", lambda *_: None)
     comment = b": " + b"keep-alive " * 100_000 + b"\n\n"
-    taken = sum(completion.take(comment) for _ in range(100))
-    assert taken == MOST_DATA // len(comment)
+    assert sum(silent.take(comment) for _ in range(100)) == MOST_DATA // len(comment)
 
 
 def test_reasoning_and_other_choices_are_no_part_of_the_text() -> None:
@@ -275,12 +256,6 @@ def test_reasoning_and_other_choices_are_no_part_of_the_text() -> None:
     other = {"index": 1, "delta": {"content": "Coffee."}}
     _, heard = put_together({"choices": [thought]}, {"choices": [spoken, other, "?"]})
     assert heard == ["Tea."]
-
-
-@pytest.mark.parametrize("end", ["[DONE]", chunk(finish="length")])
-def test_a_stream_has_ended_when_it_says_so(end: dict[str, Any] | str) -> None:
-    assert not put_together(chunk("Tea"))[0].complete
-    assert put_together(chunk("Tea"), end)[0].complete
 
 
 @pytest.mark.parametrize(
@@ -368,10 +343,6 @@ def test_a_line_of_it_is_short_and_obeyed_by_no_terminal(said: str, odd: str) ->
     assert not re.search("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", told)
 
 
-def test_a_body_of_megabytes_costs_little() -> None:
-    assert len(redact("sk-" * 5_000_000, "secret-key")) <= 300
-
-
 # --- what everyone may read ---------------------------------------------------------------
 
 BODY = orjson.dumps({"error": {"message": "canary: (999) (model “x”); words"}})
@@ -386,14 +357,8 @@ def every_fault() -> Iterator[CallFault]:
     yield faults.unreachable_fault("http://10.0.0.7:8000")
     yield faults.proxy_fault("socks5", "all", "https", "10.0.0.7")
     yield faults.broken_fault()
-    choices: tuple[dict[str, str], ...] = (
-        {},
-        {"finish_reason": "error"},
-        {"finish_reason": "length"},
-        {"finish_reason": "content_filter"},
-        {"finish_reason": "stop"},
-    )
-    for body in (BODY, b"x", b"[]", *(orjson.dumps({"choices": [one]}) for one in choices)):
+    ends = ({"finish_reason": end} for end in ("error", "length", "content_filter", "stop"))
+    for body in (BODY, b"x", b"[]", *(orjson.dumps({"choices": [one]}) for one in ({}, *ends))):
         fault = read_answer(body, "m")
         assert not isinstance(fault, CallAnswer)
         yield fault
