@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -139,3 +141,44 @@ class Listening(ABC):
         trace: TracebackType | None,
     ) -> None:
         await self.stop()
+
+
+def once(answer: bytes, *, stays: bool = False) -> Callable[[], AsyncIterator[bytes]]:
+    """Send something once, and then close or say nothing more."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(answer), 65536):
+            yield answer[start : start + 65536]
+        if stays:
+            await asyncio.Event().wait()
+
+    return pieces
+
+
+@asynccontextmanager
+async def raw_server(head: str, pieces: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[str]:
+    """Serve the same head and then these bytes to every request; gives the address."""
+    serving = set[asyncio.Task[None] | None]()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.add(asyncio.current_task())
+        with closing(writer), suppress(ConnectionError, asyncio.IncompleteReadError):
+            asked = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: (\d+)", asked)
+            await reader.readexactly(int(length[1]) if length else 0)
+            writer.write(head.encode())
+            async for piece in pieces():
+                writer.write(piece)
+                await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    finally:
+        server.close()
+        for task in filter(None, serving):
+            task.cancel()
+        await asyncio.gather(*filter(None, serving), return_exceptions=True)
+        await asyncio.sleep(0)  # transports let go of their sockets

@@ -18,10 +18,9 @@ from engine.store import GuessRecord
 from engine.values.debate import Criterion, Status
 from engine.values.language import speaking
 from engine.values.messages import File, JurorLine, Reveal
-from engine.values.ports import utc_now
 from engine.words.details import reason_lines
 from engine.words.marks_picture import marks_picture
-from tests.kit import reveal
+from tests.kit import make_debate, reveal
 
 LANGUAGES = ["de", "es", "tr", "zh"]
 NAMES = ("نموذج", "हिन्दी-मॉडल", "模型", "🍵-model", "W" * 200)
@@ -56,14 +55,21 @@ def record(**fields: Any) -> OwnRecordAnswer:
     return OwnRecordAnswer(**given | fields)
 
 
-def found(file: File | None, tag: str) -> list[ElementTree.Element]:
+def found(file: File | None, tag: str, **having: str) -> list[ElementTree.Element]:
     assert file is not None
     shapes = ElementTree.fromstring(file.content).iter()  # noqa: S314 - our own picture
-    return [one for one in shapes if one.tag.endswith("}" + tag)]
+    drawn = [one for one in shapes if one.tag.endswith("}" + tag)]
+    return [one for one in drawn if having.items() <= one.attrib.items()]
 
 
 def written(file: File | None) -> list[str]:
     return ["".join(one.itertext()) for one in found(file, "text")]
+
+
+def in_red(file: File | None) -> list[float]:
+    """Return how long red bars are, each as a share of a whole one."""
+    whole = max(float(one.attrib["width"]) for one in found(file, "rect") if "fill" in one.attrib)
+    return [round(float(one.attrib["width"]) / whole, 3) for one in found(file, "rect", fill=RED)]
 
 
 def three() -> list[File | None]:
@@ -133,11 +139,9 @@ def test_marks_are_bars_with_a_dot_for_each_juror_and_the_same_in_words() -> Non
     aside = juror("near/fir", 1, 10, recused=True)
     debate = judged(jurors=(*judged().jurors, aside))
     file = marks_picture(debate)
-    dots = [one for one in found(file, "circle") if one.get("fill") == INK]
-    assert len(dots) == len(CRITERIA) * 2 * 2  # a dot a juror that has a say, for either side
-    red = [float(one.attrib["width"]) for one in found(file, "rect") if one.get("fill") == RED]
-    grey = max(float(one.attrib["width"]) for one in found(file, "rect") if "fill" in one.attrib)
-    assert [round(width / grey, 3) for width in red] == [0.35, 0.3]
+    # A dot a juror that has a say, for either side.
+    assert len(found(file, "circle", fill=INK)) == len(CRITERIA) * 2 * 2
+    assert in_red(file) == [0.35, 0.3]
     assert file is not None
     assert file.alt == "The jury's mean marks. logic: A 7.0, B 3.5; evidence: A 6.5, B 3.0."
     lines = list(reason_lines(debate))
@@ -145,33 +149,17 @@ def test_marks_are_bars_with_a_dot_for_each_juror_and_the_same_in_words() -> Non
         "- `near/oak` for **🔵 A**",
         "  🔵 A–🔴 B: logic 7.5–4, evidence 7.5–4",
     ]
-
-
-def test_bars_begin_and_end_where_the_operators_marks_do() -> None:
+    # Bars begin and end where the operator's marks do.
     own = (Criterion(name="logic", weight=1, lowest=-5, highest=5),)
     marks = {"A": {"logic": 5.0}, "B": {"logic": 0.0}}
-    file = marks_picture(judged(criteria=own, marks=marks, jurors=()))
-    red = [float(one.attrib["width"]) for one in found(file, "rect") if one.get("fill") == RED]
-    grey = max(float(one.attrib["width"]) for one in found(file, "rect") if "fill" in one.attrib)
-    assert red[0] == pytest.approx(grey / 2, abs=0.1)
+    assert in_red(marks_picture(judged(criteria=own, marks=marks, jurors=()))) == [0.5]
 
 
 def test_before_the_reveal_there_is_no_picture_and_beside_numbers_neither() -> None:
-    debate_line = DebateLine(
-        id="1",
-        code="k7f2qz",
-        topic="Tea",
-        format="classic",
-        language="en",
-        status=Status.VOTING,
-        place="lobby",
-        thread=None,
-        created_at=utc_now(),
-        vote_deadline=None,
-    )
+    line = DebateLine.of(make_debate(1, Status.VOTING))
 
     def answer(shown: Reveal | None, part: Any) -> File | None:
-        return ResultAnswer(debate=debate_line, reveal=shown, part=part).picture()
+        return ResultAnswer(debate=line, reveal=shown, part=part).picture()
 
     assert answer(None, "why") is None
     assert answer(judged(), "details") is None

@@ -204,7 +204,6 @@ def of_communities() -> Iterator[Answer]:
 
 @cache
 def answers() -> tuple[Answer, ...]:
-    """Return every answer."""
     return (*of_debates(), *of_people(), *of_communities())
 
 

@@ -35,7 +35,7 @@ from engine.values.errors import ModelError, SettingsError, UsageError
 from engine.values.judging import Adjustment
 from engine.values.messages import Arc, Report, ScoreBoard
 from engine.words.scores import board_lines
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
+from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 
 SCORES: dict[str, float] = {
     "cause": 6,
@@ -98,7 +98,6 @@ async def debate(judge: Judge | None = None, turns: int = 4, **asked: Any) -> Re
 
 
 def adjustments(desk: RehearsedDesk) -> list[Adjustment]:
-    """Return every adjustment, in the order in which they were made."""
     return [adjustment for note in desk.notes for adjustment in note.adjustments]
 
 
@@ -107,9 +106,6 @@ def score(desk: RehearsedDesk, turn: int, criterion: str) -> tuple[float, float 
     step = desk.turns[turn - 1].step
     (found,) = [s for s in desk.scores if (s.subject, s.criterion) == (step, criterion)]
     return found.value, found.original
-
-
-# --- the script ------------------------------------------------------------------------
 
 
 async def test_two_debaters_alternate_and_the_judge_follows_each_turn() -> None:
@@ -123,12 +119,10 @@ async def test_two_debaters_alternate_and_the_judge_follows_each_turn() -> None:
     assert len(script.rounds(setup_for("audited", options={"turns": 5}).request)) == 3
     assert script.turns(setup_for("audited").request) == 10
     assert len(script.rounds(setup_for("audited").request)) == 5
-
-
-async def test_both_kinds_of_scoring_run_at_the_same_time() -> None:
-    desk = RehearsedDesk(twist=Judge(), latency=lambda step: 0.01 if "judge/" in step else 0.0)
-    await hold(setup_for("audited", options={"turns": 3}), desk)
-    assert desk.most_talking == 2
+    # Both kinds of scoring run at the same time.
+    slow = RehearsedDesk(twist=Judge(), latency=lambda step: 0.01 if "judge/" in step else 0.0)
+    await hold(setup_for("audited", options={"turns": 3}), slow)
+    assert slow.most_talking == 2
 
 
 async def test_convergence_is_looked_at_from_ten_turns_on() -> None:
@@ -162,24 +156,18 @@ async def test_wrong_options_are_refused(options: dict[str, object], told: str) 
         await debate(options=options)
 
 
-# --- scores ----------------------------------------------------------------------------
-
-
-def test_a_turn_has_forty_thirty_and_thirty_points_and_two_beside() -> None:
-    points = total_points(SCORES)
-    assert [points.values[name] for name in SCALES] == [24, 20, 20]
-    assert points.total == 64
-
-
 @pytest.mark.parametrize(
     ("framing", "delivery", "expected"), [(2.9, 7.0, 4.0), (3.0, 7.0, 7.0), (2.0, 3.5, 3.5)]
 )
-def test_delivery_is_worth_little_without_framing(
+def test_a_turn_has_forty_thirty_and_thirty_points_and_delivery_little_without_framing(
     framing: float, delivery: float, expected: float
 ) -> None:
     points = total_points(SCORES | {"framing": framing, "delivery": delivery})
     assert points.values["delivery"] == expected
     assert points.originals == ({"delivery": delivery} if expected != delivery else {})
+    points = total_points(SCORES)
+    assert [points.values[name] for name in SCALES] == [24, 20, 20]
+    assert points.total == 64
 
 
 @pytest.mark.parametrize(
@@ -245,9 +233,6 @@ async def test_what_the_judge_said_and_what_the_bands_make_of_it_are_both_kept()
     # The first turn has nothing before it, and was scored before it had a second.
     assert [row.name for row in board.rows] == ["A1°", "B2°", "A3", "B4"]
     assert all(s.original is None for s in desk.scores if s.subject == desk.turns[0].step)
-
-
-# --- the register ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -381,8 +366,6 @@ async def test_a_claim_docked_in_its_own_turn_is_answered_in_the_sides_next_one(
     assert "appeals.1 is missing" in asked
 
 
-# --- debaters that adapt ---------------------------------------------------------------
-
 MOOD = {"evidence": 5.0, "intensity": 9.0, "calm": 2.0}
 PUSHES = {"cognitive": {"evidence": 1}, "emotional": {"intensity": 1, "calm": -1}}
 
@@ -451,23 +434,17 @@ async def test_the_loser_gets_a_hidden_directive_last_in_its_next_message() -> N
     assert "philosopher" not in desk.said_to("turn/exchange-2/A")
 
 
-async def test_each_side_has_an_elasticity_of_its_own() -> None:
+async def test_each_side_has_an_elasticity_of_its_own_and_a_draw_presses_nobody() -> None:
     pressed = {"outcomes": dict.fromkeys(SCALES, "latest"), "pressures": CALM | {"strategic": 2}}
     judge = Judge({f"judge/pairwise/{number}": pressed for number in (2, 3)})
+    judge["judge/pairwise/4"] = {"outcomes": DRAW, "pressures": dict.fromkeys(CALM, 3)}
     desk = await debate(judge, options={"elasticity": "0.25, 1"})
     drift: Any = [desk.artifacts[f"drift/{number}"].body for number in (2, 3)]
     moved = [body["after"]["flexibility"] - body["before"]["flexibility"] for body in drift]
     assert [body["side"] for body in drift] == ["A", "B"]
     assert moved == [0.5, 2.0]
+    assert "drift/4" not in desk.artifacts
 
-
-async def test_a_draw_presses_nobody() -> None:
-    told = {"outcomes": DRAW, "pressures": dict.fromkeys(CALM, 3)}
-    desk = await debate(Judge({f"judge/pairwise/{n}": told for n in (2, 3, 4)}))
-    assert not [name for name in desk.artifacts if name.startswith(("drift", "directive"))]
-
-
-# --- the end ---------------------------------------------------------------------------
 
 STRONG = SCORES | {"cause": 9, "process": 9, "consequence": 9}
 
@@ -498,23 +475,6 @@ async def test_a_story_that_disagrees_with_the_scorecard_is_explained(pattern: s
     assert "A ahead" in desk.said_to("judge/conflict")
 
 
-async def test_with_live_scores_each_turn_has_its_line_and_directives_stay_hidden() -> None:
-    outcomes = dict.fromkeys(SCALES, "latest")
-    claim = {"claim": "Tea doubles output.", "kind": "hollow"}
-    judge = Judge(
-        {"judge/pairwise/2": {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}}
-    )
-    judge["judge/absolute/2"] = {"scores": SCORES, "suspect": [claim]}
-    desk = await debate(judge, scores="live")
-    lines = [post for post in desk.posts if post.key.startswith("score/")]
-    assert len(lines) == 4
-    assert "Turn 2, 🔴 B: hollow, “Tea doubles output.”" in lines[1].model_dump_json()
-    assert "For your eyes only" not in desk.shown
-
-
-# --- unhappy paths ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -540,33 +500,19 @@ async def test_a_turn_that_cannot_be_scored_has_no_score(said: object) -> None:
     assert arc.points[2].score is None
 
 
-async def test_a_comparison_that_cannot_be_read_moves_nothing() -> None:
+async def test_a_judge_that_is_unreadable_moves_nothing_and_one_that_is_down_gives_no_verdict() -> (
+    None
+):
     wrong = {"outcomes": {"logic": "both"}, "pressures": CALM}
     desk = await debate(Judge({f"judge/pairwise/{n}": wrong for n in (2, 3, 4)}))
     assert adjustments(desk) == []
     assert all(score.original is None for score in desk.scores)
     assert not desk.artifacts["pairwise/2"].valid
-
-
-async def test_a_judge_that_is_down_leaves_a_debate_without_its_verdict() -> None:
     steps = [f"judge/{kind}/{n}" for kind in ("absolute", "pairwise") for n in range(1, 5)]
-    judge = Judge(dict.fromkeys([*steps, "judge/narrative"], ModelError("down")))
-    desk = await debate(judge)
+    desk = await debate(Judge(dict.fromkeys([*steps, "judge/narrative"], ModelError("down"))))
     verdict = desk.notes[-1].verdicts["audited"]
     assert (verdict.winner, verdict.problem) == (None, "no turn of one side has a score")
-    assert desk.scores == []
-    assert len(desk.turns) == 4
-
-
-@pytest.mark.parametrize("language", ["tr", "zh"])
-async def test_the_rehearsal_models_hold_it_in_other_languages(language: str) -> None:
-    desk = await hold(setup_for("audited", language=language))
-    assert len(desk.turns) == 10
-    assert desk.notes[-1].verdicts["audited"].valid == 10
-
-
-async def test_killed_at_every_step_it_ends_the_same() -> None:
-    assert await survives_every_death(setup_for("audited", options={"turns": 4})) >= 12
+    assert (desk.scores, len(desk.turns)) == ([], 4)
 
 
 @pytest.mark.parametrize(
@@ -618,14 +564,12 @@ EVERY = [trait for group in TRAITS.values() for trait in group]
 
 
 def read(desk: RehearsedDesk, key: str) -> str:
-    """Return the text of a report of the end."""
     (message,) = [post.message for post in desk.held if post.key == f"audited/{key}"]
     assert isinstance(message, Report)
     return message.text
 
 
 def board_of(desk: RehearsedDesk) -> ScoreBoard:
-    """Return the scorecard."""
     (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
     return board
 
@@ -656,11 +600,16 @@ async def test_each_line_of_the_scorecard_adds_up_and_so_does_what_is_stored() -
         (Judge({f"judge/absolute/{n}": "no json" for n in (2, 4)}), "no one is ahead."),
     ],
 )
-async def test_the_scorecard_says_who_is_ahead(judge: Judge, told: str) -> None:
-    notes = board_of(await debate(judge)).notes
+async def test_the_scorecard_says_who_is_ahead_and_a_story_that_agrees_is_no_conflict(
+    judge: Judge, told: str
+) -> None:
+    desk = await debate(judge)
+    notes = board_of(desk).notes
     assert notes[0].startswith("Mean of 100: 🔵 A ")
     assert told in notes[0]
     assert "a judge has a style of its own" in notes[2]
+    assert "judge/conflict" not in desk.asked
+    assert "conflict" not in desk.artifacts
 
 
 async def test_a_level_scorecard_and_a_story_with_a_winner_are_a_conflict_in_plain_words() -> None:
@@ -672,9 +621,6 @@ async def test_a_level_scorecard_and_a_story_with_a_winner_are_a_conflict_in_pla
     assert "has A ahead:" in desk.said_to("judge/conflict")
     assert "says that neither side held:" in desk.said_to("judge/conflict")
     assert "**Held in the end:** neither" in read(desk, "narrative")
-    desk = await debate(ahead_on_points("none", "A"))  # which agree
-    assert "judge/conflict" not in desk.asked
-    assert "conflict" not in desk.artifacts
 
 
 async def test_the_register_tells_suspect_claims_from_premises_that_were_given_up() -> None:
@@ -692,9 +638,6 @@ async def test_the_register_tells_suspect_claims_from_premises_that_were_given_u
         "- Turn 1, 🔵 A: dropped, “People choose.”, in turn 3 (-1 logic)",
     ]
     assert read(await debate(), "register") == "Nothing was entered."
-
-
-# --- the file of archetypes ------------------------------------------------------------
 
 
 def test_four_archetypes_have_twelve_traits_and_each_pressure_moves_some() -> None:

@@ -79,19 +79,13 @@ def test_a_second_turn_is_judged_with_the_first_unless_an_answer_lacks(tmp_path:
         ('{"model_a": "x"}', "judgment 1: there is no conversation_a"),
         ("not json", "cannot be read"),
         ("", "has no judgments"),
+        ("\n", r"set\.json is empty; name a file that holds judgments"),
     ],
 )
 def test_a_file_without_judgments_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    file = tmp_path / "set.jsonl"
+    file = tmp_path / ("set.json" if text == "\n" else "set.jsonl")
     file.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=said):
-        _read_judgments(file)
-
-
-def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
-    file = tmp_path / "set.json"
-    file.write_text("\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"set\.json is empty; name a file that holds judgments"):
         _read_judgments(file)
 
 

@@ -20,7 +20,6 @@ IN_ORDER = [f"turn/{name}/{side}" for name in ROUNDS for side in "AB"]
 
 
 async def hold(setup: Setup, desk: ScriptedDesk | None = None) -> ScriptedDesk:
-    """Hold a debate before a scripted desk."""
     desk = desk or ScriptedDesk()
     await Classic().run(floor_on(desk, setup))
     return desk

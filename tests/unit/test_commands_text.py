@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from engine.chat.commands import parse_command
 from engine.chat.invocation import (
     DebateArgument,
+    ForgetArguments,
     HelpArguments,
     Invocation,
     SettingsArguments,
@@ -46,9 +47,6 @@ def started(text: str) -> StartArguments:
     arguments = parse_command(f"start {text}").arguments
     assert isinstance(arguments, StartArguments)
     return arguments
-
-
-# --- start -------------------------------------------------------------------------------
 
 
 def test_everything_can_be_said_in_one_line() -> None:
@@ -133,9 +131,6 @@ def test_any_text_is_a_command_or_an_explanation(text: str) -> None:
             parse_command(line)
 
 
-# --- what was wrong ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -179,6 +174,12 @@ def test_a_malformed_start_says_what_is_wrong_and_how_that_option_is_written(
             (f"{name} all", f"“all”: this command takes no more arguments. .*: /debate {name}$")
             for name in ("list", "models", "formats", "export", "privacy")
         ),
+        ("forget me", "“me”: this command takes no more"),  # nobody is by mistake
+        ("forget yes", "“yes”: this command takes no more"),
+        ("forget confirm=perhaps", "write on or off"),
+        ("forget confirm=yes confirm=no", "takes no more"),
+        ("forget sure=yes", "“sure=yes”: this command takes no more"),
+        ("optout now", "“now”: this command takes no more"),
         ("settings language", r"settings \[name=value …\]$"),
         ("settings language=en language=tr", r"settings \[name=value …\]$"),
     ],
@@ -186,9 +187,6 @@ def test_a_malformed_start_says_what_is_wrong_and_how_that_option_is_written(
 def test_what_cannot_be_meant_is_refused_with_the_usage(text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         parse_command(text, hides=False)
-
-
-# --- the others ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -212,6 +210,12 @@ def test_what_cannot_be_meant_is_refused_with_the_usage(text: str, why: str) -> 
         ("export", Invocation("export")),
         ("privacy", Invocation("privacy")),
         ("settings", Invocation("settings", SettingsArguments())),
+        ("forget", Invocation("forget", ForgetArguments())),
+        ("forget confirm=yes", Invocation("forget", ForgetArguments(confirm=True))),
+        ("FORGET confirm=On", Invocation("forget", ForgetArguments(confirm=True))),
+        ("forget confirm=no", Invocation("forget", ForgetArguments())),
+        ("optout", Invocation("optout")),
+        ("optin", Invocation("optin")),
         (
             'settings models="near/ana, near/ben" vote_minutes=1h ballot=',
             Invocation(

@@ -9,8 +9,6 @@ from hypothesis import given, settings, strategies as st
 
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.own_data import ForgottenAnswer, OptedAnswer, PrivacyAnswer
-from engine.chat.commands import parse_command
-from engine.chat.invocation import ForgetArguments, Invocation
 from engine.chat.settings import (
     change_settings,
     check_channel,
@@ -42,11 +40,15 @@ def change(**changes: str) -> CommunitySettings:
     return change_settings(NOTHING, changes, DEFAULTS)
 
 
-# --- what applies --------------------------------------------------------------------------
-
-
 def test_where_nothing_is_set_the_operators_defaults_apply() -> None:
     assert overlay(DEFAULTS, NOTHING) == DEFAULTS
+    # A default side that is not allowed here is drawn instead.
+    assert overlay(DEFAULTS, change(models="near/ben")).sides == {}
+    assert overlay(DEFAULTS, change(models="near/ana")).sides == {"A": ANA}
+    # A least age for votes is off until it is set.
+    assert (DEFAULTS.account_days, DEFAULTS.member_days) == (0, 0)
+    here = overlay(DEFAULTS, change(account_days="30", member_days="off"))
+    assert (here.account_days, here.member_days) == (30, 0)
 
 
 def test_what_is_set_applies() -> None:
@@ -72,19 +74,6 @@ def test_what_is_set_applies() -> None:
     assert here.caps == Caps(debate_usd=0.5, community_daily_usd=3, user_daily_debates=10)
 
 
-def test_a_least_age_for_votes_is_off_until_it_is_set() -> None:
-    assert (DEFAULTS.account_days, DEFAULTS.member_days) == (0, 0)
-    here = overlay(DEFAULTS, change(account_days="30", member_days="off"))
-    assert (here.account_days, here.member_days) == (30, 0)
-    with pytest.raises(UsageError, match="write a whole number"):
-        change(account_days="-1")
-
-
-def test_a_default_side_that_is_not_allowed_here_is_drawn_instead() -> None:
-    assert overlay(DEFAULTS, change(models="near/ben")).sides == {}
-    assert overlay(DEFAULTS, change(models="near/ana")).sides == {"A": ANA}
-
-
 def test_judges_and_seats_are_those_that_are_set_here() -> None:
     operators = DEFAULTS.model_copy(update={"own_judges": (CAM,), "seats": {"A3": CAM, "B2": CAM}})
     changed = change(judges="near/judge,near/ana,near/judge", seats="a2=near/ben, B2=near/ana")
@@ -98,47 +87,36 @@ def test_judges_and_seats_are_those_that_are_set_here() -> None:
     assert (request.seats["A2"], request.seats["B2"]) == (BEN, ANA)
 
 
-def test_a_seat_has_only_models_that_may_debate_here() -> None:
+def test_a_model_no_longer_offered_is_left_out_and_an_empty_list_is_said() -> None:
+    settings = change(models="near/ben,near/cam", jurors="near/judge")
+    fewer = DEFAULTS.model_copy(update={"models": (ANA, BEN)})
+    assert overlay(fewer, settings).models == (BEN,)
+    none = DEFAULTS.model_copy(update={"models": (ANA,)})
+    for changed, what in ((settings, "models"), (change(judges="near/ben"), "judges")):
+        with pytest.raises(UsageError, match=f"None of the {what} set here is available any"):
+            overlay(none, changed)
+    # A seat has only models that may debate here.
+    assert overlay(none, change(seats="A2=near/ben")).seats == {}
     operators = DEFAULTS.model_copy(update={"seats": {"A3": CAM}})
     settings = change(models="near/ana", seats="A2=near/ben,A4=near/ana")
     assert overlay(operators, settings).seats == {"A4": ANA}
-    fewer = DEFAULTS.model_copy(update={"models": (ANA,)})
-    assert overlay(fewer, change(seats="A2=near/ben")).seats == {}
-    with pytest.raises(UsageError, match="None of the judges set here is available any"):
-        overlay(fewer, change(judges="near/ben"))
-
-
-def test_caps_that_the_operator_lowers_later_hold() -> None:
-    settings = change(debate_usd="0.9", user_daily_debates="8")
-    stricter = DEFAULTS.model_copy(update={"caps": Caps(debate_usd=0.2, user_daily_debates=2)})
-    caps = overlay(stricter, settings).caps
-    assert (caps.debate_usd, caps.user_daily_debates) == (0.2, 2)
 
 
 @settings(deadline=None)
 @given(
     own=st.none() | st.floats(0, 10),
     operators=st.none() | st.floats(0, 10),
+    debates=st.integers(0, 9),
 )
-def test_no_community_passes_the_operators_cap(own: float | None, operators: float | None) -> None:
-    settings = NOTHING.model_copy(update={"debate_usd": own})
-    defaults = DEFAULTS.model_copy(update={"caps": Caps(debate_usd=operators)})
-    cap = overlay(defaults, settings).caps.debate_usd
-    if operators is not None:
-        assert cap is not None
-        assert cap <= operators
-    if own is not None:
-        assert cap is not None
-        assert cap <= own
-
-
-def test_a_model_no_longer_offered_is_left_out_and_an_empty_list_is_said() -> None:
-    settings = change(models="near/ben,near/cam", jurors="near/judge")
-    fewer = DEFAULTS.model_copy(update={"models": (ANA, BEN)})
-    assert overlay(fewer, settings).models == (BEN,)
-    none = DEFAULTS.model_copy(update={"models": (ANA,)})
-    with pytest.raises(UsageError, match="None of the models set here is available any"):
-        overlay(none, settings)
+def test_no_community_passes_the_operators_cap(
+    own: float | None, operators: float | None, debates: int
+) -> None:
+    settings = NOTHING.model_copy(update={"debate_usd": own, "user_daily_debates": 8})
+    stricter = Caps(debate_usd=operators, user_daily_debates=debates)
+    caps = overlay(DEFAULTS.model_copy(update={"caps": stricter}), settings).caps
+    assert caps.user_daily_debates == min(8, debates)
+    for limit in (own, operators):
+        assert limit is None or (caps.debate_usd is not None and caps.debate_usd <= limit)
 
 
 def test_a_channel_that_is_not_on_the_list_is_refused() -> None:
@@ -147,9 +125,6 @@ def test_a_channel_that_is_not_on_the_list_is_refused() -> None:
     check_channel(settings, "c2")
     with pytest.raises(NotAllowedError, match="are not allowed in this channel; use an"):
         check_channel(settings, "c3")
-
-
-# --- what may be set -----------------------------------------------------------------------
 
 
 def test_default_or_nothing_undoes_a_setting() -> None:
@@ -207,6 +182,7 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("license", "cc-by-40", "which is not an SPDX id; did you mean CC-BY-4.0?"),
         ("license", "mine\nall: mine", "license is “mine all: mine”, which is not an SPDX id"),
         ("ballot", "loud", "ballot is “loud”; it must be open, secret or private."),
+        ("account_days", "-1", "write a whole number"),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_right(name: str, text: str, why: str) -> None:
@@ -215,20 +191,14 @@ def test_a_wrong_value_is_refused_with_what_is_right(name: str, text: str, why: 
     assert why in str(told.value)
 
 
-def test_every_mistake_of_several_changes_is_found() -> None:
+def test_every_mistake_is_found_and_models_whatever_their_case_with_the_operators_family() -> None:
     changes = {"quorum": "3", "max_live": "many", "models": "near/anna", "language": ""}
     mistakes = find_mistakes(changes, DEFAULTS)
     assert set(mistakes) == {"max_live", "models"}
     assert "did you mean near/ana?" in mistakes["models"]
-
-
-def test_models_are_found_whatever_their_case_and_keep_the_operators_family() -> None:
     assert choose_model("NEAR/Ana#stranger", [ANA, BEN]) == ANA
     with pytest.raises(UsageError, match="the command models lists them"):
         choose_model("gpt", [ANA, BEN])
-
-
-# --- what is shown -------------------------------------------------------------------------
 
 
 def test_every_setting_is_shown_with_who_set_it() -> None:
@@ -281,37 +251,6 @@ MUCH = PersonTraces(
     started=1,
     since=datetime(2026, 3, 1, tzinfo=UTC),
 )
-
-
-@pytest.mark.parametrize(
-    ("text", "command"),
-    [
-        ("forget", Invocation("forget", ForgetArguments())),
-        ("forget confirm=yes", Invocation("forget", ForgetArguments(confirm=True))),
-        ("FORGET confirm=On", Invocation("forget", ForgetArguments(confirm=True))),
-        ("forget confirm=no", Invocation("forget", ForgetArguments())),
-        ("optout", Invocation("optout")),
-        ("optin", Invocation("optin")),
-    ],
-)
-def test_a_person_asks_in_one_line(text: str, command: Invocation) -> None:
-    assert parse_command(text) == command
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("forget me", "“me”: this command takes no more"),
-        ("forget yes", "“yes”: this command takes no more"),
-        ("forget confirm=perhaps", "write on or off"),
-        ("forget confirm=yes confirm=no", "takes no more"),
-        ("forget sure=yes", "“sure=yes”: this command takes no more"),
-        ("optout now", "“now”: this command takes no more"),
-    ],
-)
-def test_nobody_is_forgotten_by_mistake(text: str, why: str) -> None:
-    with pytest.raises(UsageError, match=why):
-        parse_command(text)
 
 
 @pytest.mark.parametrize(

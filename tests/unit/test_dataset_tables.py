@@ -184,19 +184,26 @@ def test_holds_how_the_debate_was_held_without_mentions() -> None:
     assert row["topic_id"] == other["topic_id"]
 
 
-def test_a_cost_that_nobody_knows_is_null() -> None:
-    known = [call_record("turn/opening/A", cost=0.1), call_record("turn/opening/B", cost=0.2)]
-    assert debate_row(make_record(calls=known))["cost_usd"] == pytest.approx(0.3)
-    unknown = [*known, call_record("turn/closing/A", cost=None)]
-    row = debate_row(make_record(calls=unknown))
+def test_a_cost_that_nobody_knows_is_null_and_where_it_is_known_from_stands_beside_it() -> None:
+    known = [
+        replace(call_record("turn/opening/A", cost=0.1), cost_origin="bundled"),
+        replace(call_record("turn/opening/B", cost=0.2), cost_origin="reply"),
+    ]
+    record = make_record(turns=[make_turn(1)], calls=known)
+    (turn,), debate = rows("turns", record), debate_row(record)
+    assert (turn["cost_origin"], debate["cost_origin"]) == ("bundled", "bundled+reply")
+    assert debate["cost_usd"] == pytest.approx(0.3)
+    row = debate_row(make_record(calls=[*known, call_record("turn/closing/A", cost=None)]))
     assert (row["cost_usd"], row["n_calls"]) == (None, 3)
-
-
-def test_the_prompt_hash_tells_other_prompts_apart() -> None:
-    one = debate_row(make_record(calls=[call_record("x"), call_record("y")]))["prompt_hash"]
-    same = debate_row(make_record(calls=[call_record("y", attempt=2), call_record("x")]))
-    other = debate_row(make_record(calls=[call_record("x")]))
-    assert one == same["prompt_hash"] != other["prompt_hash"]
+    one, same, other = (
+        debate_row(make_record(calls=calls))["prompt_hash"]  # which tells other prompts apart
+        for calls in (
+            [call_record("x"), call_record("y")],
+            [call_record("y", attempt=2), call_record("x")],
+            [call_record("x")],
+        )
+    )
+    assert one == same != other
 
 
 def test_every_try_has_what_it_read_found_in_a_cache_wrote_and_cost() -> None:
@@ -213,13 +220,9 @@ def test_every_try_has_what_it_read_found_in_a_cache_wrote_and_cost() -> None:
     assert {row["step"] for row in (first, second)} == {"judge/1"}
 
 
-def test_a_turn_carries_its_call() -> None:
-    call = call_record(
-        "turn/opening/A",
-        finish="length",
-        usage=Usage(tokens_in=11, tokens_cached=8, tokens_out=22),
-        latency=3.5,
-    )
+def test_a_turn_carries_its_call_and_a_failed_try_is_not_taken_for_it() -> None:
+    usage = Usage(tokens_in=11, tokens_cached=8, tokens_out=22)
+    call = call_record("turn/opening/A", finish="length", usage=usage, latency=3.5)
     turn = make_turn(1, "Ask <@123456789> now.", limit=0)
     (row,) = rows("turns", make_record(turns=[turn], calls=[call]))
     assert (row["text"], row["word_limit"]) == ("Ask [mention] now.", None)
@@ -228,19 +231,6 @@ def test_a_turn_carries_its_call() -> None:
     assert (row["stop_reason"], row["prompt_hash"]) == ("length", "hash of turn/opening/A")
     assert (row["model_asked"], row["model_answered"]) == ("rehearsal/maple", "maple-2026")
     assert (row["shortened"], row["thumbs_up"]) == (False, None)
-
-
-def test_where_costs_are_known_from_stands_beside_them() -> None:
-    calls = [
-        replace(call_record("turn/opening/A"), cost_origin="bundled"),
-        replace(call_record("turn/opening/B"), cost_origin="reply"),
-    ]
-    record = make_record(turns=[make_turn(1)], calls=calls)
-    (turn,), (debate,) = rows("turns", record), rows("debates", record)
-    assert (turn["cost_origin"], debate["cost_origin"]) == ("bundled", "bundled+reply")
-
-
-def test_failed_tries_are_not_taken_for_the_answer() -> None:
     failed = CallRecord("turn/opening/A", 2, None, "503", 0.0, 1.0, "x", "unknown")
     (row,) = rows("turns", make_record(turns=[make_turn(1)], calls=[failed]))
     assert (row["stop_reason"], row["tokens_in"], row["prompt_hash"]) == (None, None, None)
@@ -382,11 +372,8 @@ def test_the_model_with_more_votes_in_both_is_chosen_on_either_side() -> None:
     assert rows_for["debate_id"] == rows_against["rejected_debate_id"]
 
 
-def test_the_side_that_everybody_likes_decides_nothing() -> None:
+def test_a_side_that_everybody_likes_decides_nothing_and_a_flawed_turn_takes_its_out() -> None:
     assert pair("AAAB", "AAAB") == []
-
-
-def test_a_flawed_turn_takes_its_side_out() -> None:
     (row,) = pair("AAAB", "AABB", violations=flawed("cut_off"))
     assert (row["side"], row["chosen_flaws"]) == ("B", None)
 
@@ -402,21 +389,14 @@ def test_a_turn_that_people_liked_comes_with_the_debate_before_it() -> None:
     assert last["completion"] == [{"role": "assistant", "content": "Calm."}]
 
 
-def test_a_flawed_turn_is_no_example_unless_asked_for_and_is_marked() -> None:
+def test_a_flawed_turn_a_draw_and_thumbs_after_the_reveal_are_no_examples() -> None:
     turns = [make_turn(1, violations=flawed("refusal")), make_turn(2)]
-    record = make_record(turns=turns, labels=[make_label(turns[0].step, up=False)])
+    step = turns[0].step
+    record = make_record(turns=turns, labels=[make_label(step, up=False)])
     assert rows("unpaired", record) == []
-    (row,) = UNPAIRED.rows(replace(entry(record), flawed=True))
+    (row,) = UNPAIRED.rows(replace(entry(record), flawed=True))  # asked for, it is marked
     assert row["flaws"] == "refusal"
-
-
-def test_a_draw_and_thumbs_after_the_reveal_are_no_labels() -> None:
-    step = make_turn(1).step
-    draw = [
-        make_label(step, 1),
-        make_label(step, 2, up=False),
-        make_label(step, 3, blind=False),
-    ]
+    draw = [make_label(step, 1), make_label(step, 2, up=False), make_label(step, 3, blind=False)]
     assert rows("unpaired", make_record(labels=draw)) == []
 
 

@@ -111,9 +111,6 @@ async def let_leases_run_out(office: Office) -> None:
     await office.store.leases.renew("first", -1)
 
 
-# --- promptness --------------------------------------------------------------------------
-
-
 async def test_what_is_queued_while_the_last_look_comes_back_empty_is_delivered_at_once(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,19 +141,6 @@ async def test_what_a_dead_process_left_is_delivered_at_once_by_the_next(
     await office.store.outbox.publish(office.lease, office.debate.id, [left])  # its ring is lost
     async with office.delivering():
         await until(lambda: office.said() == ["info: left"])
-
-
-async def test_many_messages_rung_one_by_one_come_once_and_in_order(office: Office) -> None:
-    keys = [f"note {number}" for number in range(30)]
-    async with office.delivering():
-        for key in keys:
-            await office.queue(key)
-            await asyncio.sleep(0)
-        await office.settled()
-    assert office.said() == [f"info: {key}" for key in keys]
-
-
-# --- leases ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -243,8 +227,6 @@ async def test_a_deliverer_that_stood_still_past_its_deadline_sends_nothing(
     assert said_on(second.venue) == ["info: one"]
 
 
-# --- edits -------------------------------------------------------------------------------
-
 INVITATION = Post(key="vote", message=VoteInvite(options=("A", "B"), minutes=30, quorum=0))
 CLOSED = Post(
     key="vote/closed", message=VoteClosed(options=("A", "B"), votes=3, early=True), target="vote"
@@ -283,9 +265,6 @@ async def test_an_edit_replaces_its_message_waits_while_away_and_is_passed_over_
     assert (ballot.edits, ballot.seeds) == (edits, {"A", "B"})
     assert after.body.startswith("info: after")
     assert not (await office.store.debates.get(office.debate.id)).gone
-
-
-# --- parts in doubt ----------------------------------------------------------------------
 
 
 async def test_only_the_part_in_doubt_is_missing_where_reading_is_refused(
@@ -373,9 +352,6 @@ class Queue:
         return getattr(self._venue, name)
 
 
-# --- typing ------------------------------------------------------------------------------
-
-
 async def test_typing_is_shown_while_a_seat_thinks_and_not_after(office: Office) -> None:
     await office.store.outbox.set_thread(office.lease, office.debate.id, "thread")
     start = AttemptStart(debate=office.debate.id, step="turn/opening/A", number=1, cost_max=0)
@@ -387,9 +363,6 @@ async def test_typing_is_shown_while_a_seat_thinks_and_not_after(office: Office)
         await until(lambda: office.venue.thinking.get("thread") == ("A",))
         await office.store.journal.ended(office.lease, start, Attempt(number=1), None)
         await until(lambda: office.venue.thinking.get("thread") == ())
-
-
-# --- defects -----------------------------------------------------------------------------
 
 
 async def test_a_message_that_cannot_be_rendered_is_plain_and_the_others_come(
@@ -436,26 +409,19 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
     ringing.cancel()
 
 
-async def test_a_defect_after_a_message_was_sent_posts_it_once(office: Office) -> None:
-    """It was sent again as plain text, beside what was posted already."""
-    office.venue.misbehave("post", Fault(KeyError("id"), stored=True))
+async def test_a_defect_posts_a_message_once_and_plain_where_it_kept_it_from_being_sent(
+    office: Office,
+) -> None:
+    """After it was sent it was sent again as plain text, beside what was posted already."""
+    lost = KeyError("body")
+    office.venue.misbehave("post", Fault(KeyError("id"), stored=True), Fault(lost), Fault(lost))
     async with office.delivering():
         await office.queue("said", "after")
         await office.settled()
     assert office.said() == ["info: said", "info: after"]
-
-
-async def test_a_defect_that_keeps_a_message_from_being_sent_makes_it_plain(
-    office: Office,
-) -> None:
-    office.venue.misbehave("post", Fault(KeyError("body")), Fault(KeyError("body")))
-    async with office.delivering():
-        await office.queue("said")
-        await office.settled()
-    assert office.said() == ["info: said"]
-    said = await office.store.outbox.find(office.debate.id, "said")
-    assert said is not None
-    assert [part.plain for part in said.parts or ()] == [True]
+    after = await office.store.outbox.find(office.debate.id, "after")
+    assert after is not None
+    assert [part.plain for part in after.parts or ()] == [True]
 
 
 async def test_a_debate_that_is_purged_while_it_is_delivered_ends_no_other(office: Office) -> None:
@@ -492,9 +458,6 @@ async def test_reactions_of_a_debate_that_is_deleted_are_not_tried_again(
     assert office.said()[-1] == "info: x"
 
 
-# --- what is missing ---------------------------------------------------------------------
-
-
 async def test_a_turn_refused_in_its_middle_is_said_to_be_cut(office: Office) -> None:
     text = "\n\n".join(letter * 1500 for letter in "abc")
     long = TURN.model_copy(update={"text": text})
@@ -512,31 +475,25 @@ async def test_a_turn_refused_in_its_middle_is_said_to_be_cut(office: Office) ->
     assert (await office.store.debates.get(office.debate.id)).gaps == 1
 
 
-async def test_a_reveal_that_is_for_nobody_known_is_given_up(office: Office) -> None:
-    """It was tried as plain text without end, and nothing behind it was posted."""
+async def test_a_reveal_that_is_for_nobody_known_or_that_its_thread_took_goes_nowhere_else(
+    office: Office,
+) -> None:
+    """The one was tried without end, and the other, queued while its thread was away, twice."""
     await office.store.people.forget("memory", "user-1")
-    reveal = REVEAL.model_copy(update={"aside": "starter"})
-    async with office.delivering():
-        await office.publish(Post(key="reveal/starter", message=reveal))
-        await office.queue("after")
-        await office.settled()
-    assert office.said() == ["info: after"]
-    given = await office.store.outbox.find(office.debate.id, "reveal/starter")
-    assert given is not None
-    assert given.state is DeliveryState.REFUSED
-
-
-async def test_a_reveal_that_its_thread_took_after_all_goes_nowhere_else(office: Office) -> None:
-    """Queued for the channel while that was away, it was posted there as well."""
-    aside = REVEAL.model_copy(update={"aside": "channel"})
+    aside, channel = (REVEAL.model_copy(update={"aside": to}) for to in ("starter", "channel"))
     async with office.delivering():
         await office.publish(
-            Post(key="reveal", message=REVEAL), Post(key="reveal/channel", message=aside)
+            Post(key="reveal/starter", message=aside),
+            Post(key="reveal", message=REVEAL),
+            Post(key="reveal/channel", message=channel),
         )
         await office.queue("after")
         await office.settled()
-    reveals = [m for m in office.venue.messages.values() if "Tea or coffee" in m.body]
-    assert len(reveals) == 1
+    assert office.said()[-1] == "info: after"
+    assert sum("Tea or coffee" in m.body for m in office.venue.messages.values()) == 1
+    given = await office.store.outbox.find(office.debate.id, "reveal/starter")
+    assert given is not None
+    assert given.state is DeliveryState.REFUSED
 
 
 async def test_a_result_for_a_server_that_was_left_logs_no_error(office: Office) -> None:

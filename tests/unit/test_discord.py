@@ -178,21 +178,24 @@ async def test_help_shows_what_can_be_typed_and_offers_no_command_that_discord_l
     assert str(told.value) == "blind is “maybe”; write on or off."
 
 
-def test_the_tables_translate_nothing_that_is_not_there() -> None:
-    languages = set(TABLES.values())
-    keys = [set(table(language)) for language in languages]
-    union, shared = set[str]().union(*keys), keys[0].intersection(*keys)
-    assert len(union - shared) <= 10  # words that a language shares with English
-
-
-def test_no_intent_is_privileged() -> None:
+def test_no_intent_is_privileged_and_a_token_says_whose_it_is() -> None:
     privileged = discord.Intents(members=True, presences=True, message_content=True)
     assert not intents().value & privileged.value
     assert intents().guilds
     assert intents().guild_reactions
+    head = base64.urlsafe_b64encode(b"123456789012345678").decode().rstrip("=")
+    assert application_id_of(f" {head}.abc.def ") == 123456789012345678
+    with pytest.raises(SettingsError, match="ROSTRUM_DISCORD__TOKEN"):
+        application_id_of("not a token")
 
 
-def test_a_button_says_all_that_it_does() -> None:
+def test_the_tables_translate_nothing_that_is_not_there() -> None:
+    keys = [set(table(language)) for language in set(TABLES.values())]
+    union, shared = set[str]().union(*keys), keys[0].intersection(*keys)
+    assert len(union - shared) <= 10  # words that a language shares with English
+
+
+def test_a_button_says_all_that_it_does_and_a_foreign_one_is_left_alone() -> None:
     buttons = (*debate_buttons("k7f2qz", stoppable=True), *ballot_buttons(("A", "tie")))
     ids = [button["custom_id"] for row in rows(buttons) for button in row["components"]]
     assert [read_button(id) for id in ids] == [
@@ -202,11 +205,8 @@ def test_a_button_says_all_that_it_does() -> None:
         ("vote", "tie"),
         ("withdraw", ""),
     ]
-
-
-@pytest.mark.parametrize("foreign", ["", "other:stop:x", "rostrum:stop:", "rostrum:bomb:x", "x:y"])
-def test_a_foreign_button_is_left_alone(foreign: str) -> None:
-    assert read_button(foreign) is None
+    for foreign in ("", "other:stop:x", "rostrum:stop:", "rostrum:bomb:x", "x:y"):
+        assert read_button(foreign) is None
 
 
 # --- What Discord's answers mean, what it must allow, and how often it may be asked ---------------
@@ -268,29 +268,24 @@ def test_a_failure_says_if_the_message_may_be_there(error: Exception, maybe_stor
         assert explained.retry_after == 2.5
 
 
-def test_emojis_are_known_with_and_without_their_mark() -> None:
+def test_emojis_are_known_with_and_without_their_mark_and_in_any_skin_tone() -> None:
     for option, emoji in REACTIONS.items():
-        assert reaction_of(emoji) == option
-        assert reaction_of(emoji.replace("\ufe0f", "")) == option
+        assert reaction_of(emoji) == reaction_of(emoji.replace("\ufe0f", "")) == option
     assert reaction_of("🎉") is None
     assert reaction_of(None) is None
     assert len(set(REACTIONS.values())) == len(REACTIONS)
     # No message has letters beside colours.
     assert len([one for one in REACTIONS if not one.startswith("letter")]) <= Discord.EMOJIS
+    for emoji in ("🤝", "🤝🏽", "🫱🏻\u200d🫲🏿", "👍🏿"):
+        for burst in (False, True):
+            reaction = reaction_of(emoji, burst=burst)
+            assert reaction is not None
+            assert split_variant(reaction)[0] == ("up" if emoji[0] == "👍" else "tie")
+            assert emoji_of(reaction) == emoji  # it reads back
+        assert reaction_of(emoji) != reaction_of(emoji, burst=True)
 
 
-@pytest.mark.parametrize("emoji", ["🤝", "🤝🏽", "🫱🏻\u200d🫲🏿", "👍🏿"])
-def test_an_emoji_in_any_skin_tone_is_a_vote_and_reads_back(emoji: str) -> None:
-    option = "up" if emoji[0] == "👍" else "tie"
-    for burst in (False, True):
-        reaction = reaction_of(emoji, burst=burst)
-        assert reaction is not None
-        assert split_variant(reaction)[0] == option
-        assert emoji_of(reaction) == emoji
-    assert reaction_of(emoji) != reaction_of(emoji, burst=True)
-
-
-def test_the_link_asks_for_exactly_what_is_needed() -> None:
+def test_the_link_asks_for_exactly_what_is_needed_and_a_channel_may_take_it_away() -> None:
     link = invite_link(123)
     usable = NEEDED | discord.Permissions(manage_webhooks=True)  # which an admin may untick
     assert f"permissions={usable.value}" in link
@@ -300,27 +295,18 @@ def test_the_link_asks_for_exactly_what_is_needed() -> None:
     assert not NEEDED.administrator
     secret = invite_link(123, secret_ballots=True)
     assert f"permissions={usable.value | discord.Permissions(manage_messages=True).value}" in secret
-
-
-def test_a_token_says_whose_it_is() -> None:
-    head = base64.urlsafe_b64encode(b"123456789012345678").decode().rstrip("=")
-    assert application_id_of(f" {head}.abc.def ") == 123456789012345678
-    with pytest.raises(SettingsError, match="ROSTRUM_DISCORD__TOKEN"):
-        application_id_of("not a token")
-
-
-def test_a_channel_may_take_permissions_away_and_give_them_back() -> None:
     send = discord.Permissions(send_messages=True).value
     overwrites = [
         {"id": "1", "allow": "0", "deny": str(send)},
         {"id": "5", "allow": str(send), "deny": "0"},
     ]
-    closed = in_channel(NEEDED, overwrites, guild="1", roles=[], me="9")
-    assert missing(closed) == ["Send Messages"]
-    opened = in_channel(NEEDED, overwrites, guild="1", roles=["5"], me="9")
-    assert missing(opened) == []
-    everything = discord.Permissions(administrator=True)
-    assert missing(in_channel(everything, overwrites, guild="1", roles=[], me="9")) == []
+    admin = discord.Permissions(administrator=True)
+    for granted, roles, lacks in (
+        (NEEDED, [], ["Send Messages"]),
+        (NEEDED, ["5"], []),
+        (admin, [], []),
+    ):
+        assert missing(in_channel(granted, overwrites, guild="1", roles=roles, me="9")) == lacks
 
 
 async def test_no_more_than_five_messages_in_five_gaps_and_channels_do_not_wait() -> None:

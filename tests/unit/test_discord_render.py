@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 
 from adapters.discord import render
@@ -39,11 +38,6 @@ def embed(message: Message) -> dict[str, Any]:
     return dict(only)
 
 
-def buttons(message: Message) -> list[str]:
-    rows = bodies(message)[-1]["components"]
-    return [button["custom_id"] for row in rows for button in row["components"]]
-
-
 def test_the_sides_differ_in_colour() -> None:
     colours = [embed(turn("x", side))["color"] for side in ("A", "B")]
     assert colours == [render.BLUE, render.RED]
@@ -73,26 +67,16 @@ def test_a_long_turn_is_cut_between_sentences_and_balances_its_code() -> None:
     assert more[-1]["embeds"][0]["description"].endswith("The end.")
 
 
-def test_tables_keep_their_columns_as_code() -> None:
+def test_tables_are_code_lines_are_drawn_and_nothing_is_hidden_as_a_spoiler() -> None:
     said = shown("Look:\n| a | b |\n|---|---|\n| 1 | 2 |\nafter | this")
     assert said.startswith("Look:\n```\n| a | b |")
-    assert shown("a | b\nno table") == "a | b\nno table"
-
-
-def test_a_table_within_code_is_left_alone() -> None:
-    text = "```\n| a |\n|---|\n| 1 |\n```"
-    assert shown(text) == text
-
-
-@pytest.mark.parametrize("line", ["---", "***", "_____  "])
-def test_a_line_between_two_parts_is_drawn(line: str) -> None:
-    assert shown(f"above\n\n{line}\n\nbelow") == f"above\n\n{LINE}\n\nbelow"
-    assert shown(f"```\n{line}\n```") == f"```\n{line}\n```"
-    assert shown(f"{line} is not alone") == f"{line} is not alone"
-
-
-def test_nothing_is_hidden_as_a_spoiler() -> None:
     assert "||" not in shown("the ||hidden|| word")
+    for line in ("---", "***", "_____  "):
+        assert shown(f"above\n\n{line}\n\nbelow") == f"above\n\n{LINE}\n\nbelow"
+        for same in (f"```\n{line}\n```", f"{line} is not alone"):
+            assert shown(same) == same
+    for same in ("a | b\nno table", "```\n| a |\n|---|\n| 1 |\n```"):
+        assert shown(same) == same
 
 
 def test_a_violation_stands_outside_of_code_that_was_left_open() -> None:
@@ -100,19 +84,6 @@ def test_a_violation_stands_outside_of_code_that_was_left_open() -> None:
     shown = embed(turn("```\nopen", violations=(broken,)))["description"]
     assert "```\nopen\n```\n\n" in shown
     assert "600 words; the limit is 500" in shown
-
-
-@pytest.mark.parametrize(
-    ("ballot", "expected"),
-    [
-        (BallotKind.OPEN, []),
-        (BallotKind.SECRET, ["rostrum:withdraw"]),
-        (BallotKind.PRIVATE, ["rostrum:vote:A", "rostrum:vote:B", "rostrum:withdraw"]),
-    ],
-)
-def test_each_ballot_has_its_buttons(ballot: BallotKind, expected: list[str]) -> None:
-    invite = VoteInvite(options=("A", "B"), minutes=30, quorum=5, ballot=ballot)
-    assert buttons(invite) == expected
 
 
 def test_nine_contenders_fit_in_rows_of_buttons() -> None:
@@ -132,13 +103,10 @@ def test_files_travel_with_the_last_piece() -> None:
     assert fields[1]["value"] == '{"a": "ä"}'.encode()
 
 
-def test_a_nonce_is_stable_short_and_of_its_place() -> None:
+def test_a_nonce_is_of_its_place_and_a_reference_in_no_other_that_begins_alike() -> None:
     assert nonce_of("1", f"{STEM}·1/1") == nonce_of("1", f"{STEM}·1/1")
     assert nonce_of("1", f"{STEM}·1/1") != nonce_of("2", f"{STEM}·1/1")
     assert len(nonce_of("1", STEM)) <= Discord.NONCE
-
-
-def test_a_reference_is_not_found_in_another_that_begins_alike() -> None:
     message = {"embeds": [{"footer": {"text": "5 words · #3 · 1/12 · k7f2qz"}}, {"title": "x"}]}
     assert not carries(message, "k7f2qz·3·1/1")
     assert not carries(message, "k7f2qzgap·3·1/12")
@@ -146,10 +114,7 @@ def test_a_reference_is_not_found_in_another_that_begins_alike() -> None:
     other = {"embeds": [{"footer": {"text": "#13 · k7f2qz"}}]}
     assert not carries(other, "k7f2qz·3·1/1")
     assert carries(other, "k7f2qz·13·1/1")
-
-
-def test_a_notice_without_words_can_be_sent() -> None:
-    assert embed(Notice(text=""))["footer"]["text"] == "#3 · k7f2qz"
+    assert embed(Notice(text=""))["footer"]["text"] == "#3 · k7f2qz"  # without words
 
 
 def test_a_missed_turn_is_not_said_to_be_written_by_a_person() -> None:

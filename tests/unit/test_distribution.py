@@ -31,7 +31,6 @@ def files(top: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel, built without network from a copy of the sources."""
     top = tmp_path_factory.mktemp("sources")
     for name in (*files(ROOT), "LICENSE", "README.md", "pyproject.toml"):
         copy = top / name

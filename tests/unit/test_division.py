@@ -46,41 +46,27 @@ def test_processes_that_come_and_go_always_end_with_a_fair_division(count: int) 
         assert max(had[one] for one in members) - min(had[one] for one in members) <= 1
 
 
-def test_one_that_joins_moves_no_more_shares_than_it_gets() -> None:
+def test_one_that_joins_moves_no_more_shares_than_it_gets_and_none_takes_more_than_most() -> None:
     holders = {share: "ab"[share % 2] for share in range(8)}
     assert settle(8, {"a", "b", "c"}, holders) == 2
     assert Counter(holders.values()) == {"a": 3, "b": 3, "c": 2}
-
-
-def test_a_single_share_stays_where_it_is_and_the_others_stand_by() -> None:
-    holders = {0: "z"}
-    assert moves(1, {"a", "z"}, holders, "a") == Moves()
-    assert moves(1, {"a", "z"}, holders, "z") == Moves()
+    # A single share stays where it is, and the others stand by.
+    for me in "az":
+        assert moves(1, {"a", "z"}, {0: "z"}, me) == Moves()
     assert moves(1, {"a"}, {}, "a") == Moves(claim=(0,))
-
-
-def test_two_that_begin_together_do_not_claim_the_same() -> None:
-    first, second = (moves(4, {"a", "b"}, {}, me) for me in "ab")
-    assert (first.claim, second.claim) == ((0, 1), (2, 3))
-
-
-def test_a_share_of_a_process_that_is_not_alive_is_not_free_while_its_lease_runs() -> None:
+    # Two that begin together do not claim the same.
+    assert [moves(4, {"a", "b"}, {}, me).claim for me in "ab"] == [(0, 1), (2, 3)]
+    # A share of a process that is not alive is not free while its lease runs.
     assert moves(2, {"a"}, {0: "ghost"}, "a") == Moves(claim=(1,))
-
-
-def test_no_process_takes_more_than_most() -> None:
-    holders = dict[int, str]()
+    holders = {}
     settle(10, {"a", "b"}, holders, most=1)
     assert sorted(holders.values()) == ["a", "b"]
 
 
-def test_a_server_of_discord_belongs_to_the_shard_that_hears_it() -> None:
+def test_a_server_of_discord_belongs_to_the_shard_that_hears_it_and_workspaces_spread() -> None:
     guild = 197038439483310086
     for shards in (1, 2, 16, 2500):
         assert lane_of(str(guild)) % shards == (guild >> 22) % shards
-
-
-def test_workspaces_spread_over_the_shares() -> None:
     had = Counter(lane_of(f"T{number:08d}") % 16 for number in range(1600))
     assert len(had) == 16
     assert max(had.values()) < 200

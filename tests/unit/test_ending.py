@@ -65,20 +65,23 @@ def test_a_platform_that_refuses_the_token_names_no_setting_to_members(text: str
     assert debate.reason == text  # which the operator reads
 
 
-def test_an_end_that_no_model_caused_is_not_put_down_to_a_model() -> None:
+def test_an_end_that_no_model_caused_is_not_put_down_to_a_model_nor_awaited_as_one() -> None:
     debate = ended(GONE_FORMAT)
     assert why(debate) == said_of(GONE_FORMAT) == HELD_UP
     assert str(GONE_FORMAT) in debate.reason
     assert why(ended(ModelError("near/ana of backend “near” …"))) == MODEL_FAILED
+    said = "jurors is “x”; write a whole number, or leave it out (1, 2 or 3)."
+    assert refusal_of(UsageError(said)) == said  # which a person can mend
+    away = ModelError("near/qwen3:4b of backend “near” is away.", model="near/qwen3:4b")
+    assert awaited(waiting_for(away)) == "near/qwen3:4b"
+    for waits in (WAITS_TO_BEGIN, WAITS_TO_HEAR, WAITS_TO_CHECK):
+        assert awaited(waits.format(platform="Slack")) == ""
 
 
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (status_fault(401, b"", {}), MODEL_MISSET),
-        (status_fault(402, b"", {}), MODEL_MISSET),
-        (status_fault(403, b"", {}), MODEL_MISSET),
-        (status_fault(404, b"", {}), MODEL_MISSET),
+        *((status_fault(status, b"", {}), MODEL_MISSET) for status in (401, 402, 403, 404)),
         (full_fault(400), MODEL_FULL),
         (full_fault(), MODEL_FULL),
         (status_fault(503, b"", {}), MODEL_FAILED),
@@ -88,15 +91,3 @@ def test_a_retry_is_spoken_of_only_where_one_was_made(fault: CallFault, said: st
     told = f"Backend “near” {fault.whole} (model “m”); {fault.advice}."
     error = ModelError(told, model="near/m", failure=fault.failure)
     assert why(ended(error)) == said_of(error) == refusal_of(error) == said
-
-
-def test_what_a_person_can_mend_is_said_whole() -> None:
-    said = "jurors is “x”; write a whole number, or leave it out (1, 2 or 3)."
-    assert refusal_of(UsageError(said)) == said
-
-
-def test_only_a_model_is_awaited_as_one() -> None:
-    away = ModelError("near/qwen3:4b of backend “near” is away.", model="near/qwen3:4b")
-    assert awaited(waiting_for(away)) == "near/qwen3:4b"
-    for waits in (WAITS_TO_BEGIN, WAITS_TO_HEAR, WAITS_TO_CHECK):
-        assert awaited(waits.format(platform="Slack")) == ""

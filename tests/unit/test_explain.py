@@ -105,6 +105,10 @@ async def test_it_is_sent_what_all_jurors_wrote_and_no_name_of_a_model() -> None
     assert "The jury's result is: A." in sent
     for name in ("Alder", "Rowan", "maple", "birch", "elm", "oak-70b", "fir-x"):
         assert name not in sent
+    kept = to_artifact(why)
+    assert (kept.name, kept.kind, kept.valid) == ("why", "why", True)
+    assert kept.body["juror"] == "near/elm-2"
+    assert of_artifacts([kept]) == why
 
 
 @pytest.mark.parametrize(
@@ -141,14 +145,6 @@ async def test_no_answer_is_a_problem_and_stops_nothing(failure: str | RostrumEr
     why, _ = await told(failure)
     assert why.problem
     assert not why.text
-
-
-async def test_what_is_kept_is_what_is_told() -> None:
-    why, _ = await told(GOOD)
-    kept = to_artifact(why)
-    assert (kept.name, kept.kind, kept.valid) == ("why", "why", True)
-    assert kept.body["juror"] == "near/elm-2"
-    assert of_artifacts([kept]) == why
 
 
 def test_the_cheapest_juror_writes_and_of_several_the_nearest_to_the_result() -> None:

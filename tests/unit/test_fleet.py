@@ -8,9 +8,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
-import pytest
-
-from adapters.database.database import SqlDatabase
 from adapters.models.backends import Backend
 from adapters.models.pacing import Gate, Weighed
 from engine.fleet.leases import RENEW_SECONDS, LeaseManager, Notifier
@@ -23,18 +20,8 @@ LIMIT = 12
 BACKEND = Backend.of("x", base_url="http://127.0.0.1:1", max_concurrency=LIMIT)
 
 
-@pytest.fixture
-async def shared(database_url: str) -> AsyncIterator[Store]:
-    """A store that several processes write to."""
-    database = SqlDatabase(database_url, writable=False)
-    yield Store(database)
-    await database.close()
-
-
 @dataclass
 class Process:
-    """A process that calls models."""
-
     fleet: Fleet
     member: FleetMember
     gate: Gate
@@ -99,7 +86,9 @@ async def test_a_newcomer_begins_once_the_others_keep_to_less(shared: Store) -> 
         assert (of_two, one.fleet.whole(LIMIT)) == ([LIMIT // 2], LIMIT // 2)
 
 
-async def test_whoever_leaves_gives_their_part_back(shared: Store) -> None:
+async def test_whoever_leaves_gives_their_part_back_and_who_was_not_counted_joins_anew(
+    shared: Store,
+) -> None:
     one, two = Process.open(shared, "one"), Process.open(shared, "two")
     for process in (one, two, one, two):
         await process.member.look()
@@ -107,12 +96,15 @@ async def test_whoever_leaves_gives_their_part_back(shared: Store) -> None:
     await two.member._leave()
     assert await one.member.look()
     assert one.fleet.size == 1
-
-
-async def test_no_part_is_nothing_and_a_rate_is_divided_exactly(shared: Store) -> None:
-    fleet = Fleet(5)
-    assert fleet.whole(3) == 1
-    assert fleet.part(3) == 0.6
+    assert one.member._shown is not None
+    await shared.leases.release(one.member._shown)  # it ran out while the process stood still
+    three = Process.open(shared, "three")
+    assert await three.member.look()
+    assert three.fleet.size == 1
+    assert not await one.member.look()
+    assert one.fleet.whole(LIMIT) == 0
+    fleet = Fleet(5)  # no part is nothing, and a rate is divided exactly
+    assert (fleet.whole(3), fleet.part(3)) == (1, 0.6)
     assert fleet.whole(12) * 5 <= 12
 
 
@@ -152,20 +144,6 @@ async def test_with_a_bell_all_of_it_takes_no_time(shared: Store) -> None:
         await until(lambda: one.fleet.size == 1)
     tasks[0].cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def test_who_was_not_counted_for_a_while_joins_anew(
-    shared: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = Process.open(shared, "one")
-    assert await one.member.look()
-    assert one.member._shown is not None
-    await shared.leases.release(one.member._shown)  # it ran out while the process stood still
-    two = Process.open(shared, "two")
-    assert await two.member.look()
-    assert two.fleet.size == 1
-    assert not await one.member.look()
-    assert one.fleet.whole(LIMIT) == 0
 
 
 async def test_a_limit_of_tokens_counts_what_was_used() -> None:

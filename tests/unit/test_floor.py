@@ -16,7 +16,7 @@ from engine.prompts.library import SPOKEN, Prompts, load_prompts
 from engine.stage.drafts import UPDATE_SECONDS, Drafting, veil_growing
 from engine.stage.shapes import TurnLimits, violations
 from engine.stage.structured import declines, read_growing, refusal
-from engine.values.debate import Debate, Model, Sampling, Status, Violation
+from engine.values.debate import Model, Sampling, Status, Violation
 from engine.values.messages import TurnPost
 from engine.values.ports import AnswerSchema, Call
 from tests.kit import Onlooker, ScriptedDesk, floor_on, new_debate, setup_of, skipped_time, stored
@@ -68,15 +68,12 @@ async def test_nothing_volatile_reaches_a_prompt() -> None:
     assert [call.messages for call in again.asked] == [call.messages for call in desk.asked]
 
 
-async def test_a_turn_within_its_limits_is_asked_once() -> None:
+async def test_a_turn_within_its_limits_is_asked_once_and_another_told_of_what_it_passed() -> None:
     desk = ScriptedDesk()
     assert await speak(desk) == "Words of turn/opening/A."
     assert desk.steps == ["turn/opening/A"]
     assert desk.turns[0].violations == ()
     assert (desk.turns[0].words, desk.turns[0].limit) == (5, 10)
-
-
-async def test_a_text_of_too_many_arguments_is_told_of_these_and_not_of_its_words() -> None:
     desk = ScriptedDesk(lambda step: "Yes." if "shorten" in step else "1. a\n2. b\n3. c\n4. d")
     await speak(desk)
     assert "has 4 numbered arguments, at most 2. Write" in desk.asked[1].last
@@ -109,22 +106,17 @@ async def test_a_turn_that_stays_too_long_is_kept_whole_and_marked() -> None:
     assert message.violations == desk.turns[0].violations
 
 
-async def test_voters_do_not_read_who_a_model_says_it_is() -> None:
+async def test_voters_read_neither_who_a_model_says_it_is_nor_control_characters() -> None:
     said = "As Claude, I disagree; ana would too."
     desk = ScriptedDesk(lambda step: said)
-    assert await speak(desk) == said
-    assert desk.turns[0].text == said
+    assert await speak(desk) == desk.turns[0].text == said
     message = desk.posts[0].message
     assert isinstance(message, TurnPost)
     assert "Claude" not in message.text
     assert "ana" not in message.text
     assert "disagree" in message.text
-
-
-async def test_control_characters_of_a_model_are_gone_before_anybody_reads_them() -> None:
     desk = ScriptedDesk(lambda step: "Tea\x00 is\x1b[31m\u202e good.\r\nYes.")
-    assert await speak(desk) == "Tea is[31m good.\nYes."
-    assert desk.turns[0].text == "Tea is[31m good.\nYes."
+    assert await speak(desk) == desk.turns[0].text == "Tea is[31m good.\nYes."
 
 
 @pytest.mark.parametrize("name", sorted(SPOKEN))
@@ -198,13 +190,10 @@ def test_words_and_numbered_arguments_are_measured(text: str, found: dict[str, f
     assert kinds(text, TURN) == found
 
 
-def test_no_limit_is_never_passed() -> None:
-    assert violations("word " * 10_000, TurnLimits(), 1.5) == ()
-
-
 @given(st.text(max_size=300))
 def test_a_violation_always_says_more_than_its_limit(text: str) -> None:
     assert all(found.measured > found.limit for found in violations(text, TURN, 1.5))
+    assert violations(text * 50, TurnLimits(), 1.5) == ()
 
 
 # --- A turn while it is written: no name is seen even for a moment, and nothing too late ----------
@@ -224,20 +213,13 @@ def test_no_name_is_seen_wherever_the_text_has_come_to(end: int) -> None:
     assert not TOLD.search(veil_growing(SPEECH[:end], NAMES))
 
 
-def test_half_a_name_at_the_end_waits_for_its_other_half() -> None:
+def test_half_a_name_at_the_end_waits_for_its_other_half_and_text_without_spaces_grows() -> None:
     for end in ("Cla", "Claude", "Claude Op", "Command", "Command R"):
         shown = veil_growing(f"One two three four five six seven eight {end}", NAMES)
         assert shown.startswith("One two")
         assert not TOLD.search(shown)
-
-
-def test_a_text_without_spaces_grows_too() -> None:
     shown = veil_growing("我认为茶比咖啡好得多，因为它更健康，也更便宜。", ())
     assert shown.startswith("我认为茶比咖啡好得多")
-
-
-def debate_of() -> Debate:
-    return stored(new_debate(setup=setup_of()), status=Status.RUNNING)
 
 
 SCHEMA = AnswerSchema(
@@ -290,28 +272,27 @@ async def pass_the_pause() -> None:
         await asyncio.sleep(2 * UPDATE_SECONDS)
 
 
-async def test_what_comes_quickly_is_told_together_and_newest() -> None:
+def drafted() -> tuple[Onlooker, Drafting]:
     onlooker = Onlooker()
-    drafting = Drafting(onlooker, debate_of(), CALL)
+    debate = stored(new_debate(setup=setup_of()), status=Status.RUNNING)
+    return onlooker, Drafting(onlooker, debate, CALL)
+
+
+async def test_what_comes_quickly_is_told_together_and_newest() -> None:
+    onlooker, drafting = drafted()
     words = [f"word{number}" for number in range(50)]
     for count in range(50):
         drafting.hear(" ".join(words[: count + 1]), "m")
     await pass_the_pause()
     [draft] = onlooker.seen
-    assert (draft.seat, draft.side, draft.round, draft.words, draft.limit) == (
-        "A",
-        "A",
-        "opening",
-        50,
-        500,
-    )
+    assert (draft.seat, draft.side, draft.round) == ("A", "A", "opening")
+    assert (draft.words, draft.limit) == (50, 500)
     assert draft.text.startswith("word0 word1")
 
 
 @pytest.mark.parametrize("spoken", [True, False])
 async def test_nothing_is_told_after_the_end(spoken: bool) -> None:
-    onlooker = Onlooker()
-    drafting = Drafting(onlooker, debate_of(), CALL)
+    onlooker, drafting = drafted()
     drafting.hear("One two three", "m")
     drafting.end(spoken=spoken)
     await pass_the_pause()
@@ -319,8 +300,7 @@ async def test_nothing_is_told_after_the_end(spoken: bool) -> None:
 
 
 async def test_the_model_that_really_writes_is_not_named_either() -> None:
-    onlooker = Onlooker()
-    drafting = Drafting(onlooker, debate_of(), CALL)
+    onlooker, drafting = drafted()
     drafting.hear("Quokkatron speaks: tea is calmer than coffee, every day.", "quokkatron-9")
     await pass_the_pause()
     assert onlooker.seen[0].text.startswith("[name] speaks")
@@ -383,10 +363,7 @@ def test_a_short_argument_is_none(text: str) -> None:
     assert refusal(text) == ()
 
 
-def test_a_text_that_goes_on_to_argue_is_none() -> None:
+def test_a_text_that_goes_on_to_argue_is_none_and_what_a_filter_withheld_is() -> None:
     assert not declines("I can't argue for this without a caveat. " + "Still, tea wins. " * 30)
-
-
-def test_what_a_filter_withheld_is_a_refusal() -> None:
     assert refusal("Tea is bet", "content_filter")
     assert not refusal("Tea is better.", "stop")

@@ -41,7 +41,6 @@ GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 
 
 def setup(format: str) -> Setup:
-    """Return the setup of a short debate of a format."""
     return setup_for(format, **SMALL.get(format, {}))
 
 

@@ -23,7 +23,7 @@ from bot.serve import health as rooms
 from bot.serve.health import Build, Connected, Health, PlatformPresence, serve_health
 from bot.settings.sections import HealthSettings
 from engine.store import Post, Store
-from engine.values.debate import Model, Status
+from engine.values.debate import Model
 from engine.values.messages import Notice
 from tests.kit import HANG_SECONDS, NO_CAPS, new_debate
 from tests.scenario.discord_stage import free_port
@@ -77,7 +77,6 @@ async def served(health: Health) -> AsyncIterator[str]:
 
 
 async def ask(url: str) -> tuple[int, dict[str, Any]]:
-    """Return a page's status and JSON."""
     async with ClientSession() as session:
         response = await fetch(session, url)
         return response.status, await response.json()
@@ -111,58 +110,41 @@ def test_the_manual_lists_every_metric_with_its_kind_and_labels() -> None:
     assert listed == exported
 
 
-async def test_the_build_and_the_outbox_are_shown(store: Store) -> None:
+async def test_the_build_the_outbox_and_what_alerts_watch_at_0_are_shown(store: Store) -> None:
     said = Post(key="a", message=Notice(text="Hello."))
     [debate] = await store.debates.create([(new_debate(), [said])], NO_CAPS)
-    health = Health(store, {}, build=Build("1.2", "abc"))
+    health = Health(store, build=Build("1.2", "abc"))
+    health.begin(store, {}, Counts([Model.parse("online/x")]))
     async with served(health) as url, ClientSession() as session:
         found = read(await (await fetch(session, f"{url}/metrics")).text())
     assert found["rostrum_build_info"] == {(("revision", "abc"), ("version", "1.2")): 1}
     here = (("platform", debate.platform),)
     assert found["rostrum_outbox_messages"] == {here: 1}
     assert 0 <= found["rostrum_outbox_oldest_age_seconds"][here] < 60
-    assert debate.status is Status.QUEUED
-
-
-async def test_what_alerts_watch_is_there_at_0_before_anything_happened(store: Store) -> None:
-    health = Health(store)
-    model = Model.parse("online/x")
-    health.begin(store, {}, Counts([model]))
-    async with served(health) as url, ClientSession() as session:
-        found = read(await (await fetch(session, f"{url}/metrics")).text())
     assert found["rostrum_lease_losses"][(("kind", "debate"),)] == 0
     assert found["rostrum_debates_ended"][(("cause", "bug"), ("status", "failed"))] == 0
     assert found["rostrum_model_cost_usd"] == {(("backend", "online"), ("model", "x")): 0}
 
 
 async def test_a_platform_that_is_away_makes_it_unready_and_not_dead(store: Store) -> None:
-    gateways: dict[str, Connected] = {
-        "discord": lambda: False,
-        "slack": lambda: PlatformPresence(
-            connected=False, standing_by=True, shares="bucket 2 of 4"
-        ),
-    }
-    async with served(Health(store, gateways)) as url:
+    standing_by = PlatformPresence(connected=False, standing_by=True, shares="bucket 2 of 4")
+    there: list[bool] = []
+    gateways: dict[str, Connected] = {"discord": lambda: bool(there), "slack": lambda: standing_by}
+    async with served(Health(store, gateways)) as url, ClientSession() as session:
         assert (await ask(f"{url}/livez"))[0] == 200
         status, body = await ask(f"{url}/readyz")
-    assert (status, body["ok"], body["problems"]) == (503, False, ["Discord is not connected."])
-    assert body["platforms"] == {
-        "discord": {"state": "disconnected"},
-        "slack": {"state": "standing by", "shares": "bucket 2 of 4"},
-    }
-
-
-async def test_connected_and_standing_by_are_ready(store: Store) -> None:
-    gateways: dict[str, Connected] = {
-        "discord": lambda: True,
-        "slack": lambda: PlatformPresence(connected=False, standing_by=True),
-    }
-    async with served(Health(store, gateways)) as url, ClientSession() as session:
+        assert (status, body["ok"]) == (503, False)
+        assert body["problems"] == ["Discord is not connected."]
+        assert body["platforms"] == {
+            "discord": {"state": "disconnected"},
+            "slack": {"state": "standing by", "shares": "bucket 2 of 4"},
+        }
+        there.append(True)
         status, body = await ask(f"{url}/readyz")
         assert (status, body["ok"], body["problems"], body["database"]) == (200, True, [], True)
         found = read(await (await fetch(session, f"{url}/metrics")).text())
-    assert found["rostrum_gateway_standing_by"][(("platform", "slack"),)] == 1
-    assert found["rostrum_gateway_standing_by"][(("platform", "discord"),)] == 0
+    standing = found["rostrum_gateway_standing_by"]
+    assert standing == {(("platform", "slack"),): 1, (("platform", "discord"),): 0}
 
 
 async def test_a_database_that_does_not_answer_is_said_until_it_does(

@@ -9,15 +9,14 @@ import pytest
 import engine.votes.window
 from engine.store import Store
 from engine.values.debate import BallotKind, Status
-from engine.values.errors import VenueAwayError, VenueError
-from engine.values.judging import How, Question
+from engine.values.errors import VenueAwayError
+from engine.values.judging import How
 from engine.values.messages import Reveal
-from engine.values.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
+from engine.values.ports import CommunityLost, ReactionSeen, ThreadDeleted, ThreadShut
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
 from tests.doubles.venue import Fault
 from tests.kit import HANG_SECONDS
 
-REFUSED = VenueError("The right to manage messages is missing; grant it.")
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.001)
 
 
@@ -48,9 +47,6 @@ async def until_hidden(poll: Poll) -> None:
             await asyncio.sleep(0.005)
 
 
-# --- secret ballots ----------------------------------------------------------------------
-
-
 async def test_a_secret_vote_is_taken_off_the_message_changed_by_reacting_and_withdrawn_by_button(
     secret: Poll,
 ) -> None:
@@ -75,17 +71,6 @@ async def test_a_secret_vote_is_taken_off_the_message_changed_by_reacting_and_wi
     assert (votes["ann"].changes, votes["ann"].gold) == (3, True)
 
 
-async def test_where_removing_is_not_allowed_the_vote_counts_all_the_same(secret: Poll) -> None:
-    secret.venue.misbehave("remove_reaction", *[Fault(REFUSED)] * 9)
-    async with secret.watching():
-        await secret.react("ann", "A")
-        await secret.react("ann", "B")
-        await asyncio.sleep(0.05)
-    assert shown(secret) == {"A": {"ann"}, "B": {"ann"}}
-    secret.restart()
-    assert options_of(await secret.close()) == {"ann": "B"}
-
-
 async def test_after_a_restart_leftovers_go_and_withdraw_nothing(secret: Poll) -> None:
     """The process died between storing and removing; another one finds the reactions."""
     await secret.react("ann", "A")
@@ -108,9 +93,6 @@ async def test_a_choice_changed_in_an_absence_replaces_the_one_before(secret: Po
     await secret.react("ann", "B")
     secret.venue.listening = True
     assert options_of(await secret.close()) == {"ann": "B"}
-
-
-# --- private ballots ---------------------------------------------------------------------
 
 
 async def test_a_private_vote_says_what_stands_and_a_second_press_withdraws(
@@ -154,18 +136,6 @@ async def test_a_button_of_an_open_vote_and_a_reaction_elsewhere_or_off_the_ball
     assert (await poll.press("ann", "A")).outcome == "unknown"
     assert await poll.store.votes.events(poll.debate_id) == ()
     assert await poll.close() == {}
-
-
-# --- what belongs to no question ---------------------------------------------------------
-
-
-async def test_a_telling_with_an_id_counts_once(poll: Poll) -> None:
-    seen = ReactionSeen(THREAD, poll.message, "ann", "A", True, event="e1")
-    outcomes = [(await poll.hear(seen)).outcome for _ in range(3)]
-    assert outcomes == ["stored", "duplicate", "duplicate"]
-
-
-# --- moderators --------------------------------------------------------------------------
 
 
 async def test_a_clear_withdraws_nothing_and_is_noted(poll: Poll) -> None:
@@ -233,19 +203,6 @@ async def test_a_locked_thread_is_said_until_it_is_opened_again(poll: Poll) -> N
     notes = await poll.store.votes.interventions(poll.debate_id)
     assert [note.act for note in notes] == ["locked", "reopened", "archived"]
     assert options_of(await poll.close()) == {"ann": "A"}
-
-
-async def test_what_a_lost_session_missed_is_read_at_once(poll: Poll) -> None:
-    async with poll.watching():
-        poll.venue.listening = False
-        await poll.react("ann", "A")
-        poll.venue.listening = True
-        await poll.hear(EventsMissed())
-        async with asyncio.timeout(HANG_SECONDS):
-            while not await poll.store.votes.events(poll.debate_id):  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
-    (event,) = await poll.store.votes.events(poll.debate_id)
-    assert (event.option, event.how, event.question) == ("A", How.RECOVERED, Question.VOTE)
 
 
 @pytest.mark.slow

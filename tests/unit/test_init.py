@@ -73,8 +73,6 @@ def test_no_juror_is_of_a_debaters_family_where_four_families_are_listed(drawn: 
         assert not {one.family for one in debaters} & {one.family for one in jurors}
 
 
-# --- .env --------------------------------------------------------------------------------
-
 NAMES = st.sampled_from(("ROSTRUM_MODELS", "ROSTRUM_DISCORD__TOKEN", "OTHER", "ROSTRUM_TOPIC"))
 TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]))
 LINES = st.one_of(
@@ -102,9 +100,6 @@ def test_values_are_read_back_and_all_others_stay(text: str, values: dict[str, s
 def test_an_open_quotation_mark_is_said_before_it_swallows_a_value() -> None:
     with pytest.raises(SettingsError, match=r"Line 2 of \.env is not NAME=value"):
         merge("A=1\nB='open\n", {"ROSTRUM_TOPIC": "it's tea"})
-
-
-# --- Tables of commands that read -----------------------------------------------------------------
 
 
 def test_what_people_wrote_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:

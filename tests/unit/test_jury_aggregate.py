@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
 from typing import Any
@@ -31,7 +31,6 @@ AB, BA = ("A", "B"), ("B", "A")
 
 
 def jurors(count: int) -> tuple[Model, ...]:
-    """Return jurors of families of their own."""
     return tuple(
         Model(backend="online", name=f"juror-{n}", family=f"family-{n}") for n in range(count)
     )
@@ -40,11 +39,10 @@ def jurors(count: int) -> tuple[Model, ...]:
 def panel(
     count: int = 6,
     *,
-    history: dict[str, JurorHistory] | None = None,
+    history: Mapping[str, JurorHistory] = {},
     **given: Any,
 ) -> PanelSetup:
-    """Return a panel of that many jurors."""
-    return PanelSetup(roster=jurors(count), history=history or {}, **given)
+    return PanelSetup(roster=jurors(count), history=dict(history), **given)
 
 
 def ballot(
@@ -73,7 +71,6 @@ def ballot(
 
 
 def spoilt(order: tuple[str, ...], juror: str = "online/juror-0") -> Ballot:
-    """Return an invalid ballot."""
     return Ballot(
         juror=juror, family="any", order=order, names=NAMES, valid=False, problem="no JSON"
     )

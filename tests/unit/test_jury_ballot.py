@@ -42,51 +42,30 @@ def _read(answer: object, finish: str = "stop") -> Outcome:
     return read_ballot(answer if isinstance(answer, str) else json.dumps(answer), finish, NAMES)
 
 
-def test_a_plain_ballot_is_read_by_contender() -> None:
-    assert _read(_answer()) == Outcome(
-        valid=True,
-        scores={"A": _sheet(7), "B": _sheet(6)},
-        verdict="A",
-        confidence=0.7,
-        reasons="Heron answered more.",
-    )
-
-
 @pytest.mark.parametrize(
-    ("text", "repaired"),
+    ("text", "finish", "valid", "repaired"),
     [
-        (f"My ballot:\n{json.dumps(_answer())}\nThank you.", False),
-        (f"```json\n{json.dumps(_answer())}\n```", False),
-        (json.dumps(_answer()) + "\n" + json.dumps(_answer()), False),
-        (json.dumps(_answer())[:-1] + ",}", True),
+        (f"My ballot:\n{json.dumps(_answer())}\nThank you.", "stop", True, False),
+        (f"```json\n{json.dumps(_answer())}\n```", "stop", True, False),
+        (json.dumps(_answer()) + "\n" + json.dumps(_answer()), "stop", True, False),
+        (json.dumps(_answer())[:-1] + ",}", "stop", True, True),
+        (json.dumps(_answer())[:-20], "stop", False, False),
+        (json.dumps(_answer()), "length", False, False),
+        (json.dumps(_answer()) + json.dumps(_answer(verdict="tie")), "stop", False, False),
+        ("", "stop", False, False),
+        ("  \n", "content_filter", False, False),
+        ("I am sorry, but I cannot judge that.", "stop", False, False),
+        ('{"error": {"code": 502, "message": "upstream"}}', "stop", False, False),
     ],
 )
-def test_prose_fences_and_trailing_commas_are_valid(text: str, repaired: bool) -> None:
-    outcome = _read(text)
-    assert outcome.valid
-    assert not outcome.retry
-    assert outcome.repaired is repaired
-
-
-@pytest.mark.parametrize(
-    ("text", "finish"),
-    [
-        (json.dumps(_answer())[:-20], "stop"),
-        (json.dumps(_answer()), "length"),
-        (json.dumps(_answer()) + json.dumps(_answer(verdict="tie")), "stop"),
-        ("", "stop"),
-        ("  \n", "content_filter"),
-        ("I am sorry, but I cannot judge that.", "stop"),
-        ('{"error": {"code": 502, "message": "upstream"}}', "stop"),
-    ],
-)
-def test_truncated_double_empty_and_refusing_answers_are_invalid(text: str, finish: str) -> None:
+def test_prose_fences_and_trailing_commas_are_valid_and_what_is_cut_double_or_refused_is_not(
+    text: str, finish: str, valid: bool, repaired: bool
+) -> None:
     outcome = _read(text, finish)
-    assert not outcome.valid
-    assert outcome.retry
-    assert outcome.problem
-    assert outcome.scores is None
-    assert outcome.verdict is None
+    assert (outcome.valid, outcome.retry) == (valid, not valid)
+    assert outcome.repaired is repaired or not valid
+    assert bool(outcome.problem) is not valid
+    assert ((outcome.scores, outcome.verdict) == (None, None)) is not valid
 
 
 @pytest.mark.parametrize(
@@ -173,34 +152,29 @@ def test_a_verdict_against_its_own_scores_is_asked_again_then_kept(
     assert (outcome.contradictory, outcome.retry) == (contradictory, contradictory)
 
 
-def test_names_are_matched_whole_whatever_their_case() -> None:
-    answer = _answer(verdict="pLOVER", scores={"HERON": _sheet(6), "plover": _sheet(8)})
-    outcome = _read(answer)
+def test_a_plain_ballot_is_read_by_contender_whatever_the_case_of_names() -> None:
+    assert _read(_answer()) == Outcome(
+        valid=True,
+        scores={"A": _sheet(7), "B": _sheet(6)},
+        verdict="A",
+        confidence=0.7,
+        reasons="Heron answered more.",
+    )
+    outcome = _read(_answer(verdict="pLOVER", scores={"HERON": _sheet(6), "plover": _sheet(8)}))
     assert (outcome.verdict, outcome.scores) == ("B", {"A": _sheet(6), "B": _sheet(8)})
 
 
-@given(st.text(max_size=80) | st.text(alphabet='{}":, abHeronPlover17tie', max_size=120))
-def test_any_text_is_an_outcome(text: str) -> None:
+TEXTS = st.text(max_size=80) | st.text(alphabet='{}":, abHeronPlover17tie', max_size=120)
+VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+SIDES = st.sampled_from(["Heron", "Plover", "A"])
+SHEETS = st.dictionaries(SIDES, st.just(_sheet(5)) | st.integers())
+PARTS = st.sampled_from(["reasons", "scores", "verdict", "confidence"])
+
+
+@given(TEXTS | st.dictionaries(PARTS, VALUES | SHEETS).map(json.dumps))
+def test_any_text_or_json_is_an_outcome(text: str) -> None:
     outcome = _read(text)
     assert outcome.valid or (outcome.problem and outcome.scores is None)
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(["reasons", "scores", "verdict", "confidence"]),
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats(allow_nan=False)
-        | st.text()
-        | st.dictionaries(
-            st.sampled_from(["Heron", "Plover", "A"]), st.just(_sheet(5)) | st.integers()
-        ),
-    )
-)
-def test_any_json_is_an_outcome(answer: dict[str, Any]) -> None:
-    outcome = _read(answer)
-    assert outcome.valid or outcome.problem
 
 
 def test_the_schema_asks_for_reasons_first_and_names_only() -> None:

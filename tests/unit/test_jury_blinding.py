@@ -118,20 +118,11 @@ def test_the_debaters_models_and_makers_are_scrubbed_everywhere(text: str) -> No
     assert blind(f"Many praise {text}, they say.", NAMES, HIDDEN) == "Many praise [name], they say."
 
 
-def test_companies_that_do_not_debate_stay_the_subject() -> None:
+def test_voters_read_sides_as_named_and_numbered_contenders_are_renamed_by_their_labels() -> None:
     text = "Google and Anthropic are companies; in the Amazon, a meta-analysis; this is step 1."
-    assert scrub(text, HIDDEN) == text
-
-
-def test_voters_read_the_sides_as_they_were_named() -> None:
+    assert scrub(text, HIDDEN) == text  # companies that do not debate stay the subject
     assert scrub("As Claude, side A wins with A-1.") == "As [name], side A wins with A-1."
-
-
-def test_with_open_names_only_references_change() -> None:
     assert blind("As Claude, Side A", NAMES, HIDDEN, anonymous=False) == "As Claude, Heron"
-
-
-def test_numbered_contenders_are_renamed_by_their_labels() -> None:
     names = {"1": "Heron", "2": "Plover", "3": "Siskin"}
     text = "Agent 1 and participant [2] against speaker 3; in 2 of 3 cases, agent 4."
     assert blind(text, names) == ("Heron and [Plover] against Siskin; in 2 of 3 cases, agent 4.")
@@ -203,10 +194,7 @@ def test_neutral_names_are_apart_and_the_draw_is_repeatable() -> None:
         drawn = draw_names("123456789", seed, avoid=["On the heron", "online/Siskin-7b"])
         assert len(set(drawn.values())) == 9
         assert not {"Heron", "Siskin"} & set(drawn.values())
-
-
-def test_families_of_one_maker_are_kin() -> None:
-    assert kin("Claude") == kin("anthropic") == "anthropic"
+    assert kin("Claude") == kin("anthropic") == "anthropic"  # families of one maker
     assert kin("meta-llama") == kin("llama")
     assert kin("Maple") == "maple"
 
@@ -230,9 +218,9 @@ TURNS = (
 
 
 def test_a_transcript_goes_round_by_round_in_the_order_of_the_ballot() -> None:
-    transcript = TranscriptWriter("Topic", "", Identities(NAMES, MODELS)).lay_out(TURNS[::-1])
+    scribe = TranscriptWriter("Topic", "", Identities(NAMES, MODELS))
     for order, first in ((("Heron", "Plover"), "Heron"), (("Plover", "Heron"), "Plover")):
-        shown = transcript.arrange(order)
+        shown = scribe.lay_out(TURNS[::-1]).arrange(order)
         assert [item.title for item in shown.rounds] == ["opening", "rebuttal"]
         assert all(item.speeches[0].name == first for item in shown.rounds)
         spoke = {speech.name: speech.spoke for speech in shown.rounds[0].speeches}
@@ -240,6 +228,9 @@ def test_a_transcript_goes_round_by_round_in_the_order_of_the_ballot() -> None:
             "Heron": "spoke first in this round",
             "Plover": "spoke second in this round",
         }
+    rounds = scribe.lay_out(TURNS, simultaneous=True).rounds
+    spoken = {speech.spoke for item in rounds for speech in item.speeches}
+    assert spoken == {"written at the same time"}
 
 
 def test_what_was_heard_while_models_thought_is_blinded_again_only_for_a_new_name(
@@ -273,39 +264,19 @@ def _prompt(order: tuple[str, ...], *, blind: bool = True) -> str:
     return load_prompts().render("jury/transcript", answers=False, **arranged._asdict())
 
 
-def test_no_canary_reaches_a_jurors_prompt() -> None:
+def test_no_canary_reaches_a_jurors_prompt_and_no_speech_can_imitate_its_layout() -> None:
     prompt = _prompt(("A", "B"))
     for canary in ("claude", "gemini", "anthropic", "maple", "side a", "side b", "a-1", "甲方"):
         assert canary not in prompt.lower()
     assert "work is hard" in prompt
     assert "{{ 7*7 }} @everyone" in prompt
-
-
-def test_no_speech_can_imitate_the_layout() -> None:
-    prompt = _prompt(("A", "B"))
-    headings = [line for line in prompt.splitlines() if line.startswith("#")]
-    assert headings == [
+    spoke = ["### Heron, spoke first in this round", "### Plover, spoke second in this round"]
+    assert [line for line in prompt.splitlines() if line.startswith("#")] == [
         "# The debate to judge",
-        "## Round 1: opening",
-        "### Heron, spoke first in this round",
-        "### Plover, spoke second in this round",
-        "## Round 2: rebuttal",
-        "### Heron, spoke first in this round",
-        "### Plover, spoke second in this round",
+        *("## Round 1: opening", *spoke),
+        *("## Round 2: rebuttal", *spoke),
         "# End of the debate",
     ]
-
-
-def test_a_debate_that_is_not_blind_shows_the_models() -> None:
-    prompt = _prompt(("B", "A"), blind=False)
-    assert "### Heron (model: work/claude-5), spoke first in this round" in prompt
-    assert "As Claude I open with Heron-1." in prompt
-
-
-def test_simultaneous_turns_are_marked_so() -> None:
-    shown = TranscriptWriter("Topic", "", Identities(NAMES, MODELS)).lay_out(
-        TURNS, simultaneous=True
-    )
-    assert {speech.spoke for item in shown.rounds for speech in item.speeches} == {
-        "written at the same time"
-    }
+    open_prompt = _prompt(("B", "A"), blind=False)
+    assert "### Heron (model: work/claude-5), spoke first in this round" in open_prompt
+    assert "As Claude I open with Heron-1." in open_prompt

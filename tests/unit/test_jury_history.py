@@ -196,17 +196,15 @@ def _hear(
     return voices, truths
 
 
-def test_each_juror_is_found_to_be_as_good_as_it_is() -> None:
+def test_each_juror_is_found_to_be_as_good_as_it_is_also_if_asked_in_unclear_debates_alone() -> (
+    None
+):
     sds = {"fine": 0.3, "good": 0.6, "fair": 1.0, "poor": 1.5, "usual": 0.7}
     voices, _ = _hear(sds, (), 600)
     found = track(voices, [None] * 600)
     for juror, sd in sds.items():
         assert found[juror] == pytest.approx(1 / (1 + sd * sd) ** 0.5, abs=0.1)
-
-
-def test_who_is_asked_in_unclear_debates_alone_is_not_thought_worse() -> None:
-    rng = Random(3)
-    voices: list[Scores] = []
+    rng, voices = Random(3), []
     for _ in range(800):
         truth = rng.gauss(0, 1)
         heard = {juror: truth + rng.gauss(0, 0.7) for juror in ("one", "two", "three")}
@@ -275,9 +273,6 @@ def test_which_side_comes_first_does_not_matter(voices: list[Scores], data: st.D
     found = track(voices, people)
     assert exchanged == pytest.approx(found, abs=1e-6)
     assert all(0.05 <= r <= 0.95 for r in found.values())
-
-
-# --- Who sits on a panel --------------------------------------------------------------------------
 
 
 DEBATERS = tuple(
@@ -380,7 +375,6 @@ ROSTER = jurors(8)
 
 
 def _pairs(rng: Random, margin: Margin, debates: int, count: int = 3) -> list[HeardDebate]:
-    """Return debates that each of these jurors read in both orders."""
     return [
         HeardDebate(
             tuple(
@@ -434,15 +428,12 @@ def test_one_able_juror_among_three_is_enough() -> None:
     assert combine(stakes, stakes) >= PROVEN
 
 
-def test_pairs_that_are_both_faint_say_nothing_and_unheard_jurors_neither() -> None:
+def test_faint_pairs_and_unheard_jurors_prove_nothing_and_different_jurors_who_agree_do() -> None:
     faint = (PairBallot("a", "", 1, 0.3, 0), PairBallot("a", "", -1, 0.2, 0))
     assert bet([HeardDebate(faint)]) == {}
     assert bet([HeardDebate((PairBallot("a", "", 1, 3.0, 0),))]) == {}
     assert combine({}, ("a", "b")) == 1
     assert combine({"a": 2000.0, "b": 2000.0}, ("a", "b")) >= PROVEN
-
-
-def test_different_jurors_who_agree_in_opposite_orders_prove_it_too() -> None:
     known = {juror.ref: JurorFit(family="f", ballots=20) for juror in ROSTER[:2]}
     assert stake_of(Fit(evidence=5.0, jurors=known), list(known)) is None
     assert stake_of(Fit(evidence=3.0, jurors=known), list(known)) == 1
@@ -461,6 +452,10 @@ def _says(margins: dict[str, int]) -> Callable[[JurorReading], Ballot]:
 def test_the_first_panels_read_in_both_orders_and_agree_or_give_no_verdict_yet() -> None:
     setup = _cold()
     verdict, read = hold(setup, _says({}))
+    done = [one for one in read if one.order == AB]
+    resumed = PanelSetup.model_validate_json(setup.model_dump_json())
+    missing = {(one.juror.ref, one.order) for one in next_readings(resumed, SIDES, done)}
+    assert missing == {(one.juror, one.order) for one in read if one.order != AB}
     assert len(read) == len({(one.juror, one.order) for one in read}) == 6
     assert len({one.juror for one in read}) == 3
     assert (verdict.winner, verdict.problem, verdict.readings) == ("A", "", {})
@@ -501,15 +496,6 @@ def test_of_the_first_panels_a_juror_without_a_ballot_is_replaced(mode: PanelMod
     assert {(it.juror.ref, it.order) for it in rest} == {(it.juror, it.order) for it in read[:3]}
     nobody = hold(setup, lambda it: spoilt(it.order, it.juror.ref))[1]
     assert len({one.juror for one in nobody}) == attendance(setup).most == MOST_JURORS
-
-
-def test_a_resumed_cold_panel_asks_for_what_is_missing() -> None:
-    setup = PanelSetup.model_validate_json(_cold().model_dump_json())
-    _, read = hold(setup, _says({}))
-    missing = next_readings(setup, SIDES, [one for one in read if one.order == AB])
-    assert {(one.juror.ref, one.order) for one in missing} == {
-        (one.juror, one.order) for one in read if one.order != AB
-    }
 
 
 def _installation(

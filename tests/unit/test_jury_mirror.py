@@ -35,12 +35,9 @@ def test_sides_seats_and_draws_are_exchanged_and_nothing_else() -> None:
     assert exchange(mirrored) == request
 
 
-def test_more_than_two_sides_have_no_mirror() -> None:
+def test_more_than_two_sides_and_one_model_on_both_have_no_mirror() -> None:
     with pytest.raises(UsageError, match="a roundtable debate has 3"):
         check_mirrored("roundtable", Roles(("1", "2", "3")), _request())
-
-
-def test_one_model_on_both_sides_has_no_mirror() -> None:
     with pytest.raises(UsageError, match="would be the same debate"):
         check_mirrored("classic", TWO, _request(sides={"A": ANA, "B": ANA}))
     check_mirrored("team", TWO, _request(sides={"A": ANA, "B": ANA}, seats={"A1": BEN}))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from adapters.models.scenes import RehearsalOptions, Scene
@@ -11,10 +9,10 @@ from adapters.models.speeches import LANGUAGES, compose
 from engine.formats.classic import Classic
 from engine.jury.panel import open_transcript, summarise
 from engine.prompts.library import load_prompts
-from engine.values.debate import Debate, Status
+from engine.values.debate import Status
 from engine.values.errors import BudgetError, ModelError, RostrumError
 from engine.values.judging import Summary
-from tests.kit import ScriptedDesk, floor_on, setup_of, tell
+from tests.kit import ScriptedDesk, floor_on, new_debate, setup_of, stored, tell
 
 SENTENCE = "Avocet spoke of what tea costs, and Wagtail of coffee alone. "
 SHOWN = "🔵 A spoke of what tea costs, and 🔴 B of coffee alone. "  # 50 without the marks
@@ -32,17 +30,7 @@ async def summary_by(*answers: str | RostrumError) -> tuple[Summary, ScriptedDes
     desk = ScriptedDesk(lambda step: next(told) if step.startswith("summary") else tell(step))
     setup = setup_of()
     await Classic().run(floor_on(desk, setup))
-    debate = Debate(
-        id="D",
-        number=1,
-        platform="memory",
-        community="club",
-        place="lobby",
-        starter=None,
-        status=Status.RUNNING,
-        setup=setup,
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
+    debate = stored(new_debate(setup=setup), status=Status.RUNNING)
     scribe = open_transcript(debate)
     return await summarise(debate, desk.turns, load_prompts(), desk, scribe), desk
 
@@ -63,12 +51,6 @@ async def test_one_juror_reads_the_whole_debate_blind_and_is_asked_for_no_judgme
     assert written(summary.text) == 460
 
 
-@pytest.mark.parametrize("written", ["Short.", SENTENCE * 13])
-async def test_a_summary_outside_the_length_is_not_bought_twice(written: str) -> None:
-    _, desk = await summary_by(written)
-    assert [step for step in desk.steps if step.startswith("summary")] == ["summary"]
-
-
 @pytest.mark.parametrize(
     ("answer", "length", "fit"),
     [
@@ -84,7 +66,8 @@ async def test_a_summary_outside_the_length_is_not_bought_twice(written: str) ->
 async def test_one_outside_is_cut_at_a_sentence_or_marked(
     answer: str, length: int, fit: str
 ) -> None:
-    summary, _ = await summary_by(answer)
+    summary, desk = await summary_by(answer)
+    assert [step for step in desk.steps if step.startswith("summary")] == ["summary"]
     assert (written(summary.text), summary.fit) == (length, fit)
     assert fit != "trimmed" or summary.text[-1] in ".。"
 
@@ -94,10 +77,7 @@ async def test_a_juror_that_cannot_be_asked_leaves_no_summary_and_says_why() -> 
     assert summary == Summary(problem="no answer: failed")  # the backend's words stay in the log
     empty, _ = await summary_by("")
     assert empty == Summary(problem="the answer is empty")
-
-
-async def test_what_stops_a_debate_stops_the_summary() -> None:
-    with pytest.raises(BudgetError):
+    with pytest.raises(BudgetError):  # what stops a debate stops it
         await summary_by(BudgetError("too dear"))
 
 

@@ -20,7 +20,6 @@ NAME = f"debate/{DEBATE}"
 
 @asynccontextmanager
 async def running(store: Store, notifier: Notifier, holder: str) -> AsyncIterator[LeaseManager]:
-    """Run a keeper beside the body."""
     keeper = LeaseManager(store, notifier, holder)
     task = asyncio.create_task(keeper.run())
     try:
@@ -72,8 +71,15 @@ async def test_a_lease_that_somebody_holds_is_left_to_them(store: Store) -> None
         keeper.check()
 
 
-async def test_within_a_process_holders_take_turns(store: Store) -> None:
-    keeper, order = LeaseManager(store, Notifier(), "one"), []
+async def test_within_a_process_holders_take_turns_also_after_one_that_was_cancelled(
+    store: Store,
+) -> None:
+    keeper, order, held = LeaseManager(store, Notifier(), "one"), [], asyncio.Event()
+
+    async def hold() -> None:
+        async with keeper.hold(NAME):
+            held.set()
+            await asyncio.sleep(5)
 
     async def work(name: str) -> None:
         async with keeper.hold(NAME):
@@ -81,6 +87,9 @@ async def test_within_a_process_holders_take_turns(store: Store) -> None:
             await asyncio.sleep(0.01)
             order.append(f"{name} out")
 
+    task = asyncio.create_task(hold())
+    await held.wait()
+    await cancelled(task)  # an ordinary cancellation stays one
     await asyncio.wait_for(asyncio.gather(work("a"), work("b")), HANG_SECONDS)
     assert order == ["a in", "a out", "b in", "b out"]
 
@@ -99,31 +108,11 @@ async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Sto
     assert NAME in renewed, "what the successor holds is not released by the one that lost it"
 
 
-async def test_who_is_cancelled_while_a_lease_is_lost_ends(store: Store) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_cancellation_and_an_error_of_the_body_outlive_the_loss_of_a_lease(
+    store: Store, fails: bool
+) -> None:
     """The loss would otherwise be told in place of the cancellation, and the holder go on."""
-    notifier = Notifier()
-    held = asyncio.Event()
-    ends: list[str] = []
-
-    async def hold() -> None:
-        try:
-            async with keeper.hold(NAME):
-                held.set()
-                await asyncio.sleep(5)
-        except LeaseLostError:
-            ends.append("went on")
-
-    async with running(store, notifier, "one") as keeper:
-        holder = asyncio.create_task(hold())
-        await held.wait()
-        keeper._holds[NAME].fail(LeaseLostError("Another process took over."))
-        holder.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await holder
-    assert not ends
-
-
-async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: Store) -> None:
     held = asyncio.Event()
 
     async def hold() -> int:
@@ -133,18 +122,25 @@ async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: Store)
                 try:
                     await asyncio.sleep(5)
                 except asyncio.CancelledError:
-                    raise ValueError("of the body") from None
+                    if fails:
+                        raise ValueError("of the body") from None
+                    raise
         except ValueError:
             task = asyncio.current_task()
             assert task is not None
             return task.cancelling()
-        return -1
+        except LeaseLostError:
+            return -1
+        return -2
 
     async with running(store, Notifier(), "one") as keeper:
         holder = asyncio.create_task(hold())
         await held.wait()
         keeper._holds[NAME].fail(LeaseLostError("Another process took over."))
-        assert await holder == 0, "the interruption was taken back"
+        if fails:
+            assert await holder == 0, "the interruption was taken back"
+        else:
+            await cancelled(holder)
 
 
 async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
@@ -164,21 +160,6 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
             async with keeper.hold(NAME):
                 await asyncio.sleep(0.002)
     looking.cancel()
-
-
-async def test_an_ordinary_cancellation_stays_one(store: Store) -> None:
-    keeper, held = LeaseManager(store, Notifier(), "one"), asyncio.Event()
-
-    async def hold() -> None:
-        async with keeper.hold(NAME):
-            held.set()
-            await asyncio.sleep(5)
-
-    task = asyncio.create_task(hold())
-    await held.wait()
-    await cancelled(task)
-    async with keeper.hold(NAME):
-        pass
 
 
 async def test_a_claim_interrupted_while_it_is_stored_leaves_the_lease_free(

@@ -42,7 +42,6 @@ class Held(NamedTuple):
 
     @property
     def code(self) -> str:
-        """Its code."""
         return self.card.code
 
 

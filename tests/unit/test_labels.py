@@ -48,9 +48,6 @@ def stances(**by_person: str) -> list[Vote]:
     ]
 
 
-# --- thumbs ------------------------------------------------------------------------------
-
-
 def test_the_thumb_that_is_held_last_is_the_label_of_each_turn() -> None:
     events = [
         thumb(1, 7, "up"),
@@ -79,9 +76,6 @@ def test_of_two_thumbs_that_nobody_saw_given_none_is_a_label() -> None:
     assert [label.up for label in turn_labels(seen, None)] == [False]
 
 
-# --- stances -----------------------------------------------------------------------------
-
-
 def test_who_moved_more_people_has_persuaded() -> None:
     before = stances(p1="against", p2="unsure", p3="for", p4="for", p5="unsure")
     after = stances(p1="for", p2="for", p3="unsure", p4="for", p6="against")
@@ -104,9 +98,6 @@ def test_one_person_moves_towards_one_side(first: str, then: str, winner: str | 
     assert persuasion(stances(p1=first), stances(p1=then), ("A", "B")).winner == winner
     others = persuasion(stances(p1=first), stances(p2=then), ("A", "B"))
     assert (others.moved, others.people, others.winner) == ({"A": 0, "B": 0}, 0, None)
-
-
-# --- options -----------------------------------------------------------------------------
 
 
 def test_every_question_has_its_own_options_and_a_stance_is_named_by_what_it_means() -> None:

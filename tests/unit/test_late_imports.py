@@ -55,7 +55,6 @@ NOT_SERVED = (
 
 @pytest.fixture(scope="module")
 def loaded() -> list[list[str]]:
-    """The modules that are loaded after each step."""
     code = "import sys\n" + "\n".join(f"{step}\nprint(*sys.modules)" for step in STEPS)
     return [line.split() for line in printed_by(code, env=without_settings()).splitlines()]
 

@@ -29,6 +29,7 @@ from engine.values.text import columns
 from engine.words.cards import card_of
 from engine.words.league import league_lines
 from engine.words.translation import LANGUAGES
+from tests.kit import reveal
 
 NAMES = ("ana", "ben", "cid", "dan", "eve", "fay", "gus")
 
@@ -106,17 +107,12 @@ def test_a_result_that_comes_late_changes_no_match_that_was_drawn() -> None:
     assert draw(held, results).drawn[: len(before)] == before
 
 
-def reveal(people: str | None, jury: str | None) -> Reveal:
-    met = people is not None
-    return Reveal(
-        topic="Tea",
+def revealed(people: str | None, jury: str | None) -> Reveal:
+    tally = Tally(counts={}, gold={}, quorum_met=people is not None, winner=people)
+    return reveal(
         models={"A": "near/ana", "B": "near/ben"},
-        tally=Tally(counts={}, gold={}, quorum_met=met, winner=people),
+        tally=tally,
         verdict=Verdict(winner=jury, valid=1, invalid=0),
-        jurors=(),
-        agree=None,
-        usd=None,
-        calls=1,
     )
 
 
@@ -137,15 +133,15 @@ def test_people_decide_where_the_quorum_is_met_and_else_whoever_is_set(
     decided: str, people: str | None, jury: str | None, expected: MatchResult
 ) -> None:
     held = league(System.SWISS).model_copy(update={"decided": Decided(decided)})
-    assert decide(held, reveal(people, jury)) == expected
+    assert decide(held, revealed(people, jury)) == expected
 
 
 def test_in_a_knockout_the_jury_breaks_a_tie_of_the_people() -> None:
     held = league(System.KNOCKOUT)
-    assert decide(held, reveal("tie", "B")) == MatchResult("near/ben", "jury")
-    assert decide(held, reveal("tie", None)) == MatchResult("tie", "people")
+    assert decide(held, revealed("tie", "B")) == MatchResult("near/ben", "jury")
+    assert decide(held, revealed("tie", None)) == MatchResult("tie", "people")
     alone = held.model_copy(update={"decided": Decided.PEOPLE})
-    assert decide(alone, reveal("tie", "B")) == MatchResult("tie", "people")
+    assert decide(alone, revealed("tie", "B")) == MatchResult("tie", "people")
 
 
 def test_the_standing_fits_a_phone_in_every_language() -> None:

@@ -66,25 +66,19 @@ def test_every_event_is_one_line(format: str) -> None:
     assert sum("ValueError" in line for line in lines) == 2
 
 
-def test_a_text_line_reads_from_time_to_details() -> None:
+def test_a_line_reads_from_time_to_details_and_in_json_carries_level_logger_and_values() -> None:
     read = start()
     structlog.get_logger("bot.app").warning("Backend is slow", backend="local", note="a b", n=3)
     time, rest = read()[0].split(" ", 1)
     assert time.endswith("Z")
     assert datetime.fromisoformat(time).tzinfo == UTC
     assert rest == 'WARNING Backend is slow (bot.app) backend=local note="a b" n=3'
-
-
-def test_json_lines_carry_level_logger_and_values() -> None:
     read = start(format="json")
     logging.getLogger("engine.run.run").error("turn %s failed", 3, extra={"step": "turn/opening/A"})
     (event,) = as_json(read)
+    told = {"level": "error", "logger": "engine.run.run", "step": "turn/opening/A"}
+    assert event.items() >= told.items()
     assert event["event"] == "turn 3 failed"
-    assert (event["level"], event["logger"], event["step"]) == (
-        "error",
-        "engine.run.run",
-        "turn/opening/A",
-    )
 
 
 async def test_a_debates_id_is_on_its_own_lines_only() -> None:
@@ -141,13 +135,18 @@ def test_no_secret_is_logged_whatever_carries_it() -> None:
     assert "[redacted]" in text
 
 
-def test_counts_of_tokens_are_no_secrets_and_short_values_hide_nothing() -> None:
-    read = start(format="json")
+def test_counts_of_tokens_are_no_secrets_and_tokens_of_slack_are_hidden_by_their_form() -> None:
+    read = start(format="json", level="debug")
     structlog.get_logger().info("used abc", tokens_in=5, max_tokens=7, monkey="m", token=None)
-    (event,) = as_json(read)
-    assert event["event"] == "used abc"
-    assert (event["tokens_in"], event["max_tokens"]) == (5, 7)
-    assert (event["monkey"], event["token"]) == ("m", None)
+    logging.getLogger("slack_sdk.web").debug("body: {'access_token': 'xoxb-1-canary'}")
+    logging.getLogger("slack_sdk.web").warning("refused: xoxe.xoxp-1-canary, xapp-1-canary")
+    structlog.get_logger("bot").info("told", why="invalid xoxb-12-canary-x", place="xoxo")
+    used, warned, told = as_json(read)
+    assert used["event"] == "used abc"  # short values hide nothing
+    assert (used["tokens_in"], used["max_tokens"]) == (5, 7)
+    assert (used["monkey"], used["token"]) == ("m", None)
+    assert "canary" not in str((warned, told))
+    assert told["place"] == "xoxo"
 
 
 def test_the_level_holds_for_both_kinds_of_logger_and_libraries_stay_quiet() -> None:
@@ -175,7 +174,9 @@ def test_a_librarys_error_that_is_a_sentence_of_ours_has_no_traceback() -> None:
     assert defect["exception"].startswith("Traceback")
 
 
-def test_warnings_of_python_are_logged() -> None:
+def test_configuring_again_replaces_the_first_and_warnings_of_python_are_logged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     read = start()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -183,9 +184,6 @@ def test_warnings_of_python_are_logged() -> None:
         logging.captureWarnings(True)
         warnings.warn("old way", stacklevel=1)
     assert "old way" in read()[0]
-
-
-def test_configuring_again_replaces_the_first(capsys: pytest.CaptureFixture[str]) -> None:
     first = start()
     configure(LogSettings(format="json"))
     structlog.get_logger().info("once")
@@ -202,13 +200,3 @@ def test_escaped_text_is_one_line_and_readable_text_is_untouched(text: str) -> N
     escaped.encode("utf-8")
     if text.isprintable():
         assert escaped == text
-
-
-def test_a_token_that_came_while_it_runs_is_hidden_by_its_form() -> None:
-    read = start(level="debug")
-    logging.getLogger("slack_sdk.web").debug("body: {'access_token': 'xoxb-1-canary'}")
-    logging.getLogger("slack_sdk.web").warning("refused: xoxe.xoxp-1-canary, xapp-1-canary")
-    structlog.get_logger("bot").info("told", why="invalid xoxb-12-canary-x", place="xoxo")
-    (warned, told) = read()
-    assert "canary" not in warned + told
-    assert "place=xoxo" in told

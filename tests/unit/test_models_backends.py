@@ -8,7 +8,7 @@ import re
 import socket
 import zlib
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from engine.values.debate import RETRIEVAL, Model
 from engine.values.errors import ModelError, SettingsError
 from engine.values.ports import Call, FaultKind, Reply
 from tests.doubles import model_server as acts
+from tests.doubles.loopback import once, raw_server
 from tests.doubles.model_server import Act, ModelServer
 from tests.kit import HANG_SECONDS, RecordedAttempts
 from tests.scenario.discord_stage import free_port
@@ -115,7 +116,7 @@ async def test_a_backend_lists_its_models_or_says_what_to_check_without_the_key(
     assert "canary" not in str(caught.value)
 
 
-async def test_servers_on_this_machine_are_found_and_the_rest_is_silent() -> None:
+async def test_servers_on_this_machine_are_found_and_the_rest_is_silent_and_takes_no_time() -> None:
     async with ModelServer() as server:
         server.models = [{"id": f"m{i}"} for i in range(9)]
         places = (
@@ -125,6 +126,12 @@ async def test_servers_on_this_machine_are_found_and_the_rest_is_silent() -> Non
         (found,) = await find_local_servers(places)
     assert (found.preset, found.base_url) == ("ollama", server.base_url)
     assert found.models == ("m0", "m1", "m2", "m3", "m4")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        place = KnownServer("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        async with asyncio.timeout(HANG_SECONDS):  # it would wait for ever
+            assert await find_local_servers((place,), within_s=0.1) == []
 
 
 async def test_a_demo_finds_a_server_that_listens(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,15 +144,6 @@ async def test_a_demo_finds_a_server_that_listens(monkeypatch: pytest.MonkeyPatc
         assert [one.base_url for one in await local_servers()] == [server.base_url]
         monkeypatch.setattr("bot.local.demo.OLLAMA", f"http://127.0.0.1:{free_port()}/v1")
         assert await local_servers() == [], "no port was open"
-
-
-async def test_a_server_that_never_answers_takes_no_time() -> None:
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        place = KnownServer("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
-        async with asyncio.timeout(HANG_SECONDS):  # it would wait for ever
-            assert await find_local_servers((place,), within_s=0.1) == []
 
 
 # --- Every model that a document or a sentence of ours names is one that its provider prices ------
@@ -212,37 +210,7 @@ TOO_MUCH = r"answered with more than \S+ MB"
 NOT_FOLLOWED = r"redirects are not followed.*set its BASE_URL"
 
 
-@asynccontextmanager
-async def raw_server(head: str, pieces: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[str]:
-    """Serve the same head and then these bytes to every request; gives the address."""
-
-    serving = set[asyncio.Task[None] | None]()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        serving.add(asyncio.current_task())
-        with closing(writer), suppress(ConnectionError, asyncio.IncompleteReadError):
-            asked = await reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"(?i)content-length: (\d+)", asked)
-            await reader.readexactly(int(length[1]) if length else 0)
-            writer.write(head.encode())
-            async for piece in pieces():
-                writer.write(piece)
-                await writer.drain()
-            writer.close()
-            await writer.wait_closed()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    finally:
-        server.close()
-        await asyncio.gather(*filter(None, serving), return_exceptions=True)
-        await asyncio.sleep(0)  # transports let go of their sockets
-
-
 def repeated(piece: bytes, pause: float | None = None) -> Callable[[], AsyncIterator[bytes]]:
-    """Send a piece for ever."""
-
     async def pieces() -> AsyncIterator[bytes]:
         while True:
             yield piece
@@ -251,18 +219,7 @@ def repeated(piece: bytes, pause: float | None = None) -> Callable[[], AsyncIter
     return pieces
 
 
-def once(content: bytes) -> Callable[[], AsyncIterator[bytes]]:
-    """Send something once."""
-
-    async def pieces() -> AsyncIterator[bytes]:
-        for start in range(0, len(content), 65536):
-            yield content[start : start + 65536]
-
-    return pieces
-
-
 async def ask(address: str, *, streamed: bool, timeout_s: float = 60.0) -> Reply:
-    """Ask once."""
     backend = Backend.of("online", base_url=address, api_key=SecretStr("k"), timeout_s=timeout_s)
     models = open_models({"online": backend}, {}, ONCE)
     call: Call = call_of(on_text=(lambda *_: None) if streamed else None)
@@ -334,13 +291,17 @@ async def test_an_answer_without_end_ends_in_a_sentence(kind: str, piece: bytes)
             await ask(address, streamed=kind == STREAM)
 
 
-async def test_text_without_end_is_cut() -> None:
+async def test_text_without_end_is_cut_and_a_local_server_that_sends_for_ever_is_none() -> None:
     chunk = {"choices": [{"index": 0, "delta": {"content": "word " * 20}}]}
     piece = b"".join([b"data: " + orjson.dumps(chunk) + b"\n\n"] * 400)
     served = raw_server(HEAD.format(kind=STREAM, more=""), repeated(piece))
     async with served as address, within_bounds():
         reply = await ask(address, streamed=True)
     assert reply.finish == "length"
+    served = raw_server(HEAD.format(kind=JSON, more=""), repeated(b" " * 65536))
+    async with served as address, within_bounds():
+        place = KnownServer("ollama", "Ollama", address)
+        assert await find_local_servers((place,), within_s=10) == []
 
 
 @pytest.mark.parametrize("kind", [JSON, STREAM])
@@ -357,16 +318,6 @@ async def test_a_compressed_answer_is_read() -> None:
     head = HEAD.format(kind=JSON, more="Content-Encoding: gzip\r\n")
     async with raw_server(head, once(body)) as address:
         assert (await ask(address, streamed=False)).text == "Yes."
-
-
-async def test_a_local_server_that_sends_for_ever_is_none() -> None:
-    served = raw_server(HEAD.format(kind=JSON, more=""), repeated(b" " * 65536))
-    async with served as address, within_bounds():
-        place = KnownServer("ollama", "Ollama", address)
-        assert await find_local_servers((place,), within_s=10) == []
-
-
-# --- redirects ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pydantic import SecretStr
@@ -41,7 +42,6 @@ SCHEMA = AnswerSchema("thing", {"type": "object", "properties": {"a": {"type": "
 
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
-    """Start a model server."""
     async with ModelServer() as running:
         yield running
 
@@ -59,7 +59,6 @@ def call_of(name: str = "m", **changes: Any) -> Call:
 
 
 async def ask(server: ModelServer, log: RecordedAttempts, **given: Any) -> Reply:
-    """Make one call over fresh connections."""
     call = given.pop("call", call_of())
     async with opened(server, **given) as models:
         return await models.complete(call, log)
@@ -123,29 +122,6 @@ async def test_an_unanswered_connection_is_no_late_answer(server: ModelServer) -
     with pytest.raises(ModelError, match=r"could not be reached at http://127\.0\.0\.1:"):
         await ask(server, log, timeout_s=1.5)
     assert log.costs == [0.0] * QUICK.tries
-
-
-@pytest.mark.parametrize(
-    ("refused", "gone", "instead"),
-    [
-        ("max_tokens", "max_tokens", "max_completion_tokens"),
-        ("temperature", "temperature", None),
-    ],
-)
-async def test_a_refused_parameter_is_changed_and_that_is_remembered(
-    server: ModelServer, refused: str, gone: str, instead: str | None
-) -> None:
-    server.always(acts.refuse(refused), model="m")
-    log, later, other = RecordedAttempts(), RecordedAttempts(), RecordedAttempts()
-    async with opened(server) as models:
-        await models.complete(call_of(), log)
-        await models.complete(call_of(), later)
-        await models.complete(call_of("other"), other)
-    assert [len(x.attempts) for x in (log, later, other)] == [2, 1, 1]
-    assert log.costs[0] == 0.0
-    assert gone not in server.requests[-2]
-    assert gone in server.requests[-1]
-    assert instead is None or server.requests[-2][instead] == 500
 
 
 async def test_calls_side_by_side_learn_a_refusal_together(server: ModelServer) -> None:
@@ -281,6 +257,11 @@ async def test_a_proxy_of_the_environment_is_for_the_world_and_never_for_this_ma
         reply = await models.complete(call_of(), RecordedAttempts())
     assert reply.text
     assert server.headers[-1]["Host"] == "models.example"
+    # Of two proxies the one for the address is used.
+    monkeypatch.setenv("ALL_PROXY", "socks4://127.0.0.1:9")
+    server.models = [{"id": "maple"}]
+    assert (await ask(server, RecordedAttempts(), base_url="http://models.example/v1")).text
+    assert await probe(Backend.of("online", base_url="http://models.example/v1")) == ["maple"]
 
 
 @pytest.mark.parametrize("kind", ["socks5", "socks5h", "socks4"])
@@ -300,16 +281,6 @@ async def test_a_proxy_that_is_no_http_proxy_is_refused_by_name_and_never_spoken
         await probe(Backend.of("online", base_url="http://models.example/v1"))
     assert server.headers == []
     assert (await ask(server, RecordedAttempts())).text  # on this machine
-
-
-async def test_of_two_proxies_the_one_for_the_address_is_used(
-    server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ALL_PROXY", "socks4://127.0.0.1:9")
-    monkeypatch.setenv("HTTP_PROXY", server.base_url.removesuffix("/v1"))
-    server.models = [{"id": "maple"}]
-    assert (await ask(server, RecordedAttempts(), base_url="http://models.example/v1")).text
-    assert await probe(Backend.of("online", base_url="http://models.example/v1")) == ["maple"]
 
 
 @pytest.mark.parametrize("authorities", [{}, NO_AUTHORITIES], ids=["found", "not found"])
@@ -341,7 +312,6 @@ FREE = Price(usd_in=0, usd_out=0, origin=Origin.BACKEND)
 
 @pytest.fixture(params=[False, True], ids=["whole", "streamed"])
 def streamed(request: pytest.FixtureRequest) -> bool:
-    """Whether the answer comes as a stream."""
     return bool(request.param)
 
 
@@ -575,14 +545,14 @@ async def test_cached_tokens_are_read_as_each_provider_reports_them(
 def test_cached_tokens_are_billed_at_their_price_and_save_nothing_without_one() -> None:
     known = Price(usd_in=3, usd_out=15, usd_cached=0.3, usd_written=3.75)
     unknown = Price(usd_in=3, usd_out=15)
-    assert known.cost(1000, 0, cached=800) == pytest.approx((200 * 3 + 800 * 0.3) / 1e6)
-    assert known.cost(1000, 0, written=800) == pytest.approx((200 * 3 + 800 * 3.75) / 1e6)
-    assert unknown.cost(1000, 0, cached=800) == pytest.approx(1000 * 3 / 1e6)
-    assert unknown.cost(1000, 0, written=800) == pytest.approx((200 * 3 + 800 * 3.75) / 1e6)
+    for price, used, cost in (
+        (known, {"cached": 800}, 200 * 3 + 800 * 0.3),
+        (known, {"written": 800}, 200 * 3 + 800 * 3.75),
+        (unknown, {"cached": 800}, 1000 * 3),
+        (unknown, {"written": 800}, 200 * 3 + 800 * 3.75),
+    ):
+        assert price.cost(1000, 0, **used) == pytest.approx(cost / 1e6)
     assert known.cost(10, 0, cached=90, written=90) >= 0  # a gateway that counts them apart
-
-
-def test_a_backends_list_has_prices_of_its_cache() -> None:
     pricing = '{"prompt": "3e-6", "completion": "15e-6", "input_cache_read": "3e-7"}'
     found = read_prices(f'{{"data": [{{"id": "m", "pricing": {pricing}}}]}}'.encode())["m"]
     assert found is not None
@@ -678,9 +648,6 @@ async def test_a_free_call_that_a_crash_cut_off_costs_nothing_and_origins_are_st
     assert await store.journal.cost_origins(r.id) == {"local": 2, "bundled": 1, "reply": 1}
 
 
-# --- whose word counts --------------------------------------------------------------------
-
-
 async def test_settings_override_every_list_and_a_backends_own_list_the_bundled_one() -> None:
     mine = {"online/gpt-5-mini": Price(usd_in=7, usd_out=7)}
     for table, origin in ((mine, Origin.SETTINGS), ({}, Origin.BUNDLED)):
@@ -695,9 +662,6 @@ async def test_settings_override_every_list_and_a_backends_own_list_the_bundled_
     assert listed.usd_in == pytest.approx(2)
     local = await price_of("gpt-5-mini", Backend.of("online", preset="ollama"))
     assert local == Price(usd_in=0, usd_out=0, origin=Origin.LOCAL)
-
-
-# --- the bundled list ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -759,19 +723,32 @@ def test_a_long_prompt_pays_its_tier_which_never_makes_it_cheaper_and_is_no_free
     assert FREE.free
 
 
+@pytest.mark.parametrize(
+    ("refused", "instead"), [("max_tokens", "max_completion_tokens"), ("temperature", None)]
+)
+async def test_a_refused_parameter_is_changed_and_that_is_remembered(
+    server: ModelServer, refused: str, instead: str | None
+) -> None:
+    server.always(acts.refuse(refused), model="m")
+    log, later, other = RecordedAttempts(), RecordedAttempts(), RecordedAttempts()
+    async with opened(server) as models:
+        await models.complete(call_of(), log)
+        await models.complete(call_of(), later)
+        await models.complete(call_of("other"), other)
+    assert [len(x.attempts) for x in (log, later, other)] == [2, 1, 1]
+    assert log.costs[0] == 0.0
+    assert [refused in body for body in server.requests[-2:]] == [False, True]
+    assert instead is None or server.requests[-2][instead] == 500
+
+
 async def test_a_models_bundled_price_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked_up: list[str] = []
-
-    def look_up(base_url: str, name: str) -> Price | None:
-        looked_up.append(name)
-        return bundled_price(base_url, name)
-
+    look_up = Mock(side_effect=bundled_price)
     monkeypatch.setattr(prices, "bundled_price", look_up)
     book = PriceBook({}, ConnectionPool(4))
     for name in ("gpt-5-mini", "unheard-of", "gpt-5-mini", "unheard-of"):
         found = await book.price(Model.parse(f"online/{name}"), backend())
         assert (found is None) == (name == "unheard-of")
-    assert looked_up == ["gpt-5-mini", "unheard-of"]
+    assert [call.args[1] for call in look_up.mock_calls] == ["gpt-5-mini", "unheard-of"]
 
 
 def test_the_bundled_list_is_read_without_a_network_or_a_thread() -> None:

@@ -18,7 +18,7 @@ from adapters.models.answers import read_answer
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.decoding import redact
 from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, EventReader
-from adapters.models.faults import CallAnswer, CallFault, Next, complaint, retry_after, status_fault
+from adapters.models.faults import CallAnswer, CallFault, complaint, retry_after, status_fault
 from adapters.models.habits import Habits
 from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
@@ -92,13 +92,6 @@ def test_a_refusal_teaches_only_what_it_names_and_a_parameter_is_swapped_once() 
     once = Habits().without("max_tokens")
     assert once is not None
     assert once.without("max_completion_tokens and max_tokens") is None
-
-
-@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 413, 422])
-def test_a_client_error_is_final_and_free(status: int) -> None:
-    fault = status_fault(status, b"", {})
-    assert fault.then is Next.FINAL
-    assert fault.cost == 0.0
 
 
 def test_what_looks_like_a_key_is_not_repeated_and_megabytes_cost_little() -> None:
@@ -179,9 +172,6 @@ def test_where_a_stream_is_cut_changes_nothing(data: st.DataObject) -> None:
     stream = b"".join(part for part, _ in chosen)
     cuts = data.draw(st.sets(st.integers(0, len(stream))))
     assert read(stream, cuts) == [event for _, events in chosen for event in events]
-
-
-# --- completions -----------------------------------------------------------------------
 
 
 def chunk(text: str = "", finish: str | None = None, **more: Any) -> dict[str, Any]:
@@ -342,8 +332,6 @@ def test_a_line_of_it_is_short_and_obeyed_by_no_terminal(said: str, odd: str) ->
     assert len(told) <= 300
     assert not re.search("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", told)
 
-
-# --- what everyone may read ---------------------------------------------------------------
 
 BODY = orjson.dumps({"error": {"message": "canary: (999) (model “x”); words"}})
 

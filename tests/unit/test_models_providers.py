@@ -28,7 +28,7 @@ from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, RefusedError
 from engine.values.ports import AnswerSchema, Call, FaultKind, Reply
 from tests.doubles import model_server as acts
-from tests.doubles.loopback import close
+from tests.doubles.loopback import close, once, raw_server
 from tests.doubles.model_server import EVENT_STREAM, Act, ModelServer, events
 from tests.kit import RecordedAttempts, make_call, opened_models
 
@@ -66,7 +66,6 @@ async def ask(
     heard: list[str] | None = None,
     **given: Any,
 ) -> Reply:
-    """Make one call over fresh connections."""
     async with opened_models(base_url, **given) as models:
         return await models.complete(call_of("m", heard), log or RecordedAttempts())
 
@@ -381,32 +380,6 @@ async def queueing(answer_s: float) -> AsyncIterator[str]:
     await close(runner)
 
 
-@asynccontextmanager
-async def raw(answer: bytes, *, stays: bool) -> AsyncIterator[tuple[str, list[int]]]:
-    """Serve the same bytes to every request, and then close or say nothing more."""
-    asked: list[int] = []
-    writers: list[asyncio.StreamWriter] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writers.append(writer)
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        await reader.readexactly(length)
-        asked.append(length)
-        writer.write(answer)
-        await writer.drain()
-        if stays:
-            await reader.read()
-        writer.close()
-
-    served = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with served:
-        yield f"http://127.0.0.1:{served.sockets[0].getsockname()[1]}/v1", asked
-        for writer in writers:  # an open one would be told of in a later test
-            writer.transport.abort()
-        await asyncio.sleep(0)
-
-
 def chunked(kind: str, *pieces: bytes) -> bytes:
     """Return a response in chunks, without the last one."""
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
@@ -428,17 +401,17 @@ async def test_a_finished_stream_is_kept_however_its_connection_ends(
     monkeypatch: pytest.MonkeyPatch, stays: bool
 ) -> None:
     monkeypatch.setattr(connection, "TAIL_S", 0.2)
-    async with raw(chunked(EVENT_STREAM, *STREAM), stays=stays) as (base_url, asked):
+    async with raw_server("", once(chunked(EVENT_STREAM, *STREAM), stays=stays)) as base_url:
         reply = await ask(base_url, heard=[])
-    assert (reply.text, len(asked)) == (SPEECH, 1)
+    assert (reply.text, reply.attempts) == (SPEECH, 1)
 
 
 async def test_a_whole_answer_is_kept_without_its_last_chunk() -> None:
     body = completion({"content": SPEECH}).body or b""
-    async with raw(chunked("application/json", body), stays=False) as (base_url, asked):
-        assert (await ask(base_url)).text == SPEECH
-        assert len(asked) == 1
-    async with raw(chunked("application/json", body[:-3]), stays=False) as (base_url, _):
+    async with raw_server("", once(chunked("application/json", body))) as base_url:
+        reply = await ask(base_url)
+    assert (reply.text, reply.attempts) == (SPEECH, 1)
+    async with raw_server("", once(chunked("application/json", body[:-3]))) as base_url:
         with pytest.raises(ModelError, match="broke the connection"):
             await ask(base_url)
 

@@ -38,7 +38,6 @@ NAMES = {"A": "Harbor", "B": "Meadow"}
 
 
 async def ask(name: str, log: RecordedAttempts | None = None, **changes: Any) -> Reply:
-    """Make one call of a rehearsal model."""
     given: dict[str, Any] = {
         "session": "s",
         "step": "turn/opening/A",
@@ -52,12 +51,8 @@ async def ask(name: str, log: RecordedAttempts | None = None, **changes: Any) ->
 
 
 def scene(language: str = "en", round: str = "opening", side: str = "A", **more: Any) -> Scene:
-    """Set a scene."""
     topic = TOPICS[language]
     return Scene(topic=topic, side=side, round=round, language=language, **more)
-
-
-# --- turns -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -134,9 +129,6 @@ def test_no_topic_or_opponent_breaks_a_turn(topic: str, heard: str, round: str) 
     assert text.replace("\n", "").isprintable()
 
 
-# --- options ---------------------------------------------------------------------------
-
-
 async def test_latency_is_taken_and_tokens_written_can_be_told() -> None:
     started = perf_counter()
     reply = await ask("maple?latency=0.05&tokens_out=1234")
@@ -197,9 +189,6 @@ async def test_a_wrong_option_is_named(name: str, said: str) -> None:
         await ask(name)
 
 
-# --- ballots ---------------------------------------------------------------------------
-
-
 async def ballot(juror: str, topic: str, shown: tuple[str, str] = ("Harbor", "Meadow")) -> Any:
     """Return what the engine makes of a juror's ballot on contenders shown in this order."""
     text = f"{shown[0]} spoke first: … {shown[1]} spoke second: …"
@@ -251,9 +240,6 @@ async def test_the_better_contender_can_be_preferred_by_a_margin() -> None:
         assert set(gaps) == {1 if result.verdict == "A" else -1}
         won[result.verdict] += 1
     assert set(won) == {"A", "B"}
-
-
-# --- structured answers ----------------------------------------------------------------
 
 
 SHAPE = record(
@@ -394,7 +380,6 @@ async def test_a_revision_names_what_it_keeps_adds_and_drops(language: str) -> N
 
 
 def titles(text: str) -> list[str]:
-    """Return the titles of a speech's points."""
     return [title.rstrip(".。") for title in re.findall(r"^\d\. \*\*(.+?)\*\*", text, re.MULTILINE)]
 
 

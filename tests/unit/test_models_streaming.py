@@ -15,17 +15,14 @@ from engine.values.debate import Model, Price
 from engine.values.errors import ModelError
 from engine.values.ports import Call, Reply
 from tests.doubles import model_server as acts
-from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import ModelServer
-from tests.kit import RecordedAttempts, make_call, opened_models
+from tests.kit import RecordedAttempts, cancelled, make_call, opened_models, until
 
 PRICES = {"online/m": Price(usd_in=1, usd_out=2)}
 TEXT = "Tea is calmer, cheaper and older than coffee."
 
 
 class Ear:
-    """Hears what is written."""
-
     def __init__(self) -> None:
         self.heard: list[tuple[str, str]] = []
 
@@ -58,37 +55,44 @@ async def ask(
         return await models.complete(call_of(ear), log or RecordedAttempts())
 
 
-async def test_a_streamed_answer_is_the_same_reply_and_costs_the_same(server: ModelServer) -> None:
+@pytest.mark.parametrize("plain", [False, True], ids=["streamed", "in one piece all the same"])
+async def test_a_streamed_answer_is_the_same_reply_and_costs_the_same(
+    server: ModelServer, plain: bool
+) -> None:
+    server.always(acts.says(TEXT, model="really/another", plain=plain))
     ear, streamed, whole = Ear(), RecordedAttempts(), RecordedAttempts()
     first = await ask(server, ear, streamed)
     second = await ask(server, None, whole)
     assert first.model_copy(update={"latency": 0.0}) == second.model_copy(update={"latency": 0.0})
+    assert (first.text, first.model) == (TEXT, "really/another")
     assert first.cost is not None
     assert streamed.costs == whole.costs
-    assert ear.texts[0] == ""
-    assert ear.texts[-1] == TEXT
-    assert all(TEXT.startswith(text) for text in ear.texts)
     assert [body.get("stream") for body in server.requests] == [True, None]
+    if not plain:
+        assert (ear.texts[0], ear.texts[-1]) == ("", TEXT)
+        assert all(TEXT.startswith(text) for text in ear.texts)
+        assert {model for text, model in ear.heard if text} == {"really/another"}
 
 
-async def test_an_answer_is_heard_while_it_is_written(server: ModelServer) -> None:
+async def test_an_answer_is_heard_while_it_is_written_and_cancelled_it_is_journaled_as_that(
+    server: ModelServer,
+) -> None:
     server.script(acts.says(TEXT, pause=0.05))
-    ear = Ear()
+    ear, log = Ear(), RecordedAttempts()
     async with opened(server) as models:
         asking = asyncio.create_task(models.complete(call_of(ear), RecordedAttempts()))
-        while len(ear.texts) < 4:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+        await until(lambda: len(ear.texts) >= 4)
         assert not asking.done()
         await asking
-    assert len(ear.texts) > 6
-
-
-async def test_the_model_that_writes_is_told_with_its_text(server: ModelServer) -> None:
-    server.script(acts.says(TEXT, model="really/another"))
-    ear = Ear()
-    reply = await ask(server, ear)
-    assert reply.model == "really/another"
-    assert {model for text, model in ear.heard if text} == {"really/another"}
+        assert len(ear.texts) > 6
+        server.script(acts.says(TEXT, pause=5))
+        late = Ear()
+        asking = asyncio.create_task(models.complete(call_of(late), log))
+        await until(lambda: late.texts)
+        await asyncio.sleep(0.05)
+        await cancelled(asking)
+    assert log.attempts[0].error == "cancelled"
+    assert log.balanced()
 
 
 @pytest.mark.parametrize(
@@ -138,34 +142,6 @@ async def test_an_error_in_mid_stream_bears_what_it_cost(server: ModelServer) ->
     assert log.costs[0] == 0.0075
 
 
-async def test_a_stream_that_stalls_ends_at_the_deadline(server: ModelServer) -> None:
-    server.always(acts.says(TEXT, pause=acts.HANGS))
-    log = RecordedAttempts()
-    with deadlines_by_event(), pytest.raises(ModelError, match=r"did not answer within 20 s"):
-        await ask(server, Ear(), log, timeout_s=20)
-    assert log.costs == [None] * 3
-
-
-async def test_a_cancelled_stream_is_journaled_as_one(server: ModelServer) -> None:
-    server.script(acts.says(TEXT, pause=5))
-    ear, log = Ear(), RecordedAttempts()
-    async with opened(server) as models:
-        asking = asyncio.create_task(models.complete(call_of(ear), log))
-        while not ear.texts:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
-        await asyncio.sleep(0.05)
-        asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asking
-    assert log.attempts[0].error == "cancelled"
-    assert log.balanced()
-
-
-async def test_an_answer_in_one_piece_all_the_same_is_understood(server: ModelServer) -> None:
-    server.script(acts.says(TEXT, plain=True))
-    assert (await ask(server, Ear())).text == TEXT
-
-
 @pytest.mark.parametrize(
     ("parameter", "kept", "left"),
     [("stream_options", "stream", "stream_options"), ("stream", "model", "stream")],
@@ -182,21 +158,16 @@ async def test_what_of_a_stream_is_refused_is_not_asked_for_again(
     assert all(kept in body for body in server.requests)
 
 
-async def test_a_refusal_that_speaks_of_upstream_names_no_stream(server: ModelServer) -> None:
-    server.always(acts.status(400, message="upstream error: context too long"))
-    with pytest.raises(ModelError, match="context too long"):
-        await ask(server, Ear())
-    assert len(server.requests) == 1
-
-
 async def test_money_that_nobody_can_count_is_not_streamed_again(server: ModelServer) -> None:
     server.script(acts.says(TEXT, usage=False))
     async with opened(server) as models:
-        first = await models.complete(call_of(Ear()), RecordedAttempts())
-        second = await models.complete(call_of(Ear()), RecordedAttempts())
-    assert first.cost is None
-    assert second.cost is not None
+        costs = [(await models.complete(call_of(Ear()), RecordedAttempts())).cost for _ in range(2)]
+    assert [cost is None for cost in costs] == [True, False]
     assert [body.get("stream", False) for body in server.requests] == [True, False]
+    server.always(acts.status(400, message="upstream error: context too long"))
+    with pytest.raises(ModelError, match="context too long"):
+        await ask(server, Ear())
+    assert len(server.requests) == 3  # “upstream” names no stream that was refused
 
 
 async def test_a_rehearsal_model_is_heard_over_its_latency() -> None:
