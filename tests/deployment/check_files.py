@@ -44,15 +44,11 @@ def passes(*command: str | Path, cwd: Path = ROOT) -> str:
 
 def schema(name: str, *files: Path) -> None:
     assert files
-    passes(tool("check-jsonschema", "make .venv/dev"), "--builtin-schema", f"vendor.{name}", *files)
+    passes(tool("check-jsonschema", "make .venv/dev"), "--builtin-schema", name, *files)
 
 
 def test_dockerfile_by_hadolint() -> None:
     passes(tool("hadolint", "make .venv/dev"), "--failure-threshold", "style", "deploy/Dockerfile")
-
-
-def test_compose_file_by_its_schema() -> None:
-    schema("compose-spec", DEPLOY / "compose.yaml")
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -93,7 +89,7 @@ def test_kubernetes_by_kustomize_and_its_schemas(folder: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("folder", MANIFESTS, ids=lambda folder: folder.name)
-def test_pods_meet_the_standard_restricted_and_have_time_to_stop(folder: Path) -> None:
+def test_pods_are_restricted_have_time_to_stop_and_leave_other_pods_alone(folder: Path) -> None:
     kubectl = tool("kubectl", "no wheel for this platform; install kubectl")
     made = [*yaml.safe_load_all(passes(kubectl, "kustomize", folder))]
     pods = [one["spec"]["template"]["spec"] for one in made if one["kind"] in ("Deployment", "Job")]
@@ -112,12 +108,6 @@ def test_pods_meet_the_standard_restricted_and_have_time_to_stop(folder: Path) -
         }
         mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
         assert mounted == {"/run/secrets", "/data", "/tmp"}  # noqa: S108 -- in the container
-
-
-@pytest.mark.parametrize("folder", MANIFESTS, ids=lambda folder: folder.name)
-def test_policies_of_the_network_leave_other_pods_of_the_namespace_alone(folder: Path) -> None:
-    kubectl = tool("kubectl", "no wheel for this platform; install kubectl")
-    made = [*yaml.safe_load_all(passes(kubectl, "kustomize", folder))]
     policies = [one["spec"] for one in made if one["kind"] == "NetworkPolicy"]
     assert len(policies) == 2
     for policy in policies:
@@ -138,20 +128,11 @@ def test_alerts_by_promtool() -> None:
     passes(promtool, "test", "rules", "deploy/prometheus/alerts.test.yaml")
 
 
-def test_workflow_by_its_schema() -> None:
+def test_files_of_github_and_compose_by_their_schemas() -> None:
     workflows = sorted(GITHUB.glob("workflows/*.yaml"))
-    schema("github-workflows", *workflows)
-    passes(
-        tool("check-jsonschema", "make .venv/dev"),
-        *("--builtin-schema", "custom.github-workflows-require-timeout"),
-        *workflows,
-    )
-
-
-def test_dependency_updates_by_their_schema() -> None:
-    schema("dependabot", GITHUB / "dependabot.yml")
-
-
-def test_issue_forms_by_their_schemas() -> None:
-    schema("github-issue-forms", *FORMS)
-    schema("github-issue-config", GITHUB / "ISSUE_TEMPLATE" / "config.yml")
+    schema("vendor.github-workflows", *workflows)
+    schema("custom.github-workflows-require-timeout", *workflows)
+    schema("vendor.dependabot", GITHUB / "dependabot.yml")
+    schema("vendor.github-issue-forms", *FORMS)
+    schema("vendor.github-issue-config", GITHUB / "ISSUE_TEMPLATE" / "config.yml")
+    schema("vendor.compose-spec", DEPLOY / "compose.yaml")

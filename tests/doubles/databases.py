@@ -6,6 +6,7 @@ as root, so there it gets a user of its own.
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import itertools
 import os
@@ -18,16 +19,21 @@ import sqlite3
 import stat
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from psycopg.rows import dict_row
 
+from adapters.database.database import SqlDatabase
+from engine.store.database import SqlConnection
+
+T = TypeVar("T")
 USER = "nobody"
 ADMIN = "postgres"  # a database that is always there
 PASSWORD = "open-sesame"
@@ -248,3 +254,30 @@ def _text(rows: list[Mapping[str, Any]]) -> bytes:
 
 def _path(url: str) -> Path:
     return Path(url.partition(":///")[2])
+
+
+@asynccontextmanager
+async def held(base: SqlDatabase, do: Callable[[SqlConnection], object]) -> AsyncIterator[None]:
+    """Write one thing, and stand still in its transaction until the end."""
+    begun, go = threading.Event(), threading.Event()
+
+    def write(connection: SqlConnection) -> None:
+        do(connection)
+        begun.set()
+        assert go.wait(20)
+
+    writing = asyncio.ensure_future(base.write(write))
+    assert await asyncio.to_thread(begun.wait, 20)
+    try:
+        yield
+    finally:
+        go.set()
+    await writing
+
+
+async def waiting(work: Coroutine[Any, Any, T]) -> asyncio.Future[T]:
+    """Begin something that goes on to wait for a lock, past that of a group."""
+    task = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait([task], timeout=0.3)
+    assert not done
+    return task

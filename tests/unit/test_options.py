@@ -49,12 +49,9 @@ def test_every_option_of_a_request_can_be_said_and_has_a_built_in_value() -> Non
     assert unsaid == {"topic", "options", "rounds", "mirror"}
 
 
-def test_what_is_not_set_is_the_built_in_value() -> None:
+def test_what_is_set_is_found_by_its_name_and_what_is_not_is_built_in() -> None:
     assert BUILT_IN | Options.of(Settings()) == BUILT_IN
     assert Options.of(CommunitySettings()) == Options()
-
-
-def test_what_is_set_is_found_by_its_name() -> None:
     operator = Settings(topic="Tea", default_quorum=0, blind=False, stance_seconds=5)
     said = Options.of(operator)
     assert (said.topic, said.quorum, said.blind, said.stance_seconds) == ("Tea", 0, False, 5)
@@ -65,6 +62,7 @@ def test_what_is_set_is_found_by_its_name() -> None:
         *("broadcast", "again", "panel", "round_votes", "confidence", "why"),
         *("reasons", "guess", "questions", "pace", "turn_minutes"),
     }
+    assert set(IN_A_CHAT) < set(Options.model_fields)
 
 
 def test_text_is_read_and_what_is_a_value_already_is_taken() -> None:
@@ -72,11 +70,8 @@ def test_text_is_read_and_what_is_a_value_already_is_taken() -> None:
     read = read_options(text | {"blind": "off", "quorum": 7, "stance": True})
     assert (read.format, read.rounds, read.turn_order) == ("team", 3, TurnOrder.SIMULTANEOUS)
     assert (read.vote_minutes, read.blind, read.quorum, read.stance) == (90, False, 7, True)
-
-
-def test_a_pace_is_a_number_or_how_fast_people_read() -> None:
-    said = {"on": 238, "off": 0, "none": 0, "180": 180}
-    assert {text: read_options({"pace": text}).pace for text in said} == said
+    paces = {"on": 238, "off": 0, "none": 0, "180": 180}  # or how fast people read
+    assert {text: read_options({"pace": text}).pace for text in paces} == paces
 
 
 @pytest.mark.parametrize(
@@ -87,11 +82,7 @@ def test_a_pace_is_a_number_or_how_fast_people_read() -> None:
         ("rounds", "-1", "--rounds is -1; it must be between 1 and 9."),
         ("pace", "-1", "--pace is -1; it must be between 0 and 2000 words a minute."),
         ("pace", "fast", "--pace is “fast”; write on, off, or a number of words a minute up to 20"),
-        (
-            "vote_minutes",
-            "8d",
-            "--vote-minutes is “8d”; choose more than 0 and at most",
-        ),
+        ("vote_minutes", "8d", "--vote-minutes is “8d”; choose more than 0 and at most"),
         ("turn_order", "simultan", "--turn-order is “simultan”; did you mean simultaneous?"),
         ("ballot", "loud", "--ballot is “loud”; it must be open, secret or private."),
         ("mirror", "perhaps", "--mirror is “perhaps”; write on or off."),
@@ -132,7 +123,3 @@ def test_limits_are_those_of_a_request() -> None:
         for beyond in (low - 1, high + 1):
             with pytest.raises(UsageError, match=f"{name} is "):
                 check_limits(Options(**{name: beyond}))
-
-
-def test_a_chat_asks_for_options_that_there_are() -> None:
-    assert set(IN_A_CHAT) < set(Options.model_fields)

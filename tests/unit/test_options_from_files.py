@@ -45,16 +45,22 @@ async def test_each_line_is_a_persona_whatever_commas_and_quotes_it_has(tmp_path
     assert "which claim is weakest" in desk.said_to("turn/draft/4")
 
 
-def test_quotes_within_a_line_and_carriage_returns_stay_and_go(tmp_path: Path) -> None:
-    file = written(tmp_path, b'"Bo" and "Al"\r\na nurse\'s aide\r\n')
-    assert list(setup_from(file).called.values())[:2] == ['"Bo" and "Al"', "a nurse's aide"]
-
-
-def test_agents_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
-    same = written(tmp_path, "Nurse: nights\nNurse: days\nnurse\nsceptic\n")
-    assert list(setup_from(same).called.values()) == ["Nurse", "Nurse 2", "nurse 3", "Sceptic"]
-    near = written(tmp_path, "Nurse 2: nights\nNurse: days\nNurse: free\nNurse aide: both\n")
-    assert list(setup_from(near).called.values()) == ["Nurse 2", "Nurse", "Nurse 3", "Nurse aide"]
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        (b"Nurse: nights\nNurse: days\nnurse\nsceptic", ["Nurse", "Nurse 2", "nurse 3", "Sceptic"]),
+        (
+            b"Nurse 2: x\nNurse: y\nNurse: z\nNurse aide: a",
+            ["Nurse 2", "Nurse", "Nurse 3", "Nurse aide"],
+        ),
+        (b'"Bo" and "Al"\r\na nurse\'s aide\r\n', ['"Bo" and "Al"', "a nurse's aide"]),
+    ],
+)
+def test_agents_of_the_same_name_are_told_apart_and_quotes_stay(
+    tmp_path: Path, content: bytes, names: list[str]
+) -> None:
+    setup = setup_from(written(tmp_path, content))
+    assert list(setup.called.values())[: len(names)] == names
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "# only a comment\n"])
@@ -63,15 +69,12 @@ def test_a_file_without_an_entry_is_refused(tmp_path: Path, content: str) -> Non
         setup_from(written(tmp_path, content))
 
 
-def test_a_file_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_or_has_too_many_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot read .*none.txt: No such file or directory\."):
         setup_from(tmp_path / "none.txt")
     with pytest.raises(UsageError, match=r"cannot read .*: Is a directory\."):
         setup_from(tmp_path)
     with pytest.raises(UsageError, match=r"personas.txt: save it as UTF-8 text\."):
         setup_from(written(tmp_path, b"caf\xe9"))
-
-
-def test_more_personas_than_agents_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="3 personas are named for 2 agents"):
         setup_from(written(tmp_path, "a\nb, c\nd\n"), agents=2)

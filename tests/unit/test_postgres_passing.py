@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -28,6 +27,7 @@ from engine.store.vote_log import append
 from engine.values.debate import Status
 from engine.values.errors import StoreError
 from engine.values.ports import SharedTime, machine_now, utc_now
+from tests.doubles.databases import held
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
 from tests.kit import HANG_SECONDS, NO_CAPS, NOW, create, new_debate, run
@@ -60,20 +60,12 @@ async def test_a_write_waits_for_a_lock_however_long_another_process_holds_it(
     monkeypatch.setattr(postgres, "IDLE_MS", 20_000)
     new = new_debate()
     await create(store, new, NO_CAPS)
-    begun, go = threading.Event(), threading.Event()
-
-    def migrate(connection: SqlConnection) -> None:
-        connection.run("LOCK TABLE debates IN SHARE MODE")  # as making an index does
-        begun.set()
-        assert go.wait(15)
-
-    migrating = asyncio.ensure_future(other.write(migrate))
-    assert await asyncio.to_thread(begun.wait, 15)
-    stopping = asyncio.ensure_future(store.debates.ask_stop(new.id, "enough"))
-    done, _ = await asyncio.wait([stopping], timeout=1.5)
-    go.set()
-    assert not done, "it was given up"
-    await asyncio.gather(migrating, stopping)
+    lock = "LOCK TABLE debates IN SHARE MODE"  # as making an index does
+    async with held(other, lambda connection: connection.run(lock)):
+        stopping = asyncio.ensure_future(store.debates.ask_stop(new.id, "enough"))
+        done, _ = await asyncio.wait([stopping], timeout=1.5)
+        assert not done, "it was given up"
+    await stopping
     assert (await store.debates.stops())[new.id].reason == "enough"
 
 
@@ -148,22 +140,16 @@ async def test_who_votes_meanwhile_is_not_taken_for_a_stranger(
     new = new_debate(user=None)
     await create(store, new, NO_CAPS)
     await database.write(lambda c: ensure_person(c, "chat", "ann", None))
-    begun, go = threading.Event(), threading.Event()
 
     def vote(connection: SqlConnection) -> None:
         ann = ensure_person(connection, "chat", "ann", None)
         assert ann is not None
         row = {"debate": new.id, "person": ann.id, "question": "vote", "how": "live"}
         append(connection, option="A", added=True, received_at=NOW, **row)
-        begun.set()
-        assert go.wait(15)
 
-    voting = asyncio.ensure_future(other.write(vote))
-    assert await asyncio.to_thread(begun.wait, 15)
-    dropping = asyncio.ensure_future(store.retention.drop_strangers())
-    await asyncio.wait([dropping], timeout=0.4)
-    go.set()
-    await voting
+    async with held(other, vote):
+        dropping = asyncio.ensure_future(store.retention.drop_strangers())
+        await asyncio.wait([dropping], timeout=0.4)
     assert await dropping == 0
     assert await database.column('SELECT "user" FROM people') == ["ann"]
 

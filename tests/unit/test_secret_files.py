@@ -82,9 +82,8 @@ def test_files_of_the_host_are_found_by_their_names(
     assert settings.discord.token.get_secret_value() == "discord-token"
     assert settings.endpoints()[0].api_key == settings.backends["box"].api_key is not None
     assert settings.secrets() == {"discord-token", "box-key"}
-    assert dict(find_secrets())["ROSTRUM_DISCORD__TOKEN"] == (
-        f"the file {given / 'rostrum_discord__token'}"
-    )
+    found = dict(find_secrets())["ROSTRUM_DISCORD__TOKEN"]
+    assert found == f"the file {given / 'rostrum_discord__token'}"
 
 
 def test_files_of_every_kind_name_files_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,10 +112,7 @@ BROKEN: list[tuple[str, Callable[[Path], object]]] = [
 
 @pytest.mark.parametrize(("problem", "make"), BROKEN)
 def test_a_file_without_a_secret_is_refused_by_setting_and_file(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    problem: str,
-    make: Callable[[Path], object],
+    folder: Path, monkeypatch: pytest.MonkeyPatch, problem: str, make: Callable[[Path], object]
 ) -> None:
     file = folder / "token"
     make(file)
@@ -135,40 +131,28 @@ def test_a_secret_given_twice_is_the_same(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("ROSTRUM_DISCORD__TOKEN_FILE", "token")
     monkeypatch.setenv("ROSTRUM_DISCORD__TOKEN", SECRET)
     assert load_settings().secrets() == {SECRET}
+    differs = "ROSTRUM_DISCORD__TOKEN differs in {} and in the file token; keep one of them."
     monkeypatch.setenv("ROSTRUM_DISCORD__TOKEN", f"{SECRET}-old")
-    assert refusal() == (
-        "ROSTRUM_DISCORD__TOKEN differs in the environment and in the file token; keep one of them."
-    )
+    assert refusal() == differs.format("the environment")
     monkeypatch.delenv("ROSTRUM_DISCORD__TOKEN")
     mounted = folder / "mounted" / "rostrum_discord__token"
     mounted.write_text(f"{SECRET}-old")
-    assert refusal() == (
-        f"ROSTRUM_DISCORD__TOKEN differs in the file {mounted} and in the file token; "
-        "keep one of them."
-    )
+    assert refusal() == differs.format(f"the file {mounted}")
 
 
-def test_a_value_in_a_file_is_checked_like_any_other(folder: Path) -> None:
+def test_a_value_in_a_file_is_checked_and_only_known_secrets_have_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = folder / "mounted" / "rostrum_secret_key"
     file.write_text("too-short")
     assert refusal().startswith(f"ROSTRUM_SECRET_KEY in {file} has a key of fewer than 16")
-
-
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [
+    for name, advice in (
         ("rostrum_discord__tokn", "did you mean rostrum_discord__token?"),
         ("rostrum_log__level", "remove it, or name it after a setting."),
-    ],
-)
-def test_a_file_that_no_setting_knows_is_refused(folder: Path, name: str, advice: str) -> None:
-    file = folder / "mounted" / name
-    file.write_text(SECRET)
-    assert refusal() == f"The file {file} is named after no secret setting; {advice}"
-
-
-def test_only_secrets_have_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ):
+        file = file.replace(folder / "mounted" / name)
+        assert refusal() == f"The file {file} is named after no secret setting; {advice}"
+    file.unlink()
     monkeypatch.setenv("ROSTRUM_LOG__LEVEL_FILE", "level")
-    assert refusal() == (
-        "ROSTRUM_LOG__LEVEL_FILE is not a setting; did you mean ROSTRUM_LOG__LEVEL?"
-    )
+    unknown = "ROSTRUM_LOG__LEVEL_FILE is not a setting; did you mean ROSTRUM_LOG__LEVEL?"
+    assert refusal() == unknown

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -21,7 +22,7 @@ from engine.values.ports import Reactions
 from engine.votes.reading import Recovered
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, until_asked
 
 
 class BusyVenue(MemoryVenue):
@@ -35,10 +36,13 @@ class BusyVenue(MemoryVenue):
         await super().seed(place, message, options)
 
 
-async def test_the_next_process_adds_what_was_refused_for_now(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(engine.delivery.seeds, "LOOK_SECONDS", 0.01)
+
+
+async def test_the_next_process_adds_what_was_refused_for_now(store: Store) -> None:
     venue = BusyVenue()
     poll = await open_poll(store, venue)
     venue.messages[poll.message].seeds.clear()
@@ -49,7 +53,8 @@ async def test_the_next_process_adds_what_was_refused_for_now(
     venue.busy = False
     running = asyncio.create_task(SeedReactions(venue, store, Notifier(), SystemClock()).run())
     try:
-        await _until_seeded(venue, poll)
+        seen = partial(venue.reactions, THREAD, poll.message)
+        await until_asked(seen, lambda read: read.seeded == set(OPTIONS))
     finally:
         running.cancel()
 
@@ -74,10 +79,8 @@ class UnreadVenue(MemoryVenue):
 
 @pytest.mark.parametrize("then_away", [False, True])
 async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_said(
-    store: Store, monkeypatch: pytest.MonkeyPatch, then_away: bool
+    store: Store, then_away: bool
 ) -> None:
-    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(engine.delivery.seeds, "LOOK_SECONDS", 0.02)
     venue = UnreadVenue()
     venue.poll = await open_poll(store, venue)
     running = asyncio.create_task(SeedReactions(venue, store, Notifier(), SystemClock()).run())
@@ -96,12 +99,6 @@ async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_sai
 # --- after the close ------------------------------------------------------------------------
 
 
-@pytest.fixture
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(engine.delivery.seeds, "LOOK_SECONDS", 0.01)
-
-
 @asynccontextmanager
 async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
     """Let another process remove what is left."""
@@ -116,16 +113,13 @@ async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
 
 async def _until_none_is_left(poll: Poll) -> None:
     await poll.messages()  # the reveal comes first
-    async with asyncio.timeout(HANG_SECONDS):
-        while await poll.store.votes.seeds_left("memory"):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    await until_asked(lambda: poll.store.votes.seeds_left("memory"), lambda left: not left)
 
 
 def _removals(poll: Poll) -> list[str]:
     return [seen.said for seen in poll.venue.seen if seen.method == "unseed"]
 
 
-@pytest.mark.usefixtures("_short_pauses")
 @pytest.mark.parametrize("ballot", list(BallotKind))
 async def test_they_go_when_the_vote_closes(store: Store, ballot: BallotKind) -> None:
     poll = await open_poll(store, ballot=ballot)
@@ -141,7 +135,6 @@ async def test_they_go_when_the_vote_closes(store: Store, ballot: BallotKind) ->
     assert poll.venue.messages[poll.message].reactions == {"A": {"ann"}}
 
 
-@pytest.mark.usefixtures("_short_pauses")
 async def test_a_removal_cut_short_is_finished_by_the_next_process(store: Store) -> None:
     poll = await open_poll(store)
     await poll.react("ann", "A")
@@ -162,7 +155,6 @@ async def test_a_removal_cut_short_is_finished_by_the_next_process(store: Store)
     assert await poll.votes() == votes
 
 
-@pytest.mark.usefixtures("_short_pauses")
 async def test_what_a_moderator_cleared_before_still_withdraws_nothing(store: Store) -> None:
     poll = await open_poll(store)
     await poll.react("ann", "A")
@@ -175,7 +167,6 @@ async def test_what_a_moderator_cleared_before_still_withdraws_nothing(store: St
     assert list(await poll.votes()) == ["ann"]
 
 
-@pytest.mark.usefixtures("_short_pauses")
 @pytest.mark.parametrize("trouble", ["deleted", "gone", "refused"])
 async def test_what_cannot_be_removed_holds_up_no_other(store: Store, trouble: str) -> None:
     poll = await open_poll(store)
@@ -224,7 +215,6 @@ async def test_a_reading_while_they_went_says_nothing(store: Store, complete: bo
     assert len(await store.votes.events(poll.debate_id)) == 2
 
 
-@pytest.mark.usefixtures("_short_pauses")
 async def test_none_is_removed_while_it_is_being_added(store: Store) -> None:
     poll = await open_poll(store)
     await poll.close()
@@ -235,9 +225,3 @@ async def test_none_is_removed_while_it_is_being_added(store: Store) -> None:
     poll.venue.messages[poll.message].seeds.clear()
     await seeds.plant(poll.debate_id, Question.VOTE, poll.message, OPTIONS)
     assert poll.venue.messages[poll.message].seeds == set()  # it has closed
-
-
-async def _until_seeded(venue: MemoryVenue, poll: Poll) -> None:
-    async with asyncio.timeout(HANG_SECONDS):
-        while (await venue.reactions(THREAD, poll.message)).seeded != set(OPTIONS):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)

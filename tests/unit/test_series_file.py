@@ -398,7 +398,7 @@ async def test_a_plain_line_comes_every_half_minute(capsys: pytest.CaptureFixtur
     assert books.read_times == 600 + 1  # every two seconds
 
 
-async def test_the_last_line_has_the_true_count_and_no_time_to_wait(
+async def test_the_last_line_has_the_true_count_and_slow_totals_are_read_less_often(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     display = Books().display()
@@ -408,15 +408,6 @@ async def test_the_last_line_has_the_true_count_and_no_time_to_wait(
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith("0 of 24 debates · 0 running · ETA unknown")
     assert last == "24 of 24 debates · 0 running"
-
-
-def test_parts_are_never_broken() -> None:
-    assert list(pack(["one", "two", "three"], 9)) == ["one · two", "three"]
-    assert list(pack(["longer than the line", "b"], 5)) == ["longer than the line", "b"]
-    assert list(pack([], 9)) == []
-
-
-async def test_totals_are_read_less_often_the_longer_that_takes() -> None:
     books = Books()
     books.slow = 1.0
     display = books.display()
@@ -424,6 +415,12 @@ async def test_totals_are_read_less_often_the_longer_that_takes() -> None:
         await told(display)
         books.seconds += 0.5
     assert books.read_times == 3
+
+
+def test_parts_are_never_broken() -> None:
+    assert list(pack(["one", "two", "three"], 9)) == ["one · two", "three"]
+    assert list(pack(["longer than the line", "b"], 5)) == ["longer than the line", "b"]
+    assert list(pack([], 9)) == []
 
 
 async def test_it_says_once_that_the_cap_is_near(capsys: pytest.CaptureFixture[str]) -> None:
@@ -541,6 +538,11 @@ def test_all_pairs_take_more_debates_for_the_same_widest_interval() -> None:
     one.hold(at_once=10)
     assert one.widest() <= every.widest()
     assert len(one.begun) < 0.95 * len(every.begun)
+    # One that is too short is held as a whole.
+    short = hall(points=20, repeats=1, topics=["Tea", "Cats"])
+    short.hold(at_once=7)
+    assert len(short.begun) == short.chooser.total() == 40
+    assert set(short.results) == {planned.key for planned in short.begun.values()}
 
 
 def test_the_first_debates_connect_every_model() -> None:
@@ -597,13 +599,6 @@ def test_a_model_without_verdicts_does_not_take_the_debates_of_others() -> None:
     assert often["near/m2"] <= 2 * min(often[model] for model in STRENGTHS)
     assert len(one.begun) < one.chooser.total() / 2
     assert one.widest() <= 150
-
-
-def test_a_series_that_is_too_short_is_held_as_a_whole() -> None:
-    one = hall(points=20, repeats=1, topics=["Tea", "Cats"])
-    one.hold(at_once=7)
-    assert len(one.begun) == one.chooser.total() == 40
-    assert set(one.results) == {planned.key for planned in one.begun.values()}
 
 
 # --- what a comparison adds --------------------------------------------------------------

@@ -28,15 +28,13 @@ from adapters.slack.rest import METHODS, MINUTE, SlackRest, Tiers
 from adapters.slack.venue import SlackVenue
 from engine.delivery.ending import refusal_of
 from engine.delivery.fallbacks import numbered
-from engine.values.errors import (
-    VenueAwayError,
-)
+from engine.values.errors import VenueAwayError
 from engine.values.language import speaking
 from engine.values.markdown import chop
 from engine.values.ports import CommunityLost, EventsLost, EventsMissed, Inbound, ReactionSeen
 from engine.values.text import clean
 from tests.doubles.facts import Discord, Slack
-from tests.kit import HANG_SECONDS, skipped_time, speech
+from tests.kit import HANG_SECONDS, skipped_time, speech, until
 
 
 def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> SlackApiError:
@@ -116,7 +114,9 @@ async def test_a_method_at_its_limit_holds_up_no_other() -> None:
 
 
 async def test_what_was_never_asked_leaves_its_place_to_others() -> None:
-    tiers = Tiers(MINUTE)
+    """What is refused here and asked later, Slack never saw."""
+    tiers, rest = Tiers(MINUTE), SlackRest(SecretStr("token"), "http://127.0.0.1:9/api/")
+    rest._shut["users.info"] = time.monotonic() + 60
     async with asyncio.timeout(MINUTE / 2):
         for _ in range(METHODS["users.info"] - 1):
             await tiers.wait("users.info")
@@ -124,15 +124,8 @@ async def test_what_was_never_asked_leaves_its_place_to_others() -> None:
             await tiers.wait("users.info")
             tiers.give_back("users.info")
         await tiers.wait("users.info")
-
-
-async def test_a_closed_method_uses_up_no_place_of_its_tier() -> None:
-    """It is refused here and asked later: what Slack never saw does not count."""
-    rest = SlackRest(SecretStr("token"), "http://127.0.0.1:9/api/")
-    rest._shut["users.info"] = time.monotonic() + 60
-    for _ in range(METHODS["users.info"] + 1):
-        with pytest.raises(VenueAwayError):
-            async with asyncio.timeout(MINUTE / 2):
+        for _ in range(METHODS["users.info"] + 1):
+            with pytest.raises(VenueAwayError):
                 await rest.read(SlackAct.ASK, "users.info", {"user": "U1"})
 
 
@@ -211,9 +204,7 @@ async def test_a_connection_that_lasted_is_followed_by_the_next_as_soon_as_the_f
     connection = SlackConnection(nobody, transport, Site("127.0.0.1", 0), first_pause=0.02)
     running = asyncio.ensure_future(connection.run(cast(Any, None), _hear, SlackVenue(nobody)))
     try:
-        async with asyncio.timeout(3):
-            while transport.served < 10:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until(lambda: transport.served >= 10, 3)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -290,14 +281,11 @@ def test_no_plain_piece_is_over_the_platforms_limits_and_nothing_is_lost(text: s
     assert all(len(post) <= Slack.SPLIT_TEXT for post in said)
 
 
-def test_on_slack_nothing_in_plain_text_notifies_anyone() -> None:
+def test_plain_text_shows_every_mark_as_it_is_and_notifies_no_one() -> None:
     for part in slack.plain(HOSTILE * 100, "k7·3·2/3"):
         assert "<" not in SlackPayload.of(part).text
         assert SlackPayload.of(part).blocks == []
         assert SlackPayload.of(part).body(part.reference)["mrkdwn"] is False
-
-
-def test_on_discord_every_mark_is_shown_as_it_is() -> None:
     [part] = discord.plain("**a** <@1> `x`", "k7·3·1/1")
     content = DiscordPayload.of(part).body["content"]
     assert content == "\\*\\*a\\*\\* \\<\\@1\\> \\`x\\`\n-# #3 · k7"
@@ -314,11 +302,6 @@ def test_a_refused_part_says_the_same_without_markup() -> None:
     [plain] = slack.plain(part, part.reference)
     text = SlackPayload.of(plain).text
     assert text.endswith("A · opening · turn 1 of 8\nTea &amp; &lt;b&gt; wakes.\n#3")
-
-
-def test_further_pieces_have_references_of_their_own() -> None:
+    # Further pieces have references of their own, and an empty text is one piece.
     assert numbered("k7·3·2/3", 3) == ["k7·3·2/3", "k7·3·2.2/3", "k7·3·2.3/3"]
-
-
-def test_an_empty_text_is_one_piece() -> None:
     assert chop("", 10) == ("",)

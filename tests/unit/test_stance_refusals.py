@@ -6,7 +6,7 @@ import pytest
 
 from engine.run.plan import Defaults, Order, complete
 from engine.run.rematch import exchange
-from engine.values.debate import Model
+from engine.values.debate import Model, Request
 from engine.values.errors import UsageError
 from engine.values.options import BUILT_IN, Options
 from tests.doubles.rehearsed import DEFAULTS
@@ -23,24 +23,10 @@ REFUSED = {
 }
 
 
-def ask(a: str | None, b: str | None, defaults: Defaults = DEFAULTS, **asked: object) -> Options:
+def ask(a: str | None, b: str | None, defaults: Defaults = DEFAULTS, **asked: object) -> Request:
     where = {"platform": "memory", "community": "club", "place": "lobby"}
     order = Order(**where | {"topic": "Tabs or spaces", "stance_a": a, "stance_b": b} | asked)
-    request, _ = complete(order, defaults, 1)
-    return Options(stance_a=request.stance_a, stance_b=request.stance_b)
-
-
-@pytest.mark.parametrize(("a", "b", "said"), REFUSED.values(), ids=REFUSED)
-def test_it_is_refused_in_one_sentence(a: str | None, b: str | None, said: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        ask(a, b)
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-def test_a_format_without_two_sides_takes_none() -> None:
-    with pytest.raises(UsageError, match="two sides"):
-        ask("tabs", "spaces", format="roundtable")
+    return complete(order, defaults, 1)[0]
 
 
 @pytest.mark.parametrize(
@@ -53,6 +39,8 @@ def test_any_other_words_are_taken_as_they_are(odd: str) -> None:
 def test_lines_are_joined_and_a_stance_of_the_longest_length_is_taken() -> None:
     taken = ask(" tabs\n\n# for  all ", "s" * 200)
     assert (taken.stance_a, taken.stance_b) == ("tabs # for all", "s" * 200)
+    with pytest.raises(UsageError, match="two sides"):
+        ask("tabs", "spaces", format="roundtable")
 
 
 def test_they_belong_to_their_topic() -> None:
@@ -62,24 +50,26 @@ def test_they_belong_to_their_topic() -> None:
     assert (other.stance_a, other.stance_b) == (None, None)
     both = own | Options(topic="Tea or coffee", stance_a="tea", stance_b="coffee")
     assert (both.stance_a, both.stance_b) == ("tea", "coffee")
-
-
-def test_an_operators_stances_are_dropped_with_the_topic() -> None:
-    defaults = DEFAULTS.model_copy(
-        update={"topic": "Tabs or spaces", "stance_a": "tabs", "stance_b": "spaces"}
-    )
-    where = {"platform": "memory", "community": "club", "place": "lobby"}
-    kept, _ = complete(Order(**where), defaults, 1)
+    # An operator's are dropped with the topic too.
+    given = {"topic": "Tabs or spaces", "stance_a": "tabs", "stance_b": "spaces"}
+    defaults = DEFAULTS.model_copy(update=given)
+    kept = ask(None, None, defaults, topic=None)
     assert kept.stances == {"A": "tabs", "B": "spaces"}
-    dropped, _ = complete(Order(**where, topic="Tea or coffee"), defaults, 1)
+    dropped = ask(None, None, defaults, topic="Tea or coffee")
     assert dropped.stances == {}
     assert Model.parse("rehearsal/maple") in dropped.speakers or dropped.drawn
 
 
 def test_a_mirror_swaps_the_models_and_keeps_the_stances() -> None:
-    where = {"platform": "memory", "community": "club", "place": "lobby"}
-    order = Order(**where, topic="Tabs or spaces", stance_a="tabs", stance_b="spaces")
-    request, _ = complete(order, DEFAULTS, 1)
+    request = ask("tabs", "spaces")
     mirrored = exchange(request)
     assert mirrored.stances == request.stances == {"A": "tabs", "B": "spaces"}
     assert mirrored.sides == {"A": request.sides["B"], "B": request.sides["A"]}
+
+
+@pytest.mark.parametrize(("a", "b", "said"), REFUSED.values(), ids=REFUSED)
+def test_it_is_refused_in_one_sentence(a: str | None, b: str | None, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        ask(a, b)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)

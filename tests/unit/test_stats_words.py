@@ -9,9 +9,7 @@ import pytest
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
-from engine.stats.presentation import (
-    draw_pictures,
-)
+from engine.stats.presentation import draw_pictures
 from engine.stats.ratings import rank_models
 from engine.stats.row import Row
 from tests.kit import juror_ballot, make_row
@@ -19,15 +17,8 @@ from tests.kit import juror_ballot, make_row
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def judged(n: int) -> Row:
-    """People choose A, A, B in turn and the jury A, B, B."""
-    return make_row(n, "AAB"[n % 3], "ABB"[n % 3])
-
-
-FORTY = [judged(n) for n in range(40)]
-
-
-# --- chat --------------------------------------------------------------------------------
+# People choose A, A, B in turn and the jury A, B, B.
+FORTY = [make_row(n, "AAB"[n % 3], "ABB"[n % 3]) for n in range(40)]
 
 
 def test_a_long_leaderboard_is_cut_and_says_so() -> None:
@@ -37,9 +28,6 @@ def test_a_long_leaderboard_is_cut_and_says_so() -> None:
     ]
     said = to_markdown(LeaderboardAnswer(leaderboard=rank_models(rows))).splitlines()
     assert (len(said), said[-2]) == (23, "Models not shown: 6.")
-
-
-# --- pictures ----------------------------------------------------------------------------
 
 
 def pictures(rows: list[Row]) -> dict[str, ET.Element]:
@@ -64,18 +52,15 @@ def test_a_picture_has_alternative_text_and_both_schemes(name: str, rows: list[R
     assert ("Nothing to show yet." in words(picture, "desc")[0]) == (not rows)
 
 
-def test_everything_drawn_is_inside_the_picture() -> None:
-    for picture in pictures(FORTY).values():
+def test_everything_drawn_is_inside_the_pictures_and_they_say_the_numbers() -> None:
+    drawn = pictures(FORTY)
+    for picture in drawn.values():
         width, height = float(picture.get("width", 0)), float(picture.get("height", 0))
         for shape in picture.iter():
             across = [float(shape.get(name, 0)) for name in ("x", "x1", "x2", "cx")]
             down = [float(shape.get(name, 0)) for name in ("y", "y1", "y2", "cy")]
             assert 0 <= min(across) <= max(across) <= width, shape.attrib
             assert 0 <= min(down) <= max(down) <= height, shape.attrib
-
-
-def test_the_pictures_say_the_numbers() -> None:
-    drawn = pictures(FORTY)
     [matrix] = words(drawn["agreement.svg"], "desc")
     assert "people A and jury B: 13" in matrix
     assert "agreement 68 %" in matrix

@@ -55,6 +55,14 @@ class PricedModels:
         """Hold nothing."""
 
 
+Opens = Callable[..., asyncio.Future[Steps]]
+
+
+def ask(step: str, text: str = "Why tea?", schema: AnswerSchema | None = None) -> Call:
+    """Return a call whose prompt is that text."""
+    return Call(step, MODEL, (ChatMessage(role="user", content=text),), SAMPLING, schema)
+
+
 @pytest.fixture
 def keeper(store: Store) -> LeaseManager:
     """The keeper of the process."""
@@ -62,9 +70,7 @@ def keeper(store: Store) -> LeaseManager:
 
 
 @pytest.fixture
-async def open_steps(
-    store: Store, keeper: LeaseManager
-) -> AsyncIterator[Callable[..., asyncio.Future[Steps]]]:
+async def open_steps(store: Store, keeper: LeaseManager) -> AsyncIterator[Opens]:
     """Offer a way to open a debate's steps as a process does when it claims it."""
     setup = setup_of().model_copy(
         update={"cap_usd": 0.25, "prices": {MODEL.ref: PRICE}, "reserved_usd": 0.25}
@@ -90,15 +96,13 @@ async def open_steps(
             await steps.flush()
 
 
-async def test_a_stored_step_is_never_called_again(
-    open_steps: Callable[..., asyncio.Future[Steps]],
-) -> None:
+async def test_a_stored_step_is_never_called_again(open_steps: Opens) -> None:
     models = PricedModels(0.01, 0.01)
     steps = await open_steps(models)
-    first = await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
+    first = await steps.call(ask("turn/opening/A"))
     await steps.flush()
     resumed = await open_steps(models, "two")
-    assert await resumed.call(Call("turn/opening/A", MODEL, ASK, SAMPLING)) == first
+    assert await resumed.call(ask("turn/opening/A")) == first
     assert len(models.calls) == 1
     assert resumed.spent == pytest.approx(0.01)
 
@@ -121,62 +125,50 @@ async def test_a_lease_that_runs_out_while_a_try_is_stored_sends_nothing(
         steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
         monkeypatch.setattr(store.journal, "began", stand_still)
         with pytest.raises(LeaseLostError, match="could not renew"):
-            await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
+            await steps.call(ask("turn/opening/A"))
     assert models.calls == []
 
 
-async def test_a_call_that_may_pass_the_cap_is_never_made(
-    open_steps: Callable[..., asyncio.Future[Steps]],
+async def test_a_call_that_may_pass_the_cap_is_never_made_and_no_model_named(
+    open_steps: Opens,
 ) -> None:
     models = PricedModels(0.09, 0.09, 0.09)
     steps = await open_steps(models)
-    await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
-    await steps.call(Call("turn/opening/B", MODEL, ASK, SAMPLING))
-    with pytest.raises(BudgetError, match=r"has used 0\.1800 USD.*cap of 0\.25 USD allows\.$"):
-        await steps.call(Call("turn/rebuttal/A", MODEL, ASK, SAMPLING))
+    await steps.call(ask("turn/opening/A"))
+    await steps.call(ask("turn/opening/B"))
+    said = r"has used 0\.1800 USD.*cap of 0\.25 USD allows\.$"
+    with pytest.raises(BudgetError, match=said) as caught:
+        await steps.call(ask("turn/rebuttal/A"))
+    assert MODEL.name not in str(caught.value)
     assert len(models.calls) == 2
 
 
-async def test_calls_side_by_side_do_not_pass_the_cap_together(
-    open_steps: Callable[..., asyncio.Future[Steps]],
-) -> None:
+async def test_calls_side_by_side_do_not_pass_the_cap_together(open_steps: Opens) -> None:
     models = PricedModels(0.01, 0.01, 0.01)
     steps = await open_steps(models)
-    asked = [steps.call(Call(f"jury/{n}", MODEL, ASK, SAMPLING)) for n in range(3)]
+    asked = [steps.call(ask(f"jury/{n}")) for n in range(3)]
     results = await asyncio.gather(*asked, return_exceptions=True)
     assert [isinstance(result, BudgetError) for result in results] == [False, False, True]
     assert len(models.calls) == 2
     assert steps.spent == pytest.approx(0.02)
 
 
-async def test_a_cost_unknown_counts_at_its_maximum(
-    open_steps: Callable[..., asyncio.Future[Steps]],
-) -> None:
+async def test_a_cost_unknown_counts_at_its_maximum(open_steps: Opens) -> None:
     models = PricedModels(None, None, None)
     steps = await open_steps(models)
-    await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
-    await steps.call(Call("turn/opening/B", MODEL, ASK, SAMPLING))
+    await steps.call(ask("turn/opening/A"))
+    await steps.call(ask("turn/opening/B"))
     assert steps.spent == pytest.approx(0.2)
     await steps.flush()
     assert (await open_steps(models, "two")).spent == pytest.approx(0.2)
     with pytest.raises(BudgetError):
-        await steps.call(Call("turn/rebuttal/A", MODEL, ASK, SAMPLING))
-
-
-async def test_the_budget_error_names_no_model(
-    open_steps: Callable[..., asyncio.Future[Steps]],
-) -> None:
-    steps = await open_steps(PricedModels(0.2))
-    await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
-    with pytest.raises(BudgetError) as caught:
-        await steps.call(Call("turn/opening/B", MODEL, ASK, SAMPLING))
-    assert MODEL.name not in str(caught.value)
+        await steps.call(ask("turn/rebuttal/A"))
 
 
 async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(
-    open_steps: Callable[..., asyncio.Future[Steps]],
+    open_steps: Opens,
 ) -> None:
-    steps = await open_steps(PricedModels())
+    steps = await open_steps(PricedModels(0.09, 0.0))
     log = CallAttempts(steps, Call("turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
     covered = []
     for number, doubles_cap in ((1, False), (2, True), (3, False)):
@@ -184,15 +176,7 @@ async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(
         covered.append(steps.spent)
         log.ended(Attempt(number=number, error="no", cost=0.0, doubles_cap=doubles_cap))
     assert covered == pytest.approx([0.1, 0.1, 0.2])
-    await steps.flush()
-
-
-async def test_a_plain_retry_fits_where_twice_its_cost_would_not(
-    open_steps: Callable[..., asyncio.Future[Steps]],
-) -> None:
-    models = PricedModels(0.09, 0.0)
-    steps = await open_steps(models)
-    await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
+    await steps.call(ask("turn/rebuttal/A"))
     log = CallAttempts(steps, Call("turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
     await log.began(1)
     log.ended(Attempt(number=1, error="no more calls for now", cost=0.0))
@@ -201,21 +185,20 @@ async def test_a_plain_retry_fits_where_twice_its_cost_would_not(
 
 
 async def test_a_process_that_ends_sends_no_further_call(
-    open_steps: Callable[..., asyncio.Future[Steps]], keeper: LeaseManager
+    open_steps: Opens, keeper: LeaseManager
 ) -> None:
     models = PricedModels(0.01)
     steps = await open_steps(models)
     keeper.draining = True
     with pytest.raises(PausedError):
-        await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
+        await steps.call(ask("turn/opening/A"))
     assert models.calls == []
 
 
 def test_the_most_that_a_prompt_can_cost_is_counted_in_every_script() -> None:
     for text in ("Tea beats coffee. " * 50, "茶胜过咖啡。" * 50, "الشاي أفضل من القهوة. " * 50):
-        call = Call("x", MODEL, (ChatMessage(role="user", content=text),), SAMPLING)
-        assert tokens_in(call) >= len(text) / 4
-        assert tokens_in(call) >= len(text.encode()) / 3
+        assert tokens_in(ask("x", text)) >= len(text) / 4
+        assert tokens_in(ask("x", text)) >= len(text.encode()) / 3
 
 
 def test_a_prompt_hash_changes_with_anything_in_it() -> None:
@@ -224,20 +207,15 @@ def test_a_prompt_hash_changes_with_anything_in_it() -> None:
     assert len({prompt_hash(ASK), prompt_hash(other), prompt_hash((*ASK, *ASK))}) == 3
 
 
-def ask(text: str, schema: AnswerSchema | None = None) -> Call:
-    """Return a call whose prompt is that text."""
-    return Call("x", MODEL, (ChatMessage(role="user", content=text),), SAMPLING, schema)
-
-
 @given(text=st.text())
 def test_a_prompt_of_digits_or_of_another_script_is_never_counted_short(text: str) -> None:
     """Two and a half bytes a token is true of words only: a digit may be a token of its own."""
     dense = sum(len(char.encode()) for char in text if char.isdecimal() or not char.isascii())
-    assert tokens_in(ask(text)) >= dense
-    assert tokens_in(ask(text + "7" * 100)) >= tokens_in(ask(text)) + 100
+    assert tokens_in(ask("x", text)) >= dense
+    assert tokens_in(ask("x", text + "7" * 100)) >= tokens_in(ask("x", text)) + 100
 
 
 def test_the_schema_of_an_answer_is_counted_with_its_prompt() -> None:
     schema = AnswerSchema("Price", Price.model_json_schema())
     written = len(json.dumps(schema.json_schema, separators=(",", ":")))
-    assert tokens_in(ask("Why tea?", schema)) >= tokens_in(ask("Why tea?")) + written / 2.5
+    assert tokens_in(ask("x", schema=schema)) >= tokens_in(ask("x")) + written / 2.5

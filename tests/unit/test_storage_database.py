@@ -6,7 +6,7 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -65,22 +65,21 @@ def frames(path: Path) -> int:
 # --- groups ----------------------------------------------------------------------------
 
 
-async def test_a_thousand_writes_at_once_share_a_few_commits(notes: SqlDatabase) -> None:
-    before = frames(notes.path)
-    writes = [notes.write(lambda c, n=n: insert(c, n)) for n in range(1000)]  # type: ignore[misc]
-    assert await asyncio.gather(*writes) == list(range(1000))
-    assert await notes.column(NUMBERS) == list(range(1000))
+async def test_a_thousand_writes_at_once_share_a_few_commits_in_their_order(
+    notes: SqlDatabase,
+) -> None:
+    before, order = frames(notes.path), list[int]()
+
+    async def write(number: int) -> int:
+        def operation(connection: SqlConnection) -> int:
+            order.append(number)
+            return insert(connection, number)
+
+        return await notes.write(operation)
+
+    assert await asyncio.gather(*map(write, range(1000))) == list(range(1000))
+    assert order == await notes.column(NUMBERS) == list(range(1000))
     assert 1 <= frames(notes.path) - before <= 3
-
-
-async def test_writes_happen_in_the_order_they_were_asked_for(notes: SqlDatabase) -> None:
-    order: list[int] = []
-
-    async def write(number: int) -> None:
-        await notes.write(lambda _: order.append(number))
-
-    await asyncio.gather(*map(write, range(200)))
-    assert order == list(range(200))
 
 
 async def test_a_write_that_fails_is_undone_alone(notes: SqlDatabase) -> None:
@@ -111,19 +110,13 @@ async def test_an_error_of_an_operation_reaches_its_caller_as_it_is(
     def fail(connection: SqlConnection) -> None:
         raise error
 
-    async def view(operation: Callable[[SqlConnection], None]) -> None:
-        with notes.snapshot() as connection:
-            operation(connection)
-
-    for use in (notes.write, view):
-        with pytest.raises(type(error)) as caught:
-            await use(fail)
-        assert caught.value is error
+    with pytest.raises(type(error)) as caught:
+        await notes.write(fail)
+    assert caught.value is error
+    with pytest.raises(type(error)) as caught, notes.snapshot() as connection:
+        fail(connection)
+    assert caught.value is error
     assert await notes.write(lambda connection: insert(connection, 1)) == 1
-
-
-async def test_a_broken_rule_of_the_database_is_a_sentence(notes: SqlDatabase) -> None:
-    await notes.write(lambda connection: insert(connection, 1))
     with pytest.raises(StoreError, match=r"The database .*notes\.db could not be used: UNIQUE"):
         await notes.write(lambda connection: insert(connection, 1))
 
@@ -146,7 +139,9 @@ async def test_a_write_whose_caller_was_cancelled_still_happens(notes: SqlDataba
 # --- reads -----------------------------------------------------------------------------
 
 
-async def test_an_interrupted_read_does_not_harm_the_next(notes: SqlDatabase) -> None:
+async def test_a_read_that_is_interrupted_or_fails_does_not_harm_the_next(
+    notes: SqlDatabase,
+) -> None:
     slow = (
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000) "
         "SELECT count(*) FROM n"
@@ -156,22 +151,28 @@ async def test_an_interrupted_read_does_not_harm_the_next(notes: SqlDatabase) ->
         await asyncio.sleep(0.005)
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
+        with pytest.raises(StoreError, match="no such table: missing"):
+            await notes.rows("SELECT * FROM missing")
     reads = await asyncio.gather(*(notes.column(NUMBERS) for _ in range(20)))
     assert reads == [[]] * 20
 
 
+async def connect_and_interrupt(file: Path, turns: int, reads: int = 0) -> None:
+    """Interrupt a first read after so many turns of the loop, then read again."""
+    database = SqlDatabase(f"sqlite+aiosqlite:///{file}")
+    reading = asyncio.create_task(database.value("SELECT 1"))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    reading.cancel()
+    await asyncio.gather(reading, return_exceptions=True)
+    found = await asyncio.gather(*(database.value("SELECT 2") for _ in range(reads)))
+    assert found == [2] * reads
+    await database.close()
+
+
 async def test_a_read_that_is_interrupted_while_it_connects_harms_nothing(tmp_path: Path) -> None:
     for turns in range(6):
-        database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / f'{turns}.db'}")
-        reading = asyncio.create_task(database.value("SELECT 1"))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
-        if turns % 2:
-            reads = await asyncio.gather(*(database.value("SELECT 2") for _ in range(20)))
-            assert reads == [2] * 20
-        await database.close()
+        await connect_and_interrupt(tmp_path / f"{turns}.db", turns, reads=20 * (turns % 2))
     left = [one for one in threading.enumerate() if "connection_worker" in one.name]
     for thread in left:
         thread.join(10)
@@ -181,27 +182,11 @@ async def test_a_read_that_is_interrupted_while_it_connects_harms_nothing(tmp_pa
 def test_a_loop_may_end_after_a_read_that_was_interrupted_while_it_connects(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def interrupt(turns: int) -> None:
-        database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / f'{turns}.db'}")
-        reading = asyncio.create_task(database.value("SELECT 1"))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
-        await database.close()
-
     complaints: list[object] = []
     monkeypatch.setattr(threading, "excepthook", complaints.append)
     for number in range(30):
-        asyncio.run(interrupt(number % 6))
+        asyncio.run(connect_and_interrupt(tmp_path / f"{number % 6}.db", number % 6))
     assert not complaints
-
-
-async def test_a_read_that_fails_does_not_harm_the_next(notes: SqlDatabase) -> None:
-    for _ in range(8):
-        with pytest.raises(StoreError, match="no such table: missing"):
-            await notes.rows("SELECT * FROM missing")
-    assert await notes.column(NUMBERS) == []
 
 
 async def test_rows_are_named_by_their_own_statement(notes: SqlDatabase) -> None:
@@ -269,7 +254,7 @@ async def test_a_full_disk_is_a_sentence_and_leaves_a_valid_database(notes: SqlD
     assert await notes.value("PRAGMA integrity_check") == "ok"
 
 
-async def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
+async def test_a_file_or_folder_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "letter.db"
     path.write_text("Dear reader, " * 1000)
     for writable in (True, False):
@@ -279,6 +264,8 @@ async def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="not a database"):
             await database.write(numbers)
         await database.close()
+        with pytest.raises(StoreError, match=r"is a folder; set ROSTRUM_DATABASE_URL to a file\.$"):
+            SqlDatabase(f"sqlite+aiosqlite:///{tmp_path}", writable=writable)
     assert path.read_text() == "Dear reader, " * 1000
 
 
@@ -299,25 +286,16 @@ def test_another_kind_of_database_is_refused_without_its_password(url: str) -> N
     assert "hunter2" not in str(e.value)
 
 
-@pytest.mark.parametrize("writable", [True, False])
-def test_a_folder_is_no_database(tmp_path: Path, writable: bool) -> None:
-    with pytest.raises(StoreError, match=r"is a folder; set ROSTRUM_DATABASE_URL to a file\.$"):
-        SqlDatabase(f"sqlite+aiosqlite:///{tmp_path}", writable=writable)
-
-
 # --- one runner, many readers ----------------------------------------------------------
 
 
-async def test_a_second_runner_is_refused(database: SqlDatabase, database_url: str) -> None:
-    with pytest.raises(StoreError, match=r"Another Rostrum already runs on .*rostrum\.db; stop it"):
-        SqlDatabase(database_url)
-    await database.value("SELECT 1")
-
-
-async def test_a_runner_follows_one_that_ended(database_url: str) -> None:
+async def test_a_second_runner_is_refused_until_the_first_has_ended(database_url: str) -> None:
     for _ in range(2):
         database = SqlDatabase(database_url)
         assert database.sole
+        with pytest.raises(StoreError, match=r"Another Rostrum already runs on .*rostrum\.db; sto"):
+            SqlDatabase(database_url)
+        await database.value("SELECT 1")
         await database.close()
 
 
@@ -376,7 +354,9 @@ async def test_a_read_only_file_can_be_read_and_says_why_it_cannot_be_run_on(
 # --- the end ---------------------------------------------------------------------------
 
 
-async def test_closing_finishes_the_writes_that_wait(tmp_path: Path) -> None:
+async def test_closing_finishes_the_writes_that_wait_and_the_reads_under_way(
+    tmp_path: Path,
+) -> None:
     url = f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}"
     database = SqlDatabase(url)
     await database.write(_make_table)
@@ -386,28 +366,16 @@ async def test_closing_finishes_the_writes_that_wait(tmp_path: Path) -> None:
     await asyncio.sleep(0)
     await database.close()
     assert await asyncio.gather(*writes) == [1, 2]
-    again = SqlDatabase(url)
-    assert await again.column(NUMBERS) == [1, 2]
-    await again.close()
-
-
-async def test_closing_waits_for_reads_that_are_under_way(tmp_path: Path) -> None:
-    database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
-    await database.write(_make_table)
-    reads = [asyncio.create_task(database.column(NUMBERS)) for _ in range(10)]
-    await asyncio.sleep(0)
-    await database.close()
-    results = await asyncio.gather(*reads, return_exceptions=True)
-    assert results[0] == []
-    assert all(result == [] or isinstance(result, StoreError) for result in results)
-
-
-async def test_a_closed_database_says_so(tmp_path: Path) -> None:
-    database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
-    await database.close()
     for use in (lambda: database.write(numbers), lambda: database.column(NUMBERS)):
         with pytest.raises(StoreError, match=r"The database .*notes\.db was closed"):
             await use()
+    again = SqlDatabase(url)
+    reads = [asyncio.create_task(again.column(NUMBERS)) for _ in range(10)]
+    await asyncio.sleep(0)
+    await again.close()
+    results = await asyncio.gather(*reads, return_exceptions=True)
+    assert results[0] == [1, 2]
+    assert all(result == [1, 2] or isinstance(result, StoreError) for result in results)
 
 
 @pytest.mark.parametrize("full", [False, True], ids=["before any write", "on a full disk"])

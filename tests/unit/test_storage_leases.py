@@ -20,10 +20,12 @@ async def several(database_url: str) -> AsyncIterator[Leases]:
     await database.close()
 
 
-async def test_the_sole_runner_claims_what_a_dead_one_held(database: SqlDatabase) -> None:
+async def test_to_the_sole_runner_no_other_holder_is_alive(database: SqlDatabase) -> None:
     leases = Leases(database)
-    assert await leases.claim("debate/x", "dead", 3600) == Lease(name="debate/x", epoch=1)
-    assert await leases.claim("debate/x", "alive", 3600) == Lease(name="debate/x", epoch=2)
+    assert await leases.claim("debate/0", "dead", 3600) == Lease(name="debate/0", epoch=1)
+    assert await leases.claim("debate/1", "alive", 3600)
+    assert await leases.held("debate/", "alive") == {"debate/1": "alive"}
+    assert await leases.claim("debate/0", "alive", 3600) == Lease(name="debate/0", epoch=2)
     assert await leases.renew("dead", 9) == {}
 
 
@@ -37,16 +39,14 @@ async def test_among_several_a_second_holder_waits_for_expiry(several: Leases) -
     assert await several.claim("debate/x", "first", 9) is None
 
 
-async def test_among_several_renewing_keeps_a_second_holder_out(several: Leases) -> None:
-    assert await several.claim("debate/x", "first", 0.2)
+async def test_among_several_renewing_keeps_a_second_holder_out_and_releasing_lets_it_in(
+    several: Leases,
+) -> None:
+    lease = await several.claim("debate/x", "first", 0.2)
+    assert lease is not None
     assert await several.renew("first", 9) == {"debate/x": 1}
     await asyncio.sleep(0.21)
     assert await several.claim("debate/x", "second", 9) is None
-
-
-async def test_among_several_a_released_lease_is_free_at_once(several: Leases) -> None:
-    lease = await several.claim("debate/x", "first", 9)
-    assert lease is not None
     await several.release(lease)
     assert await several.claim("debate/x", "second", 9) == Lease(name="debate/x", epoch=2)
 
@@ -59,16 +59,7 @@ async def test_among_several_live_leases_are_listed_with_their_holders(
     await several.claim("connection/hall/2", "second", -1)
     await several.claim("connection/hallway/0", "third", 60)
     assert gone is not None
-    assert await several.held("connection/hall/", "first") == {
-        "connection/hall/0": "first",
-        "connection/hall/1": "second",
-    }
+    both = {"connection/hall/0": "first", "connection/hall/1": "second"}
+    assert await several.held("connection/hall/", "first") == both
     await several.release(gone)
     assert await several.held("connection/hall/", "x") == {"connection/hall/0": "first"}
-
-
-async def test_to_the_sole_runner_no_other_holder_is_alive(database: SqlDatabase) -> None:
-    leases = Leases(database)
-    await leases.claim("connection/hall/0", "dead", 3600)
-    await leases.claim("connection/hall/1", "alive", 3600)
-    assert await leases.held("connection/hall/", "alive") == {"connection/hall/1": "alive"}

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -23,7 +21,7 @@ from engine.store.people import ensure_person, find_key, forget
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, LeaseLostError, StoreError
 from engine.values.ports import SharedTime, machine_now, utc_now
-from tests.doubles.databases import PostgresDouble
+from tests.doubles.databases import PostgresDouble, held, waiting
 from tests.doubles.wire import Wire, wired
 from tests.kit import HANG_SECONDS, NO_CAPS, new_debate, notice
 
@@ -77,32 +75,6 @@ def crashing() -> Iterator[PostgresDouble]:
     server.stop()
 
 
-class Held:
-    """A write that does one thing, then stands still in its transaction until it is let go."""
-
-    def __init__(self, operation: Callable[[SqlConnection], object]) -> None:
-        self._operation = operation
-        self._begun, self._go = threading.Event(), threading.Event()
-
-    def __call__(self, connection: SqlConnection) -> object:
-        result = self._operation(connection)
-        self._begun.set()
-        assert self._go.wait(20)
-        return result
-
-    async def begun(self) -> None:
-        assert await asyncio.to_thread(self._begun.wait, 20)
-
-    def go_on(self) -> None:
-        self._go.set()
-
-
-async def is_waiting(task: asyncio.Future[Any]) -> bool:
-    """Whether something goes on to wait for a lock, past that of a group."""
-    done, _ = await asyncio.wait([task], timeout=0.3)
-    return not done
-
-
 # --- writes of several processes -----------------------------------------------------------
 
 
@@ -111,13 +83,8 @@ async def test_a_lease_is_not_taken_over_between_a_guard_and_its_commit(
 ) -> None:
     lease = await store.leases.claim("debate/x", "first", -1)
     assert lease is not None
-    held = Held(lambda connection: guard(connection, lease))
-    writing = asyncio.ensure_future(database.write(held))
-    await held.begun()
-    claiming = asyncio.ensure_future(others.leases.claim("debate/x", "second", 9))
-    assert await is_waiting(claiming)
-    held.go_on()
-    await writing
+    async with held(database, lambda connection: guard(connection, lease)):
+        claiming = await waiting(others.leases.claim("debate/x", "second", 9))
     assert await claiming == Lease(name="debate/x", epoch=2)
     with pytest.raises(LeaseLostError):
         await database.write(lambda connection: guard(connection, lease))
@@ -128,13 +95,9 @@ async def test_a_guard_waits_for_a_claim_that_came_first_and_fails(
 ) -> None:
     lease = await store.leases.claim("debate/x", "first", 60)
     assert lease is not None
-    taking = Held(lambda c: c.run("UPDATE leases SET epoch = 2 WHERE name = 'debate/x'"))
-    claiming = asyncio.ensure_future(other.write(taking))
-    await taking.begun()
-    writing = asyncio.ensure_future(database.write(lambda c: guard(c, lease)))
-    assert await is_waiting(writing)
-    taking.go_on()
-    await claiming
+    take = "UPDATE leases SET epoch = 2 WHERE name = 'debate/x'"
+    async with held(other, lambda connection: connection.run(take)):
+        writing = await waiting(database.write(lambda c: guard(c, lease)))
     with pytest.raises(LeaseLostError):
         await writing
 
@@ -148,13 +111,9 @@ async def test_messages_of_two_processes_are_numbered_one_by_one(
     def post(key: str) -> Callable[[SqlConnection], None]:
         return lambda connection: insert_posts(connection, new.id, [notice(key)])
 
-    first = Held(post("one"))
-    writing = asyncio.ensure_future(database.write(first))
-    await first.begun()
-    following = asyncio.ensure_future(other.write(post("two")))
-    assert await is_waiting(following)
-    first.go_on()
-    await asyncio.gather(writing, following)
+    async with held(database, post("one")):
+        following = await waiting(other.write(post("two")))
+    await following
     writes = [base.write(post(f"{n}")) for n in range(20) for base in (database, other)]
     await asyncio.gather(*writes)
     numbers = await database.rows("SELECT key, number FROM outbox ORDER BY number")
@@ -209,37 +168,20 @@ async def test_a_debate_that_two_processes_queue_again_is_paid_for_once(
     assert reserved == 1.0
 
 
-async def test_a_user_who_is_forgotten_meanwhile_is_not_stored_again(
-    database: SqlDatabase, others: Store
+async def test_a_user_who_is_forgotten_meanwhile_is_not_stored_again_nor_added_just_after(
+    database: SqlDatabase, other: SqlDatabase, others: Store
 ) -> None:
-    adding = Held(lambda c: ensure_person(c, "chat", "ann", find_key(c)))
-    writing = asyncio.ensure_future(database.write(adding))
-    await adding.begun()
-    forgetting = asyncio.ensure_future(others.people.forget("chat", "ann"))
-    assert await is_waiting(forgetting)
-    adding.go_on()
-    await asyncio.gather(writing, forgetting)
+    def add(connection: SqlConnection) -> object:
+        return ensure_person(connection, "chat", "ann", find_key(connection))
+
+    async with held(database, add):
+        forgetting = await waiting(others.people.forget("chat", "ann"))
+    await forgetting
     assert await database.column('SELECT "user" FROM people') == [None]
-
-
-async def test_a_user_who_was_just_forgotten_is_not_added(
-    database: SqlDatabase, other: SqlDatabase
-) -> None:
-    forgetting = Held(_forget_ann)
-    writing = asyncio.ensure_future(other.write(forgetting))
-    await forgetting.begun()
-    adding = asyncio.ensure_future(
-        database.write(lambda c: ensure_person(c, "chat", "ann", find_key(c)))
-    )
-    assert await is_waiting(adding)
-    forgetting.go_on()
-    await writing
+    async with held(other, lambda connection: forget(connection, "chat", "ann")):
+        adding = await waiting(database.write(add))
     assert await adding is None
-    assert await database.column("SELECT id FROM people") == []
-
-
-def _forget_ann(connection: SqlConnection) -> None:
-    forget(connection, "chat", "ann")
+    assert await database.column('SELECT "user" FROM people') == [None]
 
 
 async def test_a_broken_rule_of_the_database_is_a_sentence_without_what_is_stored(

@@ -90,39 +90,26 @@ def test_what_a_repair_cannot_read_is_a_value_or_unreadable(inner: str, times: i
         assert json.dumps(value).count("}") <= 64
 
 
-def test_a_cut_off_answer_is_unreadable_even_when_it_looks_whole() -> None:
-    with pytest.raises(UnreadableError, match="cut off"):
-        read_object(PLAIN, "length")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps({"reasons": "B wrote </think> twice: </think>.", "n": 1}),
-        "As asked:\n" + json.dumps({"reasons": "B wrote </think> twice: </think>.", "n": 1}),
-    ],
-)
-def test_an_answer_may_quote_the_tag_that_ends_reasoning(text: str) -> None:
+@pytest.mark.parametrize("above", ["", "As asked:\n"])
+def test_an_answer_may_quote_the_tag_that_ends_reasoning(above: str) -> None:
     value = {"reasons": "B wrote </think> twice: </think>.", "n": 1}
-    assert read_object(text) == Parsed(value, repaired=False)
-
-
-def test_an_object_that_a_quoted_debater_wrote_is_never_the_answer() -> None:
+    assert read_object(above + json.dumps(value)) == Parsed(value, repaired=False)
+    # And an object that a quoted debater wrote is never the answer.
     text = "{'reasons': 'B wrote: </think>{\"n\": 2}', 'n': 1,}"
     assert read_object(text).value["n"] == 1
 
 
-def test_every_prefix_of_an_answer_is_unreadable() -> None:
+def test_what_no_database_takes_is_replaced() -> None:
+    found = read_object('{"a": "x\\u0000y\\ud800z", "b": ["\\ud83d\\ude00"]}').value
+    assert found == {"a": "x\N{REPLACEMENT CHARACTER}y\N{REPLACEMENT CHARACTER}z", "b": ["😀"]}
+
+
+def test_a_cut_off_answer_is_unreadable_also_when_it_looks_whole() -> None:
     for end in range(1, len(PLAIN)):
         with pytest.raises(UnreadableError):
             read_object(PLAIN[:end])
-
-
-def test_what_no_database_takes_is_replaced() -> None:
-    assert read_object('{"a": "x\\u0000y\\ud800z", "b": ["\\ud83d\\ude00"]}').value == {
-        "a": "x\N{REPLACEMENT CHARACTER}y\N{REPLACEMENT CHARACTER}z",
-        "b": ["😀"],
-    }
+    with pytest.raises(UnreadableError, match="cut off"):
+        read_object(PLAIN, "length")
 
 
 @pytest.mark.parametrize(
@@ -188,19 +175,13 @@ def sheet(score: float, outcome: str, marks: list[str], why: str) -> dict[str, A
     return {"score": score, "outcome": outcome, "marks": marks, "why": why}
 
 
-# --- the median --------------------------------------------------------------------------
-
-
-def test_of_three_judges_the_middle_one_stands_in_every_part() -> None:
+def test_of_three_judges_the_middle_one_stands_and_of_two_the_mean_and_a_draw() -> None:
     said = [
         sheet(9, "latest", ["straw_man"], "high"),
         sheet(2, "previous", ["straw_man", "ad_hominem"], "low"),
         sheet(6, "latest", [], "middle"),
     ]
     assert median_answer(SHEET, said) == sheet(6, "latest", ["straw_man"], "middle")
-
-
-def test_of_two_judges_the_mean_stands_and_their_dispute_is_a_draw() -> None:
     said = [sheet(7, "latest", ["straw_man"], "one"), sheet(8, "previous", [], "two")]
     assert median_answer(SHEET, said) == sheet(7.5, "draw", [], "one")
 
@@ -270,7 +251,7 @@ def opinions(desk: RehearsedDesk) -> list[dict[str, Any]]:
     return [dict(a.body) for a in desk.artifacts.values() if a.kind == "opinion"]
 
 
-async def test_every_judge_is_asked_the_same_and_reads_no_other_judge() -> None:
+async def test_every_judge_is_asked_the_same_and_the_median_stands_with_its_spread() -> None:
     desk = await hold(setup_for("team", judges=JUDGES), RehearsedDesk(twist=by_judge(team_sheet)))
     for turn in desk.turns:
         steps = [f"judge/{turn.step}{end}" for end in ("", "/judge-2", "/judge-3")]
@@ -278,21 +259,13 @@ async def test_every_judge_is_asked_the_same_and_reads_no_other_judge() -> None:
         assert len({desk.asked[step] for step in steps}) == 1
     before = [step for step in desk.asked if step.startswith("judge/turn")]
     assert not [step for step in before if "note of judge" in desk.said_to(step)]
-
-
-async def test_the_median_of_a_speech_stands_and_the_spread_is_kept_and_shown() -> None:
-    desk = await hold(setup_for("team", judges=JUDGES), RehearsedDesk(twist=by_judge(team_sheet)))
     speeches = [score for score in desk.scores if score.criterion == "speech"]
     assert {(score.value, score.spread) for score in speeches} == {(6.0, 5.0)}
     assert "personal_attack" in str(desk.artifacts[f"judge/{desk.turns[0].step}"].body)
     first = [one for one in opinions(desk) if one["step"] == "judge/turn/opening/A1"]
-    assert [(one["judge"], one["answer"]["scores"]["logic"]) for one in first] == [
-        (1, 4),
-        (2, 9),
-        (3, 6),
-    ]
-    verdict = desk.notes[-1].verdicts["team"]
-    assert len(verdict.by_judge) == 3
+    given = [(one["judge"], one["answer"]["scores"]["logic"]) for one in first]
+    assert given == [(1, 4), (2, 9), (3, 6)]
+    assert len(desk.notes[-1].verdicts["team"].by_judge) == 3
     (review,) = [p.message for p in desk.held if p.key == "team/review"]
     assert isinstance(review, Report)
     assert "**Judges:** 3 judges, the median counts: " in review.text

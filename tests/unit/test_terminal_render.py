@@ -6,15 +6,9 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.render import parts, plain, pretty
-from engine.values.judging import Tally, Verdict
-from engine.values.messages import (
-    MESSAGE,
-    JurorLine,
-    Message,
-    Notice,
-    StanceInvite,
-)
-from tests.kit import announcement, estimate, reveal, speech
+from engine.values.messages import MESSAGE, Message, Notice, StanceInvite
+from tests.kit import announcement, estimate, speech
+from tests.unit.text_cases import won
 
 TURN = speech("## Work\n\nIt **pays**.")
 ANNOUNCEMENT = announcement(
@@ -25,29 +19,8 @@ ANNOUNCEMENT = announcement(
     vote_minutes=0.5,
     estimate=estimate(minutes=1.5, usd=0.01, usd_max=0.3),
 )
-REVEAL = reveal(
-    topic="Remote work is better",
-    models={"A": "online/x", "B": "rehearsal/oak"},
-    drawn=("B",),
-    tally=Tally(
-        counts={"A": 3, "B": 2, "tie": 1, "weak": 0},
-        gold={"A": 3, "B": 2, "tie": 1, "weak": 0},
-        quorum_met=True,
-        winner="A",
-        share=0.6,
-        low=0.2307,
-        high=0.8824,
-    ),
-    verdict=Verdict(
-        winner="A", p={"A": 0.734, "B": 0.266}, z=1.1, valid=3, invalid=1, effective_votes=2.04
-    ),
-    jurors=(
-        JurorLine(juror="rehearsal/elm", verdict="A", order=("A", "B")),
-        JurorLine(juror="rehearsal/fir", verdict="tie", order=("B", "A"), contradictory=True),
-        JurorLine(juror="rehearsal/ash", verdict=None, order=("A", "B"), problem="no JSON"),
-    ),
-    agree=True,
-)
+
+REVEAL = won()
 
 
 def said(message: Message) -> str:
@@ -74,14 +47,11 @@ def test_a_part_carries_the_message_itself(message: Message) -> None:
     assert MESSAGE.validate_json(part.body) == message
 
 
-def test_sides_and_jury_have_their_colours() -> None:
+def test_sides_and_jury_have_their_colours_and_markdown_is_formatted() -> None:
     assert "\x1b[34m" in drawn(TURN)
     assert "\x1b[31m" in drawn(TURN.model_copy(update={"side": "B", "seat": "B"}))
     assert "\x1b[33m" in drawn(REVEAL)
     assert "\x1b[2" in drawn(TURN, dim=True)
-
-
-def test_markdown_is_formatted_in_a_terminal() -> None:
     screen = drawn(TURN, colour=False)
     assert "**" not in screen
     assert "pays" in screen
@@ -102,16 +72,13 @@ def test_marks_become_looks_and_a_side_and_its_model_have_its_colour() -> None:
     )
 
 
-def test_a_topic_is_shown_as_it_was_written() -> None:
+def test_a_topic_and_what_marks_nothing_are_shown_as_they_were_written() -> None:
     topic = "Is 2**3**2 `512`, or **[b]64[/b]**?"
     stance = StanceInvite(topic=topic, after=True, options=("up",))
     renamed = [m.model_copy(update={"topic": topic}) for m in (ANNOUNCEMENT, REVEAL)]
     for message in (stance, *renamed):
         assert f"Topic: {topic}" in said(message)
         assert f"Topic: {topic}" in drawn(message, colour=False)
-
-
-def test_stars_and_strokes_that_mark_nothing_stay() -> None:
     conditions = "a ** b ** c, ** d**, `open and ``"
     text = said(ANNOUNCEMENT.model_copy(update={"conditions": conditions}))
     assert f"Conditions: {conditions}" in text

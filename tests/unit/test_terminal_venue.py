@@ -31,7 +31,7 @@ from engine.values.messages import (
     VoteInvite,
 )
 from engine.values.ports import Draft, Inbound, Part, Reactions, ReactionSeen, VenueLimits
-from tests.kit import HANG_SECONDS, until, until_shown
+from tests.kit import HANG_SECONDS, cancelled, until, until_shown
 from tests.unit.test_terminal_render import ANNOUNCEMENT
 
 OPTIONS = ("A", "B", "tie", "weak")
@@ -43,9 +43,13 @@ def part(text: str, number: int = 1) -> Part:
     return Part(reference=f"k7f2qz·{number}·1/1", body=body)
 
 
-def opened(record: Path | None = None, *, tty: bool = False) -> tuple[TerminalVenue, io.StringIO]:
+def opened(
+    record: Path | None = None, *, tty: bool = False, width: int = 80, height: int = 30
+) -> tuple[TerminalVenue, io.StringIO]:
     screen = io.StringIO()
-    console = Console(file=screen, force_terminal=tty, width=80, color_system="standard")
+    console = Console(
+        file=screen, force_terminal=tty, width=width, height=height, color_system="standard"
+    )
     return TerminalVenue(console, record=record, limits=VenueLimits(typing_seconds=0.3)), screen
 
 
@@ -91,23 +95,19 @@ async def test_a_messages_files_are_beside_the_transcript_and_it_says_where(
     monkeypatch.chdir(tmp_path)
     record = Path("t.jsonl")
     venue, screen = opened(record, tty=tty)
-    (briefing,) = venue.render(BRIEFING, "k7f2qz·9")
-    await venue.post("t", briefing)
+    await post(venue, "t", BRIEFING, "k7f2qz·9")
     for file in BRIEFING.files:
         assert (tmp_path / "k7f2qz" / file.name).read_text(encoding="utf-8") == file.content
         assert f"k7f2qz/{file.name}" in screen.getvalue()
     again, screen = opened(record)
     again.replay()
     assert "k7f2qz/briefing.md" in screen.getvalue()
-
-
-async def test_unwritable_files_are_said_and_the_message_is_not_posted(tmp_path: Path) -> None:
-    (tmp_path / "k7f2qz").touch()
-    venue, _ = opened(tmp_path / "t.jsonl")
-    (briefing,) = venue.render(BRIEFING, "k7f2qz·9")
-    with pytest.raises(VenueError, match=r"Files cannot be written to .*k7f2qz"):
-        await venue.post("t", briefing)
-    assert not (tmp_path / "t.jsonl").exists()
+    # Where they cannot be written the message is not posted.
+    (tmp_path / "abcdef").touch()
+    venue, _ = opened(tmp_path / "other.jsonl")
+    with pytest.raises(VenueError, match=r"Files cannot be written to .*abcdef"):
+        await post(venue, "t", BRIEFING, "abcdef·9")
+    assert not (tmp_path / "other.jsonl").exists()
 
 
 async def test_nothing_is_posted_twice(tmp_path: Path) -> None:
@@ -128,21 +128,17 @@ async def test_a_post_is_on_the_disk_before_it_is_answered_or_shown(tmp_path: Pa
         await venue.post("t", part("lost"))
     assert screen.getvalue() == ""
     assert await venue.find("t", "k7f2qz·1·1/1", None) is None
-
-
-async def test_a_caller_who_gives_up_loses_no_post(tmp_path: Path) -> None:
+    # A caller who gives up loses no post.
     venue, screen = opened(tmp_path / "transcript.jsonl")
     posting = asyncio.create_task(venue.post("t", part("late")))
     await asyncio.sleep(0)
-    posting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await posting
+    await cancelled(posting)
     assert "late" in (tmp_path / "transcript.jsonl").read_text()
     assert "late" in screen.getvalue()
     assert await venue.find("t", "k7f2qz·1·1/1", None) == "m1"
 
 
-async def test_a_line_torn_by_a_crash_is_cut_off(tmp_path: Path) -> None:
+async def test_a_line_torn_by_a_crash_is_cut_off_and_a_damaged_one_told(tmp_path: Path) -> None:
     record = tmp_path / "transcript.jsonl"
     venue, _ = opened(record)
     await venue.post("t", part("one"))
@@ -152,10 +148,6 @@ async def test_a_line_torn_by_a_crash_is_cut_off(tmp_path: Path) -> None:
         again, _ = opened(record)
         assert await again.post("t", part("two", 2)) == "m2"
         assert record.read_text().count("\n") == 2
-
-
-def test_a_damaged_record_is_told_in_a_sentence(tmp_path: Path) -> None:
-    record = tmp_path / "transcript.jsonl"
     record.write_text('{"what": "?"}\n')
     with pytest.raises(VenueError, match=r"a line is damaged\. Move it away or repair it"):
         opened(record)
@@ -176,9 +168,13 @@ async def test_replay_shows_what_was_there_before(tmp_path: Path) -> None:
     assert "announced" in screen.getvalue()
 
 
-async def test_nothing_to_replay_says_nothing() -> None:
+async def test_what_moves_and_what_there_is_not_leaves_no_mark_in_a_file() -> None:
     venue, screen = opened()
     venue.replay()
+    await venue.typing("t", ["A"])
+    await venue.typing("t", [])
+    venue.follow(DRAFT)
+    venue.close()
     assert screen.getvalue() == ""
 
 
@@ -198,13 +194,6 @@ async def test_who_thinks_is_forgotten_in_time() -> None:
     await venue.typing("t", ["A"])
     await until_shown("A is thinking…", screen)
     await until_shown("\x1b[?25h", screen)  # the cursor is back
-
-
-async def test_who_thinks_is_not_shown_in_a_file() -> None:
-    venue, screen = opened()
-    await venue.typing("t", ["A"])
-    await venue.typing("t", [])
-    assert screen.getvalue() == ""
 
 
 async def test_hands_are_heard_once_each() -> None:
@@ -240,17 +229,13 @@ async def test_a_vote_that_is_not_open_takes_no_hand() -> None:
         await venue.hold("guest-1", "A")
 
 
-async def test_another_edit_is_told_in_a_line() -> None:
+async def test_another_edit_is_told_in_a_line_and_a_body_that_cannot_be_read_refused() -> None:
     venue, screen = opened()
     message = await venue.post("t", part("one"))
     await venue.edit("t", message, part("two"))
     assert "#1 was edited" in screen.getvalue()
-
-
-async def test_a_body_of_another_version_is_refused_in_a_sentence() -> None:
-    venue, _ = opened()
     with pytest.raises(VenueError, match="another version of Rostrum"):
-        await venue.post("t", Part(reference="k7f2qz·1·1/1", body='{"kind": "hologram"}'))
+        await venue.post("t", Part(reference="k7f2qz·2·1/1", body='{"kind": "hologram"}'))
 
 
 async def test_of_two_threads_one_is_read_at_a_time() -> None:
@@ -301,12 +286,8 @@ DRAFT = Draft("k7f2qz", "A", "A", "opening", "Tea is", 3, 500)
 BLUE, RED = "\x1b[34m", "\x1b[31m"
 
 
-def opened_live(*, tty: bool = True, height: int = 30) -> tuple[TerminalVenue, io.StringIO]:
-    screen = io.StringIO()
-    console = Console(
-        file=screen, force_terminal=tty, width=60, height=height, color_system="standard"
-    )
-    return TerminalVenue(console), screen
+def opened_live(height: int = 30) -> tuple[TerminalVenue, io.StringIO]:
+    return opened(tty=True, width=60, height=height)
 
 
 async def post(venue: TerminalVenue, place: str, message: Message, stem: str) -> str:
@@ -330,15 +311,17 @@ def visible(raw: str) -> str:
     return "\n".join(lines)
 
 
-async def test_a_draft_grows_in_the_colour_of_its_side_with_its_words() -> None:
+async def test_a_draft_grows_in_the_colour_of_its_side_with_its_words_and_is_data() -> None:
     venue, screen = opened_live()
     venue.follow(DRAFT)
     await until_shown("3 of 500 words", screen)
-    venue.follow(replace(DRAFT, text="Tea is calmer", words=4))
+    venue.follow(replace(DRAFT, text="[bold]Tea[/bold] is calmer \x1b[2J\x07 :tea:", words=4))
     shown = await until_shown("4 of 500 words", screen)
     assert BLUE in shown
     assert RED not in shown
-    assert "calmer" in visible(shown)
+    assert "[bold]Tea[/bold] is calmer" in visible(shown)
+    assert "\x1b[2J" not in shown
+    assert "\x07" not in shown
     assert visible(shown).count("A · opening") == 1
     venue.close()
 
@@ -370,19 +353,12 @@ async def test_a_draft_that_begins_anew_or_comes_to_nothing_leaves_nothing() -> 
     assert visible(screen.getvalue()).strip() == ""
 
 
-async def test_who_writes_is_not_said_to_think() -> None:
+async def test_who_writes_is_not_said_to_think_and_a_note_is_above_what_grows() -> None:
     venue, screen = opened_live()
     venue.follow(DRAFT)
     await venue.typing("t", ["A", "B"])
     await until_shown("B is thinking…", screen)
     assert "A, B are" not in screen.getvalue()
-    venue.close()
-
-
-async def test_a_note_is_above_what_grows() -> None:
-    venue, screen = opened_live()
-    venue.follow(DRAFT)
-    await until_shown("Tea is", screen)
     venue.note("guest-1 votes")
     shown = visible(await until_shown("guest-1 votes", screen))
     assert shown.index("guest-1 votes") < shown.index("Tea is")
@@ -398,15 +374,6 @@ async def test_long_drafts_show_their_ends_and_fit_the_screen(drafts: int) -> No
     shown = visible(await until_shown(f"w{drafts}-499", screen))
     assert f"w{drafts}-0 " not in shown
     assert len(shown.strip().splitlines()) <= 20
-    venue.close()
-
-
-async def test_what_a_model_writes_is_data() -> None:
-    venue, screen = opened_live()
-    venue.follow(replace(DRAFT, text="[bold]Tea[/bold] \x1b[2J\x07 :tea:"))
-    shown = await until_shown("[bold]Tea[/bold]", screen)
-    assert "\x1b[2J" not in shown
-    assert "\x07" not in shown
     venue.close()
 
 
@@ -439,26 +406,29 @@ async def test_what_comes_after_the_end_leaves_the_terminal_alone() -> None:
     assert "\x1b[?25l" not in screen.getvalue()  # the cursor stays
 
 
-async def test_nothing_grows_in_a_file() -> None:
-    venue, screen = opened_live(tty=False)
-    venue.follow(DRAFT)
-    venue.close()
-    assert screen.getvalue() == ""
-
-
 # --- Votes given in a terminal: the option's text, and keys ---------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "votes"),
-    [
-        ("A=3,B=2,tie=1", {"A": 3, "B": 2, "tie": 1}),
-        (" a = 3 , WEAK=0, ", {"A": 3, "weak": 0}),
-        ("B=1000", {"B": 1000}),
-    ],
-)
-def test_reads_votes(text: str, votes: dict[str, int]) -> None:
-    assert parse_votes(text, OPTIONS) == votes
+def test_votes_and_stances_are_read_and_each_is_one_persons() -> None:
+    assert parse_votes("A=3,B=2,tie=1", OPTIONS) == {"A": 3, "B": 2, "tie": 1}
+    assert parse_votes(" a = 3 , WEAK=0, ", OPTIONS) == {"A": 3, "weak": 0}
+    assert parse_votes("B=1000", OPTIONS) == {"B": 1000}
+    guests = Hand("guest-1", "A"), Hand("guest-2", "A"), Hand("guest-3", "tie")
+    assert hands({"A": 2, "B": 0, "tie": 1}) == guests
+    turned, unsure = StanceChange("down", "up"), StanceChange("unsure", "unsure")
+    assert parse_stances("Against>FOR=2, unsure=1") == (turned, turned, unsure)
+    with pytest.raises(UsageError, match=r"“for>maybe” in --stances is not on this ballot"):
+        parse_stances("for>maybe=1")
+
+
+def test_each_key_is_one_more_person_and_the_last_vote_is_taken_back() -> None:
+    people = Voters(OPTIONS, before=4)
+    assert people.press("u") is None
+    assert people.press("a") == Hand("guest-5", "A")
+    assert people.press("u") == Hand("guest-5", "A", added=False)
+    assert people.press("u") is None
+    pressed = [people.press(key) for key in "Btx"]
+    assert pressed == [Hand("guest-6", "B"), Hand("guest-7", "tie"), None]
 
 
 @pytest.mark.parametrize(
@@ -482,43 +452,6 @@ def test_refuses_in_a_sentence(text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as refusal:
         parse_votes(text, OPTIONS)
     assert sentence in str(refusal.value)
-
-
-def test_reads_where_people_stand_before_and_after() -> None:
-    assert parse_stances("Against>FOR=2, unsure=1") == (
-        StanceChange("down", "up"),
-        StanceChange("down", "up"),
-        StanceChange("unsure", "unsure"),
-    )
-    with pytest.raises(UsageError, match=r"“for>maybe” in --stances is not on this ballot"):
-        parse_stances("for>maybe=1")
-
-
-def test_every_vote_is_one_persons() -> None:
-    assert hands({"A": 2, "B": 0, "tie": 1}) == (
-        Hand("guest-1", "A"),
-        Hand("guest-2", "A"),
-        Hand("guest-3", "tie"),
-    )
-
-
-class TestPeople:
-    def test_each_key_is_one_more_person(self) -> None:
-        people = Voters(OPTIONS)
-        assert [people.press(key) for key in "aBtx"] == [
-            Hand("guest-1", "A"),
-            Hand("guest-2", "B"),
-            Hand("guest-3", "tie"),
-            None,
-        ]
-
-    def test_the_last_vote_is_taken_back(self) -> None:
-        people = Voters(OPTIONS, before=4)
-        assert people.press("u") is None
-        assert people.press("a") == Hand("guest-5", "A")
-        assert people.press("u") == Hand("guest-5", "A", added=False)
-        assert people.press("u") is None
-        assert people.press("b") == Hand("guest-6", "B")
 
 
 @pytest.fixture
@@ -574,9 +507,7 @@ async def test_the_terminal_is_restored_after_an_error_and_a_cancel(
     assert termios.tcgetattr(screen) == usual
     waiting = asyncio.create_task(vote_by_keys(screen, OPTIONS, fail))
     await until_keys_are_read(screen)
-    waiting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
+    await cancelled(waiting)
     assert termios.tcgetattr(screen) == usual
 
 

@@ -33,161 +33,150 @@ FENCED = st.lists(
 ).map("\n".join)
 
 
-class TestWords:
-    @pytest.mark.parametrize(
-        ("text", "words"),
-        [
-            ("", 0),
-            ("… — !? 👍 🇹🇷 ***", 0),
-            ("Don't stop: 3.14 is e-mail's pi", 7),
-            ("Türkiye'de uzaktan çalışma verimli mi?", 5),
-            ("الذكاء الاصطناعي سيحل محل المبرمجين", 5),
-            ("인공지능은 프로그래머를 대체한다", 3),
-            ("人工智能将取代程序员", 7),
-            ("リモートワーク", 5),
-            ("好", 1),
-            ("GPT 取代 程序员 by 2030.", 6),
-            ("cafe\u0301 au lait", 3),
-            (f"{FAMILY} ok", 1),
-        ],
-    )
-    def test_counts(self, text: str, words: int) -> None:
-        assert count_words(text) == words
-
-    def test_marks_of_thai_and_burmese_are_no_characters(self) -> None:
-        assert count_words("ที่นี่", 1.0) == 2
-        assert count_words("ကို", 1.0) == 1
-
-    def test_characters_per_word_is_a_setting(self) -> None:
-        assert count_words("人工智能将取代程序员", 2.0) == 5
-
-    @given(st.lists(st.text("abcxyz", min_size=1, max_size=8)))
-    def test_plain_words_count_one_each(self, words: list[str]) -> None:
-        assert count_words(" ".join(words)) == len(words)
-
-    @given(st.text([*map(chr, range(0x20, 0x7F)), *"\t\nÀéßÿıŁ…‐‑—‘’“”‧ǀ"]))
-    def test_plain_texts_count_as_any_other(self, text: str) -> None:
-        """Emoji are no words; what they are in takes the longer way."""
-        assert count_words(text) == count_words(f"{text} 🙂")
-
-    @given(SAID, SAID)
-    def test_mixed_texts_add_up(self, one: str, other: str) -> None:
-        both = count_words(f"{one}\n\n{other}")
-        assert abs(both - count_words(one) - count_words(other)) <= 1
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        ("… — !? 👍 🇹🇷 ***", 0),
+        ("Don't stop: 3.14 is e-mail's pi", 7),
+        ("Türkiye'de uzaktan çalışma verimli mi?", 5),
+        ("الذكاء الاصطناعي سيحل محل المبرمجين", 5),
+        ("인공지능은 프로그래머를 대체한다", 3),
+        ("人工智能将取代程序员", 7),
+        ("リモートワーク", 5),
+        ("好", 1),
+        ("GPT 取代 程序员 by 2030.", 6),
+        ("cafe\u0301 au lait", 3),
+        (f"{FAMILY} ok", 1),
+    ],
+)
+def test_words_are_counted_in_any_script(text: str, words: int) -> None:
+    assert count_words(text) == words
 
 
-class TestArguments:
-    @pytest.mark.parametrize(
-        ("text", "arguments"),
-        [
-            ("No list at all; version 3.14 of 2024.", 0),
-            ("1. one\n2. two\n3. three", 3),
-            ("1) one\n2) two", 2),
-            ("Intro\n\n**1. Bold** text\n\n**2.** more", 2),
-            ("### 1. Title\n1. inner\n2. inner\n### 2) Title\ntext", 2),
-            ("1. one\n   1. nested\n   2. nested\n2. two", 2),
-            ("1. one\n\t1. nested", 1),
-            ("  1. one\n  2. two", 2),
-            ("1、第一\n2、第二\n３．第三", 3),
-            ("```\n1. code\n2. code\n```\n1. real", 1),
-            ("1.5 million\n2030. was a year", 0),
-        ],
-    )
-    def test_counts(self, text: str, arguments: int) -> None:
-        assert count_arguments(text) == arguments
+@pytest.mark.parametrize(
+    ("text", "characters", "words"),
+    # Marks of Thai and Burmese are no characters.
+    [("人工智能将取代程序员", 2.0, 5), ("ที่นี่", 1.0, 2), ("ကို", 1.0, 1)],
+)
+def test_characters_per_word_are_a_setting(text: str, characters: float, words: int) -> None:
+    assert count_words(text, characters) == words
 
 
-class TestRepeats:
-    @pytest.mark.parametrize(
-        ("text", "times"),
-        [
-            ("The debate is over. " * 40, 40),
-            ("**The debate is over!**\n\n" * 5, 5),
-            ("1. The debate is over.\n2. The debate  is over\n", 2),
-            ("the debate is over. " * 8, 8),
-            ("We love the EU. " * 6, 6),
-            ("辩论结束了。" * 7, 7),
-            ("बहस खत्म हो गई।" * 6, 6),
-            ("انتهى النقاش الآن؟ " * 5, 5),
-            ("No. Never! " * 9, 0),
-            ("So says Smith et al. (2020), too. And so says Smith et al. 2021. ", 0),
-            ("According to Dr. Smith it is. According to Dr. Jones it is not.", 0),
-            ("Under Article 2.1 it is. Under Article 2.2 it is not.", 0),
-            ("", 0),
-        ],
-    )
-    def test_counts_the_sentence_that_a_text_says_most(self, text: str, times: int) -> None:
-        assert count_repeats(text) == times
+@given(st.lists(st.text("abcxyz", min_size=1, max_size=8)))
+def test_words_plain_words_count_one_each(words: list[str]) -> None:
+    assert count_words(" ".join(words)) == len(words)
 
 
-class TestClosing:
-    @pytest.mark.parametrize(
-        ("text", "parts"),
-        [
-            ("In sum.\n---\nWe win.", ("In sum.", "We win.")),
-            ("In sum.\n\nStill.\n\n ----- \n\nWe win.", ("In sum.\n\nStill.", "We win.")),
-            ("In sum.\n\nWe win.\n\nReally.", ("In sum.", "We win.\n\nReally.")),
-            ("We win.", ("", "We win.")),
-            ("a -- b\n--\nc", ("", "a -- b\n--\nc")),
-            ("", ("", "")),
-        ],
-    )
-    def test_divides(self, text: str, parts: tuple[str, str]) -> None:
-        assert split_closing(text) == parts
+@given(st.text([*map(chr, range(0x20, 0x7F)), *"\t\nÀéßÿıŁ…‐‑—‘’“”‧ǀ"]))
+def test_words_plain_texts_count_as_any_other(text: str) -> None:
+    """Emoji are no words; what they are in takes the longer way."""
+    assert count_words(text) == count_words(f"{text} 🙂")
 
 
-class TestClean:
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "a\tb\nc",
-            FAMILY,
-            "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
-            "שלום עולם",
-            "نص\u200f!",
-            "@everyone <!channel>",
-            "{{ 7*7 }}",
-            "e\u0301",
-        ],
-    )
-    def test_leaves_what_people_write(self, text: str) -> None:
-        assert clean(text) == text
-
-    def test_normalises_newlines(self) -> None:
-        assert clean("a\r\nb\rc\u2028d\x85e") == "a\nb\nc\nd\ne"
-
-    def test_removes_controls_and_escapes(self) -> None:
-        assert clean("\x1b[31mred\x1b[0m\x00\x07\x9b2J") == "[31mred[0m2J"
-
-    def test_removes_what_would_turn_the_text_around(self) -> None:
-        assert clean("ab\u202etxt.exe\u202c\u2066x\u2069") == "abtxt.exex"
-
-    @given(st.text(st.characters()))
-    def test_can_always_be_stored_and_is_stable(self, text: str) -> None:
-        safe = clean(text)
-        assert "\x00" not in safe
-        assert safe.encode().decode() == safe
-        assert clean(safe) == safe
-
-    def test_removes_half_characters(self) -> None:
-        assert clean("a\ud83db\udc00c") == "abc"
+@given(SAID, SAID)
+def test_words_mixed_texts_add_up(one: str, other: str) -> None:
+    both = count_words(f"{one}\n\n{other}")
+    assert abs(both - count_words(one) - count_words(other)) <= 1
 
 
-class TestHeadline:
-    def test_is_one_line(self) -> None:
-        assert headline(" Is\n this \t one? ", 40) == "Is this one?"
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("No list at all; version 3.14 of 2024.", 0),
+        ("1. one\n2. two\n3. three", 3),
+        ("1) one\n2) two", 2),
+        ("Intro\n\n**1. Bold** text\n\n**2.** more", 2),
+        ("### 1. Title\n1. inner\n2. inner\n### 2) Title\ntext", 2),
+        ("1. one\n   1. nested\n   2. nested\n2. two", 2),
+        ("1. one\n\t1. nested", 1),
+        ("  1. one\n  2. two", 2),
+        ("1、第一\n2、第二\n３．第三", 3),
+        ("```\n1. code\n2. code\n```\n1. real", 1),
+        ("1.5 million\n2030. was a year", 0),
+    ],
+)
+def test_arguments_counts(text: str, arguments: int) -> None:
+    assert count_arguments(text) == arguments
 
-    def test_shortens_between_words(self) -> None:
-        assert headline("Remote work is more productive", 20) == "Remote work is more…"
 
-    def test_never_tears_a_visible_character(self) -> None:
-        assert headline(f"abcdef{FAMILY}", 10) == "abcdef…"
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("The debate is over. " * 40, 40),
+        ("**The debate is over!**\n\n" * 5, 5),
+        ("1. The debate is over.\n2. The debate  is over\n", 2),
+        ("the debate is over. " * 8, 8),
+        ("We love the EU. " * 6, 6),
+        ("辩论结束了。" * 7, 7),
+        ("बहस खत्म हो गई।" * 6, 6),
+        ("انتهى النقاش الآن؟ " * 5, 5),
+        ("No. Never! " * 9, 0),
+        ("So says Smith et al. (2020), too. And so says Smith et al. 2021. ", 0),
+        ("According to Dr. Smith it is. According to Dr. Jones it is not.", 0),
+        ("Under Article 2.1 it is. Under Article 2.2 it is not.", 0),
+        ("", 0),
+    ],
+)
+def test_repeats_counts_the_sentence_that_a_text_says_most(text: str, times: int) -> None:
+    assert count_repeats(text) == times
 
-    @given(SAID, st.integers(1, 60))
-    def test_keeps_the_limit(self, text: str, limit: int) -> None:
-        short = headline(text, limit)
-        assert len(short) <= limit
-        assert "\n" not in short
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("In sum.\n---\nWe win.", ("In sum.", "We win.")),
+        ("In sum.\n\nStill.\n\n ----- \n\nWe win.", ("In sum.\n\nStill.", "We win.")),
+        ("In sum.\n\nWe win.\n\nReally.", ("In sum.", "We win.\n\nReally.")),
+        ("We win.", ("", "We win.")),
+        ("a -- b\n--\nc", ("", "a -- b\n--\nc")),
+        ("", ("", "")),
+    ],
+)
+def test_closing_divides(text: str, parts: tuple[str, str]) -> None:
+    assert split_closing(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("a\r\nb\rc\u2028d\x85e", "a\nb\nc\nd\ne"),
+        ("\x1b[31mred\x1b[0m\x00\x07\x9b2J", "[31mred[0m2J"),
+        ("ab\u202etxt.exe\u202c\u2066x\u2069", "abtxt.exex"),  # it would turn the text around
+        ("a\ud83db\udc00c", "abc"),
+    ],
+)
+def test_clean_normalises_newlines_and_removes_what_acts(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+
+
+WRITTEN = ["a\tb\nc", FAMILY, "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "שלום עולם", "نص\u200f!", "@everyone <!channel>", "{{ 7*7 }}"]
+
+
+@pytest.mark.parametrize("text", [*WRITTEN, "e\u0301"])
+def test_clean_leaves_what_people_write(text: str) -> None:
+    assert clean(text) == text
+
+
+@given(st.text(st.characters()))
+def test_clean_can_always_be_stored_and_is_stable(text: str) -> None:
+    safe = clean(text)
+    assert "\x00" not in safe
+    assert safe.encode().decode() == safe
+    assert clean(safe) == safe
+
+
+def test_a_headline_is_one_line_shortened_between_words_and_visible_characters() -> None:
+    assert headline(" Is\n this \t one? ", 40) == "Is this one?"
+    assert headline("Remote work is more productive", 20) == "Remote work is more…"
+    assert headline(f"abcdef{FAMILY}", 10) == "abcdef…"
+
+
+@given(SAID, st.integers(1, 60))
+def test_a_headline_keeps_the_limit(text: str, limit: int) -> None:
+    short = headline(text, limit)
+    assert len(short) <= limit
+    assert "\n" not in short
 
 
 def letters(text: str) -> str:
@@ -214,76 +203,74 @@ def escaped(text: str) -> int:
     return len(text) + 4 * text.count("&")
 
 
-class TestSplit:
-    def test_a_short_text_is_one_piece(self) -> None:
-        assert split_markdown("Hello.", 100) == ("Hello.",)
-        assert split_markdown("", 100) == ()
+@pytest.mark.parametrize(
+    ("text", "limit", "pieces"),
+    [
+        ("", 100, ()),
+        ("Hello.", 100, ("Hello.",)),
+        ("One two.\n\nThree four.", 15, ("One two.", "Three four.")),
+        ("One two.\nThree fourteen.", 15, ("One two.", "Three fourteen.")),
+        ("One two. Three fourteen", 15, ("One two.", "Three fourteen")),
+        ("Onetwothree fourfive six", 15, ("Onetwothree", "fourfive six")),
+        ("一二三四五六。七八九十一二三四五", 15, ("一二三四五六。", "七八九十一二三四五")),
+        ("a" * 20, 15, ("a" * 15, "a" * 5)),
+        ("See:\n```js\nlet a", 100, ("See:\n```js\nlet a\n```",)),  # which nobody closed
+    ],
+)
+def test_a_split_cuts_where_it_hurts_least(text: str, limit: int, pieces: tuple[str, ...]) -> None:
+    assert split_markdown(text, limit) == pieces
 
-    @pytest.mark.parametrize(
-        ("text", "pieces"),
-        [
-            ("One two.\n\nThree four.", ("One two.", "Three four.")),
-            ("One two.\nThree fourteen.", ("One two.", "Three fourteen.")),
-            ("One two. Three fourteen", ("One two.", "Three fourteen")),
-            ("Onetwothree fourfive six", ("Onetwothree", "fourfive six")),
-            ("一二三四五六。七八九十一二三四五", ("一二三四五六。", "七八九十一二三四五")),
-            ("a" * 20, ("a" * 15, "a" * 5)),
-        ],
-    )
-    def test_cuts_where_it_hurts_least(self, text: str, pieces: tuple[str, ...]) -> None:
-        assert split_markdown(text, 15) == pieces
 
-    def test_never_tears_a_visible_character(self) -> None:
-        for limit in range(8, 40):
-            pieces = split_markdown(FAMILY * 20 + "🇹🇷" * 30, limit)
-            assert all(regex.fullmatch(rf"(?:{FAMILY}|🇹🇷)+", piece) for piece in pieces)
+def test_a_split_never_tears_a_visible_character() -> None:
+    for limit in range(8, 40):
+        pieces = split_markdown(FAMILY * 20 + "🇹🇷" * 30, limit)
+        assert all(regex.fullmatch(rf"(?:{FAMILY}|🇹🇷)+", piece) for piece in pieces)
 
-    def test_closes_and_reopens_a_fence(self) -> None:
-        code = "\n".join(f"    line_{i} = {i}" for i in range(12))
-        pieces = split_markdown(f"Look:\n\n```python\n{code}\n```\n\nDone.", 100)
-        assert len(pieces) > 2
-        assert pieces[1].startswith("```python\n    line_")
-        assert pieces[1].endswith("\n```")
-        assert not any(torn_fences(piece) for piece in pieces)
-        assert [x for piece in pieces for x in piece.split("\n") if "line_" in x] == code.split(
-            "\n"
-        )
 
-    def test_a_fence_that_fits_is_kept_whole(self) -> None:
-        block = "```\n" + "\n".join(["code"] * 8) + "\n```"
-        pieces = split_markdown("word " * 10 + f"\n\n{block}\n\nafter", 60)
-        assert block in "\n".join(pieces)
+def test_a_split_closes_and_reopens_a_fence() -> None:
+    code = "\n".join(f"    line_{i} = {i}" for i in range(12))
+    pieces = split_markdown(f"Look:\n\n```python\n{code}\n```\n\nDone.", 100)
+    assert len(pieces) > 2
+    assert pieces[1].startswith("```python\n    line_")
+    assert pieces[1].endswith("\n```")
+    assert not any(torn_fences(piece) for piece in pieces)
+    assert [x for piece in pieces for x in piece.split("\n") if "line_" in x] == code.split("\n")
 
-    def test_closes_a_fence_that_nobody_closed(self) -> None:
-        assert split_markdown("See:\n```js\nlet a", 100) == ("See:\n```js\nlet a\n```",)
 
-    def test_a_fence_line_too_long_to_repeat_is_text(self) -> None:
-        text = "```" + "x" * 30
-        assert "".join(split_markdown(text, 16)) == text
+def test_a_split_a_fence_that_fits_is_kept_whole() -> None:
+    block = "```\n" + "\n".join(["code"] * 8) + "\n```"
+    pieces = split_markdown("word " * 10 + f"\n\n{block}\n\nafter", 60)
+    assert block in "\n".join(pieces)
 
-    def test_refuses_a_limit_of_nothing(self) -> None:
-        with pytest.raises(ValueError, match="limit is 0"):
-            split_markdown("a", 0)
 
-    @given(SAID, st.integers(1, 80))
-    @example("\n\n\n   a", 1)
-    def test_keeps_the_limit_and_every_letter(self, text: str, limit: int) -> None:
-        pieces = split_markdown(text, limit)
-        assert all(0 < len(piece) <= limit for piece in pieces)
-        if ("```" not in text and "~~~" not in text) or limit < 12:  # no room for a fence
-            assert letters("".join(pieces)) == letters(text)
+def test_a_split_takes_a_fence_line_too_long_to_repeat_for_text_and_no_limit_of_nothing() -> None:
+    text = "```" + "x" * 30
+    assert "".join(split_markdown(text, 16)) == text
+    with pytest.raises(ValueError, match="limit is 0"):
+        split_markdown("a", 0)
 
-    @given(FENCED, st.integers(48, 120))
-    def test_keeps_fences_balanced(self, text: str, limit: int) -> None:
-        pieces = split_markdown(text, limit)
-        assert all(len(piece) <= limit for piece in pieces)
-        assert not any(torn_fences(piece) for piece in pieces)
-        assert without_fences("\n".join(pieces)) == without_fences(text)
 
-    @given(st.text(st.sampled_from("a&\n `"), max_size=300), st.integers(5, 60))
-    def test_measures_as_it_is_told(self, text: str, limit: int) -> None:
-        pieces = split_markdown(text, limit, escaped)
-        assert all(escaped(piece) <= limit for piece in pieces)
+@given(SAID, st.integers(1, 80))
+@example("\n\n\n   a", 1)
+def test_a_split_keeps_the_limit_and_every_letter(text: str, limit: int) -> None:
+    pieces = split_markdown(text, limit)
+    assert all(0 < len(piece) <= limit for piece in pieces)
+    if ("```" not in text and "~~~" not in text) or limit < 12:  # no room for a fence
+        assert letters("".join(pieces)) == letters(text)
+
+
+@given(FENCED, st.integers(48, 120))
+def test_a_split_keeps_fences_balanced(text: str, limit: int) -> None:
+    pieces = split_markdown(text, limit)
+    assert all(len(piece) <= limit for piece in pieces)
+    assert not any(torn_fences(piece) for piece in pieces)
+    assert without_fences("\n".join(pieces)) == without_fences(text)
+
+
+@given(st.text(st.sampled_from("a&\n `"), max_size=300), st.integers(5, 60))
+def test_a_split_measures_as_it_is_told(text: str, limit: int) -> None:
+    pieces = split_markdown(text, limit, escaped)
+    assert all(escaped(piece) <= limit for piece in pieces)
 
 
 MEGABYTE = 1_000_000

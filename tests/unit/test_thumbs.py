@@ -18,7 +18,16 @@ from engine.values.judging import How, Question, TurnLabel, VoteEvent
 from engine.values.ports import EventsMissed, Reactions
 from tests.doubles.poll import THREAD, Poll, open_poll
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, new_debate, record_of, run, turn, turn_post
+from tests.kit import (
+    HANG_SECONDS,
+    new_debate,
+    record_of,
+    run,
+    turn,
+    turn_post,
+    until_asked,
+    until_true,
+)
 
 REFUSED = VenueError("Reading is not allowed here; grant the right to read.")
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)
@@ -132,53 +141,42 @@ async def test_thumbs_changed_in_an_absence_are_as_people_hold_them(poll: Poll) 
 
 async def test_what_a_lost_session_missed_of_thumbs_is_read_while_it_runs(poll: Poll) -> None:
     (message,) = await speak(poll)
-    async with poll.watching(), asyncio.timeout(HANG_SECONDS):
+    async with poll.watching():
         poll.venue.listening = False
         await give(poll, message, "ann")
         poll.venue.listening = True
         await poll.hear(EventsMissed())
-        while not await log_of(poll):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+        await until_true(lambda: log_of(poll))
     assert await labels(poll) == [("ann", 1, "up")]
 
 
-async def test_bots_and_other_emojis_are_nobodys_thumb(poll: Poll) -> None:
+async def test_a_thumb_missed_is_the_last_of_two_nobody_knows_and_bots_have_none(
+    poll: Poll,
+) -> None:
     (message,) = await speak(poll)
     poll.venue.bots = {"bot"}
-    async with away(poll):
-        await give(poll, message, "bot")
-        await give(poll, message, "ann", thumb="unsure")
-        await give(poll, message, "ann", thumb="A")
-    assert await log_of(poll) == ()
-
-
-async def test_a_thumb_missed_is_the_last_and_of_two_missed_nobody_knows(poll: Poll) -> None:
-    (message,) = await speak(poll)
     await give(poll, message, "ann")
     async with away(poll):
         await give(poll, message, "ann", "bob", thumb="down")
-        await give(poll, message, "bob")
+        await give(poll, message, "bob", "bot")
+        await give(poll, message, "cem", thumb="unsure")
+        await give(poll, message, "dee", thumb="A")
+    assert len(await log_of(poll)) == 4
     assert await labels(poll) == [("ann", 1, "down")]
-
-
-async def test_a_thumb_taken_off_one_part_of_a_turn_stays_on_the_other(poll: Poll) -> None:
-    one, two = await speak(poll, parts=2)
-    for message in (one, two):
-        await give(poll, message, "ann", "bob")
-    await take_back(poll, two, "ann", "bob")
-    await take_back(poll, one, "bob")
-    assert await labels(poll) == [("ann", 1, "up")]
 
 
 async def test_a_thumb_on_two_parts_of_a_turn_is_one_until_it_is_off_both(poll: Poll) -> None:
     one, two = await speak(poll, parts=2)
-    await give(poll, one, "ann", "bob")
-    await give(poll, two, "ann", "bob")
+    missed = await speak(poll, 2, parts=2)
+    for message in (one, two, *missed):
+        await give(poll, message, "ann", "bob")
+    await take_back(poll, two, "ann", "bob")
+    await take_back(poll, one, "bob")
     async with away(poll):
-        await take_back(poll, one, "ann", "bob")
-        await take_back(poll, two, "bob")
-        await give(poll, two, "cem")
-    assert await labels(poll) == [("ann", 1, "up"), ("cem", 1, "up")]
+        await take_back(poll, missed[0], "ann", "bob")
+        await take_back(poll, missed[1], "bob")
+        await give(poll, missed[1], "cem")
+    assert await labels(poll) == [("ann", 1, "up"), ("ann", 2, "up"), ("cem", 2, "up")]
 
 
 async def test_what_is_found_after_the_reveal_is_not_blind(poll: Poll, venue: ListedVenue) -> None:
@@ -191,11 +189,10 @@ async def test_what_is_found_after_the_reveal_is_not_blind(poll: Poll, venue: Li
     venue.hanging = {message}
     poll.clock.pass_minutes(31)
     poll.restart()
-    async with poll.watching(), asyncio.timeout(HANG_SECONDS):
+    async with poll.watching():
         await poll.until(lambda debate: debate.status is Status.CLOSED)
         venue.released.set()
-        while len(await log_of(poll)) < 3:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+        await until_asked(lambda: log_of(poll), lambda log: len(log) == 3)
     assert [label.blind for label in await _labels(poll)] == [True, True, False]
 
 
@@ -268,12 +265,17 @@ async def test_a_thread_found_gone_ends_a_running_debate(poll: Poll, store: Stor
 # --- in whose way it is not --------------------------------------------------------------
 
 
-async def test_votes_come_before_thumbs(poll: Poll, store: Store, venue: ListedVenue) -> None:
+async def test_votes_come_before_thumbs_and_closing_one_reads_no_turns(
+    poll: Poll, store: Store, venue: ListedVenue
+) -> None:
     messages = await speak(poll, parts=3)
     other = await open_poll(store, venue)
     await poll.start_again()
     assert set(venue.read[:2]) == {poll.message, other.message}
     assert sorted(venue.read[2:]) == messages
+    venue.read.clear()
+    await poll.close()
+    assert venue.read == [poll.message]
 
 
 async def test_a_vote_closes_while_thumbs_cannot_be_read(poll: Poll, venue: ListedVenue) -> None:
@@ -284,12 +286,6 @@ async def test_a_vote_closes_while_thumbs_cannot_be_read(poll: Poll, venue: List
             await asyncio.sleep(0.005)
         poll.clock.pass_minutes(31)
         await poll.until(lambda debate: debate.status is Status.CLOSED)
-
-
-async def test_closing_a_vote_reads_no_turns(poll: Poll, venue: ListedVenue) -> None:
-    await speak(poll)
-    await poll.close()
-    assert venue.read == [poll.message]
 
 
 @pytest.mark.parametrize("error", [REFUSED, AWAY])
@@ -320,7 +316,7 @@ async def test_thumbs_are_read_until_the_platform_answers(poll: Poll, venue: Lis
             poll.window.notifier.publish(f"thumbs/{PLATFORM}")
             await asyncio.sleep(0.005)
         venue.failing = {}
-        while not await poll.store.votes.events(poll.debate_id, Question.TURN):
+        while not await log_of(poll):
             poll.window.notifier.publish(f"thumbs/{PLATFORM}")
             await asyncio.sleep(0.005)
     assert await labels(poll) == [("ann", 1, "up")]

@@ -65,18 +65,13 @@ def test_plain_lines_are_read_with_stances_and_languages(tmp_path: Path) -> None
     assert [topic.text for topic in found] == ["yes", "no", "1984"]
 
 
+TEA = '[[topics]]\ntext="Tea"\n'
 BROKEN = {
     ("a.toml", '\n[[topics]]\ntext = "Tea'): (3, "not valid TOML"),
-    ("a.toml", '[[topics]]\ntext="Tea"\n\n[[topics]]\ntext="Tabs"\nfor="x"'): (
-        4,
-        "stance is missing",
-    ),
-    ("a.toml", '[[topics]]\ntext="Tea"\n[[topics]]\ntitle="Tabs"'): (3, "no entry “title”"),
-    ("a.toml", '[[topics]]\ntext="Tea"\n[[topics]]\ntext="tea!"'): (
-        3,
-        "repeats the topic of line 1",
-    ),
-    ("a.toml", '[[topics]]\ntext="Tea"\n[[topics]]\ntext=7'): (3, "text is not a text"),
+    ("a.toml", f'{TEA}\n[[topics]]\ntext="Tabs"\nfor="x"'): (4, "stance is missing"),
+    ("a.toml", f'{TEA}[[topics]]\ntitle="Tabs"'): (3, "no entry “title”"),
+    ("a.toml", f'{TEA}[[topics]]\ntext="tea!"'): (3, "repeats the topic of line 1"),
+    ("a.toml", f"{TEA}[[topics]]\ntext=7"): (3, "text is not a text"),
     ("a.toml", 'topics = "Tea"'): (1, "only tables [[topics]] may be here"),
     ("a.yaml", "- Tea\n- text: Tabs\n  for: [a, b]\n"): (2, "for is not a text"),
     ("a.yaml", "- Tea\n- 'Tabs\n"): (3, "not valid YAML"),
@@ -200,11 +195,8 @@ def test_a_listed_topic_brings_its_stances_unless_others_are_given() -> None:
 
 
 def test_ones_in_the_persons_language_are_offered_first() -> None:
-    assert [choice.value for choice in topic_choices("", OWN.topics, "de-DE")] == [
-        "random",
-        BAHN.text,
-        TABS.text,
-    ]
+    offered = [choice.value for choice in topic_choices("", OWN.topics, "de-DE")]
+    assert offered == ["random", BAHN.text, TABS.text]
 
 
 def test_a_built_in_idea_in_english_is_of_no_one_country() -> None:

@@ -12,10 +12,7 @@ from types import ModuleType
 import pytest
 
 from engine.chat.commands import with_usage
-from engine.delivery.ending import (
-    refusal_of,
-    without_settings,
-)
+from engine.delivery.ending import refusal_of, without_settings
 from engine.values.errors import (
     BudgetError,
     NotAllowedError,
@@ -28,13 +25,7 @@ from engine.values.errors import (
 from engine.values.language import Text, speaking
 from engine.values.options import hint
 from engine.words.phrases import WAITS_TO_POST
-from engine.words.translation import (
-    LANGUAGES,
-    catalogue,
-    plural,
-    say,
-    say_stored,
-)
+from engine.words.translation import LANGUAGES, catalogue, plural, say, say_stored
 from tests.catalogues import FOR_OPERATORS, ROOT
 from tests.slow import slow_after
 
@@ -99,14 +90,6 @@ def _blanks(text: str) -> set[str]:
 
 
 NO_WORDS = re.compile(r"\{[^}]*\}|`[^`]*`|\b(?:AI|ID|USD|UTC|Rostrum|Discord|Slack|Markdown)\b")
-
-
-def test_no_translation_is_left_in_english() -> None:
-    for language, found in CATALOGUES.items():
-        for text, translation in found.items():
-            words = re.findall(r"[A-Za-z]{2,}", NO_WORDS.sub("", text))
-            same = translation in (text, [text, text])
-            assert not (same and len(words) > 2), (language, text)
 
 
 # What a catalogue calls otherwise everywhere else, or whom it addresses otherwise.
@@ -233,23 +216,23 @@ def test_a_refusal_is_english_for_logs_and_said_in_any_language() -> None:
         assert refusal_of(error) == str(error)
 
 
-def test_translations_have_the_blanks_of_their_texts() -> None:
+def test_translations_have_the_blanks_of_their_texts_and_none_is_left_in_english() -> None:
     for language, found in CATALOGUES.items():
         for text, translation in found.items():
+            words = re.findall(r"[A-Za-z]{2,}", NO_WORDS.sub("", text))
+            same = translation in (text, [text, text])
+            assert not (same and len(words) > 2), (language, text)
             for form in _forms(translation):
                 assert (language, text, _blanks(form)) == (language, text, _blanks(text))
                 assert text[0].isspace() == form[0].isspace()
                 assert form == form.strip() or text != text.strip()
 
 
-def test_a_text_is_said_in_the_language_spoken_and_else_in_english() -> None:
+def test_a_text_is_said_in_the_language_spoken_and_its_values_are_data() -> None:
     assert say("Vote") == "Vote"
     for language, said in {"de": "Abstimmung", "zh-Hans": "投票", "fr": "Vote"}.items():
         with speaking(language):
             assert say("Vote") == said
     assert say("Vote") == "Vote"
-
-
-def test_values_are_data_and_never_templates() -> None:
     with speaking("de"):
         assert say("Topic: {topic}", topic="{n} {0.x}") == "Thema: {n} {0.x}"

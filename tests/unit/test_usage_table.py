@@ -40,16 +40,11 @@ def test_no_line_is_wider_than_the_terminal_and_no_figure_is_cut(
     assert "…" not in said
 
 
-def test_one_debate_and_one_call_are_no_plural(
+def test_one_debate_and_one_call_are_no_plural_and_other_keys_have_no_role(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown(40, monkeypatch, near=NEAR._replace(debates=1, calls=1))
     assert "1 debate · 1 call · 7 failed" in capsys.readouterr().out
-
-
-def test_other_keys_have_no_role(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     shown(120, monkeypatch, By.SERIES)
     said = capsys.readouterr().out
     assert said.startswith("series")
