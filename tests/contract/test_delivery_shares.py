@@ -12,7 +12,6 @@ from datetime import timedelta
 import pytest
 
 import engine.delivery.outbox
-from adapters.database.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
 from engine.fleet import leases, shares
@@ -118,11 +117,9 @@ class Hall:
 
 
 @pytest.fixture
-async def hall(database_url: str, store: Store) -> AsyncIterator[Hall]:
-    """Its processes are not the file's sole runner, so that leases count as between hosts."""
-    among = Store(SqlDatabase(database_url, writable=False)) if store.leases.alone else store
-    made = Hall(among, DividedVenue(limits=QUICK))
-    made.lease = await among.leases.claim("debate/all", "thinker", 60)
+async def hall(shared: Store) -> Hall:
+    made = Hall(shared, DividedVenue(limits=QUICK))
+    made.lease = await shared.leases.claim("debate/all", "thinker", 60)
     assert made.lease is not None
     for share in range(COUNT):
         community = str((share + COUNT) << 22)
@@ -131,12 +128,10 @@ async def hall(database_url: str, store: Store) -> AsyncIterator[Hall]:
         new = new_debate(
             platform="memory", community=community, place=f"hall{share}", request=asked
         )
-        debate = await create(among, new)
-        await among.debates.advance(made.lease, debate.id, Status.RUNNING)
+        debate = await create(shared, new)
+        await shared.debates.advance(made.lease, debate.id, Status.RUNNING)
         made.debates.append(debate)
-    yield made
-    if among is not store:
-        await among.close()
+    return made
 
 
 async def test_only_the_holder_of_a_share_sees_what_waits_in_it(hall: Hall) -> None:

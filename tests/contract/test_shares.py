@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.database.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.fleet import leases, shares
 from engine.fleet.leases import LeaseManager, Notifier
@@ -24,15 +23,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shares, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.05)
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0.4)
-
-
-@pytest.fixture
-async def several(database_url: str, store: Store) -> AsyncIterator[Store]:
-    """A store that is not its file's sole runner, so that leases count as between hosts."""
-    among = Store(SqlDatabase(database_url, writable=False)) if store.leases.alone else store
-    yield among
-    if among is not store:
-        await among.close()
 
 
 @dataclass
@@ -77,19 +67,14 @@ def holding(*numbers: int) -> Callable[..., bool]:
     return look
 
 
-async def test_a_process_alone_holds_everything_and_says_so(several: Store) -> None:
-    async with process(several, "one") as one:
+async def test_one_that_joins_gets_its_share_and_loses_none_when_the_other_leaves(
+    shared: Store,
+) -> None:
+    async with process(shared, "one") as one:
         await until(lambda: holding(4)(one))
         assert one.shares.standing == ShareStatus(held=(0, 1, 2, 3), count=4)
         assert one.shares.alone
-
-
-async def test_one_that_joins_gets_its_share_and_loses_none_when_the_other_leaves(
-    several: Store,
-) -> None:
-    async with process(several, "one") as one:
-        await until(lambda: holding(4)(one))
-        async with process(several, "two") as two:
+        async with process(shared, "two") as two:
             await until(lambda: holding(2, 2)(one, two))
             assert not one.shares.held & two.shares.held
             assert one.ended == [(2, False), (3, False)]
@@ -99,11 +84,10 @@ async def test_one_that_joins_gets_its_share_and_loses_none_when_the_other_leave
             await until(lambda: holding(0, 4)(one, two))
 
 
-async def test_never_do_two_processes_hold_the_same_share(several: Store) -> None:
+async def test_never_do_two_processes_hold_the_same_share(shared: Store) -> None:
     async with AsyncExitStack() as stack:
         crowd = [
-            await stack.enter_async_context(process(several, f"p{number}", 8))
-            for number in range(4)
+            await stack.enter_async_context(process(shared, f"p{number}", 8)) for number in range(4)
         ]
         for _ in range(200):
             held = [share for one in crowd for share in one.shares.held]
@@ -116,9 +100,9 @@ async def test_never_do_two_processes_hold_the_same_share(several: Store) -> Non
 
 
 async def test_what_a_frozen_process_held_is_taken_and_it_notices_when_it_wakes(
-    several: Store,
+    shared: Store,
 ) -> None:
-    async with process(several, "one") as one, process(several, "two") as two:
+    async with process(shared, "one") as one, process(shared, "two") as two:
         await until(lambda: holding(2, 2)(one, two))
         one.freeze()
         taken = one.shares.held
@@ -129,11 +113,11 @@ async def test_what_a_frozen_process_held_is_taken_and_it_notices_when_it_wakes(
 
 
 async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(
-    several: Store,
+    shared: Store,
 ) -> None:
-    async with process(several, "one", None) as one:
+    async with process(shared, "one", None) as one:
         await until(lambda: holding(1)(one))
-        async with process(several, "two", None) as two:
+        async with process(shared, "two", None) as two:
             await asyncio.sleep(0.1)
             assert two.shares.standing == ShareStatus(held=(), count=1)
             assert not two.shares.standing.serving
@@ -142,11 +126,11 @@ async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(
 
 
 async def test_a_newcomer_goes_by_the_number_of_shares_that_the_others_go_by(
-    several: Store,
+    shared: Store,
 ) -> None:
-    async with process(several, "one", 2) as one:
+    async with process(shared, "one", 2) as one:
         await until(lambda: holding(2)(one))
-        async with process(several, "two", 5) as two:
+        async with process(shared, "two", 5) as two:
             await until(lambda: holding(1, 1)(one, two))
             assert two.shares.count == 2
 
@@ -164,9 +148,9 @@ async def test_the_only_process_on_a_file_takes_a_dead_ones_shares_at_once(
 
 
 async def test_a_platform_that_is_away_is_asked_again_how_it_is_divided(
-    several: Store,
+    shared: Store,
 ) -> None:
-    kept, asked = LeaseManager(several, Notifier(), "one"), 0
+    kept, asked = LeaseManager(shared, Notifier(), "one"), 0
 
     async def divide() -> int | None:
         nonlocal asked
@@ -175,7 +159,7 @@ async def test_a_platform_that_is_away_is_asked_again_how_it_is_divided(
             raise VenueAwayError("away", retry_after=0.01)
         return 1
 
-    mine = PartitionLeases("hall", several, kept, SystemClock())
+    mine = PartitionLeases("hall", shared, kept, SystemClock())
     running = asyncio.create_task(mine.run(divide))
     await until(lambda: mine.held == {0})
     running.cancel()

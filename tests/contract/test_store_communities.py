@@ -26,15 +26,26 @@ def add_channel(name: str, settings: CommunitySettings) -> CommunitySettings:
     return settings.model_copy(update={"channels": (*settings.channels, name)})
 
 
-async def test_a_community_that_is_not_known_has_nothing_set(store: Store) -> None:
-    assert await store.communities.get("chat", "club") == CommunitySettings()
-
-
-async def test_settings_are_kept_for_their_community_alone(store: Store) -> None:
+async def test_settings_are_kept_for_their_community_alone_until_it_leaves(store: Store) -> None:
+    await store.communities.left("chat", "never here", NOW)
+    await store.communities.joined("chat", "club", NOW)
     assert await store.communities.change("chat", "club", lambda _: SET, NOW) == SET
+    await store.communities.joined("chat", "club", LATER)
     assert await store.communities.get("chat", "club") == SET
     assert await store.communities.get("chat", "guild") == CommunitySettings()
     assert await store.communities.get("talk", "club") == CommunitySettings()
+
+    def refuse(_: CommunitySettings) -> CommunitySettings:
+        raise UsageError("not here")
+
+    with pytest.raises(UsageError, match="not here"):
+        await store.communities.change("chat", "club", refuse, NOW)
+    assert await store.communities.get("chat", "club") == SET
+    await store.communities.left("chat", "club", NOW)
+    assert await store.communities.get("chat", "club") == CommunitySettings()
+    await store.communities.joined("chat", "club", LATER)
+    await store.communities.change("chat", "club", lambda _: SET, LATER)
+    assert await store.communities.get("chat", "club") == SET
 
 
 async def test_changes_at_once_are_all_kept(store: Store) -> None:
@@ -44,34 +55,6 @@ async def test_changes_at_once_are_all_kept(store: Store) -> None:
     ]
     await asyncio.gather(*changes)
     assert sorted((await store.communities.get("chat", "club")).channels) == sorted(names)
-
-
-async def test_a_change_that_is_refused_changes_nothing(store: Store) -> None:
-    await store.communities.change("chat", "club", lambda _: SET, NOW)
-
-    def refuse(_: CommunitySettings) -> CommunitySettings:
-        raise UsageError("not here")
-
-    with pytest.raises(UsageError, match="not here"):
-        await store.communities.change("chat", "club", refuse, NOW)
-    assert await store.communities.get("chat", "club") == SET
-
-
-async def test_joining_again_keeps_the_settings(store: Store) -> None:
-    await store.communities.joined("chat", "club", NOW)
-    await store.communities.change("chat", "club", lambda _: SET, NOW)
-    await store.communities.joined("chat", "club", LATER)
-    assert await store.communities.get("chat", "club") == SET
-
-
-async def test_leaving_deletes_the_settings_and_one_may_come_back(store: Store) -> None:
-    await store.communities.left("chat", "never here", NOW)
-    await store.communities.change("chat", "club", lambda _: SET, NOW)
-    await store.communities.left("chat", "club", NOW)
-    assert await store.communities.get("chat", "club") == CommunitySettings()
-    await store.communities.joined("chat", "club", LATER)
-    await store.communities.change("chat", "club", lambda _: SET, LATER)
-    assert await store.communities.get("chat", "club") == SET
 
 
 async def test_a_communitys_debates_are_its_own_newest_first(store: Store) -> None:

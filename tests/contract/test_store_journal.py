@@ -15,11 +15,6 @@ from engine.values.ports import Attempt, Reply
 from tests.kit import NOW, ballot, make_call, new_debate, real, run, turn, turn_post, verdict, vote
 
 
-async def test_a_debate_without_calls_has_an_empty_journal(store: Store) -> None:
-    journaled = await store.journal.load((await run(store)).id)
-    assert (journaled.steps, journaled.attempts, journaled.spent) == ({}, {}, 0.0)
-
-
 async def test_a_stored_result_is_found_as_it_was(store: Store) -> None:
     r = await run(store)
     reply = Reply(
@@ -39,7 +34,7 @@ async def test_a_stored_result_is_found_as_it_was(store: Store) -> None:
 
 
 async def test_attempts_are_counted_and_only_success_is_a_result(store: Store) -> None:
-    r = await run(store)
+    r, other = await run(store), await run(store)
     await r.call("turn/opening/A", number=1, text=None, cost=0.0)
     await r.call("turn/opening/A", number=2, text=None, cost=None, cost_max=0.5)
     await r.call("turn/opening/A", number=3, cost=0.125)
@@ -48,6 +43,8 @@ async def test_attempts_are_counted_and_only_success_is_a_result(store: Store) -
     assert list(journaled.steps) == ["turn/opening/A"]
     assert journaled.attempts == {"turn/opening/A": 3, "turn/opening/B": 1}
     assert journaled.spent == pytest.approx(0.625)
+    untouched = await store.journal.load(other.id)
+    assert (untouched.steps, untouched.attempts, untouched.spent) == ({}, {}, 0.0)
 
 
 async def test_results_are_in_the_order_in_which_they_were_asked_for(store: Store) -> None:
@@ -56,21 +53,6 @@ async def test_results_are_in_the_order_in_which_they_were_asked_for(store: Stor
     for step in steps:
         await r.call(step)
     assert list((await store.journal.load(r.id)).steps) == steps
-
-
-async def test_a_call_that_a_crash_cut_off_counts_and_is_no_result(store: Store) -> None:
-    r = await run(store)
-    await r.began("turn/opening/A", cost_max=0.5)
-    journaled = await store.journal.load(r.id)
-    assert journaled.steps == {}
-    assert journaled.attempts == {"turn/opening/A": 1}
-    assert journaled.spent == 0.5
-
-
-async def test_journals_do_not_mix(store: Store) -> None:
-    r, other = await run(store), await run(store)
-    await r.call("turn/opening/A")
-    assert (await store.journal.load(other.id)).attempts == {}
 
 
 async def test_nothing_begins_for_a_debate_asked_to_stop(store: Store) -> None:
@@ -85,15 +67,15 @@ async def test_nothing_begins_for_a_debate_asked_to_stop(store: Store) -> None:
     assert (await store.journal.load(r.id)).attempts == {"turn/opening/A": 1}
 
 
-async def test_what_is_out_when_a_stop_is_asked_can_still_be_settled(store: Store) -> None:
+async def test_what_is_out_counts_at_its_most_and_can_be_settled_after_a_stop(store: Store) -> None:
     r = await run(store)
     start = await r.began("turn/opening/A", cost_max=0.5)
+    cut_off = await store.journal.load(r.id)  # as a crash would cut it off
+    assert (cut_off.steps, cut_off.attempts) == ({}, {"turn/opening/A": 1})
+    assert cut_off.spent == 0.5
     await store.debates.ask_stop(r.id, "cancelled")
     await store.journal.ended(r.lease, start, Attempt(number=1, error="cancelled", cost=0.1), None)
     assert (await store.journal.load(r.id)).spent == pytest.approx(0.1)
-
-
-# --- turns -----------------------------------------------------------------------------
 
 
 async def test_a_turn_recorded_twice_is_one(store: Store) -> None:
@@ -102,9 +84,6 @@ async def test_a_turn_recorded_twice_is_one(store: Store) -> None:
         await store.journal.record_turn(r.lease, r.id, turn(number), turn_post(number))
         assert await store.outbox.undelivered_turns(r.id) == undelivered
     assert await store.outbox.undelivered_turns(r.id) == 2
-
-
-# --- the panel -------------------------------------------------------------------------
 
 
 async def test_a_ballot_comes_back_with_the_call_that_gave_it(store: Store) -> None:
@@ -140,19 +119,13 @@ async def test_an_invalid_ballot_keeps_its_raw_text_without_a_call_of_its_own(
 
 async def test_the_first_verdict_stands(store: Store) -> None:
     r = await run(store)
+    assert await store.journal.judged(r.id) == (None, ())
     await store.journal.record_verdict(r.lease, r.id, verdict("A"), {"jury/oak/AB": ballot()})
     await store.journal.record_verdict(
         r.lease, r.id, verdict("B"), {"jury/oak/AB": ballot(verdict="B")}
     )
     found, ballots = await store.journal.judged(r.id)
     assert (found, ballots) == (verdict("A"), (ballot(),))
-
-
-async def test_a_debate_without_a_panel_has_no_verdict(store: Store) -> None:
-    assert await store.journal.judged((await run(store)).id) == (None, ())
-
-
-# --- what others ask of it -------------------------------------------------------------
 
 
 async def test_spending_is_unknown_while_one_cost_is(store: Store) -> None:
@@ -171,7 +144,8 @@ async def test_who_thinks_now_is_known_for_open_threads_of_a_platform(store: Sto
     for running in (r, elsewhere):
         await store.outbox.set_thread(running.lease, running.id, f"thread of {running.id}")
     for running in (r, threadless, elsewhere):
-        await running.began("turn/opening/A")
+        for number in (1, 2):  # the first is lost with its process
+            await running.began("turn/opening/A", number=number)
     await r.call("turn/opening/B")
     assert await store.journal.thinking("chat") == [(r.id, f"thread of {r.id}", "turn/opening/A")]
     await r.advance(Status.FAILED)
@@ -204,12 +178,3 @@ async def test_the_past_is_what_was_revealed_oldest_first(store: Store) -> None:
     assert len(await store.journal.past(10, rehearsal=False)) == 3
     (rehearsed,) = await store.journal.past(10, rehearsal=True)
     assert rehearsed.ballots[0].juror == "oak-B"
-
-
-async def test_a_try_lost_with_its_process_no_longer_counts_as_thinking(store: Store) -> None:
-    r = await run(store)
-    await store.outbox.set_thread(r.lease, r.id, "thread")
-    await r.advance(Status.RUNNING)
-    for number in (1, 2):
-        await r.began("turn/opening/A", number=number)
-    assert await store.journal.thinking("chat") == [(r.id, "thread", "turn/opening/A")]

@@ -95,7 +95,9 @@ async def test_an_expired_debate_is_gone_and_its_money_still_counts(store: Store
         await create(store, new_debate(), Caps(user_daily_debates=2))
 
 
-async def test_only_debates_that_ended_long_enough_ago_are_due(store: Store) -> None:
+async def test_only_debates_that_ended_and_that_no_process_works_on_are_deleted(
+    store: Store,
+) -> None:
     held = await ended(store)
     running, voting = await run(store), await run(store)
     await voting.open_vote()
@@ -106,10 +108,8 @@ async def test_only_debates_that_ended_long_enough_ago_are_due(store: Store) -> 
     for one in (running, voting):
         assert not await store.retention.prune(one.id, AFTER)
         assert await store.retention.expire(one.id, AFTER) is None
-
-
-async def test_a_debate_that_a_process_works_on_is_left_alone(store: Store) -> None:
-    held = await ended(store)
+    with pytest.raises(UsageError, match="is running; wait for its end"):
+        await store.retention.delete(running.id)
     lease = await store.leases.claim(f"debate/{held.id}", "judge", 60)
     assert lease is not None
     assert await due(store) == set()
@@ -117,6 +117,10 @@ async def test_a_debate_that_a_process_works_on_is_left_alone(store: Store) -> N
         await store.retention.delete(held.id)
     await store.leases.release(lease)
     assert await due(store) == {held.id}
+    assert (await store.retention.delete(held.id)).id == held.id
+    with pytest.raises(NotFoundError):
+        await store.retention.delete(held.id)
+    assert (await running.get()).status is Status.RUNNING
 
 
 async def test_a_debate_is_kept_for_its_mirror(store: Store) -> None:
@@ -174,16 +178,6 @@ async def test_every_deletion_changes_a_mark(store: Store) -> None:
         await store.retention.delete(one.id)
         marks.append(await asyncio.to_thread(store.archive.last_deletion))
     assert len(set(marks)) == 3
-
-
-async def test_an_operator_deletes_what_has_ended_and_nothing_else(store: Store) -> None:
-    held, running = await ended(store), await run(store)
-    assert (await store.retention.delete(held.id)).id == held.id
-    with pytest.raises(NotFoundError):
-        await store.retention.delete(held.id)
-    with pytest.raises(UsageError, match="is running; wait for its end"):
-        await store.retention.delete(running.id)
-    assert (await running.get()).status is Status.RUNNING
 
 
 async def test_people_without_any_record_are_erased_with_the_last_one(store: Store) -> None:
