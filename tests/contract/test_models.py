@@ -154,7 +154,9 @@ async def test_a_cancelled_try_is_written_down_before_the_caller_ends(rig: Rig) 
     assert log.balanced()
 
 
-async def test_a_try_cancelled_while_it_is_announced_costs_nothing(rig: Rig) -> None:
+async def test_a_try_cancelled_while_it_is_announced_costs_nothing_and_while_forbidden_was_none(
+    rig: Rig,
+) -> None:
     log = RecordedAttempts(slow=0.05)
     task = asyncio.create_task(rig.models.complete(call_of(rig.model()), log))
     await log.announced.wait()
@@ -163,9 +165,6 @@ async def test_a_try_cancelled_while_it_is_announced_costs_nothing(rig: Rig) -> 
     assert log.errors == ["cancelled"]
     assert log.costs == [0.0]
     assert log.balanced()
-
-
-async def test_a_try_cancelled_while_it_is_forbidden_was_none(rig: Rig) -> None:
     log = RecordedAttempts(forbid=BudgetError("spent"), slow=0.05)
     task = asyncio.create_task(rig.models.complete(call_of(rig.model()), log))
     await log.announced.wait()
@@ -189,14 +188,11 @@ async def test_two_hundred_calls_at_once_all_answer(rig: Rig) -> None:
     assert all(log.balanced() for log in logs)
 
 
-async def test_the_price_of_a_model_is_known(rig: Rig) -> None:
+async def test_the_price_and_the_pace_of_a_model_are_known(rig: Rig) -> None:
     price = await rig.models.price(rig.model())
     local, here = Origin.LOCAL, Origin.SETTINGS
     known = (Price(usd_in=0, usd_out=0, origin=local), Price(usd_in=1, usd_out=2, origin=here))
     assert price in known
-
-
-async def test_the_pace_of_a_model_follows_what_it_does(rig: Rig) -> None:
     model = rig.model("latency=0.05")
     before = rig.models.pace(model)
     await rig.models.complete(call_of(model), RecordedAttempts())

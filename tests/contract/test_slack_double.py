@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 import pytest
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
-from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
@@ -30,7 +28,6 @@ from tests.doubles.slack import (
     status,
 )
 from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
-from tests.kit import HANG_SECONDS
 
 
 @pytest.fixture
@@ -104,74 +101,11 @@ def installed(slack: SlackServer, team: str) -> dict[str, Any]:
     return slack.oauth.access(proof | {"code": granted(slack, team)})
 
 
-class Bot:
-    """A small bot on Socket Mode, with a log of events."""
-
-    def __init__(self, slack: SlackServer) -> None:
-        self.app = AsyncApp(token=slack.bot_token, client=client_of(slack))
-        # The handler's methods have no types of their own.
-        self.handler: Any = AsyncSocketModeHandler(self.app, slack.app_token, ping_interval=0.2)
-        self.heard: list[tuple[str, str, str]] = []
-        self.app.event("reaction_added")(self._on_reaction)
-        self.app.event("reaction_removed")(self._on_reaction)
-        self.app.command("/debate")(self._on_command)
-        self.app.action("press")(self._on_action)
-        self.app.view("form")(self._on_view)
-
-    async def __aenter__(self) -> Bot:
-        await self.handler.connect_async()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.handler.close_async()
-
-    async def _on_reaction(self, event: dict[str, Any], body: dict[str, Any]) -> None:
-        self.heard.append((event["type"], event["reaction"], body["event_id"]))
-
-    async def _on_command(
-        self, ack: Callable[..., Awaitable[None]], command: dict[str, Any], client: AsyncWebClient
-    ) -> None:
-        if command["text"] == "sleep":
-            return
-        await ack(f"you said {command['text']}")
-        if command["text"] == "form":
-            await client.views_open(trigger_id=command["trigger_id"], view=form())
-            return
-        hook = AsyncWebhookClient(command["response_url"])
-        await hook.send(text="later", response_type="ephemeral")
-
-    async def _on_action(
-        self, ack: Callable[..., Awaitable[None]], respond: Callable[..., Awaitable[None]]
-    ) -> None:
-        await ack()
-        await respond("pressed", replace_original=False)
-
-    async def _on_view(self, ack: Callable[..., Awaitable[None]], view: dict[str, Any]) -> None:
-        said = view["state"]["values"]["topic"]["topic"]["value"]
-        await ack(response_action="errors", errors={"topic": f"not {said}"})
-
-
 def form() -> dict[str, Any]:
     field = {"type": "plain_text_input", "action_id": "topic"}
     label = {"type": "plain_text", "text": "Topic"}
     block = {"type": "input", "block_id": "topic", "label": label, "element": field}
     return {"type": "modal", "callback_id": "form", "title": label, "blocks": [block]}
-
-
-def button(label: str) -> list[dict[str, Any]]:
-    element = {
-        "type": "button",
-        "action_id": "press",
-        "text": {"type": "plain_text", "text": label},
-    }
-    return [{"type": "actions", "elements": [element]}]
-
-
-@pytest.fixture
-async def bot(slack: SlackServer) -> AsyncIterator[Bot]:
-    async with Bot(slack) as running:
-        await slack.socket.until_connected()
-        yield running
 
 
 async def post(web: AsyncWebClient, slack: SlackServer, text: str = "hi", **more: Any) -> str:
@@ -315,112 +249,31 @@ async def test_reactions_are_whole_only_with_full(slack: SlackServer, web: Async
         await slack.unreact("olga", root, "+1")
 
 
-# --- Socket Mode ------------------------------------------------------------------------------
-
-
-async def test_events_reach_bolt_once_and_not_its_own(
-    slack: SlackServer, web: AsyncWebClient, bot: Bot
-) -> None:
-    root = await post(web, slack)
-    await web.reactions_add(channel=slack.channel.id, timestamp=root, name="a")
-    await slack.react("ada", root, "a")
-    await slack.unreact("ada", root, "a")
-    await slack.deliveries.heard()
-    assert [(kind, name) for kind, name, _ in bot.heard] == [
-        ("reaction_added", "a"),
-        ("reaction_removed", "a"),
-    ]
-
-
-async def test_events_come_twice_late_and_out_of_order(
-    slack: SlackServer, web: AsyncWebClient, bot: Bot
-) -> None:
-    root = await post(web, slack)
-    slack.deliveries.held = True
-    await slack.react("ada", root, "a")
-    await slack.unreact("ada", root, "a")
-    slack.deliveries.flow(backwards=True)
-    await slack.deliveries.heard()
-    assert [kind for kind, *_ in bot.heard] == ["reaction_removed", "reaction_added"]
-    await slack.deliveries.repeat()
-    slack.deliveries.doubled = True
-    await slack.react("ada", root, "b")
-    await slack.deliveries.heard()
-    ids = [event_id for *_, event_id in bot.heard]
-    assert len(ids) - len(set(ids)) >= 1
-
-
-async def test_an_event_is_told_again_until_somebody_listens(
-    slack: SlackServer, web: AsyncWebClient
-) -> None:
-    slack.rules.retries = (0.05,) * 400  # as long as a bot may take to connect
-    root = await post(web, slack)
-    await slack.react("ada", root, "a")
-    async with Bot(slack) as bot:
-        await slack.deliveries.heard()
-        assert [name for _, name, _ in bot.heard] == ["a"]
-    assert slack.deliveries.told[-1].tries > 1
-
-
-@pytest.mark.parametrize("trouble", ["refresh", "drop", "silence"])
-async def test_bolt_connects_anew_after_trouble(slack: SlackServer, bot: Bot, trouble: str) -> None:
-    await getattr(slack.socket, trouble)()
-    async with asyncio.timeout(HANG_SECONDS):
-        while slack.socket.connects < 2:  # noqa: ASYNC110 - what is there is looked at
-            await asyncio.sleep(0.02)
-    await slack.socket.until_connected()
-    asked = await slack.slash("ada", "/debate hello")
-    assert await asked.said("later")
-
-
-async def test_a_command_is_acknowledged_or_not(slack: SlackServer, bot: Bot) -> None:
-    asked = await slack.slash("ada", '/debate start "a < b"')
-    assert asked.answer == {"text": 'you said start "a &lt; b"'}
-    assert await asked.said("later") == "later"
-    slack.rules.ack = 0.1
-    with pytest.raises(DidNotRespondError):
-        await slack.slash("ada", "/debate sleep")
-
-
-async def test_a_response_url_is_good_for_five_uses_and_half_an_hour(
-    slack: SlackServer, bot: Bot
-) -> None:
-    asked = await slack.slash("ada", "/debate hello")
-    await asked.said("later")
-    hook = AsyncWebhookClient(f"{slack.origin}/response/{asked.id}")
-    codes = [(await hook.send(text="more")).status_code for _ in range(5)]
-    assert codes == [200, 200, 200, 200, 404]
-    asked = await slack.slash("ada", "/debate hello")
-    await asked.said("later")
+async def test_a_response_url_is_good_for_five_uses_and_half_an_hour(slack: SlackServer) -> None:
+    ada = slack.users["ada"].id
+    used, old = [slack.interactions.new(ada, slack.channel.id) for _ in range(2)]
+    hook = AsyncWebhookClient(f"{slack.origin}/response/{used.id}")
+    codes = [(await hook.send(text="more")).status_code for _ in range(6)]
+    assert codes == [*[200] * 5, 404]
     slack.advance(1801)
-    late = await AsyncWebhookClient(f"{slack.origin}/response/{asked.id}").send(text="late")
+    late = await AsyncWebhookClient(f"{slack.origin}/response/{old.id}").send(text="late")
     assert late.body is not None
     assert "expired_url" in late.body
 
 
-async def test_views_open_with_a_fresh_trigger_and_show_errors(
-    slack: SlackServer, web: AsyncWebClient, bot: Bot
+async def test_a_trigger_opens_one_view_within_three_seconds(
+    slack: SlackServer, web: AsyncWebClient
 ) -> None:
-    asked = await slack.slash("ada", "/debate form")
-    async with asyncio.timeout(HANG_SECONDS):
-        while asked.view is None:  # noqa: ASYNC110 - what is there is looked at
-            await asyncio.sleep(0.01)
-    sent = await slack.submit(asked, {"topic": "Tea"})
-    assert sent.errors == {"topic": "not Tea"}
+    asked, old = [slack.interactions.new("ada", slack.channel.id) for _ in range(2)]
+    await web.views_open(trigger_id=f"trigger-{asked.id}", view=form())
     with pytest.raises(SlackApiError, match="exchanged_trigger_id"):
         await web.views_open(trigger_id=f"trigger-{asked.id}", view=form())
     slack.advance(4)
     with pytest.raises(SlackApiError, match="expired_trigger_id"):
-        await web.views_open(trigger_id=f"trigger-{sent.id}", view=form())
-
-
-async def test_a_button_is_pressed(slack: SlackServer, web: AsyncWebClient, bot: Bot) -> None:
-    root = await post(web, slack, blocks=button("Stop"))
-    asked = await slack.press("ada", root, "Stop")
-    assert await asked.said() == "pressed"
-
-
-# --- HTTP, files, another process -------------------------------------------------------------
+        await web.views_open(trigger_id=f"trigger-{old.id}", view=form())
+    slack.rules.ack = 0.01
+    with pytest.raises(DidNotRespondError):
+        await slack.slash("ada", "/debate sleep")
 
 
 async def test_signatures_are_those_that_the_sdk_verifies(slack: SlackServer) -> None:
@@ -438,23 +291,9 @@ async def test_a_file_is_uploaded_and_shared(slack: SlackServer, web: AsyncWebCl
     assert (file.name, file.data, file.channel) == ("data.zip", b"zipped", slack.channel.id)
 
 
-async def test_it_is_driven_in_a_process_of_its_own(tmp_path: Path) -> None:
-    async with Remote.spawned(tmp_path) as slack:
-        state = await slack.state()
-        web = AsyncWebClient(token="xoxb-a-token-for-the-double", base_url=slack.api_url)
-        web.retry_handlers = []
-        await slack.fail(drop("after"), "chat.postMessage")
-        with pytest.raises(aiohttp.ClientError):
-            await web.chat_postMessage(channel=state["channel"], text="stored")
-        seen = await slack.until(lambda found: found["messages"])
-        ts = seen["messages"][0]["ts"]
-        await slack.act("react", "ada", ts, "a")
-        state = await slack.state()
-        assert state["messages"][0]["reactions"] == {"a": ["ada"]}
-        assert state["calls"] == ["chat.postMessage"]
-
-
-async def test_where_it_falls_silent_nothing_more_is_carried_out(tmp_path: Path) -> None:
+async def test_in_a_process_of_its_own_it_falls_silent_and_carries_nothing_more_out(
+    tmp_path: Path,
+) -> None:
     async with Remote.spawned(tmp_path) as slack:
         channel = (await slack.state())["channel"]
         web = AsyncWebClient(token="xoxb-a-token-for-the-double", base_url=slack.api_url)
@@ -470,10 +309,6 @@ async def test_where_it_falls_silent_nothing_more_is_carried_out(tmp_path: Path)
         await web.chat_postMessage(channel=channel, text="later")
         state = await slack.state()
         assert [message["text"] for message in state["messages"]] == ["stored", "later"]
-
-
-async def test_a_wait_in_vain_says_what_it_found(tmp_path: Path) -> None:
-    async with Remote.spawned(tmp_path) as slack:
         await slack.fail(hang(), "chat.update", text="canary")
         with pytest.raises(TimeoutError) as late:
             await slack.until(lambda state: state["hanging"], 1.0)

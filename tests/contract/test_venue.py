@@ -189,6 +189,8 @@ def test_rendering_is_pure_and_numbers_its_parts(stage: Stage) -> None:
     assert parts == stage.venue.render(message, "k7f2qz·3")
     n = len(parts)
     assert [p.reference for p in parts] == [f"k7f2qz·3·{i}/{n}" for i in range(1, n + 1)]
+    assert 0 < stage.venue.limits.send_seconds < 9, "a lease has time to spare"
+    assert stage.venue.limits.typing_seconds > 0
 
 
 def test_every_kind_of_message_has_a_part(stage: Stage) -> None:
@@ -200,11 +202,6 @@ def test_every_kind_of_message_has_a_part(stage: Stage) -> None:
     invites = (INVITE, stance, again, ahead, sure)
     for message in (announcement("T"), turn(""), *invites, closed, Notice(text="")):
         assert stage.venue.render(message, "k7f2qz·1")
-
-
-def test_limits_leave_a_lease_time_to_spare(stage: Stage) -> None:
-    assert 0 < stage.venue.limits.send_seconds < 9
-    assert stage.venue.limits.typing_seconds > 0
 
 
 async def test_turns_of_a_place_come_in_order_and_another_place_waits_for_none(
@@ -255,19 +252,16 @@ async def test_a_message_of_ours_is_deleted_and_then_it_is_gone(stage: Stage) ->
     assert await stage.venue.find(stage.channel, "k7f2qz·2·1/1", None) is not None
 
 
-async def test_a_post_is_not_found_elsewhere(stage: Stage) -> None:
-    message = await post(stage, announcement("T"))
-    thread = await stage.venue.open_thread(stage.channel, message, "T")
-    await post(stage, turn("inside"), 2, thread)
-    assert await stage.venue.find(stage.channel, "k7f2qz·2·1/1", None) is None
-    assert await stage.venue.find(thread, "k7f2qz·2·1/1", None) is not None
-
-
-async def test_a_thread_is_opened_once(stage: Stage) -> None:
+async def test_a_thread_is_opened_once_and_what_is_in_it_not_found_elsewhere(
+    stage: Stage,
+) -> None:
     message = await post(stage, announcement("T"))
     thread = await stage.venue.open_thread(stage.channel, message, "T")
     assert await stage.venue.open_thread(stage.channel, message, "T") == thread
     assert thread != stage.channel
+    await post(stage, turn("inside"), 2, thread)
+    assert await stage.venue.find(stage.channel, "k7f2qz·2·1/1", None) is None
+    assert await stage.venue.find(thread, "k7f2qz·2·1/1", None) is not None
 
 
 async def test_an_edit_shows_the_new_state_and_keeps_the_message(stage: Stage) -> None:
@@ -336,13 +330,6 @@ async def test_a_reaction_is_taken_away_or_that_is_refused_in_a_sentence(stage: 
     assert "A" in read.seeded
 
 
-async def test_a_message_that_is_gone_is_told_from_a_refusal(stage: Stage) -> None:
-    with pytest.raises(MessageGoneError):
-        await stage.venue.reactions(stage.channel, stage.missing)
-    with pytest.raises(MessageGoneError):
-        await stage.venue.seed(stage.channel, stage.missing, ())
-
-
 async def test_typing_begins_and_ends_and_disturbs_no_post(stage: Stage) -> None:
     await stage.venue.typing(stage.channel, ["A", "B"])
     await post(stage, turn("Said while thinking."))
@@ -353,8 +340,10 @@ async def test_typing_begins_and_ends_and_disturbs_no_post(stage: Stage) -> None
 
 async def test_an_unknown_message_is_refused_in_a_sentence(stage: Stage) -> None:
     said = f"(?i)message .*{stage.missing}"
-    with pytest.raises(VenueError, match=said):
+    with pytest.raises(MessageGoneError, match=said):
         await stage.venue.reactions(stage.channel, stage.missing)
+    with pytest.raises(MessageGoneError):
+        await stage.venue.seed(stage.channel, stage.missing, ())
     with pytest.raises(VenueError, match=said):
         await stage.venue.edit(
             stage.channel, stage.missing, stage.venue.render(INVITE, "k7f2qz·1")[0]
@@ -410,106 +399,61 @@ async def test_control_characters_never_reach_the_platform(stage: Stage) -> None
     assert "over" in stage.seen()
 
 
-class TestMisbehaviour:
-    """The double in memory fails as platforms do."""
-
-    @pytest.fixture
-    def venue(self) -> MemoryVenue:
-        return MemoryVenue()
-
-    async def test_a_lost_answer_leaves_the_post_where_it_can_be_found(
-        self, venue: MemoryVenue
-    ) -> None:
-        (part,) = venue.render(turn("said"), "k7f2qz·1")
-        venue.lose_answer()
-        with pytest.raises(VenueAwayError) as lost:
-            await venue.post("lobby", part)
-        assert lost.value.maybe_stored
-        assert await venue.find("lobby", part.reference, None) == "m1"
-
-    async def test_a_fault_hits_one_call_and_stores_nothing(self, venue: MemoryVenue) -> None:
-        (part,) = venue.render(turn("said"), "k7f2qz·1")
-        venue.misbehave("post", Fault(VenueError("No.")), Fault(delay=0.001))
-        with pytest.raises(VenueError, match="No"):
-            await venue.post("lobby", part)
-        assert venue.places["lobby"] == []
-        assert await venue.post("lobby", part) == "m1"
-
-    async def test_it_is_away_for_a_while(self, venue: MemoryVenue) -> None:
-        venue.go_away(60)
-        with pytest.raises(VenueAwayError) as away:
-            await venue.typing("lobby", ["A"])
-        assert not away.value.maybe_stored
-        assert 0 < away.value.retry_after <= 60
-        venue.go_away(0)
+async def test_the_double_in_memory_fails_as_platforms_do() -> None:
+    venue = MemoryVenue()
+    (part,) = venue.render(turn("said"), "k7f2qz·1")
+    venue.lose_answer()
+    with pytest.raises(VenueAwayError) as lost:
+        await venue.post("lobby", part)
+    assert lost.value.maybe_stored
+    assert await venue.find("lobby", part.reference, None) == "m1"
+    venue.misbehave("post", Fault(VenueError("No.")), Fault(delay=0.001))
+    with pytest.raises(VenueError, match="No"):
+        await venue.post("lobby", part)
+    assert len(venue.places["lobby"]) == 1, "a fault stores nothing"
+    assert await venue.post("lobby", part) == "m2"
+    venue.refuse_reading()
+    with pytest.raises(VenueError, match="grant the right to read"):
+        await venue.find("lobby", part.reference, None)
+    venue.go_away(60)
+    with pytest.raises(VenueAwayError) as away:
         await venue.typing("lobby", ["A"])
-        assert venue.thinking == {"lobby": ("A",)}
+    assert not away.value.maybe_stored
+    assert 0 < away.value.retry_after <= 60
+    venue.go_away(0)
+    venue.delete("lobby")
+    for _ in range(2):
+        with pytest.raises(VenueGoneError, match="lobby was deleted"):
+            await venue.find("lobby", part.reference, None)
 
-    async def test_what_is_deleted_is_gone_for_good(self, venue: MemoryVenue) -> None:
-        venue.delete("lobby")
-        for _ in range(2):
-            with pytest.raises(VenueGoneError, match="lobby was deleted"):
-                await venue.find("lobby", "k7f2qz·1·1/1", None)
 
-    async def test_reading_can_be_refused(self, venue: MemoryVenue) -> None:
-        venue.refuse_reading()
-        with pytest.raises(VenueError, match="grant the right to read"):
-            await venue.find("lobby", "k7f2qz·1·1/1", None)
+async def test_the_double_in_memory_tells_what_people_and_moderators_do() -> None:
+    heard: list[Inbound] = []
 
-    async def test_reactions_are_told_unless_nobody_listens_or_a_bot_reacts(self) -> None:
-        heard: list[Inbound] = []
+    async def hear(event: Inbound) -> None:
+        heard.append(event)
 
-        async def hear(seen: Inbound) -> None:
-            heard.append(seen)
-
-        venue = MemoryVenue(listener=hear)
-        venue.bots.add("robot")
-        message = await venue.post("lobby", venue.render(INVITE, "k7f2qz·1")[0])
-        await venue.react("ann", "lobby", message, "A")
-        await venue.react("robot", "lobby", message, "A")
-        venue.listening = False
-        await venue.react("bob", "lobby", message, "A")
-        assert heard == [ReactionSeen("lobby", message, "ann", "A", True)]
-        read = await venue.reactions("lobby", message)
-        assert read.holders == {"A": frozenset({"ann", "bob"})}
-
-    async def test_a_moderator_clears_seeds_too(self, venue: MemoryVenue) -> None:
-        message = await venue.post("lobby", venue.render(INVITE, "k7f2qz·1")[0])
-        await venue.seed("lobby", message, OPTIONS)
-        await venue.react("ann", "lobby", message, "A")
-        await venue.clear(message)
-        read = await venue.reactions("lobby", message)
-        assert (read.holders, read.seeded) == ({}, frozenset())
-
-    async def test_what_people_and_moderators_do_is_told(self) -> None:
-        heard: list[Inbound] = []
-
-        async def hear(event: Inbound) -> None:
-            heard.append(event)
-
-        venue = MemoryVenue(listener=hear)
-        message = await venue.post("lobby", venue.render(INVITE, "k7f2qz·1")[0])
-        await venue.react("ann", "lobby", message, "A")
-        await venue.remove_reaction("lobby", message, "ann", "A")
-        await venue.press("bob", "lobby", message, "B", "e1")
-        await venue.clear(message, "A")
-        await venue.delete_message(message)
-        await venue.delete_thread("lobby")
-        assert heard == [
-            ReactionSeen("lobby", message, "ann", "A", True),
-            ReactionSeen("lobby", message, "ann", "A", False),
-            ButtonPressed("lobby", message, "bob", "B", "e1"),
-            ReactionsCleared("lobby", message, "A"),
-            MessageDeleted("lobby", message),
-            ThreadDeleted("lobby"),
-        ]
-
-    async def test_everything_said_and_where_can_be_read(self, venue: MemoryVenue) -> None:
-        message = await venue.post("lobby", venue.render(announcement("T"), "k7f2qz·1")[0])
-        thread = await venue.open_thread("lobby", message, "Title")
-        await venue.post(thread, venue.render(turn("inside"), "k7f2qz·2")[0])
-        assert [m.reference for m in venue.threads[thread].messages] == ["k7f2qz·2·1/1"]
-        assert venue.threads[thread].title == "Title"
-        assert [call.method for call in venue.seen] == ["post", "open_thread", "post"]
-        assert "inside" in venue.said()
-        assert len(venue.rendered) == 2
+    venue = MemoryVenue(listener=hear)
+    venue.bots.add("robot")
+    message = await venue.post("lobby", venue.render(INVITE, "k7f2qz·1")[0])
+    await venue.seed("lobby", message, OPTIONS)
+    for user in ("ann", "robot"):
+        await venue.react(user, "lobby", message, "A")
+    await venue.remove_reaction("lobby", message, "ann", "A")
+    await venue.press("bob", "lobby", message, "B", "e1")
+    await venue.clear(message, "A")
+    assert (await venue.reactions("lobby", message)).seeded == set(OPTIONS) - {"A"}
+    venue.listening = False
+    await venue.react("bob", "lobby", message, "A")
+    assert (await venue.reactions("lobby", message)).holders == {"A": frozenset({"bob"})}
+    venue.listening = True
+    await venue.delete_message(message)
+    await venue.delete_thread("lobby")
+    assert heard == [
+        ReactionSeen("lobby", message, "ann", "A", True),
+        ReactionSeen("lobby", message, "ann", "A", False),
+        ButtonPressed("lobby", message, "bob", "B", "e1"),
+        ReactionsCleared("lobby", message, "A"),
+        MessageDeleted("lobby", message),
+        ThreadDeleted("lobby"),
+    ]

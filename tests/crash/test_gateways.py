@@ -6,19 +6,18 @@ What the platforms' doubles hold in the end is the oracle. Leases run as long as
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from tests.doubles.command import ROOT
+from tests.crash.processes import Running, alone
+from tests.doubles.command import environment_of, streams_to
 from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.wire import balancing
@@ -46,22 +45,22 @@ main()
 """
 
 
-class Process:
-    """A process of Rostrum."""
+@dataclass
+class Process(Running):
+    """A process that tells of its health."""
 
-    def __init__(self, running: asyncio.subprocess.Process, health: int, log: Path) -> None:
-        self._running, self._health, self.log = running, health, log
+    health: int
 
     @property
     def pid(self) -> int:
-        return self._running.pid
+        return self.process.pid
 
     async def ready(self) -> dict[str, Any]:
         """Return what `/readyz` says, nothing while it does not answer."""
         with suppress(aiohttp.ClientError, TimeoutError):
             async with (
                 aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(2)) as session,
-                session.get(f"http://127.0.0.1:{self._health}/readyz") as answer,
+                session.get(f"http://127.0.0.1:{self.health}/readyz") as answer,
             ):
                 found: dict[str, Any] = await answer.json()
                 return found
@@ -70,17 +69,8 @@ class Process:
     async def until(self, platform: str, state: str, seconds: float = PROCESS_SECONDS) -> None:
         async with asyncio.timeout(seconds):
             while (await self.ready()).get("platforms", {}).get(platform, {}).get("state") != state:
-                assert self._running.returncode is None, self.log.read_text()
+                assert self.process.returncode is None, self.said
                 await asyncio.sleep(0.05)
-
-    async def kill(self) -> None:
-        self._running.send_signal(signal.SIGKILL)
-        await self._running.wait()
-
-    async def stop(self) -> None:
-        """Ask it to end, and wait for that."""
-        self._running.terminate()
-        assert await self._running.wait() == 0, self.log.read_text()
 
 
 class Fleet:
@@ -93,26 +83,21 @@ class Fleet:
     async def start(self, role: str, **more: str) -> Process:
         """Start a process; it ends with the fleet at the latest."""
         health = free_port()
-        known = {k: v for k, v in os.environ.items() if not k.startswith("ROSTRUM_")}
         fixed = {"ROSTRUM_HEALTH__PORT": str(health), "ROSTRUM_LOG__FORMAT": "json"}
         log = self._folder / f"{len(self.pids)}-{role}.log"
-        with log.open("wb") as said:
-            running = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-c", ENTRY, role),
-                cwd=self._folder,
-                env={**known, "PYTHONPATH": str(ROOT), **fixed, **self._settings, **more},
-                stdout=said,
-                stderr=said,
+        given = environment_of(fixed | self._settings | more)
+        with streams_to(log) as streams:
+            running = Process(
+                await alone(ENTRY, self._folder, (role,), given, streams), log, health
             )
         self.pids.append(running.pid)
         self._stack.push_async_callback(_end, running)
-        return Process(running, health, log)
+        return running
 
 
-async def _end(running: asyncio.subprocess.Process) -> None:
-    if running.returncode is None:
-        running.kill()
-        await running.wait()
+async def _end(running: Process) -> None:
+    if running.process.returncode is None:
+        await running.kill()
 
 
 @asynccontextmanager

@@ -49,33 +49,25 @@ def test_a_process_died_at_every_point_and_many_in_one_debate(
     assert len(killed[0].met) > len(points) / 3
 
 
-def test_people_read_the_same(clean: Scene, killed: list[Scene]) -> None:
+def test_people_read_the_same_and_nothing_twice_whenever_it_died(
+    clean: Scene, killed: list[Scene]
+) -> None:
     for scene in killed:
-        assert scene.transcript() == clean.transcript()
-
-
-def test_it_is_asked_again_below_the_reveal_whenever_it_died(killed: list[Scene]) -> None:
-    for scene in killed:
+        transcript = scene.transcript()
+        assert transcript == clean.transcript()
+        posted = Counter(act[2]["reference"] for act in scene.platform if act[0] == "post")
+        assert max(posted.values()) == 1
+        # It is asked again below the reveal.
         tables = scene.tables()
         [_] = [row for row in tables["targets"] if row["question"] == "again"]
         [asked] = [row for row in tables["questions"] if row["question"] == "again"]
         assert asked["closes_at"] is not None
-        assert scene.transcript()[-1][1].startswith("After the reveal: A, B, tie, weak.")
+        assert transcript[-1][1].startswith("After the reveal: A, B, tie, weak.")
 
 
-def test_nothing_is_posted_twice(killed: list[Scene]) -> None:
-    for scene in killed:
-        posted = Counter(act[2]["reference"] for act in scene.platform if act[0] == "post")
-        assert max(posted.values()) == 1
-
-
-def test_no_stored_result_is_asked_for_again(killed: list[Scene]) -> None:
+def test_no_stored_result_is_asked_for_again_and_it_is_the_last_try(killed: list[Scene]) -> None:
     for scene in killed:
         assert not scene.asked_again()
-
-
-def test_the_journal_has_one_result_a_step_and_it_is_the_last_try(killed: list[Scene]) -> None:
-    for scene in killed:
         tries: dict[str, list[bool]] = {}
         for call in sorted(scene.record().calls, key=lambda call: call.attempt):
             tries.setdefault(call.step, []).append(call.reply is not None)
@@ -84,18 +76,13 @@ def test_the_journal_has_one_result_a_step_and_it_is_the_last_try(killed: list[S
             assert results == [False] * failed + [True]
 
 
-def test_every_prompt_is_as_it_was_when_the_debate_began(clean: Scene, killed: list[Scene]) -> None:
-    prompts = {call.step: call.prompt_hash for call in clean.record().calls}
-    for scene in killed:
-        assert {call.step: call.prompt_hash for call in scene.record().calls} == prompts
-
-
-def test_what_a_call_may_cost_is_as_it_was_when_the_debate_began(
+def test_prompts_and_what_a_call_may_cost_are_as_they_were_when_the_debate_began(
     clean: Scene, killed: list[Scene]
 ) -> None:
-    most = {call.step: call.cost_max for call in clean.record().calls}
+    calls = {call.step: (call.prompt_hash, call.cost_max) for call in clean.record().calls}
     for scene in killed:
-        assert {call.step: call.cost_max for call in scene.record().calls} == most
+        found = scene.record().calls
+        assert {call.step: (call.prompt_hash, call.cost_max) for call in found} == calls
 
 
 def test_a_debate_begun_after_the_crash_would_be_another(clean: Scene, killed: list[Scene]) -> None:
@@ -119,13 +106,6 @@ def differ(one: Setup, other: Setup, name: str) -> bool:
     return bool(getattr(one, name) != getattr(other, name))
 
 
-def test_no_vote_is_lost(killed: list[Scene]) -> None:
-    for scene in killed:
-        users = scene.users()
-        stored = {users[vote.person]: vote.option for vote in scene.record().votes}
-        assert stored == shown_votes(scene)
-
-
 def shown_votes(scene: Scene) -> dict[str, str]:
     """Return who holds what on the platform in the end."""
     held: dict[str, set[str]] = {}
@@ -137,15 +117,22 @@ def shown_votes(scene: Scene) -> dict[str, str]:
     return {user: options.pop() for user, options in held.items() if options}
 
 
-def test_turns_verdict_and_votes_are_the_same(clean: Scene, killed: list[Scene]) -> None:
-    expected = clean.record()
+def test_turns_verdict_and_votes_are_the_same_and_no_vote_is_lost(
+    clean: Scene, killed: list[Scene]
+) -> None:
     for scene in killed:
-        record = scene.record()
-        assert record.debate.status is Status.CLOSED
-        assert record.turns == expected.turns
-        assert record.verdict == expected.verdict
-        assert list(map(essence, record.ballots)) == list(map(essence, expected.ballots))
-        assert choices(scene) == choices(clean)
+        assert_same(scene, clean)
+        assert scene.votes() == shown_votes(scene)
+
+
+def assert_same(scene: Scene, clean: Scene) -> None:
+    """Check that a debate has ended with what was said, judged and voted in the clean one."""
+    record, expected = scene.record(), clean.record()
+    assert record.debate.status is Status.CLOSED
+    assert record.turns == expected.turns
+    assert record.verdict == expected.verdict
+    assert list(map(essence, record.ballots)) == list(map(essence, expected.ballots))
+    assert choices(scene) == choices(clean)
 
 
 def essence(ballot: Ballot) -> Ballot:

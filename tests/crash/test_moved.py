@@ -6,8 +6,9 @@ import asyncio
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 import pytest
@@ -15,12 +16,11 @@ import pytest
 from adapters.database.database import SqlDatabase
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
-from engine.store import DebateRecord, ExportFilter, Store
-from engine.values.debate import Status
+from engine.store import ExportFilter, Store
 from tests.crash.conftest import NewScene, Scene
 from tests.crash.fate import URL
 from tests.crash.inputs import ORDER
-from tests.crash.test_kill import choices, essence
+from tests.crash.test_kill import assert_same
 from tests.doubles.command import rostrum
 from tests.doubles.databases import PostgresDouble
 from tests.kit import PROCESS_SECONDS
@@ -41,17 +41,11 @@ POINTS = {
 }
 
 
-class Moved(NamedTuple):
-    """A scene whose process was killed, and where its debate has ended."""
-
-    scene: Scene
-    url: str
-
-
 @pytest.fixture(scope="module", params=slow_after(1, POINTS))
 def moved(
     request: pytest.FixtureRequest, clean: Scene, new_scene: NewScene, postgres: PostgresDouble
-) -> Iterator[Moved]:
+) -> Iterator[Scene]:
+    """A scene whose process was killed in a file, and whose debate has ended on a server."""
     scene = new_scene()
     begins, ends = POINTS[request.param]
     points = [met for met in clean.met if met.startswith(begins) and met.endswith(ends)]
@@ -60,25 +54,13 @@ def moved(
         assert process.wait(PROCESS_SECONDS) == -signal.SIGKILL
     name = postgres.create()
     url = postgres.url(name)
-    here = f"sqlite+aiosqlite:///{scene.folder / 'debate.db'}"
-    ended = rostrum(scene.folder, "copy", "--to", url, ROSTRUM_DATABASE_URL=here)
+    ended = rostrum(scene.folder, "copy", "--to", url, ROSTRUM_DATABASE_URL=scene.url)
     assert ended.code == 0, ended
     (scene.folder / "debate.db").rename(scene.folder / "left.db")
     (scene.folder / URL).write_text(url)
     scene.run()
-    yield Moved(scene, url)
+    yield replace(scene, url=url)
     postgres.drop(name)
-
-
-def record(url: str) -> DebateRecord:
-    async def read() -> DebateRecord:
-        store = Store(SqlDatabase(url, writable=False))
-        with store.archive.reading(OURS) as records:
-            [found] = records
-        await store.close()
-        return found
-
-    return asyncio.run(read())
 
 
 def exported(url: str, out: Path) -> dict[str, list[Any]]:
@@ -116,39 +98,17 @@ def masked(value: Any, own: str) -> Any:
             return value
 
 
-def users(url: str) -> dict[int, str]:
-    async def read() -> dict[int, str]:
-        database = SqlDatabase(url, writable=False)
-        found = {row.id: row.user for row in await database.rows('SELECT id, "user" FROM people')}
-        await database.close()
-        return found
-
-    return asyncio.run(read())
-
-
-def test_people_read_the_same(clean: Scene, moved: Moved) -> None:
-    assert moved.scene.transcript() == clean.transcript()
-
-
-def test_turns_ballots_verdict_and_votes_are_the_same(clean: Scene, moved: Moved) -> None:
-    expected, found = clean.record(), record(moved.url)
-    assert found.debate.status is Status.CLOSED
-    assert found.turns == expected.turns
-    assert found.verdict == expected.verdict
-    assert list(map(essence, found.ballots)) == list(map(essence, expected.ballots))
-    names = users(moved.url)
-    held = {names[vote.person]: (vote.option, vote.gold) for vote in found.votes}
-    assert held == choices(clean)
-
-
-def test_nothing_is_asked_or_posted_again(moved: Moved) -> None:
-    assert not moved.scene.asked_again()
-    posted = [act[2]["reference"] for act in moved.scene.platform if act[0] == "post"]
+def test_what_people_read_and_what_is_stored_is_the_same_and_nothing_is_asked_or_posted_again(
+    clean: Scene, moved: Scene
+) -> None:
+    assert moved.transcript() == clean.transcript()
+    assert_same(moved, clean)
+    assert not moved.asked_again()
+    posted = [act[2]["reference"] for act in moved.platform if act[0] == "post"]
     assert len(posted) == len(set(posted))
 
 
-def test_its_export_is_the_same(clean: Scene, moved: Moved, tmp_path: Path) -> None:
-    here = f"sqlite+aiosqlite:///{clean.folder / 'debate.db'}"
-    expected = exported(here, tmp_path / "here")
+def test_its_export_is_the_same(clean: Scene, moved: Scene, tmp_path: Path) -> None:
+    expected = exported(clean.url, tmp_path / "here")
     assert exported(moved.url, tmp_path / "there") == expected
     assert {"turns", "votes"} <= expected.keys()

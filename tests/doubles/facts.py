@@ -29,19 +29,14 @@ class Discord:
     EMOJIS = 20  # different ones on a message
     WEBHOOKS = 15  # in a channel
     WEBHOOK_NAME = 80
-    V2_COMPONENTS, V2_TEXT = 40, 4000  # folklore
 
     ANSWER_SECONDS, TOKEN_SECONDS = 3.0, 900.0  # of an interaction
     OLD_AFTER, OLD_EDITS = 3600.0, 3  # an older message is edited a few times only: folklore
     REACTIONS_A_PAGE = 100
-    IDENTIFIES = 1000  # in a day
     RESUME_SECONDS, HEARTBEAT_SECONDS = 180.0, 41.25
 
     # Requests and seconds. The first two are folklore.
     POSTING, REACTING, ANSWERING, ASKING = (5, 5.0), (1, 0.25), (5, 2.0), (50, 1.0)
-
-    AFTER_IDENTIFY = ("READY", "GUILD_CREATE")  # in this order; each server by itself
-    AFTER_REPLAY = "RESUMED"  # what was missed comes before it
 
 
 class Slack:
@@ -84,6 +79,7 @@ class Slack:
         "views.open": 4,
         "views.publish": 4,
     }
+    READS = (".conversations", ".get", ".history", ".info", ".list", ".replies")
     SCOPES = (
         "commands",
         "chat:write",
@@ -154,7 +150,6 @@ class Code(IntEnum):
     INVALID_TOKEN = 50027, 401, "Invalid Webhook Token"
     INVALID_FORM = 50035, 400, "Invalid Form Body"
     THREAD_ARCHIVED = 50083, 400, "Thread is archived"
-    INVALID_JSON = 50109, 400, "The request body contains invalid JSON."
     THREAD_EXISTS = 160004, 400, "A thread has already been created for this message"
     THREAD_LOCKED = 160005, 403, "Thread is locked"
     TOO_MANY_THREADS = 160006, 400, "Maximum number of active threads reached"

@@ -10,7 +10,6 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Any, ClassVar, Literal, Self
 
 import orjson
@@ -250,12 +249,7 @@ class ModelServer:
         SERVERS[self.base_url] = self
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         del SERVERS[self.base_url]
         if self._revival is not None:
             self._revival.cancel()

@@ -63,7 +63,6 @@ class Interaction:
     modal: Json | None = None
     told: asyncio.Event = field(default_factory=asyncio.Event)
     full: asyncio.Event = field(default_factory=asyncio.Event)
-    more: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def latency(self) -> float | None:
@@ -100,10 +99,6 @@ class Interaction:
         if self.filled_at is None:
             self.filled_at = moment
         self.full.set()
-
-    async def followed_up(self, seconds: float = HANG_SECONDS) -> Interaction:
-        """Wait for a first follow-up beside the answer; raises DidNotRespondError."""
-        return await self._until(self.more, seconds)
 
     async def _until(self, event: asyncio.Event, seconds: float) -> Interaction:
         try:
@@ -226,7 +221,6 @@ class Interactions:
         message = self._say(asked, draft)
         asked.fill(self._world.clock.now())
         asked.followups.append(message)
-        asked.more.set()
         return message
 
     def find(self, asked: Interaction, ref: str) -> Message:
@@ -244,12 +238,3 @@ class Interactions:
         asked.edits.append(draft.body)
         asked.fill(self._world.clock.now())
         return message
-
-    def delete(self, asked: Interaction, ref: str) -> None:
-        message = self.find(asked, ref)
-        if message.id in self._world.messages.get(message.channel_id, {}):
-            self._platform.delete(message, self._world.bot.id)
-        if message is asked.answer:
-            asked.answer = None
-        else:
-            asked.followups.remove(message)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import discord
 import regex
 
-from tests.doubles.discord.state import Attachment, Faulty, Json, Refusal, texts
+from tests.doubles.discord.state import Attachment, Faulty, Json, Refusal
 from tests.doubles.facts import Code, Discord
-
-COMPONENTS_V2: Final = 1 << 15
 
 ROW, BUTTON, STRING_SELECT, TEXT_INPUT, LABEL = 1, 2, 3, 4, 18
 SELECTS: Final = (3, 5, 6, 7, 8)
@@ -41,30 +40,8 @@ def check_parts(body: Json, faulty: Faulty) -> None:
         faulty.length("nonce", str(body["nonce"]), Discord.NONCE)
     if body.get("embeds"):
         _check_embeds(body["embeds"], faulty)
-    if (body.get("flags") or 0) & COMPONENTS_V2:
-        _check_v2(body, faulty)
-    elif body.get("components"):
+    if body.get("components"):
         _check_rows(body["components"], faulty)
-
-
-def _check_v2(body: Json, faulty: Faulty) -> None:
-    """Note what components v2 do not allow: any content or embeds, and too much of themselves."""
-    for name in ("content", "embeds"):
-        if body.get(name):
-            faulty.add(name, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "Not allowed.")
-    parts = body.get("components") or []
-    if _count(parts) > Discord.V2_COMPONENTS:
-        faulty.add(
-            "components", "BASE_TYPE_BAD_LENGTH", f"At most {Discord.V2_COMPONENTS} components."
-        )
-    if sum(len(text) for text in texts(parts)) > Discord.V2_TEXT:
-        faulty.add("components", "BASE_TYPE_MAX_LENGTH", f"At most {Discord.V2_TEXT} characters.")
-
-
-def _count(parts: list[Json]) -> int:
-    """Count components with those inside others."""
-    nested = [(part.get("components") or []) for part in parts]
-    return len(parts) + sum(_count(inner) for inner in nested)
 
 
 def _check_embeds(embeds: Any, faulty: Faulty) -> None:
@@ -199,42 +176,7 @@ def check_thread(body: Json) -> None:
 CHAT_INPUT: Final = 1
 SUBCOMMAND, GROUP = 1, 2
 NAME: Final = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
-LOCALES: Final = frozenset(
-    (
-        "id",
-        "da",
-        "de",
-        "en-GB",
-        "en-US",
-        "es-ES",
-        "es-419",
-        "fr",
-        "hr",
-        "it",
-        "lt",
-        "hu",
-        "nl",
-        "no",
-        "pl",
-        "pt-BR",
-        "ro",
-        "fi",
-        "sv-SE",
-        "vi",
-        "tr",
-        "cs",
-        "el",
-        "bg",
-        "ru",
-        "uk",
-        "hi",
-        "th",
-        "zh-CN",
-        "ja",
-        "zh-TW",
-        "ko",
-    )
-)
+LOCALES: Final = frozenset(map(str, discord.Locale))
 
 
 def check_commands(commands: Any) -> None:

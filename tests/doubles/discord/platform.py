@@ -439,9 +439,6 @@ class Hooks:
     def delete(self, call: Call) -> None:
         self._platform.delete(self._own(call), call.params["app"])
 
-    def read(self, call: Call) -> Json:
-        return self._show(self._own(call))
-
     def json(self, hook: Webhook) -> Json:
         """Show a webhook; the token only of those that the bot made."""
         own = hook.owner == self._world.bot.id

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, NamedTuple
@@ -192,7 +192,6 @@ class Sent:
 
 
 Route = Callable[[Call], Any]
-Hook = Callable[[Call], Awaitable[None] | None]
 
 
 class Rest:
@@ -204,9 +203,6 @@ class Rest:
         self.sent = sent
         self.token = ""
         self.requests: list[Call] = []
-        self.invalid_requests = 0
-        self.before_store: list[Hook] = []
-        self.after_store: list[Hook] = []
 
     def add(self, app: web.Application, method: str, template: str, route: Route) -> None:
         """Serve a route; its handler returns JSON, or None for 204."""
@@ -215,9 +211,7 @@ class Rest:
             call = await read(request, template)
             self.requests.append(call)
             self.sent.append(Sent(self.limiter.clock.now(), call.method, call.path, call.text))
-            response = await self._serve(request, call, route)
-            self.invalid_requests += response.status in (401, 403, 429)
-            return response
+            return await self._serve(request, call, route)
 
         app.router.add_route(method, BASE + template, handle)
 
@@ -231,18 +225,16 @@ class Rest:
         fault = self.faults.meet(call.method, call.path, call.text)
         if fault and fault.when == "before" and (out := await self._fail(request, call, fault)):
             return out
-        response = await self._store(call, route, leave.headers)
+        response = self._store(call, route, leave.headers)
         if fault and fault.when == "after" and (out := await self._fail(request, call, fault)):
             return out
         return response
 
-    async def _store(self, call: Call, route: Route, headers: dict[str, str]) -> web.Response:
-        await _run(self.before_store, call)
+    def _store(self, call: Call, route: Route, headers: dict[str, str]) -> web.Response:
         try:
             answer = route(call)
         except Refusal as refusal:
             return _refused(refusal, headers)
-        await _run(self.after_store, call)
         if answer is None:
             return web.Response(status=204, headers=headers)
         # Without the charset that aiohttp adds, as Discord does: clients compare the whole type.
@@ -298,13 +290,6 @@ def too_many(
 def _refused(refusal: Refusal, headers: dict[str, str]) -> web.Response:
     plain = {**headers, "Content-Type": "application/json"}
     return web.Response(status=refusal.status, body=orjson.dumps(refusal.body()), headers=plain)
-
-
-async def _run(hooks: list[Hook], call: Call) -> None:
-    for hook in hooks:
-        waiting = hook(call)
-        if waiting is not None:
-            await waiting
 
 
 async def read(request: web.Request, template: str) -> Call:

@@ -73,7 +73,6 @@ class Routes:
         return [
             ("GET", "/users/@me", lambda call: user_json(self._world.bot)),
             ("GET", "/oauth2/applications/@me", self._application),
-            ("GET", "/applications/@me", self._application),
             ("GET", "/users/{user}", lambda c: user_json(self._world.user(c.params["user"]))),
             ("POST", "/users/@me/channels", self._direct_channel),
             ("GET", "/gateway/bot", self._gateway),
@@ -82,7 +81,6 @@ class Routes:
             ("GET", "/guilds/{guild}/channels", self._guild_channels),
             ("GET", "/guilds/{guild}/roles", self._roles),
             ("GET", "/guilds/{guild}/members/{user}", self._member),
-            ("GET", "/guilds/{guild}/threads/active", self._active_threads),
         ]
 
     def _application(self, call: Call) -> Json:
@@ -138,12 +136,6 @@ class Routes:
             raise Refusal(Code.UNKNOWN_MEMBER)
         return member_json(self._world, guild, user)
 
-    def _active_threads(self, call: Call) -> Json:
-        guild = self._guild(call)
-        every = [c for c in self._world.channels.values() if c.guild_id == guild.id]
-        threads = [c for c in every if c.is_thread and not c.archived]
-        return {"threads": [channel_json(self._world, c) for c in threads], "members": []}
-
     # --- messages and reactions --------------------------------------------------------------
 
     def _message_routes(self) -> list[tuple[str, str, Handler]]:
@@ -160,8 +152,6 @@ class Routes:
             ("PUT", emoji + "/@me", self._react),
             ("DELETE", emoji + "/{user}", self._unreact),
             ("GET", emoji, self._holders),
-            ("DELETE", emoji, self._clear),
-            ("DELETE", message + "/reactions", self._clear),
         ]
 
     def _channel(self, call: Call) -> Channel:
@@ -224,10 +214,6 @@ class Routes:
         emoji = unquote(call.params["emoji"])
         self._platform.unreact(self._message(call), user, emoji, actor=self._me)
 
-    def _clear(self, call: Call) -> None:
-        emoji = call.params.get("emoji")
-        self._platform.clear(self._message(call), self._me, emoji and unquote(emoji))
-
     def _holders(self, call: Call) -> list[Json]:
         message = self._message(call)
         require(self._world, self._channel(call), self._me, "read_message_history")
@@ -251,9 +237,6 @@ class Routes:
             ("DELETE", channel, self._delete_channel),
             ("POST", channel + "/messages/{message}/threads", self._thread_on_message),
             ("POST", channel + "/threads", self._thread),
-            ("PUT", channel + "/thread-members/{user}", self._join),
-            ("DELETE", channel + "/thread-members/{user}", self._leave),
-            ("GET", channel + "/thread-members", self._thread_members),
         ]
 
     def _change_thread(self, call: Call) -> Json:
@@ -286,16 +269,6 @@ class Routes:
         shown = channel_json(self._world, thread)
         return {**shown, "member": thread_member_json(thread, self._me)}
 
-    def _join(self, call: Call) -> None:
-        self._channel(call).members.add(call.params["user"].replace("@me", self._me))
-
-    def _leave(self, call: Call) -> None:
-        self._channel(call).members.discard(call.params["user"].replace("@me", self._me))
-
-    def _thread_members(self, call: Call) -> list[Json]:
-        thread = self._channel(call)
-        return [thread_member_json(thread, user) for user in sorted(thread.members)]
-
     # --- commands, interactions, webhooks -----------------------------------
 
     def _command_routes(self) -> list[tuple[str, str, Handler]]:
@@ -305,8 +278,6 @@ class Routes:
             table += [
                 ("GET", scope, self._commands),
                 ("PUT", scope, self._put_commands),
-                ("POST", scope, self._add_command),
-                ("DELETE", scope + "/{command}", self._drop_command),
             ]
         hook = "/webhooks/{app}/{token}"
         return [
@@ -315,7 +286,6 @@ class Routes:
             ("GET", "/channels/{channel}/webhooks", lambda c: self._hooks.listed(self._channel(c))),
             ("POST", "/channels/{channel}/webhooks", self._make_webhook),
             ("POST", hook, self._follow_up),
-            ("GET", hook + "/messages/{message}", self._read_answer),
             ("PATCH", hook + "/messages/{message}", self._edit_answer),
             ("DELETE", hook + "/messages/{message}", self._delete_answer),
         ]
@@ -337,24 +307,11 @@ class Routes:
         registered.update({command["id"]: command for command in made})
         return made
 
-    def _add_command(self, call: Call) -> Json:
-        registered = self._registered(call)
-        others = [c for c in registered.values() if c["name"] != call.body.get("name")]
-        check_commands([*others, call.body])
-        old = {command["name"]: command["id"] for command in registered.values()}
-        made = self._command(call, call.body, old)
-        registered[made["id"]] = made
-        return made
-
     def _command(self, call: Call, body: Json, old: dict[str, str]) -> Json:
         id_ = old.get(body["name"]) or self._world.new_id()
         usual = {"type": 1, "description": "", "default_member_permissions": None, "options": []}
         known = {"id": id_, "application_id": self._me, "version": id_}
         return {**usual, **body, **known, "guild_id": call.params.get("guild")}
-
-    def _drop_command(self, call: Call) -> None:
-        if self._registered(call).pop(call.params["command"], None) is None:
-            raise Refusal(Code.UNKNOWN_COMMAND)
 
     def _callback(self, call: Call) -> Json | None:
         files = attachments(call, self._world.new_id)
@@ -383,12 +340,6 @@ class Routes:
         asked = self._asked.of_token(call.params["token"])
         return self._show(self._asked.follow_up(asked, self._draft(call)))
 
-    def _read_answer(self, call: Call) -> Json:
-        if self._hooks.known(call):
-            return self._hooks.read(call)
-        asked = self._asked.of_token(call.params["token"])
-        return self._show(self._asked.find(asked, call.params["message"]))
-
     def _edit_answer(self, call: Call) -> Json:
         if self._hooks.known(call):
             return self._hooks.edit(call, self._draft(call))
@@ -396,8 +347,4 @@ class Routes:
         return self._show(self._asked.edit(asked, call.params["message"], self._draft(call)))
 
     def _delete_answer(self, call: Call) -> None:
-        if self._hooks.known(call):
-            self._hooks.delete(call)
-        else:
-            asked = self._asked.of_token(call.params["token"])
-            self._asked.delete(asked, call.params["message"])
+        self._hooks.delete(call)

@@ -472,64 +472,37 @@ class DiscordServer(Listening):
         return begun
 
     def _send(self, asked: Interaction, data: Json, locale: str, **more: Json) -> None:
-        if asked.channel.type == DIRECT:
-            self._send_directly(asked, data, locale, more)
-            return
-        guild = self.world.guild(asked.channel.guild_id)
-        member = member_json(self.world, guild, asked.user_id)
-        member["permissions"] = str(in_channel(self.world, asked.channel, asked.user_id))
-        mine = in_channel(self.world, asked.channel, self.world.bot.id)
+        place, who, me = asked.channel, asked.user_id, self.world.bot.id
+        mine, shown = str(in_channel(self.world, place, me)), channel_json(self.world, place)
         payload = {
             "version": 1,
             "id": asked.id,
-            "application_id": self.world.bot.id,
+            "application_id": me,
             "type": asked.kind,
             "token": asked.token,
             "data": data,
-            "guild_id": guild.id,
-            "guild": {"id": guild.id, "locale": guild.locale, "features": []},
-            "channel_id": asked.channel.id,
-            "channel": {**channel_json(self.world, asked.channel), "permissions": str(mine)},
-            "member": member,
-            "app_permissions": str(mine),
+            "channel_id": place.id,
+            "app_permissions": mine,
             "locale": locale,
-            "guild_locale": guild.locale,
             "entitlements": [],
-            "authorizing_integration_owners": (
-                {"0": guild.id} if self.world.bot.id in guild.members else {"1": asked.user_id}
-            ),
-            "context": 0,
+            "authorizing_integration_owners": {"1": who},
             "attachment_size_limit": 10 * 2**20,
             **more,
         }
-        self.gateway.emit("INTERACTION_CREATE", payload, guild.id, asked.channel)
-
-    def _send_directly(
-        self, asked: Interaction, data: Json, locale: str, more: dict[str, Json]
-    ) -> None:
-        """Send what was done in the direct messages with the bot: no server is in it."""
-        shown = channel_json(self.world, asked.channel)
-        recipients = [user_json(self.world.user(asked.user_id))]
-        held = str(in_channel(self.world, asked.channel, self.world.bot.id))
-        payload = {
-            "version": 1,
-            "id": asked.id,
-            "application_id": self.world.bot.id,
-            "type": asked.kind,
-            "token": asked.token,
-            "data": data,
-            "channel_id": asked.channel.id,
-            "channel": {"id": shown["id"], "type": shown["type"], "recipients": recipients},
-            "user": user_json(self.world.user(asked.user_id)),
-            "app_permissions": held,
-            "locale": locale,
-            "entitlements": [],
-            "authorizing_integration_owners": {"1": asked.user_id},
-            "context": 1,
-            "attachment_size_limit": 10 * 2**20,
-            **more,
-        }
-        self.gateway.emit("INTERACTION_CREATE", payload, "0", asked.channel)
+        if place.type == DIRECT:  # no server is in it
+            user = user_json(self.world.user(who))
+            payload["channel"] = {"id": place.id, "type": DIRECT, "recipients": [user]}
+            payload |= {"user": user, "context": 1}
+        else:
+            guild = self.world.guild(place.guild_id)
+            member = member_json(self.world, guild, who)
+            member["permissions"] = str(in_channel(self.world, place, who))
+            told = {"id": guild.id, "locale": guild.locale, "features": []}
+            payload |= {"guild_id": guild.id, "guild": told, "guild_locale": guild.locale}
+            payload |= {"member": member, "channel": {**shown, "permissions": mine}, "context": 0}
+            if me in guild.members:
+                payload["authorizing_integration_owners"] = {"0": guild.id}
+        self.gateway.emit("INTERACTION_CREATE", payload, place.guild_id or "0", place)
 
     def _command(
         self, place: Channel, who: str, name: str, options: Json, focused: str = ""
@@ -625,8 +598,7 @@ class DiscordServer(Listening):
             return channel.id
         if kind == 8:
             role = guild.roles[str(value)]
-            table[role.id] = {"id": role.id, "name": role.name, "permissions": "0", "position": 0}
-            table[role.id] |= {"color": 0, "hoist": False, "managed": False, "mentionable": False}
+            table[role.id] = {"id": role.id, "name": role.name, "permissions": "0"}
             return role.id
         user = self.world.user(value)
         table[user.id] = user_json(user)

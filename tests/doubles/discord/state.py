@@ -5,10 +5,12 @@ Ids are texts, as on the wire. Everything here may be read by a test.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
+
+import discord
 
 from tests.doubles.facts import Code
 from tests.doubles.loopback import Clock
@@ -256,12 +258,7 @@ def plain(emoji: str) -> str:
     return emoji.replace("\ufe0f", "")
 
 
-class Emit(Protocol):
-    """Tells everyone who listens at the gateway."""
-
-    def __call__(self, event: str, data: Json, guild: str, channel: Channel | None = None) -> None:
-        """Send an event of a server, or of one of its channels."""
-        ...
+Emit = Callable[..., None]  # tells an event of a server, or of one of its channels
 
 
 class World:
@@ -351,26 +348,7 @@ class World:
 
 # --- who may do what where, computed as Discord documents it ----------------------------
 
-FLAGS: Final = {
-    "administrator": 1 << 3,
-    "manage_channels": 1 << 4,
-    "manage_guild": 1 << 5,
-    "add_reactions": 1 << 6,
-    "view_channel": 1 << 10,
-    "send_messages": 1 << 11,
-    "send_tts_messages": 1 << 12,
-    "manage_messages": 1 << 13,
-    "embed_links": 1 << 14,
-    "attach_files": 1 << 15,
-    "read_message_history": 1 << 16,
-    "mention_everyone": 1 << 17,
-    "manage_webhooks": 1 << 29,
-    "use_application_commands": 1 << 31,
-    "manage_threads": 1 << 34,
-    "create_public_threads": 1 << 35,
-    "create_private_threads": 1 << 36,
-    "send_messages_in_threads": 1 << 38,
-}
+FLAGS: Final = discord.Permissions.VALID_FLAGS
 ALL: Final = (1 << 50) - 1
 
 
@@ -486,12 +464,7 @@ def member_json(world: World, guild: Guild, user_id: str) -> Json:
     return {
         "user": user_json(user),
         "roles": sorted(guild.members.get(user_id, set())),
-        "nick": None,
-        "avatar": None,
         "joined_at": stamp(guild.joined - user.member_days * 86_400),
-        "deaf": False,
-        "mute": False,
-        "pending": False,
         "flags": 0,
     }
 
@@ -500,14 +473,7 @@ def role_json(role: Role) -> Json:
     return {
         "id": role.id,
         "name": role.name,
-        "color": 0,
-        "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},
-        "hoist": False,
-        "position": 0,
         "permissions": str(role.permissions),
-        "managed": False,
-        "mentionable": False,
-        "flags": 0,
     }
 
 
@@ -571,31 +537,10 @@ def guild_json(world: World, guild: Guild) -> Json:
         "id": guild.id,
         "name": guild.name,
         "owner_id": guild.owner_id,
-        "icon": None,
-        "splash": None,
-        "discovery_splash": None,
-        "description": None,
-        "banner": None,
-        "vanity_url_code": None,
         "roles": [role_json(role) for role in guild.roles.values()],
-        "emojis": [],
-        "stickers": [],
         "features": [],
         "preferred_locale": guild.locale,
-        "afk_channel_id": None,
-        "afk_timeout": 300,
-        "system_channel_id": None,
-        "system_channel_flags": 0,
-        "rules_channel_id": None,
         "public_updates_channel_id": guild.updates or None,
-        "application_id": None,
-        "verification_level": 0,
-        "default_message_notifications": 0,
-        "explicit_content_filter": 0,
-        "mfa_level": 0,
-        "nsfw_level": 0,
-        "premium_tier": 0,
-        "premium_progress_bar_enabled": False,
     }
 
 
@@ -606,17 +551,11 @@ def guild_create_json(world: World, guild: Guild) -> Json:
     return {
         **guild_json(world, guild),
         "joined_at": stamp(guild.joined),
-        "large": False,
         "unavailable": False,
         "member_count": len(guild.members),
         "members": [member_json(world, guild, world.bot.id)],
         "channels": [channel_json(world, c) for c in places if not c.is_thread],
         "threads": [channel_json(world, c) for c in seen if c.is_thread and not c.archived],
-        "voice_states": [],
-        "presences": [],
-        "stage_instances": [],
-        "guild_scheduled_events": [],
-        "soundboard_sounds": [],
     }
 
 

@@ -310,21 +310,27 @@ class Methods:
         name = canonical(args["name"])
         if name not in EMOJIS:
             raise Refusal("invalid_name")
-        held = message.reactions.setdefault(name, {})
-        if self._me in held:
-            raise Refusal("already_reacted")
-        held[self._me] = None
-        self.deliveries.tell(reaction("reaction_added", self._me, name, message), message.channel)
-        return {}
+        return self.react(message, self._me, name)
 
     def _unreact(self, args: Json) -> Json:
         message = self.world.message(args["channel"], args["timestamp"])
-        name = canonical(args["name"])
-        held = message.reactions.get(name, {})
-        if self._me not in held:
+        return self.unreact(message, self._me, canonical(args["name"]))
+
+    def react(self, message: Message, who: str, name: str) -> Json:
+        """Add a reaction as somebody."""
+        held = message.reactions.setdefault(name, {})
+        if who in held:
+            raise Refusal("already_reacted")
+        held[who] = None
+        self.deliveries.tell(reaction("reaction_added", who, name, message), message.channel)
+        return {}
+
+    def unreact(self, message: Message, who: str, name: str) -> Json:
+        """Take a reaction back."""
+        if who not in message.reactions.get(name, {}):
             raise Refusal("no_reaction")
-        del held[self._me]
-        self.deliveries.tell(reaction("reaction_removed", self._me, name, message), message.channel)
+        del message.reactions[name][who]
+        self.deliveries.tell(reaction("reaction_removed", who, name, message), message.channel)
         return {}
 
     def _reactions(self, args: Json) -> Json:

@@ -11,7 +11,7 @@ from aiohttp import web
 from tests.doubles.faults import Fault, Faults
 from tests.doubles.loopback import Clock, Listening
 from tests.doubles.slack.deliveries import Deliveries, Socket
-from tests.doubles.slack.methods import Methods, canonical, check_message, options_of, reaction
+from tests.doubles.slack.methods import Methods, canonical, check_message, options_of
 from tests.doubles.slack.state import (
     APP,
     BOT_USER,
@@ -81,7 +81,11 @@ class SlackServer(Listening):
         self.oauth = OAuth(self.world)
         self.file_statuses: list[int] = []  # of the next downloads
         self.limiter = Limiter(self.clock, self.rules)
-        self.api = self._open_api()
+        joined = (self.world, self.rules, self.socket, self.deliveries, self.interactions)
+        self.methods = Methods(*joined, self.oauth, lambda: self.origin)
+        limits = (self.limiter, self.faults)
+        table = self.methods.table()
+        self.api = WebApi(self.world, self.rules, *limits, table, self.sent, [], APP_TOKEN)
         self.users = {name: self._new_user(name, admin=name == "olga") for name in PEOPLE}
         self.channel = self.add_channel("debates")
 
@@ -207,12 +211,6 @@ class SlackServer(Listening):
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _open_api(self) -> WebApi:
-        joined = (self.world, self.rules, self.socket, self.deliveries, self.interactions)
-        methods = Methods(*joined, self.oauth, lambda: self.origin).table()
-        limits = (self.limiter, self.faults)
-        return WebApi(self.world, self.rules, *limits, methods, self.sent, [], APP_TOKEN)
-
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         text = await request.text()
         self._note("response_url", json.dumps(json.loads(text), ensure_ascii=False))
@@ -281,21 +279,12 @@ class SlackServer(Listening):
 
     async def react(self, user: str, ts: str, name: str, *, tone: int = 0) -> None:
         """React to a message; `tone` 2 to 6 is a skin tone."""
-        message, who = self._message(ts), self.world.user(user).id
         named = canonical(name) + (f"::skin-tone-{tone}" if tone else "")
-        held = message.reactions.setdefault(named, {})
-        if who in held:
-            raise Refusal("already_reacted")
-        held[who] = None
-        self.deliveries.tell(reaction("reaction_added", who, named, message), message.channel)
+        self.methods.react(self._message(ts), self.world.user(user).id, named)
 
     async def unreact(self, user: str, ts: str, name: str, *, tone: int = 0) -> None:
-        message, who = self._message(ts), self.world.user(user).id
         named = canonical(name) + (f"::skin-tone-{tone}" if tone else "")
-        if who not in message.reactions.get(named, {}):
-            raise Refusal("no_reaction")
-        del message.reactions[named][who]
-        self.deliveries.tell(reaction("reaction_removed", who, named, message), message.channel)
+        self.methods.unreact(self._message(ts), self.world.user(user).id, named)
 
     # --- asking -----------------------------------------------------------------------------
 

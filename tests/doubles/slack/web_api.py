@@ -197,17 +197,6 @@ SCOPES = {
     "users.conversations": ("channels:read", "groups:read"),
     "users.info": ("users:read",),
 }
-READS = frozenset(
-    (
-        "conversations.history",
-        "conversations.info",
-        "conversations.replies",
-        "reactions.get",
-        "usergroups.users.list",
-        "users.conversations",
-        "users.info",
-    )
-)
 NESTED = ("blocks", "metadata", "view", "files")
 
 Method = Callable[[Json], Json]
@@ -321,7 +310,7 @@ async def _arguments(request: web.Request, method: str) -> Json:
     """Read a call's arguments; methods that read take no JSON, as on Slack."""
     args: Json = dict(request.query)
     if request.content_type == "application/json":
-        if method not in READS:
+        if not method.endswith(Slack.READS):
             args |= json.loads(await request.text() or "{}")
     else:
         args |= dict(await request.post())
