@@ -190,7 +190,9 @@ async def test_debates_are_counted_from_one(store: Store) -> None:
     assert sorted(numbers) == list(range(1, 11))
 
 
-async def test_a_stored_debate_reads_back_as_it_was_asked_for(store: Store) -> None:
+async def test_a_stored_debate_reads_back_as_it_was_asked_for_by_its_code_in_any_case(
+    store: Store,
+) -> None:
     new = new_debate(request={"topic": "Çay mı? 茶 {{ 7*7 }} \x07 @everyone", "language": "tr"})
     made = await create(store, new, NO_CAPS, [notice("announcement")])
     assert made == await store.debates.get(new.id)
@@ -201,10 +203,6 @@ async def test_a_stored_debate_reads_back_as_it_was_asked_for(store: Store) -> N
     first = await store.outbox.next(new.id)
     assert first is not None
     assert first.key == "announcement"
-
-
-async def test_a_debate_is_found_by_its_code_in_any_case(store: Store) -> None:
-    made = await create(store, new_debate())
     for name in (made.code, made.code.upper(), made.id.lower(), made.id):
         assert await store.debates.get(name) == made
 
@@ -288,12 +286,6 @@ async def test_states_follow_one_another_as_allowed(store: Store, before: Status
             assert (await r.get()).status is before
 
 
-async def test_advancing_a_debate_that_does_not_exist_says_so(store: Store) -> None:
-    r = await run(store)
-    with pytest.raises(NotFoundError):
-        await store.debates.advance(r.lease, "0" * 26, Status.RUNNING)
-
-
 @pytest.mark.parametrize("ended", [Status.FAILED, Status.PARTIAL])
 async def test_a_debate_that_ended_early_can_be_queued_again(store: Store, ended: Status) -> None:
     r = await run(store)
@@ -312,6 +304,8 @@ async def test_other_ends_are_final_and_what_runs_is_left_alone(store: Store) ->
         await r.advance(*WAYS[ended])
         with pytest.raises(StoreError, match="cannot become queued"):
             await store.debates.requeue(r.id, NO_CAPS, NOW)
+        with pytest.raises(NotFoundError):
+            await store.debates.advance(r.lease, "0" * 26, Status.RUNNING)
 
 
 async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:

@@ -235,7 +235,9 @@ async def test_a_day_knows_what_calls_cost_that_ended_after_their_debate(
     assert sum(day.reserved for day in days) == pytest.approx(0)
 
 
-async def test_a_late_call_counts_on_the_day_on_which_it_begins(store: Store) -> None:
+async def test_a_late_call_counts_on_the_day_on_which_it_begins_and_at_what_it_cost(
+    store: Store,
+) -> None:
     before = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
     r = await run(store, new_debate(reserved=0.95, created_at=before), ONE_DOLLAR)
     await r.call("turn/opening/A", cost=0.03)
@@ -243,10 +245,7 @@ async def test_a_late_call_counts_on_the_day_on_which_it_begins(store: Store) ->
     await r.call("why", cost=0.02)
     spent = [(await store.usage.day(day)).spent for day in (before, utc_now())]
     assert spent == pytest.approx([0.03, 0.02])
-
-
-async def test_a_series_cap_knows_what_a_late_call_cost(store: Store) -> None:
-    """It was counted at the most that it may cost, for good, if its debate ended meanwhile."""
+    # It was counted at the most that it may cost, for good, if its debate ended meanwhile.
     await store.series.save(StoredSeries(name="cup", body="{}", usd=1.0, begun_at=NOW))
     r = await run(store, new_debate(reserved=0.9, series="cup", series_key="1"))
     start = await r.began("why", cost_max=0.25)

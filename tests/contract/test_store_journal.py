@@ -15,7 +15,7 @@ from engine.values.ports import Attempt, Reply
 from tests.kit import NOW, ballot, make_call, new_debate, real, run, turn, turn_post, verdict, vote
 
 
-async def test_a_stored_result_is_found_as_it_was(store: Store) -> None:
+async def test_a_stored_result_is_found_as_it_was_in_the_order_asked_for(store: Store) -> None:
     r = await run(store)
     reply = Reply(
         text="Tea — “çay” 茶 \x00 {{ x }}",
@@ -31,6 +31,11 @@ async def test_a_stored_result_is_found_as_it_was(store: Store) -> None:
     await store.journal.ended(r.lease, start, attempt, reply)
     step = (await store.journal.load(r.id)).steps["turn/opening/A"]
     assert (step.reply, step.prompt_hash) == (reply, prompt_hash(make_call(r.id).messages))
+    r = await run(store)
+    steps = ["turn/opening/B", "turn/opening/A", "turn/closing/A", "jury/online/x/AB"]
+    for one in steps:
+        await r.call(one)
+    assert list((await store.journal.load(r.id)).steps) == steps
 
 
 async def test_attempts_are_counted_and_only_success_is_a_result(store: Store) -> None:
@@ -45,14 +50,6 @@ async def test_attempts_are_counted_and_only_success_is_a_result(store: Store) -
     assert journaled.spent == pytest.approx(0.625)
     untouched = await store.journal.load(other.id)
     assert (untouched.steps, untouched.attempts, untouched.spent) == ({}, {}, 0.0)
-
-
-async def test_results_are_in_the_order_in_which_they_were_asked_for(store: Store) -> None:
-    r = await run(store)
-    steps = ["turn/opening/B", "turn/opening/A", "turn/closing/A", "jury/online/x/AB"]
-    for step in steps:
-        await r.call(step)
-    assert list((await store.journal.load(r.id)).steps) == steps
 
 
 async def test_nothing_begins_for_a_debate_asked_to_stop(store: Store) -> None:
@@ -86,7 +83,7 @@ async def test_a_turn_recorded_twice_is_one(store: Store) -> None:
     assert await store.outbox.undelivered_turns(r.id) == 2
 
 
-async def test_a_ballot_comes_back_with_the_call_that_gave_it(store: Store) -> None:
+async def test_a_ballot_comes_back_with_the_call_that_gave_it_or_its_raw_text(store: Store) -> None:
     r = await run(store)
     await r.call("jury/oak/AB", text='{"verdict": "A"}', cost=0.02)
     given = ballot(signal={"A": 0.4}, weight=1.2, scores={"A": {"logic": 7}}, confidence=0.6)
@@ -102,11 +99,6 @@ async def test_a_ballot_comes_back_with_the_call_that_gave_it(store: Store) -> N
         "prompt_hash": prompt_hash(make_call(r.id).messages),
     }
     assert read == given.model_copy(update=call)
-
-
-async def test_an_invalid_ballot_keeps_its_raw_text_without_a_call_of_its_own(
-    store: Store,
-) -> None:
     r = await run(store)
     await r.call("jury/oak/AB", text="no JSON here")
     await r.call("jury/oak/AB/again", text=None)

@@ -103,7 +103,7 @@ async def test_the_backlog_is_what_is_not_settled_and_the_age_of_its_oldest(stor
     assert await store.outbox.backlog() == {}
 
 
-async def test_a_message_says_where_it_goes(store: Store) -> None:
+async def test_a_message_says_where_it_goes_once_a_thread_is_open(store: Store) -> None:
     r = await run(store)
     closed = Post(key="vote/closed", message=Notice(text="closed"), target="vote")
     await store.outbox.publish(r.lease, r.id, [closed])
@@ -111,6 +111,11 @@ async def test_a_message_says_where_it_goes(store: Store) -> None:
     await store.outbox.set_thread(r.lease, r.id, "thread")
     intent = await first(r)
     assert (intent.channel, intent.thread, intent.target) == ("lobby", "thread", "vote")
+    opened = (await r.get()).opened_at
+    await asyncio.sleep(0.002)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    assert opened is not None
+    assert ((await r.get()).thread, (await r.get()).opened_at) == ("thread", opened)
 
 
 async def test_parts_are_frozen_and_their_references_kept_and_what_did_not_leave_is_not_in_doubt(
@@ -169,18 +174,18 @@ async def test_a_newer_versions_message_is_read_as_far_as_it_is_known(
     assert settled.state is DeliveryState.SENT
 
 
-@pytest.mark.parametrize(
-    "state", [DeliveryState.SENT, DeliveryState.DOUBTFUL, DeliveryState.REFUSED]
-)
-async def test_a_settled_message_is_not_given_again(store: Store, state: DeliveryState) -> None:
-    r = await run(store)
-    await publish(r, "a")
-    assert await store.outbox.settle(r.lease, await first(r), state, "why") is None
-    assert await store.outbox.next(r.id) is None
-    assert await store.outbox.waiting("chat") == []
+async def test_a_settled_message_is_not_given_again(store: Store) -> None:
+    for state in (DeliveryState.SENT, DeliveryState.DOUBTFUL, DeliveryState.REFUSED):
+        r = await run(store)
+        await publish(r, "a")
+        assert await store.outbox.settle(r.lease, await first(r), state, "why") is None
+        assert await store.outbox.next(r.id) is None
+        assert await store.outbox.waiting("chat") == []
 
 
-async def test_who_has_something_to_deliver_is_known_by_platform(store: Store) -> None:
+async def test_who_has_something_to_deliver_is_known_by_platform_and_turns_are_counted(
+    store: Store,
+) -> None:
     r, idle = await run(store), await run(store)
     elsewhere = await run(store, new_debate(platform="elsewhere"))
     await publish(r, "a", "b")
@@ -191,9 +196,6 @@ async def test_who_has_something_to_deliver_is_known_by_platform(store: Store) -
     await deliver(r)
     assert await store.outbox.waiting("chat") == []
     assert await store.outbox.next(idle.id) is None
-
-
-async def test_only_turns_count_as_undelivered(store: Store) -> None:
     r = await run(store)
     await publish(r, "announcement")
     for number in (1, 2):
@@ -204,16 +206,6 @@ async def test_only_turns_count_as_undelivered(store: Store) -> None:
     assert await store.outbox.undelivered_turns(r.id) == 2
     await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
     assert await store.outbox.undelivered_turns(r.id) == 1
-
-
-async def test_a_thread_is_opened_once(store: Store) -> None:
-    r = await run(store)
-    await store.outbox.set_thread(r.lease, r.id, "thread")
-    opened = (await r.get()).opened_at
-    await asyncio.sleep(0.002)
-    await store.outbox.set_thread(r.lease, r.id, "thread")
-    assert opened is not None
-    assert ((await r.get()).thread, (await r.get()).opened_at) == ("thread", opened)
 
 
 async def test_what_is_undelivered_is_given_up_with_its_thread(store: Store) -> None:

@@ -24,12 +24,21 @@ async def voting(store: Store, message: str = "vote-message") -> Running:
     return r
 
 
-async def test_an_open_vote_stays_as_it_was_opened(store: Store) -> None:
+async def test_an_open_vote_stays_as_it_was_opened_and_is_extended_once(store: Store) -> None:
     r = await voting(store)
     await store.votes.open(r.lease, r.id, "another message", SOON, SOON)
     debate = await r.get()
     opened = (debate.vote_message, debate.vote_opened_at, debate.vote_deadline)
     assert opened == ("vote-message", NOW, LATER)
+    late = LATER + timedelta(minutes=30)
+    for minutes in (0, 30):
+        deadline = late + timedelta(minutes=minutes)
+        await store.votes.extend(r.lease, r.id, deadline, notice("vote/extended"))
+    debate = await r.get()
+    assert (debate.vote_deadline, debate.vote_extended) == (late, True)
+    intent = await store.outbox.next(r.id)
+    assert intent is not None
+    assert intent.key == "vote/extended"
 
 
 async def test_votes_are_kept_in_the_order_of_receipt(store: Store) -> None:
@@ -142,19 +151,6 @@ async def test_the_vote_due_first_comes_first(store: Store) -> None:
         await running.advance(Status.VOTING)
     due = await store.votes.due("chat")
     assert list(due.items()) == [(OpenQuestion(sooner.id), SOON), (OpenQuestion(r.id), LATER)]
-
-
-async def test_a_vote_is_extended_once(store: Store) -> None:
-    r = await voting(store)
-    late = LATER + timedelta(minutes=30)
-    for minutes in (0, 30):
-        deadline = late + timedelta(minutes=minutes)
-        await store.votes.extend(r.lease, r.id, deadline, notice("vote/extended"))
-    debate = await r.get()
-    assert (debate.vote_deadline, debate.vote_extended) == (late, True)
-    intent = await store.outbox.next(r.id)
-    assert intent is not None
-    assert intent.key == "vote/extended"
 
 
 async def test_a_vote_is_closed_exactly_once_between_votes_cast(store: Store) -> None:
