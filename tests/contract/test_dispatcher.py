@@ -17,7 +17,7 @@ from engine.store import Store
 from engine.store.debates import defer
 from engine.values.debate import Model
 from tests.doubles.databases import PostgresDouble
-from tests.kit import NO_CAPS, create, new_debate, setup_of, until, until_true
+from tests.kit import NO_CAPS, create, new_debate, setup_of, some, until, until_true
 
 Think = Callable[[str], Awaitable[None]]
 JOBS = "SELECT CAST(status AS text) AS status, queue_name FROM procrastinate_jobs ORDER BY id"
@@ -220,8 +220,7 @@ async def test_what_a_killed_worker_left_is_swept_and_queued_again(
     debate = await a_debate(store)
     await server.run("UPDATE procrastinate_jobs SET status = 'doing'")
     assert await store.debates.unheld() == [debate]
-    lease = await store.leases.claim(f"debate/{debate}", "one", 9)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{debate}", "one", 9))
     assert await store.debates.unheld() == [], "somebody holds it, whatever its job says"
     jobs = JobTable(server)
     await jobs.sweep()

@@ -21,7 +21,7 @@ from engine.store.series import StoredSeries
 from engine.store.tables import OF_DEBATES, TEXTS_OF_DEBATES, metadata, people, referring_to
 from engine.values.debate import Status
 from tests.doubles.databases import opened, traces
-from tests.kit import NOW, create, new_debate, run
+from tests.kit import NOW, create, new_debate, run, some
 
 ANN, BOB = "ann-4711-user", "bob-0815-user"
 MINE, THEIRS = "mine-of-ann", "theirs-of-bob"
@@ -74,8 +74,7 @@ async def test_a_person_gets_all_that_is_stored_of_them_and_nothing_of_others(
     ids = await store.votes.people("chat", [ANN, BOB])
     tables = [(table, column) for table, column in referring_to(people) if table.name != "debates"]
     await asyncio.to_thread(fill, database_url, tables, ids)
-    found = await store.people.own("chat", ANN)
-    assert found is not None
+    found = some(await store.people.own("chat", ANN))
     assert set(found.tables) == {table.name for table, _ in tables}
     assert all(found.tables.values()), found.tables
     assert (len(found.started), [day["debates"] for day in found.days]) == (1, [1])

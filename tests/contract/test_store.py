@@ -37,6 +37,7 @@ from tests.kit import (
     new_debate,
     notice,
     run,
+    some,
     turn,
     turn_post,
     verdict,
@@ -52,8 +53,7 @@ async def test_a_lease_is_held_by_one_claim_at_a_time(store: Store) -> None:
 async def test_an_epoch_never_repeats_and_what_was_released_is_not_renewed(store: Store) -> None:
     epochs = []
     for _ in range(5):
-        lease = await store.leases.claim("debate/x", "me", 9)
-        assert lease is not None
+        lease = some(await store.leases.claim("debate/x", "me", 9))
         epochs.append(lease.epoch)
         await store.leases.release(lease)
     assert epochs == [1, 2, 3, 4, 5]
@@ -70,8 +70,7 @@ async def test_renewing_holds_all_of_a_holders_leases(store: Store) -> None:
 
 
 async def test_a_late_release_does_not_free_a_successors_lease(store: Store) -> None:
-    old = await store.leases.claim("debate/x", "me", 0.01)
-    assert old is not None
+    old = some(await store.leases.claim("debate/x", "me", 0.01))
     await asyncio.sleep(0.02)
     assert await store.leases.claim("debate/x", "me", 9)
     await store.leases.release(old)
@@ -85,20 +84,17 @@ Guarded = Callable[[Running, Lease], Awaitable[object]]
 
 
 async def _send(r: Running, lease: Lease) -> object:
-    intent = await r.store.outbox.next(r.id)
-    assert intent is not None
+    intent = some(await r.store.outbox.next(r.id))
     return await r.store.outbox.sending(lease, intent, [Part(reference="r", body="b")], LATER)
 
 
 async def _post(r: Running, lease: Lease) -> object:
-    intent = await r.store.outbox.next(r.id)
-    assert intent is not None
+    intent = some(await r.store.outbox.next(r.id))
     return await r.store.outbox.posted(lease, intent, "message")
 
 
 async def _settle(r: Running, lease: Lease) -> object:
-    intent = await r.store.outbox.next(r.id)
-    assert intent is not None
+    intent = some(await r.store.outbox.next(r.id))
     return await r.store.outbox.settle(lease, intent, DeliveryState.SENT)
 
 
@@ -177,8 +173,7 @@ async def test_who_lost_the_lease_writes_nothing(store: Store, write: Guarded) -
     await r.advance(Status.VOTING)
     await store.votes.cast(cast())
     await store.leases.release(r.lease)
-    successor = await store.leases.claim(r.lease.name, "successor", 9)
-    assert successor is not None
+    some(await store.leases.claim(r.lease.name, "successor", 9))
     before = await _everything(r)
     with pytest.raises(LeaseLostError, match=r"Another process took over debate/"):
         await write(r, r.lease)
@@ -200,9 +195,7 @@ async def test_a_stored_debate_reads_back_as_it_was_asked_for_by_its_code_in_any
     again = await store.debates.get(new.id)
     assert again.setup is (await store.debates.get(new.id)).setup  # its text is read once
     assert (made.status, made.created_at, made.place) == (Status.QUEUED, NOW, "lobby")
-    first = await store.outbox.next(new.id)
-    assert first is not None
-    assert first.key == "announcement"
+    assert some(await store.outbox.next(new.id)).key == "announcement"
     for name in (made.code, made.code.upper(), made.id.lower(), made.id):
         assert await store.debates.get(name) == made
 

@@ -20,7 +20,7 @@ from engine.values.debate import Debate, Status
 from engine.values.errors import BudgetError, NotFoundError
 from engine.values.messages import Alert
 from engine.values.ports import Attempt, Reply, utc_now
-from tests.kit import NO_CAPS, NOW, Running, create as create_debate, new_debate, notice, run
+from tests.kit import NO_CAPS, NOW, Running, create as create_debate, new_debate, notice, run, some
 
 ONE_DOLLAR = NO_CAPS.model_copy(update={"community_daily_usd": 1.0})
 TWO_A_DAY = NO_CAPS.model_copy(update={"user_daily_debates": 2})
@@ -208,9 +208,7 @@ class Ledger:
         self.out.clear()
         leases, old = self.r.store.leases, self.r.lease
         await leases.release(old)
-        lease = await leases.claim(old.name, f"after {old.epoch}", 9)
-        assert lease is not None
-        self.r = replace(self.r, lease=lease)
+        self.r = replace(self.r, lease=some(await leases.claim(old.name, f"after {old.epoch}", 9)))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -311,8 +309,7 @@ async def test_the_debate_that_passes_the_share_carries_the_one_alert_of_the_day
         *(create(store, ONE_DOLLAR, reserved=0.1, request={"language": "tr"}) for _ in range(5))
     )
     assert await alerts(store, first, *many) == [many[2].id]
-    intent = await store.outbox.find(many[2].id, "alert")
-    assert intent is not None
+    intent = some(await store.outbox.find(many[2].id, "alert"))
     assert intent.message == Alert(language="tr", code=many[2].code, percent=80.0, usd=1.0)
     other = await create(store, ONE_DOLLAR, reserved=0.9, community="another")
     tomorrow = await create(store, ONE_DOLLAR, reserved=0.9, created_at=NOW + timedelta(days=1))

@@ -11,7 +11,7 @@ from engine.store import Closing, ExportFilter, Store
 from engine.store.communities import CommunitySettings, PublicCommunity, PublicPart
 from engine.values.debate import BallotKind, Model, Status
 from engine.values.errors import UsageError
-from tests.kit import LATER, NOW, create, new_debate, run, turn, turn_post
+from tests.kit import LATER, NOW, create, new_debate, run, some, turn, turn_post
 
 SET = CommunitySettings(
     models=(Model.parse("near/ana#kin"),),
@@ -124,8 +124,7 @@ async def test_a_community_that_shows_something_has_a_page_that_no_one_can_guess
     await store.communities.change("chat", "club", lambda _: SET, NOW)
     assert await store.communities.page("chat", "club") is None
     await store.communities.change("chat", "club", lambda _: shows, NOW)
-    page = await store.communities.page("chat", "club")
-    assert page is not None
+    page = some(await store.communities.page("chat", "club"))
     assert len(page) == 20
     assert "club" not in page
     assert await store.communities.shown(page) == PublicCommunity("chat", "club", shows)

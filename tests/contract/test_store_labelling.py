@@ -25,6 +25,7 @@ from tests.kit import (
     new_debate,
     records_of,
     run,
+    some,
     turn,
     turn_post,
     verdict,
@@ -69,9 +70,7 @@ async def someone(desk: Labelling, name: str = "tea", claim: str = "") -> Annota
 
 
 async def given(desk: Labelling, of: Annotator) -> Sheet:
-    sheet = await desk.next(of.key)
-    assert sheet is not None
-    return sheet
+    return some(await desk.next(of.key))
 
 
 async def labels(store: Store) -> Counter[str]:
@@ -215,8 +214,7 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     assert await store.journal.past(9, rehearsal=True) == await store.journal.past(
         9, rehearsal=True
     )
-    shown = await desk.sheet(ann.key, sheet.id)
-    assert shown is not None
+    shown = some(await desk.sheet(ann.key, sheet.id))
     assert shown.answer == answer.model_copy(update={"thumbs": {2: True}})
     # Changed while the task is open: it replaces the first, and says so.
     desk.clock.pass_seconds(1)
@@ -263,20 +261,17 @@ async def test_debates_with_the_fewest_labels_come_first_and_never_twice(
     first_round = [await store.labelling.draw(one.key, lambda _: "plain", NOW) for one in people]
     assert len({one.debate for one in first_round if one}) == 3
     for person in people:
-        progress = await desk.progress(person.key)
-        assert progress is not None
+        progress = some(await desk.progress(person.key))
         assert (progress.answered, progress.done, progress.code) == (0, False, "")
         assert progress.task == task
     while any([await answer_next(desk, person) for person in people]):
         pass
     assert await labels(store) == dict.fromkeys(ids, 2)
-    done = await desk.progress(people[0].key)
-    assert done is not None
+    done = some(await desk.progress(people[0].key))
     assert (done.done, done.code, done.answered > 0) == (True, "DONE-7", True)
     assert len(await desk.answered(people[0].key)) == done.answered
     # People who join after everything is labelled are told so, and get no completion code.
-    late = await desk.progress((await someone(desk)).key)
-    assert late is not None
+    late = some(await desk.progress((await someone(desk)).key))
     assert (late.done, late.code) == (False, "")
 
 
@@ -343,9 +338,7 @@ async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: St
         if one.kind == "again":
             assert one.order == plain[one.debate].order[::-1]
             assert one.number - plain[one.debate].number >= 3
-    progress = await desk.progress(ann.key)
-    assert progress is not None
-    assert progress.answered == len(work) <= 30
+    assert some(await desk.progress(ann.key)).answered == len(work) <= 30
 
 
 async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Store) -> None:
@@ -356,8 +349,7 @@ async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Sto
     bob = (await desk.sign_in("tea", "chat", "bob")).annotator
     assert ann is not None
     assert bob is not None
-    drawn = await store.labelling.draw(ann.key, lambda _: "plain", NOW)
-    assert drawn is not None
+    drawn = some(await store.labelling.draw(ann.key, lambda _: "plain", NOW))
     assert drawn.debate == other
     # Who saw the reveal is not given the debate; who sees it meanwhile gives no gold label.
     await desk.saw(bob.key, [started])
@@ -381,12 +373,10 @@ async def test_forgotten_people_leave_their_labels_and_no_word(
     (debate,) = await debates(store, 1)
     await desk.create(Terms(name="tea", parameter="PID"))
     (link,) = await desk.invite("tea", people=9)
-    ann = (await desk.join(link, "browser", "ann-4711")).annotator
-    assert ann is not None
+    ann = some((await desk.join(link, "browser", "ann-4711")).annotator)
     sheet = await given(desk, ann)
     await desk.save(ann.key, sheet.id, FIRST)
-    own = await store.people.own("web", "ann-4711")
-    assert own is not None
+    own = some(await store.people.own("web", "ann-4711"))
     assert COMMENT in str(own.tables["sheets"])
     assert COMMENT in str(own.tables["votes"])
     assert (await store.people.traces("web", "ann-4711")).labels == 1

@@ -8,15 +8,13 @@ from engine.store import ExportFilter, Lease, Store
 from engine.store.learning import SESSION, Evidence, Learnt
 from engine.values.errors import LeaseLostError
 from engine.values.judging import Ballot
-from tests.kit import NOW, ballot, new_debate, real, run, verdict
+from tests.kit import NOW, ballot, new_debate, real, run, some, verdict
 
 FITTING = "fit"
 
 
 async def lease(store: Store) -> Lease:
-    claimed = await store.leases.claim(FITTING, "one", 60)
-    assert claimed is not None
-    return claimed
+    return some(await store.leases.claim(FITTING, "one", 60))
 
 
 def judgment(key: str, *ballots: Ballot, **fields: object) -> Learnt:
@@ -29,11 +27,9 @@ async def test_the_newest_fit_of_each_kind_is_found_and_earlier_ones_stay(store:
     first = await store.learning.keep(own, Evidence(debates=3), '{"a":1}', NOW, rehearsal=False)
     second = await store.learning.keep(own, Evidence(ballots=9), '{"a":2}', NOW, rehearsal=False)
     await store.learning.keep(own, Evidence(), '{"a":3}', NOW, rehearsal=True)
-    newest = await store.learning.newest(rehearsal=False)
-    assert newest is not None
+    newest = some(await store.learning.newest(rehearsal=False))
     assert (newest.number, newest.made_at, newest.evidence) == (second, NOW, Evidence(ballots=9))
-    earlier = await store.learning.find(first)
-    assert earlier is not None
+    earlier = some(await store.learning.find(first))
     assert (earlier.body, earlier.evidence.debates) == ('{"a":1}', 3)
     assert first < second
 

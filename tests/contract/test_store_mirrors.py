@@ -19,6 +19,7 @@ from tests.kit import (
     new_debate,
     notice,
     record_of,
+    some,
     turn,
     turn_post,
 )
@@ -36,15 +37,12 @@ async def open_pair(store: Store) -> tuple[Running, Running]:
 
 
 async def opened(store: Store, debate_id: str, thread: str) -> Running:
-    lease = await store.leases.claim(f"debate/{debate_id}", "runner", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{debate_id}", "runner", 60))
     held = Running(store, debate_id, lease)
     await held.advance(Status.RUNNING)
     await store.outbox.set_thread(lease, debate_id, thread)
     await store.journal.record_turn(lease, debate_id, turn(), turn_post())
-    intent = await store.outbox.next(debate_id)
-    assert intent is not None
-    sent = intent.model_copy(update={"refs": (f"turn-{thread}",)})
+    sent = some(await store.outbox.next(debate_id)).model_copy(update={"refs": (f"turn-{thread}",)})
     await store.outbox.settle(lease, sent, DeliveryState.SENT)
     await store.votes.open(lease, debate_id, f"vote-{thread}", NOW, LATER)
     await held.advance(Status.VOTING)

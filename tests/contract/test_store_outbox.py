@@ -22,6 +22,7 @@ from tests.kit import (
     new_debate,
     notice,
     run,
+    some,
     turn,
     turn_post,
 )
@@ -34,9 +35,7 @@ async def publish(r: Running, *keys: str) -> None:
 
 
 async def first(r: Running) -> Intent:
-    intent = await r.store.outbox.next(r.id)
-    assert intent is not None
-    return intent
+    return some(await r.store.outbox.next(r.id))
 
 
 async def deliver(r: Running) -> list[str]:
@@ -169,9 +168,7 @@ async def test_a_newer_versions_message_is_read_as_far_as_it_is_known(
     assert await store.outbox.settle(r.lease, intent, DeliveryState.SENT) is None
     assert await store.outbox.next(r.id) is None, "it waits for a process that can read it"
     assert await store.outbox.waiting("chat") == [r.id]
-    settled = await store.outbox.find(r.id, "1")
-    assert settled is not None
-    assert settled.state is DeliveryState.SENT
+    assert some(await store.outbox.find(r.id, "1")).state is DeliveryState.SENT
 
 
 async def test_a_settled_message_is_not_given_again(store: Store) -> None:

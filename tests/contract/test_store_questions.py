@@ -33,6 +33,7 @@ from tests.kit import (
     notice,
     records_of,
     run,
+    some,
     turn,
     turn_post,
 )
@@ -112,9 +113,7 @@ async def test_it_is_asked_again_until_its_own_deadline(store: Store) -> None:
     await store.votes.close(r.lease, r.id, LATER, question=Question.AGAIN)
     assert await due("chat") == {}
     assert await store.votes.cast(cast("user-2", message="again")) == "closed"
-    target = await store.votes.target("chat", "thread", "again")
-    assert target is not None
-    assert target.closed
+    assert some(await store.votes.target("chat", "thread", "again")).closed
 
 
 async def test_a_revision_takes_the_place_of_what_was_answered_and_is_known(store: Store) -> None:
@@ -160,8 +159,7 @@ async def spoken(r: Running, *messages: str, number: int = 1) -> str:
     """Post a turn in parts, and return its step."""
     await r.store.outbox.set_thread(r.lease, r.id, "thread")
     await r.store.journal.record_turn(r.lease, r.id, turn(number), turn_post(number))
-    intent = await r.store.outbox.next(r.id)
-    assert intent is not None
+    intent = some(await r.store.outbox.next(r.id))
     posted = intent.model_copy(update={"refs": messages})
     await r.store.outbox.settle(r.lease, posted, DeliveryState.SENT)
     return intent.key
@@ -171,8 +169,7 @@ async def test_a_turn_that_was_posted_takes_thumbs_apart_from_the_vote(store: St
     r = await run(store)
     step = await spoken(r, "m1", "m2")
     for message in ("m1", "m2"):
-        target = await store.votes.target("chat", "thread", message)
-        assert target is not None
+        target = some(await store.votes.target("chat", "thread", message))
         assert (target.question, target.step, target.options) == (
             Question.TURN,
             step,
@@ -185,8 +182,7 @@ async def test_a_turn_that_was_posted_takes_thumbs_apart_from_the_vote(store: St
     events = await store.votes.events(r.id, Question.TURN)
     assert [(event.step, event.how) for event in events] == [(step, How.LIVE)] * 2
     assert await store.votes.targets(r.id) == ()
-    target = await store.votes.target("chat", "thread", "m1")
-    assert target is not None
+    target = some(await store.votes.target("chat", "thread", "m1"))
     await store.votes.intervene(target, Intervention.on(target, "deleted", SOON))
     assert await store.votes.cast(cast("cem", "up", message="m1")) == "closed"
     assert await store.votes.cast(cast("cem", "up", message="m2")) == "stored"
@@ -332,8 +328,7 @@ async def test_a_deleted_message_takes_no_more_and_that_is_noted_once_while_ther
 ) -> None:
     r = await voting(store)
     await store.votes.cast(cast("ann"))
-    target = await store.votes.target("chat", "thread", "vote-message")
-    assert target is not None
+    target = some(await store.votes.target("chat", "thread", "vote-message"))
     acts = (("cleared", "A"), ("deleted", None), ("deleted", None))
     for act, option in acts:
         noted = {"debate": r.id, "question": "vote", "act": act, "option": option, "at": SOON}
@@ -494,9 +489,7 @@ async def test_a_question_ends_once_with_what_its_own_log_says(
     for _ in range(2):
         await store.votes.close(r.lease, r.id, SOON, False, conclude, question)
     assert seen == ["up", "up"]
-    intent = await store.outbox.next(r.id)
-    assert intent is not None
-    assert intent.key == "said"
+    assert some(await store.outbox.next(r.id)).key == "said"
     unread = {target.question: target.unread for target in await store.votes.targets(r.id)}
     assert unread == {Question.VOTE: False, question: True}
     assert (await r.get()).status is Status.VOTING

@@ -25,6 +25,7 @@ from tests.kit import (
     new_debate,
     record_of,
     run,
+    some,
     turn,
     turn_post,
     verdict,
@@ -83,9 +84,7 @@ async def test_a_pruned_debate_keeps_everything_but_what_models_read_and_wrote(
 
 async def test_an_expired_debate_is_gone_and_its_money_still_counts(store: Store) -> None:
     held, other = await ended(store), await ended(store)
-    expired = await store.retention.expire(held.id, AFTER)
-    assert expired is not None
-    assert expired.code == held.id[-6:].lower()
+    assert some(await store.retention.expire(held.id, AFTER)).code == held.id[-6:].lower()
     with pytest.raises(NotFoundError):
         await held.get()
     assert await store.retention.expire(held.id, AFTER) is None
@@ -110,8 +109,7 @@ async def test_only_debates_that_ended_and_that_no_process_works_on_are_deleted(
         assert await store.retention.expire(one.id, AFTER) is None
     with pytest.raises(UsageError, match="is running; wait for its end"):
         await store.retention.delete(running.id)
-    lease = await store.leases.claim(f"debate/{held.id}", "judge", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{held.id}", "judge", 60))
     assert await due(store) == set()
     with pytest.raises(UsageError, match="A process works on debate"):
         await store.retention.delete(held.id)
@@ -129,8 +127,7 @@ async def test_a_debate_is_kept_for_its_mirror(store: Store) -> None:
     second = new_debate(user=None, setup=setup)
     await store.debates.create([(first, []), (second, [])], NO_CAPS)
     for one, rest in ((first, {second.id}), (second, set())):
-        lease = await store.leases.claim(f"debate/{one.id}", "runner", 60)
-        assert lease is not None
+        lease = some(await store.leases.claim(f"debate/{one.id}", "runner", 60))
         assert await due(store) == set()
         await store.debates.advance(lease, one.id, Status.CANCELLED)
         await store.leases.release(lease)

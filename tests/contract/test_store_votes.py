@@ -13,7 +13,7 @@ from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.judging import How, VoteEvent
 from engine.values.messages import Notice
-from tests.kit import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
+from tests.kit import LATER, NOW, Running, asking, cast, new_debate, notice, run, some, vote
 
 SOON = NOW + timedelta(minutes=1)
 
@@ -36,9 +36,7 @@ async def test_an_open_vote_stays_as_it_was_opened_and_is_extended_once(store: S
         await store.votes.extend(r.lease, r.id, deadline, notice("vote/extended"))
     debate = await r.get()
     assert (debate.vote_deadline, debate.vote_extended) == (late, True)
-    intent = await store.outbox.next(r.id)
-    assert intent is not None
-    assert intent.key == "vote/extended"
+    assert some(await store.outbox.next(r.id)).key == "vote/extended"
 
 
 async def test_votes_are_kept_in_the_order_of_receipt(store: Store) -> None:
@@ -172,9 +170,7 @@ async def test_a_vote_is_closed_exactly_once_between_votes_cast(store: Store) ->
     assert outcomes.count("closed") == 300 - stored
     assert seen == [stored]
     assert len(await store.votes.events(r.id)) == stored
-    intent = await store.outbox.next(r.id)
-    assert intent is not None
-    assert intent.message == Notice(text=f"{stored} votes")
+    assert some(await store.outbox.next(r.id)).message == Notice(text=f"{stored} votes")
 
 
 async def test_closing_stores_what_stands_and_reveals_or_leaves_the_vote_open(store: Store) -> None:
@@ -195,9 +191,7 @@ async def test_closing_stores_what_stands_and_reveals_or_leaves_the_vote_open(st
     await store.votes.close(r.lease, r.id, SOON, True, conclude)
     debate = await r.get()
     assert (debate.status, debate.revealed_at, debate.closed_early) == (Status.CLOSED, SOON, True)
-    intent = await store.outbox.next(r.id)
-    assert intent is not None
-    assert intent.key == "vote/closed"
+    assert some(await store.outbox.next(r.id)).key == "vote/closed"
     assert await store.votes.due("chat") == {}
     assert await store.votes.cast(cast("user-2")) == "closed"
     assert len(await store.votes.events(r.id)) == 1

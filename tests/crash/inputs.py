@@ -15,7 +15,7 @@ from engine.values.debate import Debate, Length, Model, Price, Sampling, Status
 from engine.values.judging import Ballot, Verdict
 from engine.values.ports import utc_now
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
-from tests.kit import create, new_debate, vote
+from tests.kit import create, new_debate, some, vote
 
 ORDER = Order(
     platform="memory", community="club", place=LOBBY, user="ann", format="classic", seed=7
@@ -108,8 +108,7 @@ async def _hold_elsewhere(store: Store, ours: Debate, ordinal: int) -> None:
         created_at=utc_now(),
     )
     await create(store, new)
-    lease = await store.leases.claim(f"debate/{new.id}", ELSEWHERE, 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{new.id}", ELSEWHERE, 60))
     await store.debates.advance(lease, new.id, Status.RUNNING)
     winner = "AB"[ordinal % 2]
     luck = Random(ordinal)

@@ -20,7 +20,7 @@ from engine.values.ports import ButtonPressed, Inbound
 from engine.votes.hearing import EventOutcome
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, verdict
+from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, some, verdict
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
 USERS = ("ann", "bob", "cem", "dee", "eve")
@@ -117,8 +117,7 @@ class Poll:
 
     async def messages(self) -> list[Any]:
         found = []
-        lease = await self.store.leases.claim(f"test/{ULID()}", "test", 60)
-        assert lease is not None
+        lease = some(await self.store.leases.claim(f"test/{ULID()}", "test", 60))
         while (intent := await self.store.outbox.next(self.debate_id)) is not None:
             found.append(intent.message)
             await self.store.outbox.settle(lease, intent, DeliveryState.SENT)
@@ -152,8 +151,7 @@ async def open_poll(
         request={"quorum": 0, "extend": False, "vote_minutes": minutes} | request,
     )
     debate = await create(store, new)
-    lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{debate.id}", "thinker", 60))
     await store.debates.advance(lease, debate.id, Status.RUNNING)
     await store.outbox.set_thread(lease, debate.id, THREAD)
     message = await venue.post(THREAD, venue.render(Notice(text="Vote!"), "stem·1")[0])

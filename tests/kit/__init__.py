@@ -44,6 +44,7 @@ from tests.kit.builders import (
     records_of as records_of,
     reveal as reveal,
     run as run,
+    some as some,
     speech as speech,
     stored as stored,
     turn as turn,

@@ -71,6 +71,7 @@ NAMES = {"A": "Alder", "B": "Rowan"}
 ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 T = TypeVar("T", bound=BaseModel)
 D = TypeVar("D", NewDebate, Debate)
+T0 = TypeVar("T0")
 NOON = NOW + timedelta(seconds=30)
 ASPEN = Model.parse("rehearsal/aspen")
 ROUNDS = ("opening", "closing")
@@ -80,6 +81,12 @@ _numbers = count(1)
 def make(kind: type[T], plain: Mapping[str, Any], given: Mapping[str, Any]) -> T:
     """Return a plain sample of a value, but for what is given."""
     return kind.model_validate({**plain, **given})
+
+
+def some(value: T0 | None) -> T0:
+    """Return a value that has to be there."""
+    assert value is not None
+    return value
 
 
 # --- debates -----------------------------------------------------------------------------
