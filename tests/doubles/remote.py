@@ -61,8 +61,6 @@ class Control(ABC, Generic[D]):
         app.router.add_post("/control/act", self._act)
         app.router.add_post("/control/fail", self._fail)
         app.router.add_post("/control/rules", self._rules)
-        app.router.add_post("/control/release", self._release)
-        app.router.add_post("/control/calm", self._calm)
         return self._double.app(app)
 
     async def serve(self, port_file: Path, app: web.Application | None = None) -> None:
@@ -92,14 +90,6 @@ class Control(ABC, Generic[D]):
     async def _rules(self, request: web.Request) -> web.Response:
         for name, value in orjson.loads(await request.read()).items():
             setattr(self._double.rules, name, value)
-        return _answer({})
-
-    async def _release(self, _: web.Request) -> web.Response:
-        self._double.faults.release()
-        return _answer({})
-
-    async def _calm(self, _: web.Request) -> web.Response:
-        self._double.faults.clear()
         return _answer({})
 
     async def _sent(self, _: web.Request) -> web.Response:
@@ -185,10 +175,10 @@ class RemoteDouble:
 
     async def release(self) -> None:
         """Cut the connections of all requests that hang."""
-        await self._post("release", {})
+        await self.act("faults.release")
 
     async def calm(self) -> None:
-        await self._post("calm", {})
+        await self.act("faults.clear")
 
     async def _get(self, what: str) -> Any:
         async with self._session.get(f"{self._base}/{what}") as response:

@@ -18,7 +18,7 @@ from tests.doubles.discord.interactions import (
 )
 from tests.doubles.discord.limits import LABEL, SELECTS, modal_inputs
 from tests.doubles.discord.platform import Draft, Platform, Rules
-from tests.doubles.discord.rest import BASE, Limiter, Rates, Rest, Sent, Violation
+from tests.doubles.discord.rest import BASE, Limiter, Rates, Rest, Sent
 from tests.doubles.discord.routes import Routes
 from tests.doubles.discord.state import (
     DIRECT,
@@ -137,6 +137,8 @@ class DiscordServer(Listening):
         self.platform = Platform(self.world, self.gateway.emit, self.rules)
         self.interactions = Interactions(self.platform)
         self.limiter = Limiter(self.clock, rates or Rates())
+        self.violations = self.limiter.violations  # a good client leaves them empty
+        self.bot = self.world.bot
         self.rest = Rest(self.limiter, self.faults, self.sent)
         self.token = TOKEN
         self.users = {name: self.world.new_user(name) for name in PEOPLE}
@@ -197,15 +199,6 @@ class DiscordServer(Listening):
     def api_url(self) -> str:
         """The address of the API, including the version."""
         return f"{self.origin}{BASE}"
-
-    @property
-    def bot(self) -> User:
-        return self.world.bot
-
-    @property
-    def violations(self) -> list[Violation]:
-        """Every request over a rate limit; a good client leaves this empty."""
-        return self.limiter.violations
 
     def messages(self, channel: Id | None = None) -> list[Message]:
         """Return the messages of a channel or thread, oldest first."""

@@ -27,7 +27,7 @@ from tests.doubles.slack.state import (
     User,
     World,
 )
-from tests.doubles.slack.web_api import Limiter, OAuth, Sent, Violation, WebApi, with_fault
+from tests.doubles.slack.web_api import Limiter, OAuth, Sent, WebApi, with_fault
 
 
 def _label(element: Json) -> str:
@@ -81,11 +81,13 @@ class SlackServer(Listening):
         self.oauth = OAuth(self.world)
         self.file_statuses: list[int] = []  # of the next downloads
         self.limiter = Limiter(self.clock, self.rules)
+        self.violations = self.limiter.violations  # a good client leaves them empty
+        self.calls: list[str] = []  # the methods of the Web API, in order
         joined = (self.world, self.rules, self.socket, self.deliveries, self.interactions)
         self.methods = Methods(*joined, self.oauth, lambda: self.origin)
         limits = (self.limiter, self.faults)
         table = self.methods.table()
-        self.api = WebApi(self.world, self.rules, *limits, table, self.sent, [], APP_TOKEN)
+        self.api = WebApi(self.world, self.rules, *limits, table, self.sent, self.calls, APP_TOKEN)
         self.users = {name: self._new_user(name, admin=name == "olga") for name in PEOPLE}
         self.channel = self.add_channel("debates")
 
@@ -146,16 +148,6 @@ class SlackServer(Listening):
     @property
     def api_url(self) -> str:
         return f"{self.origin}/api"
-
-    @property
-    def calls(self) -> list[str]:
-        """The methods of the Web API that were called, in order."""
-        return self.api.calls
-
-    @property
-    def violations(self) -> list[Violation]:
-        """Every request over a rate limit; a good client leaves this empty."""
-        return self.limiter.violations
 
     @property
     def pings(self) -> list[tuple[str, set[str]]]:
