@@ -181,13 +181,6 @@ async def test_a_try_that_the_log_forbids_is_never_sent(rig: Rig, error: Excepti
     assert log.events == []
 
 
-async def test_two_hundred_calls_at_once_all_answer(rig: Rig) -> None:
-    call, logs = call_of(rig.model()), [RecordedAttempts() for _ in range(200)]
-    replies = await asyncio.gather(*(rig.models.complete(call, log) for log in logs))
-    assert len({reply.text for reply in replies}) == 1
-    assert all(log.balanced() for log in logs)
-
-
 async def test_the_price_and_the_pace_of_a_model_are_known(rig: Rig) -> None:
     price = await rig.models.price(rig.model())
     local, here = Origin.LOCAL, Origin.SETTINGS
@@ -205,11 +198,3 @@ async def test_an_unknown_backend_is_named_with_the_known_ones(rig: Rig) -> None
         await rig.models.complete(call, RecordedAttempts())
     with pytest.raises(UsageError, match="did you mean near"):
         await rig.models.price(Model.parse("neer/x"))
-
-
-async def test_topics_in_any_script_are_data(rig: Rig) -> None:
-    topic = "{{ 7*7 }} {quote} Türkiye 茶 \x00\x1b[31m @everyone " + "x" * 10_000
-    cue = {"topic": topic, "language": "tr", "opposing": topic, "round": "rebuttal"}
-    reply = await rig.models.complete(call_of(rig.model(), cue=cue), RecordedAttempts())
-    assert "49" not in reply.text
-    assert "\x00" not in reply.text

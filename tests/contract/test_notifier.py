@@ -208,16 +208,3 @@ async def test_a_second_process_adds_little_between_journal_and_post(
     two = await divided(postgres.url(name))
     assert len(two.journaled) == len(one.journaled) > 5
     assert two.delay - one.delay < MOST_SECONDS, (one.delay, two.delay)
-
-
-@pytest.mark.slow
-async def test_with_the_bell_cut_a_debate_is_held_all_the_same(
-    postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def nothing(exchange: NotificationExchange) -> None:
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(NotificationExchange, "_listen", nothing)
-    cut = await divided(postgres.url(name))
-    assert len(cut.journaled) > 5
-    assert cut.delay < 2.0

@@ -11,7 +11,6 @@ from urllib.parse import parse_qs, urlsplit
 import aiohttp
 import pytest
 from slack_sdk.errors import SlackApiError
-from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
@@ -274,21 +273,6 @@ async def test_a_trigger_opens_one_view_within_three_seconds(
     slack.rules.ack = 0.01
     with pytest.raises(DidNotRespondError):
         await slack.slash("ada", "/debate sleep")
-
-
-async def test_signatures_are_those_that_the_sdk_verifies(slack: SlackServer) -> None:
-    headers = slack.deliveries.sign(b"body")
-    verifier = SignatureVerifier(slack.signing_secret)
-    assert verifier.is_valid_request(b"body", headers)
-    assert not verifier.is_valid_request(b"other", headers)
-
-
-async def test_a_file_is_uploaded_and_shared(slack: SlackServer, web: AsyncWebClient) -> None:
-    await web.files_upload_v2(
-        channel=slack.channel.id, filename="data.zip", content=b"zipped", title="Data"
-    )
-    (file,) = slack.world.files.values()
-    assert (file.name, file.data, file.channel) == ("data.zip", b"zipped", slack.channel.id)
 
 
 async def test_in_a_process_of_its_own_it_falls_silent_and_carries_nothing_more_out(

@@ -102,6 +102,9 @@ async def test_a_record_holds_everything_of_its_debate(store: Store) -> None:
         (ExportFilter(), {"club-en", "club-tr", "guild-en", "club-team"}),
         (ExportFilter(community="club"), {"club-en", "club-tr", "club-team"}),
         (ExportFilter(community="nowhere"), set()),
+        (ExportFilter(platform="chat"), {"club-en", "club-tr", "guild-en", "club-team"}),
+        (ExportFilter(platform="talk"), set()),
+        (ExportFilter(platform="chat", revealed=True), {"club-en"}),
         (ExportFilter(languages=("tr", "de")), {"club-tr"}),
         (ExportFilter(formats=("team",)), {"club-team"}),
         (ExportFilter(community="guild", formats=("classic",), languages=("en",)), {"guild-en"}),
@@ -117,7 +120,13 @@ async def test_an_export_can_be_narrowed(
         ("club-team", "club", {"format": "team"}),
     ):
         new = new_debate(community=community, request={"topic": topic, **request})
-        await (await run(store, new)).advance(Status.CANCELLED)
+        r = await run(store, new)
+        if topic == "club-en":
+            await r.open_vote()
+            closing = Closing(votes=(), posts=())
+            await store.votes.close(r.lease, r.id, NOW, False, lambda _: closing)  # noqa: B023
+        else:
+            await r.advance(Status.CANCELLED)
     assert {record.debate.request.topic for record in await read(store, where)} == topics
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from engine.store import Closing, ExportFilter, Store
+from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicCommunity, PublicPart
 from engine.values.debate import BallotKind, Model, Status
 from engine.values.errors import UsageError
@@ -93,28 +93,8 @@ async def test_turns_are_counted_once_each(store: Store) -> None:
         said, post = turn(number), turn_post(number)
         await store.journal.record_turn(running.lease, running.id, said, post)
     assert await store.journal.turns_held(running.id) == 2
+    assert await store.outbox.undelivered_turns(running.id) == 2
     assert await store.journal.newest_turn(running.id) == turn(2)
-
-
-async def test_an_export_may_cover_revealed_debates_of_one_platform(store: Store) -> None:
-    closed, failed = await run(store), await run(store)
-    await failed.advance(Status.FAILED)
-    await store.votes.open(closed.lease, closed.id, "m1", NOW, LATER)
-    await closed.advance(Status.VOTING)
-    await store.votes.close(
-        closed.lease, closed.id, LATER, False, lambda _: Closing(votes=(), posts=())
-    )
-
-    async def exported(where: ExportFilter) -> set[str]:
-        def read() -> set[str]:
-            with store.archive.reading(where) as records:
-                return {record.debate.id for record in records}
-
-        return await asyncio.to_thread(read)
-
-    assert await exported(ExportFilter(platform="chat")) == {closed.id, failed.id}
-    assert await exported(ExportFilter(platform="talk")) == set()
-    assert await exported(ExportFilter(platform="chat", revealed=True)) == {closed.id}
 
 
 async def test_a_community_that_shows_something_has_a_page_that_no_one_can_guess(

@@ -12,7 +12,7 @@ from engine.values.debate import Status, Usage
 from engine.values.errors import StoppedError, ThreadGoneError
 from engine.values.judging import Vote, VoteEvent
 from engine.values.ports import Attempt, Reply
-from tests.kit import NOW, ballot, make_call, new_debate, real, run, turn, turn_post, verdict, vote
+from tests.kit import NOW, ballot, make_call, new_debate, real, run, verdict, vote
 
 
 async def test_a_stored_result_is_found_as_it_was_in_the_order_asked_for(store: Store) -> None:
@@ -73,14 +73,6 @@ async def test_what_is_out_counts_at_its_most_and_can_be_settled_after_a_stop(st
     await store.debates.ask_stop(r.id, "cancelled")
     await store.journal.ended(r.lease, start, Attempt(number=1, error="cancelled", cost=0.1), None)
     assert (await store.journal.load(r.id)).spent == pytest.approx(0.1)
-
-
-async def test_a_turn_recorded_twice_is_one(store: Store) -> None:
-    r = await run(store)
-    for number, undelivered in ((1, 1), (1, 1), (2, 2)):
-        await store.journal.record_turn(r.lease, r.id, turn(number), turn_post(number))
-        assert await store.outbox.undelivered_turns(r.id) == undelivered
-    assert await store.outbox.undelivered_turns(r.id) == 2
 
 
 async def test_a_ballot_comes_back_with_the_call_that_gave_it_or_its_raw_text(store: Store) -> None:

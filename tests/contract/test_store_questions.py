@@ -302,9 +302,10 @@ async def test_a_button_chooses_changes_and_withdraws_once_each(
         ("A", False),
     ]
     assert {event.how for event in events} == {How.BUTTON}
-    first = await store.votes.press(press("A", "user-2", event="e1"))
+    first = await store.votes.press(press("A", "user-2", event="e1", account_days=30))
     again = await store.votes.press(press("A", "user-2", event="e1"))
     assert (first, again) == (("stored", "A"), ("duplicate", "A"))
+    assert (await store.votes.events(r.id))[-1].account_days == 30
 
 
 async def test_a_button_in_a_secret_vote_withdraws_the_reaction(store: Store) -> None:

@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from engine.store import Closing, OpenQuestion, Store
-from engine.store.casting import Press
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.judging import How, VoteEvent
@@ -65,25 +64,9 @@ async def test_an_event_is_kept_as_it_was_seen_with_the_ages_of_account_and_memb
     found = [NewEvent(person=first.person, option="B", added=True, account_days=413)]
     await store.votes.recover(r.lease, asking(r.id), lambda _: found, SOON, False)
     events = await store.votes.events(r.id)
+    assert [event.votes_seen_before for event in events] == [0, 1, 1, 1]
     ages = [(event.account_days, event.member_days) for event in events]
     assert ages == [(412, 0), (None, None), (None, None), (413, None)]
-
-
-async def test_a_button_keeps_the_ages_of_account_and_membership(store: Store) -> None:
-    r = await run(store, new_debate(request={"ballot": "private"}))
-    await r.open_vote("vote-message")
-    where = {"platform": "chat", "place": "thread", "message": "vote-message"}
-    ages = {"account_days": 30, "member_days": 2}
-    await store.votes.press(Press(user="ann", option="A", received_at=NOW, **where, **ages))
-    [event] = await store.votes.events(r.id)
-    assert (event.account_days, event.member_days) == (30, 2)
-
-
-async def test_each_event_knows_how_many_others_had_voted(store: Store) -> None:
-    r = await voting(store)
-    for user in ("user-1", "user-2", "user-1", "user-3", "user-3"):
-        await store.votes.cast(cast(user))
-    assert [e.votes_seen_before for e in await store.votes.events(r.id)] == [0, 1, 1, 2, 2]
 
 
 async def test_an_event_told_twice_is_kept_once(store: Store) -> None:
@@ -139,16 +122,6 @@ async def test_recovered_events_follow_those_that_were_seen(store: Store, late: 
     assert (new.person, new.added, new.received_at) == (ids["user-2"], True, SOON)
     # Only a choice can be seen too late; what was withdrawn was seen before.
     assert (gone.late_seen, new.late_seen) == (False, late)
-
-
-async def test_the_vote_due_first_comes_first(store: Store) -> None:
-    r, sooner = await run(store), await run(store)
-    elsewhere = await run(store, new_debate(platform="elsewhere"))
-    for running, deadline in ((r, LATER), (sooner, SOON), (elsewhere, NOW)):
-        await store.votes.open(running.lease, running.id, "message", NOW, deadline)
-        await running.advance(Status.VOTING)
-    due = await store.votes.due("chat")
-    assert list(due.items()) == [(OpenQuestion(sooner.id), SOON), (OpenQuestion(r.id), LATER)]
 
 
 async def test_a_vote_is_closed_exactly_once_between_votes_cast(store: Store) -> None:

@@ -221,14 +221,9 @@ async def test_turns_of_a_place_come_in_order_and_another_place_waits_for_none(
     assert order == [1, 2, 3, 4]
 
 
-async def test_what_is_posted_is_seen_with_its_number_and_no_reference(stage: Stage) -> None:
-    await post(stage, turn("Remote work pays."), 3)
-    assert "Remote work pays." in stage.seen()
-    assert "#3" in stage.seen()
-    assert "k7f2qz·3·1/1" not in stage.seen()
-
-
-async def test_a_post_is_found_by_its_reference_after_what_came_before(stage: Stage) -> None:
+async def test_a_post_is_seen_with_its_number_and_found_by_its_reference_after_what_came_before(
+    stage: Stage,
+) -> None:
     first = await post(stage, turn("one"), 1)
     second = await post(stage, turn("two"), 2)
     find = stage.venue.find
@@ -236,6 +231,10 @@ async def test_a_post_is_found_by_its_reference_after_what_came_before(stage: St
     assert await find(stage.channel, "k7f2qz·2·1/1", first) == second
     assert await find(stage.channel, "k7f2qz·1·1/1", first) is None
     assert await find(stage.channel, "k7f2qz·9·1/1", None) is None
+    await post(stage, turn("Remote work pays."), 3)
+    assert "Remote work pays." in stage.seen()
+    assert "#3" in stage.seen()
+    assert "k7f2qz·3·1/1" not in stage.seen()
 
 
 async def test_a_message_of_ours_is_deleted_and_then_it_is_gone(stage: Stage) -> None:
@@ -387,16 +386,12 @@ async def test_hostile_text_is_shown_whole(stage: Stage, name: str) -> None:
         position += len(word)
 
 
-async def test_a_hostile_topic_is_shown_whole(stage: Stage) -> None:
-    await post(stage, announcement(HOSTILE["markup"]))
-    assert "[red]not red[/red] [/] [link=x]y[/link] :smile: [bold" in stage.seen()
-
-
 async def test_control_characters_never_reach_the_platform(stage: Stage) -> None:
     await post(stage, turn("a\x1b[31mred\x1b]8;;http://evil\x07b\x00c\x9b2J\r\u202eover"))
-    await post(stage, announcement("t\x1b[2Jopic\x07"), 2)
+    await post(stage, announcement(f"t\x1b[2Jopic\x07 {HOSTILE['markup']}"), 2)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", stage.seen())
     assert "over" in stage.seen()
+    assert "[red]not red[/red] [/] [link=x]y[/link] :smile: [bold" in stage.seen()
 
 
 async def test_the_double_in_memory_fails_as_platforms_do() -> None:

@@ -240,8 +240,6 @@ class MemoryVenue:
         self._faults: dict[Method, deque[Fault]] = defaultdict(deque)
         self._carrying: dict[tuple[str, str], list[StoredMessage]] = defaultdict(list)
 
-    # --- the port ---------------------------------------------------------------------
-
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
         """Turn a message into plain text in pieces of at most 1900 characters."""
         texts = split_markdown(clean(wording(message)), PART_LIMIT - len(stem) - 12) or ("",)
@@ -476,8 +474,6 @@ class MemoryVenue:
     def said(self) -> str:
         """Return everything that was ever sent to the platform, line by line."""
         return "\n".join(call.said for call in self.seen)
-
-    # --- inside -----------------------------------------------------------------------
 
     async def _ask(self, method: Method, place: str, said: str, act: Callable[[], T]) -> T:
         fault = self._faults[method].popleft() if self._faults[method] else Fault()

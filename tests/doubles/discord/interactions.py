@@ -129,8 +129,6 @@ class Interactions:
         self._by_token[made.token] = made
         return made
 
-    # --- the callback --------------------------------------------------------------------
-
     def acknowledge(self, id_: str, token: str, body: Json, files: list[Attachment]) -> Interaction:
         """Take the first answer; raises 10062 when late or unknown, 40060 when it is the second."""
         asked = self._by_token.get(token)
@@ -199,8 +197,6 @@ class Interactions:
         except Refusal:
             message.flags = before
             raise
-
-    # --- its webhook -----------------------------------------------------------------------
 
     def of_token(self, token: str) -> Interaction:
         """Find an acknowledged interaction whose token lives; raises 10015 or 50027."""

@@ -454,8 +454,6 @@ class Hooks:
             **({"token": hook.token} if own else {}),
         }
 
-    # --- inside -----------------------------------------------------------------------
-
     def _in(self, channel: Channel) -> list[Webhook]:
         return [hook for hook in self._world.webhooks.values() if hook.channel_id == channel.id]
 

@@ -148,7 +148,7 @@ class Routes:
             ("POST", messages, self._post),
             ("GET", message, self._read),
             ("PATCH", message, self._edit),
-            ("DELETE", message, self._delete),
+            ("DELETE", message, lambda c: self._platform.delete(self._message(c), self._me)),
             ("PUT", emoji + "/@me", self._react),
             ("DELETE", emoji + "/{user}", self._unreact),
             ("GET", emoji, self._holders),
@@ -202,9 +202,6 @@ class Routes:
     def _edit(self, call: Call) -> Json:
         edited = self._platform.edit(self._message(call), self._me, self._draft(call))
         return self._show(edited)
-
-    def _delete(self, call: Call) -> None:
-        self._platform.delete(self._message(call), self._me)
 
     def _react(self, call: Call) -> None:
         self._platform.react(self._message(call), self._me, unquote(call.params["emoji"]))
@@ -276,7 +273,7 @@ class Routes:
         table: list[tuple[str, str, Handler]] = []
         for scope in (app + "/commands", app + "/guilds/{guild}/commands"):
             table += [
-                ("GET", scope, self._commands),
+                ("GET", scope, lambda c: list(self._registered(c).values())),
                 ("PUT", scope, self._put_commands),
             ]
         hook = "/webhooks/{app}/{token}"
@@ -287,16 +284,13 @@ class Routes:
             ("POST", "/channels/{channel}/webhooks", self._make_webhook),
             ("POST", hook, self._follow_up),
             ("PATCH", hook + "/messages/{message}", self._edit_answer),
-            ("DELETE", hook + "/messages/{message}", self._delete_answer),
+            ("DELETE", hook + "/messages/{message}", self._hooks.delete),
         ]
 
     def _registered(self, call: Call) -> dict[str, Json]:
         if "guild" in call.params:
             self._guild(call)
         return self._world.commands.setdefault(call.params.get("guild"), {})
-
-    def _commands(self, call: Call) -> list[Json]:
-        return list(self._registered(call).values())
 
     def _put_commands(self, call: Call) -> list[Json]:
         check_commands(call.body)
@@ -345,6 +339,3 @@ class Routes:
             return self._hooks.edit(call, self._draft(call))
         asked = self._asked.of_token(call.params["token"])
         return self._show(self._asked.edit(asked, call.params["message"], self._draft(call)))
-
-    def _delete_answer(self, call: Call) -> None:
-        self._hooks.delete(call)

@@ -229,8 +229,6 @@ class DiscordServer(Listening):
         """Let a fault happen to the next requests that match; see `Faults.plan`."""
         self.faults.plan(fault, method, path, times=times, skip=skip, text=text)
 
-    # --- running it ---------------------------------------------------------------------
-
     def app(self, app: web.Application | None = None) -> web.Application:
         """Make the web application (or add to one): API, gateway and files."""
         app = web.Application(client_max_size=64 * 2**20) if app is None else app
@@ -600,8 +598,6 @@ class DiscordServer(Listening):
         member["permissions"] = str(in_channel(self.world, place, user.id))
         found.setdefault("members", {})[user.id] = member
         return user.id
-
-    # --- finding ------------------------------------------------------------------------------
 
     def _place(self, channel: Id | None) -> Channel:
         return self.channel if channel is None else self.world.channel(channel)

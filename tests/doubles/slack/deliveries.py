@@ -142,8 +142,6 @@ class Socket:
         """Refuse new connections, or take them again."""
         self.refusing = refusing
 
-    # --- inside -----------------------------------------------------------------------------
-
     def _hello(self) -> Json:
         return {
             "type": "hello",
@@ -268,8 +266,6 @@ class Deliveries:
         base = b"v0:" + stamp.encode() + b":" + body
         digest = hmac.new(self.signing_secret.encode(), base, hashlib.sha256).hexdigest()
         return {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={digest}"}
-
-    # --- inside -----------------------------------------------------------------------------
 
     def _start(self, told: Told) -> None:
         task = asyncio.ensure_future(self._persist(told))

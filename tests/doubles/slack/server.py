@@ -182,8 +182,6 @@ class SlackServer(Listening):
         """Let a fault happen to the next calls of a method; `*` stands for any of its parts."""
         self.faults.plan(fault, "*", method, times=times, skip=skip, text=text)
 
-    # --- running it -------------------------------------------------------------------------
-
     def app(self, app: web.Application | None = None) -> web.Application:
         """Make the web application, or add to one."""
         app = web.Application(client_max_size=64 * 2**20) if app is None else app
@@ -200,8 +198,6 @@ class SlackServer(Listening):
     async def cut(self) -> None:
         await self.deliveries.stop()
         await self.socket.drop()
-
-    # --- inside -----------------------------------------------------------------------------
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         text = await request.text()
@@ -336,38 +332,18 @@ class SlackServer(Listening):
         button = next((one for one in found if _label(one) == label), None)
         assert button is not None, f"no button {label!r} among {[_label(b) for b in found]}"
         asked = self.interactions.new(who.id, self.world.direct(who.id).id)
-        payload = {
-            "api_app_id": APP,
-            "token": "old",
-            "trigger_id": f"trigger-{asked.id}",
-            "type": "block_actions",
-            "user": {"id": who.id, "name": who.name, "team_id": who.team},
-            "team": {"id": who.team, "domain": "hall"},
-            "container": {"type": "view", "view_id": view["id"]},
-            "view": view,
-            "actions": [
-                {"action_id": button["action_id"], "type": "button", "block_id": "b"}
-                | {"action_ts": self.world.new_ts()}
-            ],
-        }
-        return await self._ask("interactive", payload, asked)
+        container = {"type": "view", "view_id": view["id"]}
+        acted = self._acted({"action_id": button["action_id"], "type": "button"})
+        fields = {"container": container, "view": view, "actions": acted}
+        return await self._interact(asked, "block_actions", **fields)
 
     async def shortcut(self, user: str, ts: str, callback_id: str) -> Asked:
         message, who = self.world.find(ts), self.world.user(user)
         place = self._place(message.channel)
         asked = self.interactions.new(who.id, message.channel)
-        payload = {
-            **self._common(asked),
-            "type": "message_action",
-            "callback_id": callback_id,
-            "action_ts": self.world.new_ts(),
-            "user": {"id": who.id, "name": who.name, "team_id": who.team},
-            "team": {"id": who.team, "domain": "hall"},
-            "channel": {"id": place.id, "name": place.name},
-            "message_ts": ts,
-            "message": message.json(),
-        }
-        return await self._ask("interactive", payload, asked)
+        fields: Json = {"callback_id": callback_id, "action_ts": self.world.new_ts()}
+        fields |= {"channel": {"id": place.id, "name": place.name}, "message": message.json()}
+        return await self._interact(asked, "message_action", message_ts=ts, **fields)
 
     async def press(self, user: str, ts: str, label: str) -> Asked:
         message, who = self.world.find(ts), self.world.user(user)
@@ -377,17 +353,9 @@ class SlackServer(Listening):
         asked = self.interactions.new(who.id, message.channel)
         container = {"type": "message", "message_ts": ts, "channel_id": message.channel}
         acted = {key: button[key] for key in ("action_id", "value", "type") if key in button}
-        payload = {
-            **self._common(asked),
-            "type": "block_actions",
-            "user": {"id": who.id, "name": who.name, "team_id": who.team},
-            "team": {"id": who.team, "domain": "hall"},
-            "channel": {"id": message.channel, "name": self._place(message.channel).name},
-            "container": container,
-            "message": message.json(),
-            "actions": [acted | {"block_id": "b", "action_ts": self.world.new_ts()}],
-        }
-        return await self._ask("interactive", payload, asked)
+        fields = {"container": container, "message": message.json(), "actions": self._acted(acted)}
+        fields["channel"] = {"id": message.channel, "name": self._place(message.channel).name}
+        return await self._interact(asked, "block_actions", **fields)
 
     async def choose(self, user: str, message: Message, action_id: str, value: str = "") -> Asked:
         """Choose from a list below a message that only this person sees, or press a button."""
@@ -401,38 +369,36 @@ class SlackServer(Listening):
         seen = {"type": "message", "message_ts": message.ts, "is_ephemeral": True}
         acted = {"type": offered["type"], "action_id": action_id}
         acted |= {"selected_option": chosen[0]} if chosen else {}
-        payload = {
-            **self._common(asked),
-            "type": "block_actions",
-            "user": {"id": who.id, "name": who.name, "team_id": who.team},
-            "team": {"id": who.team, "domain": "hall"},
-            "channel": {"id": message.channel, "name": self._place(message.channel).name},
+        fields = {
             "container": seen | {"channel_id": message.channel},
-            "actions": [acted | {"block_id": "b", "action_ts": self.world.new_ts()}],
+            "actions": self._acted(acted),
         }
-        return await self._ask("interactive", payload, asked)
+        fields["channel"] = {"id": message.channel, "name": self._place(message.channel).name}
+        return await self._interact(asked, "block_actions", **fields)
 
     async def submit(self, asked: Asked, values: dict[str, Any]) -> Asked:
         """Send a view off with values by action id: a text, a choice, or a list of choices."""
         assert asked.view is not None, "there is no view"
         sent = self.interactions.new(asked.user, asked.channel)
-        who = next(user for user in self.world.users.values() if user.id == asked.user)
+        who = self.world.users[asked.user]
         state = {
             block["block_id"]: {block["element"]["action_id"]: _entered(block["element"], values)}
             for block in asked.view["blocks"]
             if block["type"] == "input"
         }
         view = asked.view | {"state": {"values": state}, "app_id": APP, "team_id": who.team}
-        payload = {
-            "type": "view_submission",
-            "api_app_id": APP,
-            "token": "old",
-            "trigger_id": f"trigger-{sent.id}",
-            "user": {"id": who.id, "name": who.name, "team_id": who.team},
-            "team": {"id": who.team, "domain": "hall"},
-            "view": view,
-        }
-        return await self._ask("interactive", payload, sent)
+        return await self._interact(sent, "view_submission", view=view)
+
+    def _acted(self, act: Json) -> list[Json]:
+        return [act | {"block_id": "b", "action_ts": self.world.new_ts()}]
+
+    async def _interact(self, asked: Asked, kind: str, **fields: Any) -> Asked:
+        who, payload = self.world.users[asked.user], self._common(asked)
+        if "channel" not in fields:  # what is done in a view has no such address
+            del payload["response_url"]
+        payload |= {"type": kind, "user": {"id": who.id, "name": who.name, "team_id": who.team}}
+        payload |= {"team": {"id": who.team, "domain": "hall"}, **fields}
+        return await self._ask("interactive", payload, asked)
 
     # --- admins -----------------------------------------------------------------------------
 
@@ -466,8 +432,6 @@ class SlackServer(Listening):
         tokens = {"bot": [gone.bot_user], "oauth": []}
         self.deliveries.tell_of(gone, {"type": "tokens_revoked", "tokens": tokens})
         gone.installed = False
-
-    # --- inside -----------------------------------------------------------------------------
 
     async def _ask(self, kind: str, payload: Json, asked: Asked) -> Asked:
         began = self.world.clock.now()
