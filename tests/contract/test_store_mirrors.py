@@ -13,6 +13,7 @@ from tests.kit import (
     NO_CAPS,
     NOW,
     Running,
+    begin,
     cast,
     create,
     make_setup,
@@ -37,9 +38,8 @@ async def open_pair(store: Store) -> tuple[Running, Running]:
 
 
 async def opened(store: Store, debate_id: str, thread: str) -> Running:
-    lease = some(await store.leases.claim(f"debate/{debate_id}", "runner", 60))
-    held = Running(store, debate_id, lease)
-    await held.advance(Status.RUNNING)
+    held = await begin(store, debate_id)
+    lease = held.lease
     await store.outbox.set_thread(lease, debate_id, thread)
     await store.journal.record_turn(lease, debate_id, turn(), turn_post())
     sent = some(await store.outbox.next(debate_id)).model_copy(update={"refs": (f"turn-{thread}",)})

@@ -7,7 +7,7 @@ import asyncio
 from engine.store import Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import UsageError
-from tests.kit import NO_CAPS, Running, create, make_setup, new_debate, some
+from tests.kit import NO_CAPS, begin, create, make_setup, new_debate
 
 
 async def again(store: Store, before: str) -> Debate:
@@ -27,6 +27,5 @@ async def test_of_two_presses_one_starts_a_rematch_and_another_may_follow_it(sto
     assert len(refused) == 3
     assert all(begun.code in str(one) for one in refused)
     assert (await store.debates.get(begun.id)).setup.rematch_of == before.id
-    lease = some(await store.leases.claim(f"debate/{begun.id}", "runner", 60))
-    await Running(store, begun.id, lease).advance(Status.CANCELLED)
+    await (await begin(store, begun.id)).advance(Status.CANCELLED)
     assert (await again(store, before.id)).id != begun.id

@@ -356,8 +356,7 @@ async def run(store: Store, new: NewDebate | None = None, caps: Caps = NO_CAPS) 
 
 async def begin(store: Store, debate_id: str) -> Running:
     """Begin to think for a stored debate."""
-    lease = await store.leases.claim(f"debate/{debate_id}", "runner", 9)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{debate_id}", "runner", 9))
     running = Running(store, debate_id, lease)
     await running.advance(Status.RUNNING)
     return running

@@ -24,10 +24,7 @@ class DiscordControl(Control[DiscordServer]):
         discord = self._double
         gateway, world = discord.gateway, discord.world
         return {
-            "api_url": discord.api_url,
             "token": discord.token,
-            "bot": world.bot.id,
-            "guild": discord.guild.id,
             "channel": discord.channel.id,
             "users": {user.name: user.id for user in world.users.values()},
             "commands": sum(map(len, world.commands.values())),
@@ -44,8 +41,6 @@ class DiscordControl(Control[DiscordServer]):
             "hanging": discord.faults.hanging,
             "planned": discord.faults.planned,
             "connected": gateway.connected,
-            "identifies": gateway.identifies,
-            "resumes": gateway.resumes,
         }
 
     def show(self, thing: object) -> Json | None:

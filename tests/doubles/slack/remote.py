@@ -22,7 +22,6 @@ class SlackControl(Control[SlackServer]):
     def known(self) -> Json:
         slack = self._double
         return {
-            "api_url": slack.api_url,
             "channel": slack.channel.id,
             "users": {user.name: user.id for user in slack.world.users.values()},
             "messages": [self.show(message) for message in slack.world.everything()],
@@ -34,7 +33,6 @@ class SlackControl(Control[SlackServer]):
             "hanging": slack.faults.hanging,
             "planned": slack.faults.planned,
             "connected": slack.socket.connected,
-            "connects": slack.socket.connects,
         }
 
     def show(self, thing: object) -> Json | None:
