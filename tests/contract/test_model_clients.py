@@ -1,7 +1,4 @@
-"""Both clients of a backend, Rostrum's own and the SDK's, against the same misbehaving server.
-
-What the debate sees must not depend on the client: replies, tries, costs, faults and what was sent.
-"""
+"""Both clients of a backend, Rostrum's own and the SDK's, against the same misbehaving server."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What every Store must do: leases, guarded writes, debates and their states.
-
-The other parts are in test_store_budgets, _journal, _outbox, _votes and _archive. All of it is
-written against the port: a database joins by making the `store` fixture give it, too.
-"""
+"""What every Store must do: leases, guarded writes, debates and their states."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What every Venue must do, asked of each one alike.
-
-A platform joins with a function in `VENUES` that makes a stage: the venue, a channel that
-exists, a way for somebody to react as the platform lets him, and all text that can be seen.
-"""
+"""What every Venue must do, asked of each one alike."""
 
 from __future__ import annotations
 

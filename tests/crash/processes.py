@@ -1,8 +1,4 @@
-"""Gateways and workers as real processes, on one PostgreSQL, one model server and one Discord.
-
-The model server counts requests by what they ask, and knows which it never answered: so it says
-which calls were made twice, and whether those had been in flight.
-"""
+"""Gateways and workers as real processes, on one PostgreSQL, one model server and one Discord."""
 
 from __future__ import annotations
 

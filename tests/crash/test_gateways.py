@@ -1,7 +1,4 @@
-"""Real gateways and a worker on a real PostgreSQL: one is killed in a vote, all are restarted.
-
-What the platforms' doubles hold in the end is the oracle. Leases run as long as in production.
-"""
+"""Real gateways and a worker on a real PostgreSQL: one is killed in a vote, all are restarted."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A hall for whole debates offline: rehearsal models, a venue in memory, one database file.
-
-Whatever is joined is the product's own; a hall can be left and opened again, as a process ends
-and another begins.
-"""
+"""A hall for whole debates offline: rehearsal models, a venue in memory, one database file."""
 
 from __future__ import annotations
 

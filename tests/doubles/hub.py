@@ -1,8 +1,4 @@
-"""A dataset hub on loopback: the calls that huggingface_hub makes to publish a folder.
-
-As in its 2.4: repositories, branches, the file list, the check of a card, the question which files
-are large, the Git LFS batch with uploads, and commits as JSON lines.
-"""
+"""A dataset hub on loopback: the calls that huggingface_hub makes to publish a folder."""
 
 from __future__ import annotations
 

@@ -1,16 +1,4 @@
-"""A platform's double in a process of its own, and how a test drives it there.
-
-```python
-async with Remote.spawned(tmp_path) as discord:
-    await discord.fail(hang("after"), "POST", "/channels/*/messages", skip=3)
-    …                                          # start the bot's process with discord.api_url
-    await discord.until(lambda state: state["hanging"])
-    …                                          # kill -9 it: stored, and never answered
-    await discord.release()
-    await discord.act("react", "ada", message_id, "🔵")
-    state = await discord.state()
-```
-"""
+"""A platform's double in a process of its own, and how a test drives it there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A wire to a server on loopback, which can be cut, held up, or made to lose one answer.
-
-It has a thread of its own, so that it goes on while a test's loop waits for what it carries.
-"""
+"""A wire to a server on loopback, which can be cut, held up, or made to lose one answer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A parser of what comes in, what must hold whatever that is, and inputs that are nearly right.
-
-It returns a value that its own checks accept, or raises a documented error; and it does so soon.
-"""
+"""A parser of what comes in, what must hold whatever that is, and inputs that are nearly right."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Discord's REST API: requests in their rate limits, with faults on the way.
-
-Limits are kept by bucket, told in headers, enforced with 429, and watched: a client that reads
-the headers never meets one; whoever does is written to `violations`.
-"""
+"""Discord's REST API: requests in their rate limits, with faults on the way."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What Discord remembers, what it shows of that as JSON, who may do what, and how it refuses.
-
-Ids are texts, as on the wire. Everything here may be read by a test.
-"""
+"""What Discord remembers, what it shows of that as JSON, who may do what, and how it refuses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How Slack tells an app something: over Socket Mode, or signed over HTTP to its request URL.
-
-Events are told again until they are acknowledged; commands and buttons are told once.
-"""
+"""How Slack tells an app something: over Socket Mode, or signed over HTTP to its request URL."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What Slack remembers: people, channels, messages, files, questions; and how it refuses.
-
-Ids are texts, as on the wire. Everything here may be read by a test.
-"""
+"""What Slack remembers: people, channels, messages, files, questions; and how it refuses."""
 
 from __future__ import annotations
 

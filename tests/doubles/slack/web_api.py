@@ -1,8 +1,4 @@
-"""The Web API's envelope: who asks, with which scopes, how often, and what goes wrong.
-
-A workspace installs the app by OAuth. What is over a limit is answered with 429 and kept as a
-violation; a good client leaves none.
-"""
+"""The Web API's envelope: who asks, with which scopes, how often, and what goes wrong."""
 
 from __future__ import annotations
 
