@@ -90,37 +90,19 @@ class Read(NamedTuple):
 class Bot(ABC):
     """One process after the other, each killed from here or by its fate."""
 
-    name: ClassVar[str]
-    """The platform's."""
-
+    name: ClassVar[str]  # the platform's
     remote: ClassVar[type[RemoteDouble]]
-    own_name: ClassVar[str]
-    """The bot's, among those who hold a reaction."""
-
-    signs: ClassVar[Mapping[str, str]]
-    """The reaction of each option."""
-
-    sends: ClassVar[Sequence[Send]]
-    """All that a debate sends, but for edits."""
-
-    rules: ClassVar[Mapping[str, float]] = {}
-    """The platform's rules that are other than usual."""
-
-    allowed: ClassVar[Sequence[str]] = ()
-    """What the bot is allowed beside the usual."""
-
+    own_name: ClassVar[str]  # the bot's, among those who hold a reaction
+    signs: ClassVar[Mapping[str, str]]  # the reaction of each option
+    sends: ClassVar[Sequence[Send]]  # all that a debate sends, but for edits
+    rules: ClassVar[Mapping[str, float]] = {}  # the platform's rules that are other than usual
+    allowed: ClassVar[Sequence[str]] = ()  # what the bot is allowed beside the usual
+    # Whether it is killed at every one of many like sends, or only at the first of them.
     everywhere: ClassVar[bool] = True
-    """Whether it is killed at every one of many like sends, or only at the first of them."""
-
     voters: ClassVar[Voters]
-    deaths: ClassVar[int]
-    """How often it is killed in all."""
-
-    votes: ClassVar[int]
-    """How many people's votes are left in the end."""
-
-    other_points: ClassVar[tuple[str, ...]] = ()
-    """Where it dies by its fate, beside the votes."""
+    deaths: ClassVar[int]  # how often it is killed in all
+    votes: ClassVar[int]  # how many people's votes are left in the end
+    other_points: ClassVar[tuple[str, ...]] = ()  # where it dies by its fate, beside the votes
 
     def __init__(self, scene: Scene, platform: RemoteDouble, lives: Forked) -> None:
         self.scene = scene
