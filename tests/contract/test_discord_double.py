@@ -64,7 +64,7 @@ async def ask(
 async def code(platform: DiscordServer, *asked: Any) -> int:
     """Ask, and return Discord's code for its refusal."""
     found = (await ask(platform, *asked))[1]
-    return int(found["code"]) if found else 0
+    return int((found or {}).get("code", 0))
 
 
 async def post(platform: DiscordServer, place: str, **body: Any) -> str:
