@@ -39,9 +39,7 @@ from tests.scenario.discord_stage import (
 stage = on_discord
 
 
-async def test_a_debate_from_the_command_to_the_reveal(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_a_debate_from_the_command_to_the_reveal(stage: DiscordStage) -> None:
     async with stage.process() as app:
         asked = await stage.start()
         assert asked.ephemeral
@@ -49,41 +47,33 @@ async def test_a_debate_from_the_command_to_the_reveal(
         ballot = await stage.ballot()
         assert stage.thread.name == "Tea beats coffee"
         await until(lambda: f"<#{stage.thread.id}>" in asked.text)
-        discord.react("ben", ballot.id, OPTIONS["A"])
+        stage.discord.react("ben", ballot.id, OPTIONS["A"])
         await voting(app)
         reveal = await stage.close()
         assert counted(reveal) == {"A": 1, "B": 0, "tie": 0, "weak": 0}
         assert {"rehearsal/maple", "rehearsal/willow"} <= set(reveal.text.split("`"))
         await ended(app)
-    turns = [m for m in discord.messages(stage.thread.id) if " · turn " in author(m)]
+    turns = [m for m in stage.discord.messages(stage.thread.id) if " · turn " in author(m)]
     assert [author(m)[:3] for m in turns] == ["🔵 A", "🔴 B"] * 4
     assert {m.embeds[0]["color"] for m in turns} == {render.BLUE, render.RED}
-    assert author(discord.messages(stage.thread.id)[-2]) == "The vote was closed early"
-    assert discord.world.pings == []
-    assert discord.violations == []
+    assert author(stage.discord.messages(stage.thread.id)[-2]) == "The vote was closed early"
+    assert stage.discord.world.pings == []
+    assert stage.discord.violations == []
 
 
-async def test_the_thread_shows_that_a_model_writes(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.4, rehearsal/willow?latency=0.4"}
-    async with stage.process():
-        await stage.start()
-        await until(lambda: discord.threads())
-        await until(lambda: [place for _, place in discord.world.typing])
-    assert {place for _, place in discord.world.typing} == {stage.thread.id}
-
-
-async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form(
+async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form_and_its_thread_shows_writing(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
     topic = "Tea beats coffee. " * 150
+    stage.settings = {"models": "rehearsal/maple?latency=0.4, rehearsal/willow?latency=0.4"}
     async with stage.process():
         asked = await discord.slash("ada", "debate start", {"language": "tr"}).answered()
         sent = discord.submit_modal(asked, {"topic": topic, "conditions": "Hot drinks only"})
         await sent.finished()
         await until(lambda: discord.threads())
         said = discord.messages()[0].text
+        await until(lambda: [place for _, place in discord.world.typing])
+    assert {place for _, place in discord.world.typing} == {stage.thread.id}
     assert topic.strip() in said
     assert "Hot drinks only" in said
     assert "**🔵 A** savunuyor · **🔴 B** karşı çıkıyor" in said
@@ -91,42 +81,49 @@ async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form(
     assert len(stage.thread.name) <= Discord.THREAD_NAME
 
 
-async def test_a_message_is_debated_from_its_own_menu(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    ada = f"<@{discord.users['ada'].id}>"
-    about = discord.say("ben", f"{ada}, tea\nbeats coffee")
-    wordless = discord.say("ben", ada)
+async def test_a_message_is_debated_from_its_own_menu(stage: DiscordStage) -> None:
+    ada = f"<@{stage.discord.users['ada'].id}>"
+    about = stage.discord.say("ben", f"{ada}, tea\nbeats coffee")
+    wordless = stage.discord.say("ben", ada)
     async with stage.process():
-        await until(lambda: len(discord.world.commands.get(None) or ()) == 2)
-        (menu,) = [c for c in discord.world.commands[None].values() if c["type"] == 3]
+        await until(lambda: len(stage.discord.world.commands.get(None) or ()) == 2)
+        (menu,) = [c for c in stage.discord.world.commands[None].values() if c["type"] == 3]
         assert menu["name_localizations"]["de"] == "Darüber debattieren"
-        asked = await discord.menu("cleo", "Debate this", about).answered()
+        asked = await stage.discord.menu("cleo", "Debate this", about).answered()
         assert asked.modal is not None
         # What stands in the form is sent as it is.
-        sent = discord.submit_modal(asked, {})
+        sent = stage.discord.submit_modal(asked, {})
         await sent.finished()
-        await until(lambda: discord.threads())
-        announced = next(m for m in discord.messages() if m.id not in (about.id, wordless.id))
+        await until(lambda: stage.discord.threads())
+        announced = next(m for m in stage.discord.messages() if m.id not in (about.id, wordless.id))
         assert "tea beats coffee" in announced.text
-        empty = await discord.menu("cleo", "Debate this", wordless, locale="de").finished()
+        empty = await stage.discord.menu("cleo", "Debate this", wordless, locale="de").finished()
         assert empty.ephemeral
         assert "kein Text, über den man debattieren kann" in empty.text
 
 
-async def test_options_complete_themselves(stage: DiscordStage, discord: DiscordServer) -> None:
-    async with stage.process():
+async def test_options_complete_themselves_for_one_who_types_and_not_for_one_who_floods(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
         for option, typed, expected in (
             ("model_a", "wil", "rehearsal/willow"),
             ("language", "tur", "tr"),
             ("format", "cla", "classic"),
             ("jurors", "rehearsal/oak, elm", "rehearsal/oak,rehearsal/elm"),
+            ("topic", "", ""),
         ):
-            asked = discord.autocomplete("ada", "debate start", option, typed)
-            await asked.finished()
-            assert expected in [choice["value"] for choice in asked.choices], option
-        asked = await discord.autocomplete("ada", "debate start", "topic", "").finished()
-        assert asked.choices
+            asked = await discord.autocomplete("ben", "debate start", option, typed).finished()
+            offered = [choice["value"] for choice in asked.choices]
+            assert expected in offered or (offered and not expected), option
+        at_once, flood = app.commands.typing.at_once, list[bool]()
+        for _ in range(at_once + 10):
+            asked = discord.autocomplete("ada", "debate start", "model_a", "m")
+            flood.append(bool((await asked.finished()).choices))
+        assert all(flood[:at_once])
+        assert not all(flood)
+        other = await discord.autocomplete("ben", "debate start", "model_a", "m").finished()
+        assert other.choices
 
 
 async def test_what_cannot_be_started_is_explained_to_the_starter_alone(
@@ -143,57 +140,47 @@ async def test_what_cannot_be_started_is_explained_to_the_starter_alone(
         assert discord.messages() == []
 
 
-async def test_settings_and_exports_are_for_managers(
+async def test_settings_and_exports_are_for_managers_and_what_they_set_holds(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    role = discord.add_role("hosts", holder="ada")
+    role, elsewhere = discord.add_role("hosts", holder="ada"), discord.add_channel("elsewhere")
+
+    async def set_up(setting: str, value: str) -> str:
+        change = {"setting": setting, "value": value}
+        return (await discord.slash("olga", "debate settings", change).finished()).text
+
     async with stage.process():
         for command in ("settings", "export"):
             asked = await discord.slash("ada", f"debate {command}").finished()
             assert asked.ephemeral
             assert "manager" in asked.text
-        change = {"setting": "language", "value": "tr"}
-        asked = await discord.slash("olga", "debate settings", change).finished()
-        assert "Changed: language" in asked.text
-        await stage.start()
-        await until(lambda: discord.messages())
-        said = discord.messages()[0].text
-        assert "**🔵 A** savunuyor · **🔴 B** karşı çıkıyor" in said
-        change = {"setting": "manager_role", "value": role.id}
-        await discord.slash("olga", "debate settings", change).finished()
-        asked = await discord.slash("ada", "debate settings").finished()
-        assert "manager" in asked.text
-        assert "set here" in asked.text
-
-
-async def test_reveals_stay_in_their_threads_as_discord_has_it(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process():
-        change = {"setting": "broadcast", "value": "on"}
-        asked = await discord.slash("olga", "debate settings", change).finished()
-        assert "cannot also show a thread's messages" in asked.text
-        assert "set here" not in (await discord.slash("olga", "debate settings").finished()).text
-
-
-async def test_only_the_channels_that_were_allowed_hold_debates(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    elsewhere = discord.add_channel("elsewhere")
-    async with stage.process():
-        change = {"setting": "channels", "value": elsewhere.id}
-        await discord.slash("olga", "debate settings", change).finished()
+        # Reveals stay in their threads, as Discord has it.
+        assert "cannot also show a thread's messages" in await set_up("broadcast", "on")
+        shown = (await discord.slash("olga", "debate settings").finished()).text
+        assert "set here" not in shown
+        assert "broadcast" not in shown
+        typed = discord.autocomplete("olga", "debate settings", "setting", "b")
+        offered = [choice["value"] for choice in (await typed.finished()).choices]
+        assert "ballot" in offered
+        assert "broadcast" not in offered
+        assert "Changed: language" in await set_up("language", "tr")
+        await set_up("channels", elsewhere.id)
         refused = await stage.start()
         assert refused.ephemeral
         assert discord.messages() == []
         topic = {"topic": "Tea"}
         await discord.slash("ada", "debate start", topic, channel=elsewhere.id).finished()
         await until(lambda: discord.threads(elsewhere.id))
+        said = discord.messages(elsewhere.id)[0].text
+        assert "**🔵 A** savunuyor · **🔴 B** karşı çıkıyor" in said
+        await set_up("manager_role", role.id)
+        asked = await discord.slash("ada", "debate settings").finished()
+        assert "manager" in asked.text
+        assert "set here" in asked.text
 
 
-async def test_only_a_removal_makes_a_server_forget_its_settings(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_only_a_removal_makes_a_server_forget_its_settings(stage: DiscordStage) -> None:
+    discord = stage.discord
     guild = discord.guild.id
     async with stage.process():
         change = {"setting": "language", "value": "tr"}
@@ -237,16 +224,14 @@ def holds(look: Callable[[], list[str]], expected: list[str]) -> bool:
     return look() == expected
 
 
-async def test_an_export_is_a_file_of_this_servers_debates(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_an_export_is_a_file_of_this_servers_debates(stage: DiscordStage) -> None:
     async with ModelServer(play) as server:
         stage.settings = crowd.settings_for(server)
         async with stage.at_vote() as (app, _, _):
             await stage.close()
             await ended(app)
-            asked = await discord.slash("olga", "debate export").finished()
-            rated = await discord.slash("olga", "debate leaderboard").finished()
+            asked = await stage.discord.slash("olga", "debate export").finished()
+            rated = await stage.discord.slash("olga", "debate leaderboard").finished()
     assert rated.ephemeral
     assert rated.answer is not None
     (board,) = rated.answer.attachments
@@ -344,49 +329,26 @@ async def test_a_hostile_topic_is_data(
             assert message.embeds[0]["description"].count("```") % 2 == 0
 
 
-@pytest.mark.each_case
-@pytest.mark.parametrize("name", HOSTILE)
-async def test_a_hostile_turn_pings_nobody_and_is_whole(discord: DiscordServer, name: str) -> None:
-    text = HOSTILE[name]
-    rest = DiscordRest(SecretStr(discord.token), discord.api_url)
-    venue = DiscordVenue(rest, gap=0.0)
-    place = {"seat": "A", "side": "A", "round": "opening", "number": 1, "total": 8}
-    turn = TurnPost.model_validate(place | {"text": text, "words": 9, "limit": 0})
-    for part in venue.render(turn, "k7f2qz·1"):
-        await venue.post(discord.channel.id, part)
-    await rest.close()
-    shown = [message.embeds[0]["description"] for message in discord.messages()]
-    assert all(piece.count("```") % 2 == 0 for piece in shown)
-    assert "||" not in "".join(shown)
-    words = words_of(text)
-    assert words
-    assert [word for word in words_of("\n".join(shown)) if word in words] == words
-    assert discord.world.pings == []
-
-
-async def test_plain_words_ping_nobody_where_the_bot_may_ping_everybody(
+async def test_hostile_turns_are_whole_and_ping_nobody_where_the_bot_may_ping_everybody(
     discord: DiscordServer,
 ) -> None:
     discord.add_role("loud", "mention_everyone", holder=discord.world.bot.id)
     rest = DiscordRest(SecretStr(discord.token), discord.api_url)
     venue = DiscordVenue(rest, gap=0.0)
-    for part in venue.plain(HOSTILE["mentions"], "k7f2qz·1·1/1"):
+    place = {"seat": "A", "side": "A", "round": "opening", "number": 1, "total": 8}
+    for number, text in enumerate(HOSTILE.values()):
+        before = len(discord.messages())
+        turn = TurnPost.model_validate(place | {"text": text, "words": 9, "limit": 0})
+        for part in venue.render(turn, f"k7f2qz·{number}"):
+            await venue.post(discord.channel.id, part)
+        shown = [m.embeds[0]["description"] for m in discord.messages()[before:]]
+        assert all(piece.count("```") % 2 == 0 for piece in shown)
+        assert "||" not in "".join(shown)
+        words = words_of(text)
+        assert words
+        assert [word for word in words_of("\n".join(shown)) if word in words] == words
+    for part in venue.plain(HOSTILE["mentions"], "k7f2qz·9·1/1"):
         await venue.post(discord.channel.id, part)
     await rest.close()
     assert "@everyone" in discord.messages()[-1].content
     assert discord.world.pings == []
-
-
-async def test_choices_are_offered_to_one_who_types_and_not_to_one_who_floods(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process() as app:
-        typing = app.commands.typing
-        offered = []
-        for _ in range(typing.at_once + 10):
-            asked = discord.autocomplete("ada", "debate start", "model_a", "m")
-            offered.append(bool((await asked.finished()).choices))
-        assert all(offered[: typing.at_once])
-        assert not all(offered)
-        other = await discord.autocomplete("ben", "debate start", "model_a", "m").finished()
-        assert other.choices

@@ -96,35 +96,22 @@ async def test_a_fault_at_a_message_duplicates_and_loses_nothing(
         assert discord.violations == []
 
 
-@pytest.mark.parametrize("fault", [status(500, when="after"), drop("before")], ids=["500", "drop"])
-async def test_a_fault_at_the_announcement_duplicates_nothing(
-    stage: DiscordStage, discord: DiscordServer, fault: Fault
+@pytest.mark.parametrize(
+    ("announcing", "opening"),
+    [(status(500, when="after"), drop("after")), (drop("before"), status(500, when="after"))],
+    ids=["after", "before"],
+)
+async def test_faults_at_announcement_thread_and_reactions_duplicate_nothing(
+    stage: DiscordStage, discord: DiscordServer, announcing: Fault, opening: Fault
 ) -> None:
-    discord.fail(fault, *POST)
-    async with stage.at_vote():
-        pass
-    assert len(discord.messages()) == 1
-    assert_whole(stage)
-
-
-@pytest.mark.parametrize("fault", [status(500, when="after"), drop("after")], ids=["500", "drop"])
-async def test_a_thread_whose_opening_was_not_seen_is_used(
-    stage: DiscordStage, discord: DiscordServer, fault: Fault
-) -> None:
-    discord.fail(fault, "POST", "/channels/*/messages/*/threads")
-    async with stage.at_vote():
-        pass
-    assert len(discord.threads()) == 1
-    assert_whole(stage)
-
-
-async def test_reactions_that_fail_are_seeded_again_in_order(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+    discord.fail(announcing, *POST)
+    discord.fail(opening, "POST", "/channels/*/messages/*/threads")
     discord.fail(drop("after"), "PUT", "/channels/*/messages/*/reactions/**", skip=1)
     discord.fail(status(500), "PUT", "/channels/*/messages/*/reactions/**", skip=2)
-    async with stage.process():
-        ballot = await stage.vote()
+    async with stage.at_vote() as (_, ballot, _):
+        pass
+    assert len(discord.messages()) == len(discord.threads()) == 1
+    assert_whole(stage)
     assert list(ballot.reactions) == ["🔵", "🔴", "🤝", "🚫"]
 
 
@@ -155,9 +142,8 @@ async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
     assert_whole(stage)
 
 
-async def test_a_permission_that_is_lost_ends_the_debate_with_its_name(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_a_permission_that_is_lost_ends_the_debate_with_its_name(stage: DiscordStage) -> None:
+    discord = stage.discord
     async with speaking(stage) as app:
         discord.deny("send_messages_in_threads", discord.channel.id)
         debate = await ended(app)
@@ -166,24 +152,6 @@ async def test_a_permission_that_is_lost_ends_the_debate_with_its_name(
         announcement = discord.messages()[0]
         asked = await discord.press("ada", announcement, f"rostrum:status:{debate.code}").finished()
         assert asked.ephemeral
-
-
-@pytest.mark.each_case
-@pytest.mark.parametrize("permission", ["create_public_threads", "add_reactions", "embed_links"])
-async def test_a_permission_that_was_never_there_is_named(
-    stage: DiscordStage, discord: DiscordServer, permission: str
-) -> None:
-    discord.deny(permission, discord.channel.id)
-    names = {
-        "create_public_threads": "Create Public Threads",
-        "add_reactions": "Add Reactions",
-        "embed_links": "Embed Links",
-    }
-    async with stage.process() as app:
-        asked = await stage.start()
-        assert names[permission] in asked.text
-        assert await app.store.debates.recent() == []
-    assert discord.messages() == []
 
 
 @pytest.mark.parametrize(
@@ -215,11 +183,14 @@ async def test_a_thread_that_is_lost_between_turns_stops_the_debate_and_says_why
             assert why in announcement.text
 
 
-async def test_a_thread_that_is_archived_between_turns_is_opened_again(
-    stage: DiscordStage, discord: DiscordServer
+async def test_a_debate_goes_on_after_its_interaction_its_thread_or_its_process_has_ended(
+    stage: DiscordStage,
 ) -> None:
-    async with speaking(stage) as app:
-        discord.archive(stage.thread.id)
+    async with speaking(stage):
+        stage.discord.advance(1000)
+        stage.discord.archive(stage.thread.id)
+        await until(lambda: len(stage.discord.messages(stage.thread.id)) > 2)
+    async with stage.process() as app:
         await stage.ballot()
         await voting(app)
     assert_whole(stage)
@@ -267,15 +238,13 @@ async def test_reactions_are_added_once_the_permission_for_them_is_back(
         await state(app, lambda debate: not debate.reason)
 
 
-async def test_discord_away_for_a_while_is_caught_up_with_in_order(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_discord_away_for_a_while_is_caught_up_with_in_order(stage: DiscordStage) -> None:
     async with stage.process() as app:
         await stage.start()
-        await until(lambda: discord.threads())
-        await discord.stop()
+        await until(lambda: stage.discord.threads())
+        await stage.discord.stop()
         await asyncio.sleep(0.5)
-        await discord.start()
+        await stage.discord.start()
         await stage.ballot()
         await voting(app)
     assert_whole(stage)
@@ -284,28 +253,26 @@ async def test_discord_away_for_a_while_is_caught_up_with_in_order(
 # --- interactions --------------------------------------------------------------------------
 
 
-async def test_what_only_the_asker_may_read_is_not_said_in_the_channel(
+async def test_what_can_be_answered_only_in_the_channel_tells_no_secret_and_starts_nothing(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    discord.fail(denied(Code.UNKNOWN_INTERACTION), "POST", "/interactions/**")
-    async with stage.process():
-        discord.slash("olga", "debate models")
-        told = await until(lambda: discord.messages())
-    assert "ask again" in told[0].text
-    assert "rehearsal" not in told[0].text
+    async def told(user: str, command: str, **options: str) -> str:
+        before = len(discord.messages())
+        discord.slash(user, f"debate {command}", options)
+        await until(lambda: len(discord.messages()) > before)
+        return discord.messages()[-1].text
 
-
-async def test_a_start_that_discord_has_given_up_starts_and_spends_nothing(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    discord.fail(denied(Code.UNKNOWN_INTERACTION), "POST", "/interactions/**")
+    given_up = denied(Code.UNKNOWN_INTERACTION)
     async with stage.process() as app:
-        options = {"topic": "Tea", "model_a": "rehearsal/maple"}
-        discord.slash("ada", "debate start", options)
-        [told] = await until(lambda: discord.messages())
-        assert "so nothing was started" in told.text
-        assert f"<@{discord.users['ada'].id}>" in told.text
-        assert "rehearsal/maple" not in told.text
+        discord.fail(given_up, "POST", "/interactions/**")
+        said = await told("olga", "models")
+        assert "ask again" in said
+        assert "rehearsal" not in said
+        discord.fail(given_up, "POST", "/interactions/**")
+        said = await told("ada", "start", topic="Tea", model_a="rehearsal/maple")
+        assert "so nothing was started" in said
+        assert f"<@{discord.users['ada'].id}>" in said
+        assert "rehearsal/maple" not in said
         assert discord.world.pings == []
         assert not await app.store.debates.recent()
         await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
@@ -322,34 +289,16 @@ async def test_an_answer_later_than_its_token_lives_is_said_in_the_channel(
     assert "Remote work" in told[0].text
 
 
-async def test_a_debate_goes_on_after_its_interaction_has_expired(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.05, rehearsal/willow?latency=0.05"}
-    async with stage.process() as app:
-        await stage.start()
-        discord.advance(1000)
-        await stage.ballot()
-        await voting(app)
-    assert_whole(stage)
-
-
 # --- the gateway ------------------------------------------------------------------------------
 
 
-async def test_a_gateway_that_refuses_at_first_is_tried_again(
+async def test_a_gateway_that_refuses_or_talks_nonsense_is_tried_again_without_a_storm(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
     discord.fail(status(503), "GET", "/gateway/bot", times=2)
     discord.fail(status(500), "GET", "/users/@me", times=1)
     async with stage.process():
         await (await stage.start()).finished()
-
-
-async def test_malformed_events_cost_a_pause_and_no_storm_of_introductions(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process():
         for n in range(3):
             before = discord.gateway.identifies
             discord.gateway.malformed()
@@ -361,16 +310,3 @@ async def test_malformed_events_cost_a_pause_and_no_storm_of_introductions(
 
 def identified(discord: DiscordServer, times: int) -> bool:
     return discord.gateway.identifies >= times
-
-
-async def test_a_process_that_ends_and_begins_anew_repeats_nothing(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.05, rehearsal/willow?latency=0.05"}
-    async with stage.process():
-        await stage.start()
-        await until(lambda: len(discord.messages(stage.thread.id)) > 1 if discord.threads() else 0)
-    async with stage.process() as app:
-        await stage.ballot()
-        await voting(app)
-    assert_whole(stage)

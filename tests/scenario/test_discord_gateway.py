@@ -94,19 +94,12 @@ async def test_commands_that_discord_refuses_keep_nobody_off_it(
     assert not [record for record in caplog.records if record.exc_info]
 
 
-async def test_commands_are_registered_though_an_answer_about_them_was_not_discords(
+async def test_a_start_asks_nothing_about_its_application_and_outlasts_what_discord_did_not_say(
     database_url: str, discord: DiscordServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A proxy's ended the registration, and nobody was told."""
+    """A proxy's answer ended the registration of commands, and nobody was told."""
     monkeypatch.setattr(registration, "FIRST_PAUSE", 0.1)
     discord.fail(garbage('{"message": "Sign in"}'), "GET", COMMANDS, times=2)
-    async with connected(database_url, discord):
-        await until(lambda: discord.world.commands[None])
-
-
-async def test_a_start_asks_nothing_about_its_application(
-    database_url: str, discord: DiscordServer
-) -> None:
     discord.fail(limited(600), "GET", "/oauth2/applications/@me", times=-1)
     async with connected(database_url, discord):
         await until(lambda: discord.world.commands[None])

@@ -174,18 +174,29 @@ async def test_traces_of_a_server_that_ends_are_sent(
         assert [span for span in collector.spans if span.name == "turn"]
 
 
-async def checked(discord: DiscordServer) -> list[Finding]:
-    rest = DiscordRest(SecretStr(discord.token), discord.api_url)
+async def checked(discord: DiscordServer, token: str = "") -> list[Finding]:
+    rest = DiscordRest(SecretStr(token or discord.token), discord.api_url)
     try:
         return [one async for one in check(rest) if one.subject != "discord commands"]
     finally:
         await rest.close()
 
 
-async def test_a_check_finds_nothing_wrong_where_nothing_is(discord: DiscordServer) -> None:
+async def test_a_check_names_what_lacks_where_and_what_to_do(discord: DiscordServer) -> None:
     found = await checked(discord)
     assert all(one.good for one in found)
     assert "all permissions are there" in found[-1].text
+    discord.add_channel("quiet")
+    discord.deny("embed_links", discord.channel.id)
+    [note] = [one.text for one in await checked(discord) if one.good is None]
+    assert "lacks Embed Links in #debates;" in note
+    for role in discord.guild.roles.values():
+        role.permissions &= ~(1 << 35)
+    [bad] = [one.text for one in await checked(discord) if one.good is False]
+    assert "Create Public Threads" in bad
+    assert "rostrum invite" in bad
+    [refused] = await checked(discord, "MTIz.x.y")
+    assert (refused.good, "ROSTRUM_DISCORD__TOKEN" in refused.text) == (False, True)
 
 
 async def test_a_check_says_whether_discord_has_the_commands_of_this_version(
@@ -203,32 +214,6 @@ async def test_a_check_says_whether_discord_has_the_commands_of_this_version(
         assert (await said()).good
     next(iter(discord.world.commands[None].values()))["description"] = "Of an older version"
     assert (await said()).good is None
-
-
-async def test_a_check_names_the_permission_and_where_it_lacks(discord: DiscordServer) -> None:
-    discord.add_channel("quiet")
-    discord.deny("embed_links", discord.channel.id)
-    notes = [one.text for one in await checked(discord) if one.good is None]
-    assert len(notes) == 1
-    assert "lacks Embed Links in #debates;" in notes[0]
-
-
-async def test_a_check_says_what_to_do_about_a_server_that_allows_too_little(
-    discord: DiscordServer,
-) -> None:
-    for role in discord.guild.roles.values():
-        role.permissions &= ~(1 << 35)
-    bad = [one.text for one in await checked(discord) if one.good is False]
-    assert len(bad) == 1
-    assert "Create Public Threads" in bad[0]
-    assert "rostrum invite" in bad[0]
-
-
-async def test_a_check_says_where_to_get_a_token_that_works(discord: DiscordServer) -> None:
-    rest = DiscordRest(SecretStr("MTIz.x.y"), discord.api_url)
-    found = [one async for one in check(rest)]
-    assert [one.good for one in found] == [False]
-    assert "ROSTRUM_DISCORD__TOKEN" in found[0].text
 
 
 async def test_a_debate_that_was_queued_beside_the_process_is_taken_up(

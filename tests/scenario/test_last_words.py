@@ -12,7 +12,7 @@ from engine.chat import following
 from engine.values.debate import Debate, Status
 from tests.doubles.discord import Code, DiscordServer, Interaction, denied, drop
 from tests.doubles.discord.state import DIRECT, Message
-from tests.doubles.slack import Rules as SlackRules, SlackServer, refused
+from tests.doubles.slack import SlackServer, refused
 from tests.scenario.discord_stage import HASTY, DiscordStage, author, ended, until, voting
 from tests.scenario.slack_stage import (
     SlackStage,
@@ -80,9 +80,8 @@ async def test_the_reveal_of_a_deleted_thread_is_in_the_channel(
 
 
 @pytest.mark.slow
-async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(stage: DiscordStage) -> None:
+    discord = stage.discord
     async with stage.at_vote() as (app, _, debate):
         discord.lock(stage.thread.id)
         await close(app, debate)
@@ -105,11 +104,12 @@ async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
 
 
 @pytest.mark.slow
-async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
+async def test_where_the_channel_is_closed_too_the_starter_is_told_privately_or_status_says_so(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
+    shut = ("send_messages", "send_messages_in_threads")
     async with stage.at_vote() as (app, _, debate):
-        for permission in ("send_messages", "send_messages_in_threads"):
+        for permission in shut:
             discord.deny(permission, discord.channel.id)
         await close(app, debate)
         (told,) = private(discord)
@@ -118,26 +118,21 @@ async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
         place = discord.world.channels[told.channel_id]
         assert discord.users["ada"].id in place.members
         assert "started it got the result privately" in await status_of(stage, debate.code)
-
-
-@pytest.mark.slow
-async def test_status_claims_no_reveal_that_nobody_saw(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    discord.rules.direct_messages = False
-    async with stage.at_vote() as (app, _, debate):
-        for permission in ("send_messages", "send_messages_in_threads"):
+        discord.rules.direct_messages = False
+        for permission in shut:
+            discord.allow(permission, discord.channel.id)
+        await stage.vote()
+        debate, card = await voting(app), discord.messages()[-1]
+        for permission in shut:
             discord.deny(permission, discord.channel.id)
         await close(app, debate)
         assert "could not be posted" in await status_of(stage, debate.code)
-        card = discord.messages()[0]
         await until(lambda: "could not be posted" in card.text)
-    assert private(discord) == []
+    assert private(discord) == [told]
 
 
-async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(stage: DiscordStage) -> None:
+    discord = stage.discord
     stage.limits = HASTY
     async with stage.at_vote() as (app, _, debate):
         discord.delete_thread(stage.thread.id)
@@ -149,9 +144,8 @@ async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(
 
 
 @pytest.mark.slow
-async def test_a_process_that_begins_later_tries_a_reveal_again(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_a_process_that_begins_later_tries_a_reveal_again(stage: DiscordStage) -> None:
+    discord = stage.discord
     async with stage.at_vote() as (app, _, debate):
         discord.lock(stage.thread.id)
         await close(app, debate)
@@ -206,34 +200,32 @@ def told(asked: Interaction) -> str:
 # --- on Slack --------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("swift")
 async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
+    on_slack: SlackStage, slack: SlackServer
 ) -> None:
-    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    async with SlackServer(rules=SlackRules.generous()) as slack:
-        on_slack = SlackStage(database_url, slack)
-        async with on_slack.at_vote() as (app, _, debate):
-            slack.delete_message(on_slack.root.ts)
-            await app.service.close_vote(debate.id)
-            found = await until(lambda: [m for m in slack.messages() if title(m) == "Reveal"])
-            assert len(found) == 1
-            await on_slack.vote()
-            debate = await voting_on_slack(app)
-            here = f'"channel": "{slack.channel.id}"'
-            slack.fail(refused("is_archived"), "chat.postMessage", times=-1, text=here)
-            await app.service.close_vote(debate.id)
-            mine = slack.world.direct(slack.users["ada"].id)
-            (told,) = await until(lambda: list(mine.messages.values()))
-            assert "rehearsal/" in told.text
-            await ended_on_slack(app)
-            asked = await slack.slash("ben", f"/debate status {debate.code}")
-            await asked.said("started it got the result privately")
+    async with on_slack.at_vote() as (app, _, debate):
+        slack.delete_message(on_slack.root.ts)
+        await app.service.close_vote(debate.id)
+        found = await until(lambda: [m for m in slack.messages() if title(m) == "Reveal"])
+        assert len(found) == 1
+        await on_slack.vote()
+        debate = await voting_on_slack(app)
+        here = f'"channel": "{slack.channel.id}"'
+        slack.fail(refused("is_archived"), "chat.postMessage", times=-1, text=here)
+        await app.service.close_vote(debate.id)
+        mine = slack.world.direct(slack.users["ada"].id)
+        (told,) = await until(lambda: list(mine.messages.values()))
+        assert "rehearsal/" in told.text
+        await ended_on_slack(app)
+        asked = await slack.slash("ben", f"/debate status {debate.code}")
+        await asked.said("started it got the result privately")
 
 
 # --- early ends ------------------------------------------------------------------------------
 
 
-async def test_why_a_debate_ended_early_is_in_status_and_on_the_card(
+async def test_why_a_debate_ended_is_in_status_on_the_card_and_in_its_starters_answer(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
     stage.settings = {"models": "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"}
@@ -246,13 +238,6 @@ async def test_why_a_debate_ended_early_is_in_status_and_on_the_card(
         assert debate.status is Status.CANCELLED
         assert "Its starter stopped it" in await status_of(stage, debate.code)
         await until(lambda: "Its starter stopped it" in card.text)
-
-
-async def test_the_starter_reads_privately_why_a_debate_ended(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"}
-    async with stage.process() as app:
         asked = await stage.start()
         await until(lambda: "Follow it in" in asked.text)
         discord.delete_thread(stage.thread.id)
@@ -261,16 +246,17 @@ async def test_the_starter_reads_privately_why_a_debate_ended(
         assert asked.ephemeral
         assert len(asked.messages) == 1
         discord.fail(denied(Code.MISSING_PERMISSIONS), "POST", "/channels/*/messages", times=-1)
-        asked = await stage.start()
-        await until(lambda: "Send Messages" in asked.text)
+        refused = await stage.start()
+        await until(lambda: "Send Messages" in refused.text)
 
 
-async def test_on_slack_the_starter_reads_privately_why_a_debate_ended(database_url: str) -> None:
+async def test_on_slack_the_starter_reads_privately_why_a_debate_ended(
+    on_slack: SlackStage,
+) -> None:
     models = "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"
-    async with SlackServer(rules=SlackRules.generous()) as slack:
-        on_slack = SlackStage(database_url, slack, {"models": models})
-        async with on_slack.process():
-            asked = await on_slack.start()
-            await asked.said("Follow it in")
-            await slack.slash("ada", "/debate cancel")
-            await asked.said("Its starter stopped it")
+    on_slack.settings = {"models": models}
+    async with on_slack.process():
+        asked = await on_slack.start()
+        await asked.said("Follow it in")
+        await on_slack.slack.slash("ada", "/debate cancel")
+        await asked.said("Its starter stopped it")
