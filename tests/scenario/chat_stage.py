@@ -74,7 +74,6 @@ class OnDiscord:
         return f"<@{self.discord.users[name].id}>"
 
     def mention(self, name: str) -> str:
-        """Return a mention of a person, as it is typed into an option."""
         return self.user(name)
 
     def write(self, user: str, text: str) -> str:
@@ -83,11 +82,9 @@ class OnDiscord:
         return self.discord.say(user, f"{bot}{text}", self.stage.thread.id).id
 
     def rewrite(self, user: str, message: str, text: str) -> None:
-        """Edit one's own message."""
         self.discord.rewrite(user, message, f"<@{self.discord.world.bot.id}> {text}")
 
     def pings(self, message: str) -> set[str]:
-        """Return whom a message notifies, by name."""
         ids = self.discord.world.find_message(message).pings
         return {name for name, user in self.discord.users.items() if user.id in ids}
 
@@ -119,16 +116,13 @@ class OnDiscord:
         return _private(await self.discord.slash(user, f"debate {command}", options).finished())
 
     async def press(self, user: str, below: Private, button: str) -> Private:
-        """Press a button below an answer."""
         return _private(await self.discord.press(user, below.message, button).finished())
 
     def buttons(self, message: str) -> dict[str, str]:
-        """Return the ids of a message's buttons by their labels."""
         rows = self.discord.world.find_message(message).components
         return {one["label"]: one["custom_id"] for row in rows for one in row["components"]}
 
     async def push(self, user: str, message: str, label: str) -> str:
-        """Press a message's button; return the answer, which only this person sees."""
         button = self.buttons(message)[label]
         return _private(await self.discord.press(user, message, button).finished()).text
 
@@ -178,17 +172,14 @@ class OnDiscord:
         return f"{message.text}\n{message.embeds}"
 
     def thread(self) -> list[Shown]:
-        """Return the messages of the newest thread."""
         posted = self.discord.messages(self.stage.thread.id) if self.discord.threads() else []
         return [_on_discord(m) for m in posted]
 
     def files(self) -> list[File]:
-        """Return the files in the newest thread."""
         posted = self.discord.messages(self.stage.thread.id)
         return [File(f.filename, f.data, f.description) for m in posted for f in m.attachments]
 
     def fail_readings(self, fault: Fault) -> None:
-        """Let every reading of reactions go wrong."""
         self.discord.fail(fault, "GET", "/channels/*/messages/*/reactions/*", times=-1)
 
     def forbid_readings(self, *, forbidden: bool) -> None:
@@ -367,7 +358,6 @@ async def vote(chat: Chat, **options: Any) -> str:
 
 
 async def close(chat: Chat, user: str = "olga") -> str:
-    """Close the vote as a manager; return the reveal."""
     return (await chat.stage.close(user)).text
 
 

@@ -109,17 +109,14 @@ def prompt(body: Body) -> str:
 
 
 def judging(body: Body) -> bool:
-    """Whether a request asks a juror."""
     return str(body["model"]).startswith("j")
 
 
 def is_closing(body: Body) -> bool:
-    """Whether a request asks for a closing and its decision."""
     return "gives_up" in asked(body)
 
 
 def summing_up(body: Body) -> bool:
-    """Whether a request asks a juror for the neutral summary."""
     return "neutral summary" in prompt(body)
 
 
@@ -157,7 +154,6 @@ EXPLAINED = {
 
 
 def explaining(body: Body) -> bool:
-    """Whether a request asks a juror why the panel decided so."""
     return "The jury's result is: " in prompt(body)
 
 
@@ -207,13 +203,11 @@ class Running:
     venue: MemoryVenue
 
     async def start(self, defaults: Defaults = DEFAULTS, **asked_for: Any) -> Started:
-        """Start a debate in the venue's lobby."""
         where = {"platform": "memory", "community": "club", "place": "lobby"}
         order = Order(**where | {"seed": PLAIN_SEED} | asked_for)
         return await self.service.start(order, defaults)
 
     async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
-        """Wait until a debate is in some state."""
         return await until_asked(lambda: self.store.debates.get(debate_id), done)
 
     async def ended(self, debate_id: str) -> Debate:
@@ -228,7 +222,6 @@ class Running:
         return await self.until(debate_id, lambda debate: not debate.status.live)
 
     async def hold(self, defaults: Defaults = DEFAULTS, **asked_for: Any) -> Debate:
-        """Hold a whole debate, to its end."""
         started = await self.start(defaults, **asked_for)
         return await self.ended(started.debate.id)
 
@@ -270,19 +263,16 @@ class Stage:
 
     @property
     def turns_asked(self) -> list[Body]:
-        """The requests that asked a debater."""
         return [body for body in self.server.requests if not judging(body)]
 
     @property
     def jurors_asked(self) -> list[Body]:
-        """The requests that asked a juror for a ballot."""
         asked = [body for body in self.server.requests if judging(body)]
         return [body for body in asked if not summing_up(body)]
 
 
 @pytest.fixture
 async def models() -> AsyncIterator[ModelServer]:
-    """A server of models that play their parts."""
     async with ModelServer(play) as server:
         yield server
 
@@ -304,7 +294,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
 
 @pytest.fixture
 async def line(stage: Stage) -> AsyncIterator[Running]:
-    """Offer a process that runs on the stage."""
     async with stage.process() as running:
         yield running
 
@@ -335,7 +324,6 @@ def venue() -> MemoryVenue:
 
 @pytest.fixture
 def hall(database_url: str, venue: MemoryVenue) -> Hall:
-    """A hall on which no process runs yet."""
     return Hall(database_url, venue)
 
 
@@ -353,7 +341,6 @@ def swift(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def on_discord(database_url: str, discord: DiscordServer) -> DiscordStage:
-    """A stage on Discord."""
     from tests.scenario.discord_stage import DiscordStage
 
     return DiscordStage(database_url, discord)
@@ -361,7 +348,6 @@ def on_discord(database_url: str, discord: DiscordServer) -> DiscordStage:
 
 @pytest.fixture
 def on_slack(database_url: str, slack: SlackServer) -> SlackStage:
-    """A stage on Slack."""
     from tests.scenario.slack_stage import SlackStage
 
     return SlackStage(database_url, slack)

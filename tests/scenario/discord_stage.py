@@ -62,23 +62,15 @@ class DiscordStage:
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
         """Run a process until the body ends, connected and with its commands registered."""
-        settings = settings_of(self.url, **self.settings)
-        server = self.discord
-        async with process(
-            settings,
-            server.token,
-            server.api_url,
-            limits=self.limits,
-            gap=self.gap,
-            apart=self.apart,
-        ) as app:
+        settings, server = settings_of(self.url, **self.settings), self.discord
+        how: dict[str, Any] = {"limits": self.limits, "gap": self.gap, "apart": self.apart}
+        async with process(settings, server.token, server.api_url, **how) as app:
             await until(lambda: any(server.world.commands.values()))
             yield app
 
     # --- people --------------------------------------------------------------------------
 
     async def start(self, user: str = "ada", **options: Any) -> Interaction:
-        """Start a debate, and wait for its answer."""
         asked = self.discord.slash(user, "debate start", {"topic": "Tea beats coffee"} | options)
         return await asked.finished()
 
@@ -106,7 +98,6 @@ class DiscordStage:
         return found[0] if private or len(found[0].reactions) == len(OPTIONS) else None
 
     async def close(self, user: str = "olga") -> Message:
-        """Close the vote as a manager, and wait for the reveal."""
         asked = await self.discord.slash(user, "debate close", channel=self.thread.id).finished()
         assert "closed" in asked.text, asked.text
         return await self.said("Reveal")
@@ -124,11 +115,9 @@ class DiscordStage:
 
     @property
     def thread(self) -> Channel:
-        """The newest thread."""
         return self.discord.threads()[-1]
 
     def references(self) -> list[str]:
-        """Return the references of all messages in the channel and its threads, in order."""
         places = [self.discord.channel, *self.discord.threads()]
         return [ref for p in places for m in self.discord.messages(p.id) if (ref := reference(m))]
 
@@ -199,7 +188,6 @@ def free_port() -> int:
 
 
 async def voting(app: App) -> Debate:
-    """Wait until the newest debate's vote is open and its verdict sealed."""
     return await state(app, lambda d: d.status is Status.VOTING and d.vote_opened_at is not None)
 
 
@@ -214,7 +202,6 @@ async def ended(app: App) -> Debate:
 async def state(
     app: App, done: Callable[[Debate], object], seconds: float = HANG_SECONDS
 ) -> Debate:
-    """Wait until the newest debate is in some state."""
     newest = partial(app.store.debates.recent, limit=1)
     [debate] = await until_asked(newest, lambda found: found and done(found[0]), seconds)
     return debate
@@ -236,25 +223,20 @@ async def pass_deadline(url: str) -> None:
 
 
 def counted(reveal: Message) -> dict[str, int]:
-    """Return the votes that a reveal counts, by option."""
     return counted_in(reveal.text)
 
 
 def counted_in(text: str) -> dict[str, int]:
-    """Return the votes that a reveal's text counts, by option."""
     return told_votes(text)
 
 
 def author(message: Message) -> str:
-    """Return the author line of a message's embed."""
     return str(message.embeds[0].get("author", {}).get("name", "")) if message.embeds else ""
 
 
 def reference(message: Message) -> str:
-    """Return the reference in a message's footer."""
     return on_discord({"embeds": message.embeds, "content": message.content})
 
 
 def custom_ids(message: Message) -> list[str]:
-    """Return the custom ids of a message's buttons."""
     return [b["custom_id"] for row in message.components for b in row["components"]]

@@ -1,44 +1,58 @@
 """Debates of every format that are held alike each time: fixed seeds, a fixed clock, fixed ids.
 
-They have all that an export or a thread can show: a mirrored pair, stances, thumbs, votes that were
-changed, withdrawn, ambiguous, late or the starter's own, every kind of ballot, jurors and debaters
-that misbehave, a vote that was extended, and a debate that failed. `hold_all` returns what came
-of it without times that a machine takes and without the wording of fixed sentences.
+Left out of what came of them: times that a machine takes, and the wording of fixed sentences.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import orjson
+from pydantic import SecretStr
 
 from adapters.discord import render as discord
 from adapters.discord.render import DiscordPayload
 from adapters.models.attempts import RetryPolicy
 from adapters.models.router import open_models
+from adapters.pictures.png import drawn
+from adapters.site import Site
 from adapters.slack import render as slack
 from adapters.slack.render import SlackPayload
+from adapters.web.application import furnish
+from adapters.web.links import write_folder
+from adapters.web.public import PublicPages
+from bot.research.labelling import label_routes, print_token
+from bot.settings.sections import WebSettings
+from bot.settings.settings import Settings
 from engine.dataset.entry import Keys
+from engine.dataset.page import read_page, write_html, write_markdown
 from engine.dataset.writer import write_export
+from engine.labelling.labelling import Labelling
+from engine.pages.public import PublicReader
+from engine.pages.stored import StoredLibrary
 from engine.run.plan import Defaults, Order
-from engine.store import ExportFilter, OpenQuestion, Target
+from engine.store import ExportFilter, OpenQuestion, Store, Target
+from engine.store.communities import CommunitySettings, PublicPart
+from engine.store.labelling import Terms
 from engine.values.debate import BallotKind, Debate, Model, Scores, Status, TurnOrder
 from engine.values.judging import Question
 from engine.values.messages import Announcement, Message
 from engine.values.options import BUILT_IN
-from engine.values.ports import VenueLimits
+from engine.values.ports import Clock, Permalinks, VenueLimits
 from tests.doubles.hall import DEFAULTS as USUAL, LOBBY, Hall, Session, has_ended
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue, StoredMessage
 from tests.kit import HANG_SECONDS, FixedClock, until_asked
-from tests.scenario.recorded_pages import read_pages
+from tests.scenario.test_label_pages import Browser, Shown, answer
 
 BEGINNING = datetime(2001, 9, 9, 12, tzinfo=UTC)
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=4, state_seconds=0.02)
@@ -126,14 +140,12 @@ class World:
         return not timed or asked in await self.session.store.votes.due("memory")
 
     async def answer(self, target: Target, *answers: str) -> None:
-        """Answer by reaction, or take one back: `ann+A`, `ann-A`."""
-        for answer in answers:
-            user, given, option = answer.partition("+") if "+" in answer else answer.partition("-")
+        for said in answers:
+            user, given, option = said.partition("+") if "+" in said else said.partition("-")
             act = self.venue.react if given == "+" else self.venue.unreact
             await act(user, target.place, target.message, option)
 
     async def press(self, target: Target, **answers: str | None) -> None:
-        """Answer by button."""
         for user, option in answers.items():
             await self.venue.press(user, target.place, target.message, option)
 
@@ -151,7 +163,6 @@ class World:
         self.pass_seconds(600)
 
     async def close(self, *debates: str, early: bool = False) -> None:
-        """Close a vote, and wait until all of it is posted and the announcement says so."""
         if early:
             await self.session.service.close_vote(debates[0])
         else:
@@ -326,14 +337,11 @@ def _read_export(out: Path) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {"manifest.json": [manifest]}
     for path in sorted(out.glob("data/*/*.jsonl")):
         rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
-        found[str(path.relative_to(out))] = [_untimed(row) for row in rows]
+        for row in rows:
+            if row.get("latency_s") is not None:  # which the machine's own clock says
+                row["latency_s"] = "…"
+        found[str(path.relative_to(out))] = rows
     return {name: _brief(value) for name, value in found.items()}
-
-
-def _untimed(row: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what the machine's own clock says; None stays."""
-    timed = {name: "…" for name in ("latency_s",) if row.get(name) is not None}
-    return row | timed
 
 
 def _brief(value: Any) -> Any:
@@ -369,10 +377,12 @@ def _post(venue: AttentiveVenue, posted: StoredMessage) -> dict[str, Any]:
     meant = venue.meaning[posted.reference]
     last = meant[-1]
     stem = posted.reference.rpartition("·")[0]
+    # Of reports and notices what they are made of is little.
+    worded = WORDED | ({"text"} if last.kind in ("notice", "report") else set[str]())
     return {
         "reference": posted.reference,
         "kinds": list(dict.fromkeys(message.kind for message in meant)),
-        "says": _brief(_without_wording(last)),
+        "says": _brief(_leave_out(last.model_dump(mode="json"), worded)),
         "seeds": sorted(posted.seeds),
         "reactions": {o: sorted(users) for o, users in sorted(posted.reactions.items()) if users},
         "discord": _discord_shape(last, stem),
@@ -381,12 +391,6 @@ def _post(venue: AttentiveVenue, posted: StoredMessage) -> dict[str, Any]:
 
 
 WORDED = {"title", "alt", "notes", "columns", "reason", "problem", "content", "thread"}
-
-
-def _without_wording(message: Message) -> Any:
-    """Return what a message is made of; of reports and notices that is little."""
-    fixed = {"text"} if message.kind in ("notice", "report") else set[str]()
-    return _leave_out(message.model_dump(mode="json"), WORDED | fixed)
 
 
 def _leave_out(value: Any, names: set[str]) -> Any:
@@ -432,3 +436,89 @@ def _named(value: Any, name: str) -> list[str]:
             return [found for each in value for found in _named(each, name)]
         case _:
             return []
+
+
+URL = "http://127.0.0.1:1"
+ACCOUNTS = {"discord_client_id": "7", "discord_client_secret": SecretStr("7")}
+FAILED = f"{8:023d}-"
+TERMS = Terms(name="tea", each=2, repeats=0, about="Thank you.", code="TEA-42")
+COLUMNS = re.compile(r"\n(?:\| `|  +- name: |  +dtype: ).*")  # which docs/dataset.md has too
+DRAWN_ANEW = re.compile(  # keys and tokens; ids of debates have 26 characters
+    r"(?<=\?k=)[\w.-]+|(?<=link:)[\w-]{16}|(?<=/c/)\w{20}"
+    r"|(?<![\w-])(?!rehearsal)[\w-]{22}(?:[\w-]{21})?(?![\w-])"
+)
+
+
+async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[str]]:
+    """Return the lines of a page of each kind, and of the others a digest.
+
+    `out` has an export, whose documents are told too.
+    """
+    told, kinds = dict[str, list[str]](), {"debates/croissant.json"}
+
+    def keep(path: str, text: str) -> None:
+        kind = re.sub(r"01j\d+|\d+", "…", path)
+        if kind in kinds and path.startswith("debates/"):
+            told[path] = [hashlib.sha256(text.encode()).hexdigest()[:16]]
+        else:
+            told[path] = text.split("\n")
+        kinds.add(kind)
+
+    card = (out / "README.md").read_text("utf-8")
+    keep("README.md", COLUMNS.sub("", card))
+    metadata = orjson.loads((out / "croissant.json").read_bytes())
+    del metadata["distribution"]  # sizes and hashes of files, which have what a machine takes
+    keep("debates/croissant.json", orjson.dumps(metadata).decode())
+    for debate in (await store.debates.recent())[-2:]:
+        report = await read_page(store, debate)
+        keep(f"report {debate.id}.md", write_markdown(report))
+        keep(f"report {debate.id}.html", write_html(report))
+    async for path, body in write_folder(StoredLibrary(store)):
+        # What was asked side by side has no order, but in a debate that failed at its start.
+        if not path.startswith("static") and ("-call" not in path or FAILED in path):
+            keep(path, body.decode())
+    everything = CommunitySettings(public=tuple(PublicPart))
+    await store.communities.change("memory", "club", lambda _: everything, clock.now())
+    settings = Settings(web=WebSettings.model_validate({"url": URL, "port": 0} | ACCOUNTS))
+    public = PublicPages(PublicReader(store, clock, "0"), Permalinks(URL), drawn)
+    routes = [*public.routes(), *await label_routes(store, clock, settings)]
+    site = Site("127.0.0.1", 0)
+    async with site.serving(routes, furnish):
+        assert site.address is not None
+        browser = Browser("http://{}:{}".format(*site.address))
+        async for name, page in _walk(store, clock, browser):
+            keep(name, DRAWN_ANEW.sub("…", page.text))
+        await browser.client.close()
+        public.end()
+    return told
+
+
+async def _walk(store: Store, clock: Clock, browser: Browser) -> AsyncIterator[tuple[str, Shown]]:
+    """Yield each kind of page that is served."""
+    debates = sorted(debate.id.lower() for debate in await store.debates.recent())
+    for debate in debates[:2]:
+        yield f"public debate {debate}", (page := await browser.get(f"/d/{debate}"))
+    (front, *_) = re.findall(r'href="(/c/[\w-]+)', page.text)
+    for part in PublicPart:
+        yield f"public {part}", await browser.get(f"{front}/{part}")
+    yield "nothing", await browser.get("/nowhere")
+    yield "manager, signed out", await browser.get("/labels")
+    offered = await browser.get(f"/labels/enter?k={await print_token(store, clock)}")
+    yield "manager, by a link", offered
+    yield "manager", await browser.post("/labels/enter", **offered.fields)
+    labelling = Labelling(store, clock)
+    with patch("secrets.token_hex", lambda size: "seed"):
+        await labelling.create(TERMS)
+    (token,) = await labelling.invite("tea")
+    yield "invitation", (invited := await browser.get(f"/label/tea?t={token}"))
+    with patch("secrets.randbelow", lambda sides: 0):
+        sheet = await browser.post("/label/tea/join", **invited.fields)
+        while "/sheet/" in sheet.path:
+            yield "sheet", sheet
+            yield "sheet, without an answer", await browser.post(sheet.path, **sheet.fields)
+            sheet = await browser.post(sheet.path, **answer(sheet))
+    yield "done", sheet
+    yield "back", await browser.get("/label/tea/back?p=x")
+    yield "task", await browser.get("/labels/task/tea")
+    yield "left", await browser.post("/label/tea/leave", **sheet.fields)
+    yield "uninvited", await browser.get("/label/tea")

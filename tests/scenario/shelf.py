@@ -65,7 +65,6 @@ class Shelf(NamedTuple):
 
 
 async def fill(folder: Path) -> Shelf:
-    """Hold the debates on a database of their own."""
     url, out = await made_in(folder), folder / "export"
     await hold_all(url, out)
     hostile, sealed = await hold_hostile(url), await hold_sealed(url)

@@ -30,8 +30,6 @@ KEY = "a-key-of-the-operator"
 
 
 class Page(NamedTuple):
-    """What a browser was answered."""
-
     status: int
     text: str
     location: str
@@ -52,7 +50,6 @@ class OAuthStage:
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
-        """Run a process until the body ends, connected."""
         rest = SlackRest(None, self.slack.api_url, minute=0.0)
         settings = settings_of(self.url, secret_key=self.keys, **self.settings)
         workspaces = Installations(rest, frozenset(settings.slack.allowed_teams))
@@ -75,7 +72,6 @@ class OAuthStage:
 
     @property
     def address(self) -> str:
-        """Where the process answers."""
         assert self.site.address is not None
         host, port = self.site.address
         return f"http://{host}:{port}"
@@ -96,14 +92,12 @@ class OAuthStage:
             return Page(response.status, await response.text(), location, kept, kind)
 
     async def begin(self) -> Page:
-        """Open the page for installing, which leads on to Slack's."""
         begun = await self.visit(f"{self.address}/slack/install")
         assert begun.status == 302
         assert begun.location.startswith(f"{self.slack.origin}/oauth/v2/authorize?")
         return begun
 
     async def install(self, team: str, **granted: bool) -> Page:
-        """Install Rostrum in a workspace, as its admin does."""
         begun = await self.begin()
         back = self.slack.oauth.approve(begun.location, team, **granted)
         return await self.visit(back, begun.cookie)
@@ -121,12 +115,10 @@ class OAuthStage:
         return found[0] if found and len(found[0].reactions) == len(OPTIONS) else None
 
     def inside(self, channel: str) -> list[Message]:
-        """Return the messages of the newest thread of a channel."""
         roots = self.slack.messages(channel)
         return self.slack.replies(roots[-1].ts) if roots else []
 
     async def said(self, channel: str, what: str) -> Message:
-        """Wait for a message of a thread whose title is `what`."""
         return await until(
             lambda: next((m for m in self.inside(channel) if title(m) == what), None), 20
         )

@@ -55,22 +55,13 @@ class SlackStage:
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
-        """Run a process until the body ends, connected."""
         bot_token, app_token = self.tokens or (self.slack.bot_token, self.slack.app_token)
         rest = SlackRest(SecretStr(bot_token), self.slack.api_url, minute=0.0, proxy=self.proxy)
         site = Site("127.0.0.1", 0)
         transport = self._transport(rest, app_token, site)
-        joined = process(
-            self._settings(),
-            rest,
-            transport,
-            site,
-            limits=self.limits,
-            gap=self.gap,
-            managers=self.managers,
-            apart=self.apart,
-        )
-        async with joined as app:
+        how: dict[str, Any] = {"limits": self.limits, "gap": self.gap, "apart": self.apart}
+        how["managers"] = self.managers
+        async with process(self._settings(), rest, transport, site, **how) as app:
             if not self.http:
                 await self.slack.socket.until_connected()
             if site.address:
@@ -96,7 +87,6 @@ class SlackStage:
     # --- people --------------------------------------------------------------------------
 
     async def start(self, line: str = TEA, user: str = "ada") -> Asked:
-        """Start a debate, and wait for its answer."""
         asked = await self.slack.slash(user, f"/debate start {line}")
         await asked.said()
         return asked
@@ -126,7 +116,6 @@ class SlackStage:
         return found[0] if private or len(found[0].reactions) == len(OPTIONS) else None
 
     async def close(self, user: str = "olga") -> Message:
-        """Close the vote as a manager, and wait for the reveal."""
         asked = await self.slack.slash(user, "/debate close")
         said = await asked.said()
         assert "closed" in said, said
@@ -142,16 +131,13 @@ class SlackStage:
 
     @property
     def root(self) -> Message:
-        """The newest announcement."""
         return self.slack.messages()[-1]
 
     @property
     def replies(self) -> list[Message]:
-        """The messages of the newest thread."""
         return self.slack.replies(self.root.ts)
 
     def references(self) -> list[str]:
-        """Return the references of all messages, in order."""
         everything = self.slack.world.everything()
         return [ref for m in everything if (ref := on_slack(m.metadata))]
 
@@ -168,7 +154,6 @@ async def process(
     managers: tuple[str, ...] = (),
     apart: bool = False,
 ) -> AsyncIterator[App]:
-    """Run a process until the body ends, connected."""
     workspaces = OneWorkspace(rest)
     venue = SlackVenue(workspaces, managers=managers, limits=limits, gap=gap)
     connection = SlackConnection(workspaces, transport, site, managers, first_pause=0.05)
@@ -178,7 +163,6 @@ async def process(
 
 
 async def voting(app: App) -> Debate:
-    """Wait until the newest debate's vote is open."""
     return await state(app, lambda d: d.status is Status.VOTING and d.vote_opened_at is not None)
 
 
@@ -191,18 +175,15 @@ async def ended(app: App) -> Debate:
 
 
 def title(message: Message) -> str:
-    """Return the line above a message."""
     first = message.blocks[0] if message.blocks else {}
     return str(first["elements"][0]["text"]) if first.get("type") == "context" else ""
 
 
 def buttons(message: Message) -> list[str]:
-    """Return the labels of a message's buttons."""
     rows = [block["elements"] for block in message.blocks if block["type"] == "actions"]
     return [button["text"]["text"] for row in rows for button in row]
 
 
 def counted(reveal: Message) -> dict[str, int]:
-    """Return the votes that a reveal counts, by option."""
     votes = told_votes(reveal.text)
     return {"neither" if name == "weak" else name: n for name, n in votes.items()}

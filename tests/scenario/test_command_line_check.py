@@ -1,8 +1,10 @@
-"""`rostrum check` fails whenever a debate could not start, and says what to do."""
+"""`rostrum check` fails whenever a debate could not start; what a service manager learns."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+import socket
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -11,12 +13,18 @@ from typing import Any
 
 import pytest
 
+from adapters.database.file import lock
 from bot.doctor.debate import check_debate
 from bot.doctor.doctor import run_check
 from bot.research.series import plan_file
+from bot.serve.health import Health
 from bot.settings.load import load_settings
+from engine.store import Store
 from engine.values.errors import RostrumError
+from tests.doubles.command import Ended, printed_by, rostrum
 from tests.doubles.model_server import ModelServer
+from tests.scenario.discord_stage import free_port
+from tests.unit.test_health import ask, served
 
 DEBATERS, JURORS = ("ana", "ben"), ("jo#kin1", "jim#kin2")
 
@@ -196,3 +204,132 @@ async def test_a_disk_without_room_fails_the_check(
 ) -> None:
     monkeypatch.setattr("bot.doctor.doctor.FEWEST_BYTES", 10**18)
     assert "free at least" in (await look(monkeypatch, capsys))["disk"][0]
+
+
+SECRET = "hunter2-very-secret-value"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "No platform is configured"),
+        ({"ROSTRUM_MODLES": "x"}, "ROSTRUM_MODLES is not a setting"),
+        ({"ROSTRUM_SLACK__APP_TOKEN": SECRET}, "no token to speak with"),
+        ({"ROSTRUM_DISCORD__TOKEN_FILE": "token"}, "The file token of ROSTRUM_DISCORD__TOKEN_FILE"),
+    ],
+)
+def test_settings_that_no_retry_can_mend_end_a_server_with_78(
+    tmp_path: Path, given: dict[str, str], said: str
+) -> None:
+    ended = rostrum(tmp_path, "run", **given)
+    assert (ended.code, ended.out) == (78, "")
+    assert said in ended.err
+    assert SECRET not in ended.err
+
+
+@pytest.mark.parametrize("role", ["gateway", "worker"])
+def test_a_process_of_a_fleet_on_sqlite_ends_with_78(tmp_path: Path, role: str) -> None:
+    assert "ROSTRUM_DATABASE_URL" in rostrum(tmp_path, role).failed(78)
+
+
+def test_check_exits_78_for_a_setting_and_1_for_all_else(tmp_path: Path) -> None:
+    wrong = rostrum(tmp_path, "check", ROSTRUM_MODLES="x")
+    assert wrong.code == 78
+    assert "1 check failed" in wrong.err
+    alone = rostrum(tmp_path, "check", ROSTRUM_JURORS="rehearsal/birch")
+    assert alone.code == 78
+    away = rostrum(
+        tmp_path,
+        "check",
+        ROSTRUM_BACKENDS__NEAR__BASE_URL="http://127.0.0.1:9/v1",
+        ROSTRUM_MODELS="near/a,near/b",
+        ROSTRUM_JURORS="near/c,near/d",
+    )
+    assert away.code == 1
+
+
+def test_check_says_where_each_secret_is_from_and_never_the_secret(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(SECRET)
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "rostrum_secret_key").write_text(SECRET)
+    (tmp_path / ".env").write_text(f"ROSTRUM_RETRIEVAL__KEY={SECRET}")
+    ended = rostrum(
+        tmp_path,
+        "check",
+        ROSTRUM_EXPORT__HMAC_KEY_FILE="key",
+        ROSTRUM_DATABASE_URL="sqlite+aiosqlite:///own.db",
+        CREDENTIALS_DIRECTORY=str(tmp_path / "given"),
+    )
+    assert SECRET not in ended.out + ended.err
+    lines = [line for line in ended.out.splitlines() if "secret: " in line]
+    assert lines == [
+        "ok    secret: ROSTRUM_RETRIEVAL__KEY is from .env",
+        "ok    secret: ROSTRUM_DATABASE_URL is from the environment",
+        "ok    secret: ROSTRUM_EXPORT__HMAC_KEY is from the file key",
+        f"ok    secret: ROSTRUM_SECRET_KEY is from the file {tmp_path}/given/rostrum_secret_key",
+    ]
+
+
+def test_what_the_next_start_may_get_exits_1(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        slack = {"BOT_TOKEN": SECRET, "MODE": "http", "SIGNING_SECRET": SECRET, "PORT": port}
+        slack["API_URL"] = "http://127.0.0.1:9/api"
+        given = {f"ROSTRUM_SLACK__{name}": value for name, value in slack.items()}
+        busy = rostrum(tmp_path, "run", ROSTRUM_HEALTH__PORT=port, **given)
+        assert busy.code == 1
+        assert f"Health cannot be served at 127.0.0.1:{port}: another program uses" in busy.err
+        with lock(tmp_path / "rostrum.db"):
+            held = rostrum(tmp_path, "run", **given)
+    assert "Another Rostrum already runs" in held.failed(1)
+
+
+async def health(folder: Path, *arguments: str, **settings: str) -> Ended:
+    return await asyncio.to_thread(rostrum, folder, "health", *arguments, **settings)
+
+
+def port_of(url: str) -> str:
+    return url.rpartition(":")[2]
+
+
+async def test_one_that_is_well_is_said_to_be_wherever_its_port_is_set(
+    store: Store, tmp_path: Path
+) -> None:
+    connected = True
+    async with served(Health(store, {"discord": lambda: connected})) as url:
+        await ask(f"{url}/livez")
+        for host in ("127.0.0.1", None, "0.0.0.0"):  # noqa: S104
+            address = {} if host is None else {"ROSTRUM_HEALTH__HOST": host}
+            ended = await health(tmp_path, ROSTRUM_HEALTH__PORT=port_of(url), **address)
+            assert ended.done() == "Rostrum is well.\n"
+        ended = await health(tmp_path, "--url", f"{url}/metrics")
+        assert ended.failed(1) == f"What answers at {url}/metrics is not Rostrum; check the port."
+        (tmp_path / ".env").write_text(f"ROSTRUM_HEALTH__PORT={port_of(url)}\n")
+        assert (await health(tmp_path)).done() == "Rostrum is well.\n"
+        connected = False
+        assert (await health(tmp_path)).failed(1) == "Discord is not connected."
+        alive = await health(tmp_path, "--url", f"{url}/livez")
+        assert alive.done() == "Rostrum is well.\n"
+
+
+async def test_without_a_port_or_an_address_or_a_rostrum_it_fails_with_one_sentence(
+    tmp_path: Path,
+) -> None:
+    said = (await health(tmp_path)).failed(1)
+    assert said.startswith("Health is not served")
+    assert "ROSTRUM_HEALTH__PORT" in said
+    port = free_port()
+    assert (await health(tmp_path, ROSTRUM_HEALTH__PORT=str(port))).err == (
+        f"rostrum: Rostrum did not answer at http://127.0.0.1:{port}/readyz: Connection refused. "
+        "Is it running?\n"
+    )
+    for url in ("x", "ftp://127.0.0.1/", "http://127.0.0.1:ninety/"):
+        ended = await health(tmp_path, "--url", url)
+        assert "is not an http or https address" in ended.failed(1)
+
+
+def test_it_loads_neither_settings_nor_the_engine() -> None:
+    loaded = printed_by("import sys, bot.cli, bot.operations.probe; print(*sys.modules)").split()
+    assert not {"pydantic", "sqlalchemy", "aiohttp", "structlog", "asyncio"} & {*loaded}

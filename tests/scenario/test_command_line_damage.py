@@ -21,7 +21,7 @@ from adapters.database.database import SqlDatabase
 from bot.operations.control import back_up
 from bot.settings.load import load_store_settings
 from engine.values.errors import ExportError, SettingsError
-from tests.doubles.command import ROOT, rostrum
+from tests.doubles.command import environment_of, rostrum
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_hostile import shell
 
@@ -51,9 +51,6 @@ def office(held: Held, tmp_path: Path) -> Path:
     return Path(shutil.copytree(held.folder, tmp_path / "office"))
 
 
-# --- damage --------------------------------------------------------------------------------
-
-
 def overwrite(data: bytes) -> bytes:
     """Write over every second page but the first."""
     noise = random.Random(1)
@@ -62,28 +59,7 @@ def overwrite(data: bytes) -> bytes:
 
 
 def cut(data: bytes) -> bytes:
-    """Leave the first half."""
     return data[: len(data) // 2]
-
-
-def scramble_head(data: bytes) -> bytes:
-    """Write over what says that it is a database."""
-    return random.Random(1).randbytes(100) + data[100:]
-
-
-def break_text(data: bytes) -> bytes:
-    """Put bytes into texts that are no UTF-8; SQLite itself finds nothing wrong with that."""
-    return data.replace(TOPIC.encode(), b"Sesame \xff\xfe\xfd the best seed")
-
-
-def break_json(data: bytes) -> bytes:
-    """Break what a debate is stored as."""
-    return data.replace(b'{"request"', b"{XXXXXXXXX")
-
-
-def empty(data: bytes) -> bytes:
-    """Leave nothing."""
-    return b""
 
 
 DAMAGED = "The database rostrum.db is damaged; stop Rostrum and restore it from a backup."
@@ -97,10 +73,11 @@ EMPTY = "The database rostrum.db has no tables of Rostrum yet; run rostrum migra
     [
         (overwrite, DAMAGED),
         (cut, DAMAGED),
-        (break_text, DAMAGED),
-        (break_json, DAMAGED),
-        (scramble_head, NOT_ONE),
-        (empty, EMPTY),
+        # No UTF-8: SQLite itself finds nothing wrong with that.
+        (lambda data: data.replace(TOPIC.encode(), b"Sesame \xff\xfe\xfd the best seed"), DAMAGED),
+        (lambda data: data.replace(b'{"request"', b"{XXXXXXXXX"), DAMAGED),
+        (lambda data: random.Random(1).randbytes(100) + data[100:], NOT_ONE),
+        (lambda data: b"", EMPTY),
     ],
 )
 def test_a_damaged_database_is_said_to_be_damaged_without_bytes_of_it(
@@ -146,14 +123,12 @@ def test_votes_that_a_damaged_index_hides_are_not_left_out_in_silence(office: Pa
     assert not (office / "copy.db").exists()
 
 
-def test_a_debate_is_not_started_on_a_damaged_database(held: Held, office: Path) -> None:
-    (office / "rostrum.db").write_bytes(cut(held.bytes))
-    assert rostrum(office, "debate", "Tea", "--votes", "A=1").failed(1) == DAMAGED
-    assert rostrum(office, "migrate").failed(1) == DAMAGED
-
-
-def test_damage_that_no_first_read_meets_is_said_at_the_start(held: Held, office: Path) -> None:
-    (office / "rostrum.db").write_bytes(overwrite(held.bytes))
+@pytest.mark.each_case
+@pytest.mark.parametrize("harm", [overwrite, cut])
+def test_damage_is_said_at_the_start_also_where_no_first_read_meets_it(
+    held: Held, office: Path, harm: Callable[[bytes], bytes]
+) -> None:
+    (office / "rostrum.db").write_bytes(harm(held.bytes))
     before = (office / "rostrum.db").read_bytes()
     for words in (("run",), ("debate", "Tea", "--votes", "A=1"), ("migrate",)):
         assert rostrum(office, *words, **DISCORD).failed(1) == DAMAGED
@@ -168,8 +143,6 @@ def test_a_file_that_lost_every_byte_is_not_taken_for_a_new_database(office: Pat
     rostrum(office, "migrate").done()
     rostrum(office, "debate", "Tea", "--votes", "A=1").done()
 
-
-# --- settings that are not needed ----------------------------------------------------------
 
 WRONG = {
     "ROSTRUM_BACKENDS__ONLINE__PRESET": "opensesame",
@@ -236,9 +209,6 @@ def test_a_wrong_address_of_the_database_stops_them_all(
     assert "hunter2" not in str(caught.value)
 
 
-# --- backups -------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_a_backup_that_does_not_fit_leaves_nothing(office: Path) -> None:
     before = set(contents(office))
@@ -257,36 +227,29 @@ def configured(office: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return office
 
 
-async def test_a_copy_that_lost_a_row_is_no_backup(
-    configured: Path, monkeypatch: pytest.MonkeyPatch
+def lose_a_row(draft: Path) -> None:
+    with closing(sqlite3.connect(draft)) as copy:
+        copy.execute("DELETE FROM votes WHERE rowid = (SELECT min(rowid) FROM votes)")
+        copy.commit()
+
+
+def spoil(draft: Path) -> None:
+    draft.write_bytes(overwrite(draft.read_bytes()))
+
+
+@pytest.mark.each_case
+@pytest.mark.parametrize("harm", [lose_a_row, spoil])
+async def test_a_copy_that_lost_a_row_or_that_the_disk_spoiled_is_no_backup(
+    configured: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], None]
 ) -> None:
     true_copy = backup._copy
 
-    def lose_a_row(database: SqlDatabase, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
+    def harmed(database: SqlDatabase, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
         counts = true_copy(database, draft, go_on)
-        with closing(sqlite3.connect(draft)) as copy:
-            copy.execute("DELETE FROM votes WHERE rowid = (SELECT min(rowid) FROM votes)")
-            copy.commit()
+        harm(draft)
         return counts
 
-    monkeypatch.setattr(backup, "_copy", lose_a_row)
-    before = set(contents(configured))
-    with pytest.raises(ExportError, match="The copy is not the same as the database"):
-        await back_up(Path("copy.db"))
-    assert set(contents(configured)) == before
-
-
-async def test_a_copy_that_the_disk_spoiled_is_no_backup(
-    configured: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    true_copy = backup._copy
-
-    def spoil(database: SqlDatabase, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
-        counts = true_copy(database, draft, go_on)
-        draft.write_bytes(overwrite(draft.read_bytes()))
-        return counts
-
-    monkeypatch.setattr(backup, "_copy", spoil)
+    monkeypatch.setattr(backup, "_copy", harmed)
     before = set(contents(configured))
     with pytest.raises(ExportError, match="The copy is not the same as the database"):
         await back_up(Path("copy.db"))
@@ -328,11 +291,10 @@ def test_a_backup_that_is_stopped_leaves_no_file(office: Path, how: signal.Signa
         "from bot.cli import main; main()\n"
     )
     before = set(contents(office))
-    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
     process = subprocess.Popen(
         [sys.executable, "-c", script],
         cwd=office,
-        env=kept | {"PYTHONPATH": str(ROOT)},
+        env=environment_of({}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -353,4 +315,5 @@ def test_a_backup_is_one_file_that_can_be_read_where_nothing_may_be_written(offi
     address = f"file:{office / 'copy.db'}?immutable=1"
     with closing(sqlite3.connect(address, uri=True)) as copy:
         assert copy.execute("SELECT count(*) FROM votes").fetchone() == (3,)
+        assert copy.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert [name for name in os.listdir(office) if name.startswith(("copy.db-", "."))] == []

@@ -34,7 +34,6 @@ def office(held: Path, tmp_path: Path) -> Path:
 
 
 def ask(folder: Path, *words: str, typed: str) -> Ended:
-    """Run a command at a terminal, and type an answer."""
     ours, its_end = os.openpty()
     os.write(ours, typed.encode())
     try:
@@ -73,9 +72,6 @@ def debates(folder: Path) -> int:
         return int(database.execute("SELECT count(*) FROM debates").fetchone()[0])
 
 
-# --- who and what is not there -------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
@@ -97,9 +93,6 @@ def test_what_is_not_there_ends_with_1_and_a_sentence(
     assert (users(held), debates(held)) == before
     with closing(sqlite3.connect(held / "rostrum.db")) as database:
         assert database.execute("SELECT count(*) FROM tombstones").fetchone() == (0,)
-
-
-# --- asking --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -151,27 +144,20 @@ def test_yes_at_the_terminal_deletes_what_was_counted(office: Path) -> None:
     assert debates(office) == 0
 
 
-# --- what is deleted, and what comes back --------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_purge_deletes_the_terminals_transcripts_too(office: Path) -> None:
-    assert contents(office / "rostrum.db.terminal")
+def test_a_purge_deletes_the_terminals_transcripts_also_those_of_no_debate(office: Path) -> None:
+    folder = office / "rostrum.db.terminal"
+    assert contents(folder)
     rostrum(office, "purge", "terminal", "terminal", "--yes").done()
     left = {name: text for name, text in contents(office).items() if b"Tea is best" in text}
     assert left == {}
-    assert not (office / "rostrum.db.terminal").exists()
+    assert not folder.exists()
     assert rostrum(office, "list").done() == "No debates.\n"
-    rostrum(office, *VOTED).done()
-
-
-def test_transcripts_that_no_debate_is_stored_of_are_purged_too(office: Path) -> None:
-    rostrum(office, "purge", "terminal", "terminal", "--yes").done()
-    (office / "rostrum.db.terminal").mkdir()
-    (office / "rostrum.db.terminal" / "01OLD.jsonl").write_text("{}\n")
+    folder.mkdir()
+    (folder / "01OLD.jsonl").write_text("{}\n")
     said = rostrum(office, "purge", "terminal", "terminal", "--yes").done()
     assert said.startswith("Deleted 0 debates")
-    assert not (office / "rostrum.db.terminal").exists()
+    assert not folder.exists()
+    rostrum(office, *VOTED).done()
 
 
 def test_a_link_where_the_transcripts_should_be_is_not_followed(office: Path) -> None:

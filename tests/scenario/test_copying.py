@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from engine.store import Store
 from engine.store.installation import make_secret
 from engine.store.installs import Install
 from engine.values.errors import RostrumError, StoreError
-from tests.doubles.command import ROOT, Ended, rostrum
+from tests.doubles.command import Ended, environment_of, rostrum
 from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.kit import HANG_SECONDS, NOW
 
@@ -75,11 +76,32 @@ def file(filled: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(filled, tmp_path / "rostrum.db"))
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A database on the server; it is empty."""
+
+    server: PostgresDouble
+    name: str
+
+    @property
+    def url(self) -> str:
+        return self.server.url(self.name)
+
+    def run(self, sql: str) -> Any:
+        return self.server.run(sql, self.name)
+
+    async def is_empty(self) -> bool:
+        database = SqlDatabase(self.url, writable=False)
+        try:
+            return not (await asyncio.to_thread(database.inspect)).tables
+        finally:
+            await database.close()
+
+
 @pytest.fixture
-def name(postgres: PostgresDouble) -> Iterator[str]:
-    """The name of an empty database."""
+def target(postgres: PostgresDouble) -> Iterator[Target]:
     name = postgres.create()
-    yield name
+    yield Target(postgres, name)
     postgres.drop(name)
 
 
@@ -119,216 +141,148 @@ async def refusal(path: Path, url: str, report: copying.Report = lambda headway:
     return said
 
 
-async def is_empty(url: str) -> bool:
-    database = SqlDatabase(url, writable=False)
-    try:
-        return not (await asyncio.to_thread(database.inspect)).tables
-    finally:
-        await database.close()
-
-
-# --- all of it ------------------------------------------------------------------------------
-
-
-async def test_every_row_is_there_and_the_file_is_as_it_was(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
+async def test_every_row_is_there_and_the_file_is_as_it_was(file: Path, target: Target) -> None:
     before = contents(file)
-    sums = await copied(file, postgres.url(name))
+    sums = await copied(file, target.url)
     assert contents(file) == before
     assert not file.with_name("rostrum.db-wal").exists()
     for layout in LAYOUTS:
-        there = postgres.run(layout.select(), name)
+        there = target.run(layout.select())
         here = stored(file, layout.select())
         assert len(there) == len(here) == sums[layout.name].rows
     assert sums["votes"].rows == DEBATES * VOTES
     known = dict(stored(file, 'SELECT id, "user" FROM people'))
-    assert dict(postgres.run('SELECT id, "user" FROM people', name)) == known
+    assert dict(target.run('SELECT id, "user" FROM people')) == known
     for table in ("tombstones", "installation"):
         everything = f"SELECT * FROM {table}"  # noqa: S608
-        assert sorted(postgres.run(everything, name)) == sorted(stored(file, everything)) != []
+        assert sorted(target.run(everything)) == sorted(stored(file, everything)) != []
 
 
-async def test_keys_tokens_and_times_mean_the_same(
-    file: Path, postgres: PostgresDouble, name: str
+async def test_keys_tokens_and_times_mean_the_same_and_numbers_go_on(
+    file: Path, target: Target
 ) -> None:
-    await copied(file, postgres.url(name))
-    stores = [Store(SqlDatabase(url), [KEY]) for url in (of_file(file), postgres.url(name))]
+    change(file, "DELETE FROM people WHERE id = ?", 2**31 - 1)
+    [(highest,)] = stored(file, "SELECT max(id) FROM people")
+    await copied(file, target.url)
+    stores = [Store(SqlDatabase(url), [KEY]) for url in (of_file(file), target.url)]
     found = []
     for store in stores:
         [install] = await store.installs.every("slack")
         debate = (await store.debates.recent(limit=1))[0]
         forgotten = await store.people.traces("memory", "zoe")
         found.append((install, debate, forgotten))
-        await store.close()
     assert found[0] == found[1]
     assert found[1][2].forgotten
-
-
-async def test_no_lease_is_held_there_and_the_next_one_is_newer(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
-    await copied(file, postgres.url(name))
-    store = Store(SqlDatabase(postgres.url(name)))
-    lease = await store.leases.claim("debate/x", "another", 9)
-    await store.close()
+    # No lease is held there, and the next one is newer.
+    lease = await stores[1].leases.claim("debate/x", "another", 9)
+    people = await stores[1].votes.people("memory", ["new"])
+    for store in stores:
+        await store.close()
     assert lease is not None
     assert lease.epoch == 2
-
-
-async def test_new_rows_get_numbers_after_the_highest(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
-    change(file, "DELETE FROM people WHERE id = ?", 2**31 - 1)
-    [(highest,)] = stored(file, "SELECT max(id) FROM people")
-    await copied(file, postgres.url(name))
-    store = Store(SqlDatabase(postgres.url(name)))
-    people = await store.votes.people("memory", ["new"])
-    await store.close()
     assert people["new"] == highest + 1
     added = "INSERT INTO silences (platform, ended_at) VALUES ('memory', now()) RETURNING number"
-    assert postgres.run(added, name) == [(1,)]
+    assert target.run(added) == [(1,)]
 
 
-async def test_a_file_goes_to_a_database_that_was_migrated_before(
-    file: Path, postgres: PostgresDouble, migrated_name: str
-) -> None:
-    name = postgres.create(migrated_name)
-    assert (await copied(file, postgres.url(name)))["debates"].rows == DEBATES
-    postgres.drop(name)
+async def test_a_file_goes_to_a_database_that_was_migrated_before(file: Path, url: str) -> None:
+    assert (await copied(file, url))["debates"].rows == DEBATES
 
 
-async def test_a_log_beside_the_file_is_copied_too_and_stays(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
+async def test_a_log_beside_the_file_is_copied_too_and_stays(file: Path, target: Target) -> None:
     with closing(sqlite3.connect(file)) as other:
         other.execute("INSERT INTO tombstones VALUES ('late')")
         other.commit()
         log = file.with_name("rostrum.db-wal")
         before = contents(file, log)
-        sums = await copied(file, postgres.url(name))
+        sums = await copied(file, target.url)
         assert contents(file, log) == before
     assert sums["tombstones"].rows == 2
-    assert ("late",) in postgres.run("SELECT digest FROM tombstones", name)
+    assert ("late",) in target.run("SELECT digest FROM tombstones")
 
-
-# --- what cannot be copied -------------------------------------------------------------------
 
 MISFITS = [
-    ("UPDATE debates SET reason = 'a' || char(0) WHERE number = 1", "reason contains a NUL char"),
-    ("UPDATE debates SET reason = CAST(x'ff' AS TEXT) WHERE number = 1", "reason is not UTF-8"),
-    (
-        "UPDATE debates SET reason = CAST(x'eda080' AS TEXT) WHERE number = 1",
-        "reason is not UTF-8",
-    ),
-    ("UPDATE debates SET reason = x'00ff' WHERE number = 1", "reason is not a text"),
-    (
-        "UPDATE debates SET language = substr(hex(zeroblob(50)), 1, 36) WHERE number = 1",
-        "language is longer than 35 characters",
-    ),
-    ("UPDATE debates SET gaps = 2147483648 WHERE number = 1", "gaps is out of range"),
-    ("UPDATE debates SET gaps = 'many' WHERE number = 1", "gaps is not a whole number"),
-    ("UPDATE debates SET gaps = 0.5 WHERE number = 1", "gaps is not a whole number"),
-    ("UPDATE debates SET reserved_usd = 'much' WHERE number = 1", "reserved_usd is not a number"),
-    ("UPDATE debates SET gone = 2 WHERE number = 1", "gone is neither true nor false"),
-    ("UPDATE debates SET created_at = 'noon' WHERE number = 1", "created_at is not a time"),
-    (
-        "UPDATE debates SET created_at = '2026-01-01 00:00:00+03:00' WHERE number = 1",
-        "created_at is a time with a zone",
-    ),
-    ("INSERT INTO tombstones VALUES (CAST(x'c3' AS TEXT))", "digest is not UTF-8"),
+    ("reason = 'a' || char(0)", "reason contains a NUL char"),
+    ("reason = CAST(x'ff' AS TEXT)", "reason is not UTF-8"),
+    ("reason = CAST(x'eda080' AS TEXT)", "reason is not UTF-8"),
+    ("reason = x'00ff'", "reason is not a text"),
+    ("language = substr(hex(zeroblob(50)), 1, 36)", "language is longer than 35 characters"),
+    ("gaps = 2147483648", "gaps is out of range"),
+    ("gaps = 'many'", "gaps is not a whole number"),
+    ("gaps = 0.5", "gaps is not a whole number"),
+    ("reserved_usd = 'much'", "reserved_usd is not a number"),
+    ("gone = 2", "gone is neither true nor false"),
+    ("created_at = 'noon'", "created_at is not a time"),
+    ("created_at = '2026-01-01 00:00:00+03:00'", "created_at is a time with a zone"),
 ]
 
 
 @pytest.mark.parametrize(("sql", "said"), MISFITS)
 async def test_what_postgresql_does_not_take_is_named_before_anything_is_written(
-    file: Path, postgres: PostgresDouble, name: str, sql: str, said: str
+    file: Path, target: Target, sql: str, said: str
 ) -> None:
-    change(file, sql)
-    found = await refusal(file, postgres.url(name))
+    change(file, f"UPDATE debates SET {sql} WHERE number = 1")  # noqa: S608
+    found = await refusal(file, target.url)
     assert f": {said}" in found
     assert ", row " in found
     assert "nothing was copied" in found
-    assert await is_empty(postgres.url(name))
+    assert await target.is_empty()
 
 
-async def test_only_some_of_many_are_named(file: Path, postgres: PostgresDouble, name: str) -> None:
-    change(file, "UPDATE votes SET body = body || char(0)")
-    found = await refusal(file, postgres.url(name))
-    assert found.count("votes, row") == 5
-    assert ", and more. Correct that in the file" in found
-
-
-async def test_a_row_that_refers_to_none_is_named(
-    file: Path, postgres: PostgresDouble, name: str
+async def test_what_is_wrong_in_many_rows_in_a_reference_or_in_the_file_is_named(
+    file: Path, target: Target
 ) -> None:
+    change(file, "INSERT INTO tombstones VALUES (CAST(x'c3' AS TEXT))")
+    assert "digest is not UTF-8" in await refusal(file, target.url)
+    change(file, "DELETE FROM tombstones")
     change(file, "UPDATE debates SET starter = 99999999 WHERE number = 1")
-    said = await refusal(file, postgres.url(name))
-    assert "refers to no row of people" in said
-    assert await is_empty(postgres.url(name))
-
-
-async def test_a_damaged_file_is_not_copied(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
+    assert "refers to no row of people" in await refusal(file, target.url)
+    change(file, "UPDATE votes SET body = body || char(0)")
+    found = await refusal(file, target.url)
+    assert found.count(", row ") == 5
+    assert ", and more. Correct that in the file" in found
     with file.open("r+b") as stream:
         stream.seek(4096 * 3)
         stream.write(b"\xff" * 4096 * 3)
-    assert "is damaged" in await refusal(file, postgres.url(name))
-    assert await is_empty(postgres.url(name))
+    assert "is damaged" in await refusal(file, target.url)
+    assert await target.is_empty()
 
 
-async def test_a_file_of_another_version_is_not_copied(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
+async def test_a_file_of_another_version_is_not_copied(file: Path, target: Target) -> None:
     change(file, "UPDATE alembic_version SET version_num = '0021'")
-    assert "made before the first release" in await refusal(file, postgres.url(name))
+    assert "made before the first release" in await refusal(file, target.url)
     change(file, "UPDATE alembic_version SET version_num = '9998'")
     change(file, "INSERT INTO installation VALUES ('suits', '9998')")
-    assert "made by a newer Rostrum" in await refusal(file, postgres.url(name))
+    assert "made by a newer Rostrum" in await refusal(file, target.url)
     change(file, "UPDATE installation SET value = ? WHERE name = 'suits'", migrate.newest())
-    assert "copy it with that version" in await refusal(file, postgres.url(name))
-    assert await is_empty(postgres.url(name))
+    assert "copy it with that version" in await refusal(file, target.url)
+    assert await target.is_empty()
 
 
 @pytest.mark.slow
-async def test_a_database_that_holds_something_is_left_alone(
-    file: Path, postgres: PostgresDouble, name: str
+async def test_a_database_that_holds_something_or_is_newer_is_left_alone(
+    file: Path, postgres: PostgresDouble, target: Target, migrated_name: str
 ) -> None:
-    await copied(file, postgres.url(name))
-    held = postgres.run("SELECT count(*) FROM votes", name)
-    assert f"{SOME} (in communities)" in await refusal(file, postgres.url(name))
-    assert postgres.run("SELECT count(*) FROM votes", name) == held
-
-
-@pytest.mark.slow
-async def test_another_programs_database_and_a_newer_one_are_left_alone(
-    file: Path, postgres: PostgresDouble, name: str, migrated_name: str
-) -> None:
-    postgres.run("CREATE TABLE orders (id INTEGER)", name)
-    assert "belongs to another program" in await refusal(file, postgres.url(name))
-    assert postgres.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", name) == [
-        ("orders",)
-    ]
-    newer = postgres.create(migrated_name)
-    postgres.run("UPDATE alembic_version SET version_num = '9998'", newer)
-    postgres.run("INSERT INTO installation VALUES ('suits', '9998')", newer)
+    target.run("CREATE TABLE orders (id INTEGER)")
+    assert "belongs to another program" in await refusal(file, target.url)
+    tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+    assert target.run(tables) == [("orders",)]
+    target.run("DROP TABLE orders")
+    await copied(file, target.url)
+    held = target.run("SELECT count(*) FROM votes")
+    assert f"{SOME} (in communities)" in await refusal(file, target.url)
+    assert target.run("SELECT count(*) FROM votes") == held
+    newer = Target(postgres, postgres.create(migrated_name))
+    newer.run("UPDATE alembic_version SET version_num = '9998'")
+    newer.run("INSERT INTO installation VALUES ('suits', '9998')")
     for oldest in ("9998", migrate.newest()):
-        noted = f"UPDATE installation SET value = '{oldest}' WHERE name = 'suits'"  # noqa: S608
-        postgres.run(noted, newer)
-        assert "made by a newer Rostrum" in await refusal(file, postgres.url(newer))
-    postgres.drop(newer)
+        newer.run(f"UPDATE installation SET value = '{oldest}' WHERE name = 'suits'")  # noqa: S608
+        assert "made by a newer Rostrum" in await refusal(file, newer.url)
+    postgres.drop(newer.name)
 
 
-async def test_a_file_that_is_in_use_is_not_copied(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
-    with lock(file):
-        assert "Another Rostrum already runs on" in await refusal(file, postgres.url(name))
-
-
-async def test_no_rostrum_starts_on_the_file_meanwhile(
-    file: Path, postgres: PostgresDouble, name: str
+async def test_a_file_that_is_in_use_is_not_copied_and_none_is_used_meanwhile(
+    file: Path, target: Target
 ) -> None:
     tried: list[str] = []
 
@@ -338,24 +292,24 @@ async def test_no_rostrum_starts_on_the_file_meanwhile(
                 lock(file)
             tried.append(str(caught.value))
 
-    await copied(file, postgres.url(name), start)
+    with lock(file):
+        assert "Another Rostrum already runs on" in await refusal(file, target.url)
+    await copied(file, target.url, start)
     assert "already runs" in tried[0]
 
 
-async def test_a_command_that_writes_meanwhile_is_noticed(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
+async def test_a_command_that_writes_meanwhile_is_noticed(file: Path, target: Target) -> None:
     def write(headway: CopyProgress) -> None:
         if headway == CopyProgress(CopyStage.WRITE, "votes", headway.done, headway.total):
             change(file, "INSERT INTO tombstones VALUES ('meanwhile')")
 
-    said = await refusal(file, postgres.url(name), write)
+    said = await refusal(file, target.url, write)
     assert "was changed while it was copied, so nothing was copied. Run rostrum copy again" in said
-    assert await is_empty(postgres.url(name))
+    assert await target.is_empty()
 
 
 async def test_what_arrives_otherwise_is_noticed(
-    file: Path, postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
+    file: Path, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true_write = copying._write
 
@@ -365,55 +319,47 @@ async def test_what_arrives_otherwise_is_noticed(
             driver.execute("UPDATE votes SET body = replace(body, 'A', 'B')")
 
     monkeypatch.setattr(copying, "_write", lose)
-    assert "is not what is in" in await refusal(file, postgres.url(name))
-    assert await is_empty(postgres.url(name))
-
-
-# --- trouble on the way ----------------------------------------------------------------------
+    assert "is not what is in" in await refusal(file, target.url)
+    assert await target.is_empty()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", CopyStage)
 async def test_a_copy_that_is_stopped_leaves_an_empty_database(
-    file: Path, postgres: PostgresDouble, name: str, stage: CopyStage
+    file: Path, target: Target, stage: CopyStage
 ) -> None:
     def stop(headway: CopyProgress) -> None:
         if headway.stage is stage and headway.table == "votes":
             raise RostrumError("Stopped.")
 
-    assert await refusal(file, postgres.url(name), stop) == "Stopped."
-    assert await is_empty(postgres.url(name))
-    assert (await copied(file, postgres.url(name)))["votes"].rows == DEBATES * VOTES
+    assert await refusal(file, target.url, stop) == "Stopped."
+    assert await target.is_empty()
+    assert (await copied(file, target.url))["votes"].rows == DEBATES * VOTES
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["people", "votes"])
 async def test_a_connection_that_is_lost_is_tried_again_from_the_beginning(
-    file: Path, postgres: PostgresDouble, name: str, table: str
+    file: Path, postgres: PostgresDouble, target: Target, table: str
 ) -> None:
     cut: list[str] = []
 
     def lose(headway: CopyProgress) -> None:
         if headway.stage is CopyStage.VERIFY and headway.table == table and not cut:
             cut.append(table)
-            end_connections(postgres, name)
+            ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
+            postgres.run(ended.format(target.name))
 
-    assert (await copied(file, postgres.url(name), lose))["votes"].rows == DEBATES * VOTES
+    assert (await copied(file, target.url, lose))["votes"].rows == DEBATES * VOTES
     assert cut
-    assert postgres.run("SELECT count(*) FROM votes", name) == [(DEBATES * VOTES,)]
-
-
-def end_connections(postgres: PostgresDouble, name: str) -> None:
-    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
-    postgres.run(ended.format(name))
+    assert target.run("SELECT count(*) FROM votes") == [(DEBATES * VOTES,)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("committed", [False, True])
 async def test_a_commit_whose_answer_is_lost_is_neither_lost_nor_repeated(
     file: Path,
-    postgres: PostgresDouble,
-    name: str,
+    target: Target,
     monkeypatch: pytest.MonkeyPatch,
     committed: bool,
 ) -> None:
@@ -428,12 +374,9 @@ async def test_a_commit_whose_answer_is_lost_is_neither_lost_nor_repeated(
             raise psycopg.OperationalError("the connection is lost")
 
     monkeypatch.setattr(psycopg.Connection, "commit", commit)
-    assert (await copied(file, postgres.url(name)))["votes"].rows == DEBATES * VOTES
+    assert (await copied(file, target.url))["votes"].rows == DEBATES * VOTES
     assert lost
-    assert postgres.run("SELECT count(*) FROM votes", name) == [(DEBATES * VOTES,)]
-
-
-# --- the command -----------------------------------------------------------------------------
+    assert target.run("SELECT count(*) FROM votes") == [(DEBATES * VOTES,)]
 
 
 def run(folder: Path, *arguments: str, **settings: str) -> Ended:
@@ -443,34 +386,33 @@ def run(folder: Path, *arguments: str, **settings: str) -> Ended:
 
 @pytest.mark.slow
 def test_the_command_counts_every_table_and_says_what_to_do_next(
-    file: Path, postgres: PostgresDouble, name: str
+    file: Path, target: Target
 ) -> None:
     records = file.with_name("rostrum.db.terminal")
     records.mkdir(mode=0o700)
     (records / "ABC.jsonl").write_text("{}")
-    ended = run(file.parent, "copy", "--to", postgres.tcp(name))
+    ended = run(file.parent, "copy", "--to", target.server.tcp(target.name))
     assert ended.code == 0, ended
     assert PASSWORD not in ended.out + ended.err
     assert f"votes: {DEBATES * VOTES} rows, checksum " in ended.out
     assert "Set ROSTRUM_DATABASE_URL to the new address" in ended.out
     assert "Copying votes: " in ended.err
-    moved = file.with_name(f"127.0.0.1-{name}.terminal")
+    moved = file.with_name(f"127.0.0.1-{target.name}.terminal")
     assert (moved / "ABC.jsonl").read_text() == "{}"
     assert moved.stat().st_mode & 0o777 == 0o700
-    listed = rostrum(file.parent, "list", ROSTRUM_DATABASE_URL=postgres.url(name)).done()
+    listed = rostrum(file.parent, "list", ROSTRUM_DATABASE_URL=target.url).done()
     assert listed == run(file.parent, "list").done()
 
 
 @pytest.mark.slow
-def test_a_terminal_shows_a_bar(file: Path, postgres: PostgresDouble, name: str) -> None:
+def test_a_terminal_shows_a_bar(file: Path, target: Target) -> None:
     main, side = pty.openpty()
     command = [sys.executable, "-c", "from bot.cli import main; main()", "copy", "--to"]
-    settings = {"ROSTRUM_DATABASE_URL": of_file(file), "PYTHONPATH": str(ROOT), "TERM": "xterm"}
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("ROSTRUM")}
+    settings = {"ROSTRUM_DATABASE_URL": of_file(file), "TERM": "xterm"}
     with subprocess.Popen(
-        [*command, postgres.url(name)],
+        [*command, target.url],
         cwd=file.parent,
-        env=kept | settings,
+        env=environment_of(settings),
         stdout=subprocess.DEVNULL,
         stderr=side,
     ) as process:
@@ -491,9 +433,7 @@ def _read(terminal: int) -> bytes:
 
 
 @pytest.mark.slow
-def test_a_stop_leaves_an_empty_database_and_says_so(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
+def test_a_stop_leaves_an_empty_database_and_says_so(file: Path, target: Target) -> None:
     code = (
         "import os, signal, time\n"
         "from adapters.database import copying\n"
@@ -508,9 +448,9 @@ def test_a_stop_leaves_an_empty_database_and_says_so(
         "main()\n"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code, "copy", "--to", postgres.url(name)],
+        [sys.executable, "-c", code, "copy", "--to", target.url],
         cwd=file.parent,
-        env=os.environ | {"ROSTRUM_DATABASE_URL": of_file(file), "PYTHONPATH": str(ROOT)},
+        env=environment_of({"ROSTRUM_DATABASE_URL": of_file(file)}),
         capture_output=True,
         text=True,
         timeout=HANG_SECONDS,
@@ -518,7 +458,7 @@ def test_a_stop_leaves_an_empty_database_and_says_so(
     assert ended.returncode == 1, ended
     assert "The copy was stopped; the new database is as it was before." in ended.stderr
     assert "Traceback" not in ended.stderr
-    assert asyncio.run(is_empty(postgres.url(name)))
+    assert asyncio.run(target.is_empty())
 
 
 REFUSED: list[tuple[Callable[[PostgresDouble], str], int, str]] = [
@@ -538,16 +478,11 @@ def test_a_wrong_address_is_one_sentence_about_the_option(
     assert (ended.code, said in last, "ROSTRUM_DATABASE_URL" in last) == (code, True, False), ended
 
 
-def test_postgresql_is_no_source_and_pg_dump_is_named(
-    file: Path, postgres: PostgresDouble, name: str
-) -> None:
-    where = {"ROSTRUM_DATABASE_URL": postgres.tcp(name)}
-    ended = run(file.parent, "copy", "--to", postgres.url(name), **where)
+def test_the_source_must_be_a_file(tmp_path: Path, target: Target) -> None:
+    where = {"ROSTRUM_DATABASE_URL": target.server.tcp(target.name)}
+    ended = run(tmp_path, "copy", "--to", target.url, **where)
     assert (ended.code, "pg_dump" in ended.err) == (2, True), ended
     assert PASSWORD not in ended.err
-
-
-def test_there_must_be_a_file(tmp_path: Path, postgres: PostgresDouble, name: str) -> None:
-    ended = run(tmp_path, "copy", "--to", postgres.url(name))
+    ended = run(tmp_path, "copy", "--to", target.url)
     assert ended.failed(1).startswith("There is no database ")
     assert not list(tmp_path.iterdir())

@@ -61,7 +61,6 @@ class World:
         return await asyncio.to_thread(sit_down)
 
     async def run(self, *words: str, **settings: str) -> Ended:
-        """Run `rostrum init` without a terminal."""
         given = self.environment() | settings
         return await asyncio.to_thread(rostrum, self.folder, "init", *words, **given)
 
@@ -339,9 +338,6 @@ async def test_skipping_everything_writes_nothing(world: World) -> None:
 
     assert (await world.converse(talk))[0] == 0
     assert not world.env.exists()
-
-
-# --- without a terminal --------------------------------------------------------------------
 
 
 @pytest.mark.slow
