@@ -35,7 +35,7 @@ from engine.values.errors import ModelError, SettingsError, UsageError
 from engine.values.judging import Adjustment
 from engine.values.messages import Arc, Report, ScoreBoard
 from engine.words.scores import board_lines
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 SCORES: dict[str, float] = {
     "cause": 6,
@@ -241,7 +241,12 @@ async def test_what_the_judge_said_and_what_the_bands_make_of_it_are_both_kept()
 )
 async def test_a_suspect_claim_docks_its_own_turn(kind: str, penalty: float) -> None:
     claim = {"claim": "Tea doubles output.", "kind": kind}
-    desk = await debate(Judge({"judge/absolute/3": {"scores": SCORES, "suspect": [claim]}}))
+    judge = Judge({"judge/absolute/3": {"scores": SCORES, "suspect": [claim]}})
+    desk = await debate(judge, scores="live")
+    lines = [post for post in desk.posts if post.key.startswith("score/")]
+    assert len(lines) == 4
+    said = f"Turn 3, 🔵 A: {kind.replace('_', ' ')}, “Tea doubles output.”"
+    assert said in lines[2].model_dump_json()
     (docked,) = adjustments(desk)
     assert (docked.amount, docked.criterion) == (penalty, "logic")
     assert docked.subject == docked.by == desk.turns[2].step
@@ -410,7 +415,9 @@ def test_whoever_lost_most_dimensions_lost(won: tuple[Outcome, ...], lost: Outco
 async def test_the_loser_gets_a_hidden_directive_last_in_its_next_message() -> None:
     outcomes = dict.fromkeys(SCALES, "latest")
     pressed = {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}
-    desk = await debate(Judge({"judge/pairwise/2": pressed}))
+    judge = Judge({"judge/pairwise/2": pressed})
+    assert "For your eyes only" not in (await debate(judge, scores="live")).shown
+    desk = await debate(judge)
     asked = desk.asked["turn/exchange-2/A"][-1].content
     assert "flexibility: 7.5 of 10, +1.5" in asked
     assert "Concede small points openly" in asked
@@ -541,6 +548,10 @@ async def test_no_stored_score_contradicts_a_comparison_in_the_end(topic: str, s
 
 
 # --- `audited`: what each prompt is built from, and what the judge is told to go by ---------------
+
+
+async def test_killed_at_every_step_it_ends_the_same() -> None:
+    assert await survives_every_death(setup_for("audited", options={"turns": 4})) >= 12
 
 
 TURNS = [f"turn/exchange-{n}/{side}" for n in (1, 2, 3) for side in "AB"]

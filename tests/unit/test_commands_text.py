@@ -187,6 +187,8 @@ def test_a_malformed_start_says_what_is_wrong_and_how_that_option_is_written(
 def test_what_cannot_be_meant_is_refused_with_the_usage(text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         parse_command(text, hides=False)
+    with pytest.raises(UsageError, match="Unknown command “xyzzy”; see /ask help"):
+        parse_command("xyzzy", "/ask")
 
 
 @pytest.mark.parametrize(

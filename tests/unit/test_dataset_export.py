@@ -160,7 +160,8 @@ def test_rehearsals_are_marked_and_can_be_left_out_whoever_of_them_rehearses(
 
 
 def test_the_manifest_is_true(tmp_path: Path) -> None:
-    returned = write(tmp_path, languages=("en",), platform="discord", quorum_met=True)
+    where: dict[str, Any] = {"languages": ("en",), "platform": "discord", "since": NOON}
+    returned = write(tmp_path, quorum_met=True, **where)
     found = contents(tmp_path)
     manifest = orjson.loads(found.pop("manifest.json"))
     assert Manifest.model_validate_json(orjson.dumps(manifest)) == returned
@@ -172,8 +173,8 @@ def test_the_manifest_is_true(tmp_path: Path) -> None:
     assert (manifest["schema_version"], manifest["rostrum"]) == (SCHEMA_VERSION, "1.2.3")
     assert manifest["cutoff"] == "2026-03-02T12:00:30Z"
     filters = returned.filters
-    assert (filters.languages, filters.platform, filters.since) == (("en",), "discord", None)
-    assert filters.quorum_met
+    assert {name: getattr(filters, name) for name in where} == where
+    assert (filters.until, filters.quorum_met) == (None, True)
 
 
 def test_a_debate_that_ended_early_is_in_it_with_its_turns(tmp_path: Path) -> None:

@@ -244,6 +244,12 @@ def test_mentions_are_gone_from_all_its_texts() -> None:
     assert row["audit"] is True
 
 
+def test_an_audit_is_calibrated_and_is_no_part_of_what_decided() -> None:
+    ballots = [make_ballot("AB"), make_ballot("BA", audit=True, verdict="tie")]
+    (row,) = rows("calibration", make_record(ballots=ballots))
+    assert (row["n_ballots"], row["decided"], row["consistent"]) == (2, "AB", False)
+
+
 def test_a_voter_is_the_same_in_all_debates_and_no_row_betrays_who_came_first() -> None:
     votes = [make_vote(person) for person in range(1, 40)]
     voters = [row["voter"] for row in rows("votes", make_record(votes=votes))]

@@ -9,7 +9,7 @@ import pytest
 import engine.votes.window
 from engine.store import Store
 from engine.values.debate import BallotKind, Status
-from engine.values.errors import VenueAwayError
+from engine.values.errors import VenueAwayError, VenueError
 from engine.values.judging import How
 from engine.values.messages import Reveal
 from engine.values.ports import CommunityLost, ReactionSeen, ThreadDeleted, ThreadShut
@@ -69,6 +69,20 @@ async def test_a_secret_vote_is_taken_off_the_message_changed_by_reacting_and_wi
     assert options_of(votes) == {"ann": "B", "bob": "B"}
     assert {(v.tally_visible, v.votes_seen_before) for v in votes.values()} == {(False, 0)}
     assert (votes["ann"].changes, votes["ann"].gold) == (3, True)
+
+
+async def test_where_removing_is_not_allowed_the_last_choice_counts_all_the_same(
+    secret: Poll,
+) -> None:
+    refused = VenueError("The right to manage messages is missing; grant it.")
+    secret.venue.misbehave("remove_reaction", *[Fault(refused)] * 9)
+    async with secret.watching():
+        await secret.react("ann", "A")
+        await secret.react("ann", "B")
+        await asyncio.sleep(0.05)
+    assert shown(secret) == {"A": {"ann"}, "B": {"ann"}}
+    secret.restart()
+    assert options_of(await secret.close()) == {"ann": "B"}
 
 
 async def test_after_a_restart_leftovers_go_and_withdraw_nothing(secret: Poll) -> None:
