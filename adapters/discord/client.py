@@ -27,9 +27,7 @@ from engine.chat.invocation import pressed_invocation, submitted_invocation
 from engine.values.errors import RostrumError
 from engine.values.ports import (
     CommunityLost,
-    EventsLost,
-    EventsMissed,
-    EventsResumed,
+    ConnectionGap,
     Inbound,
     PermissionsChanged,
     ReactionSeen,
@@ -136,17 +134,17 @@ class DiscordClient(discord.AutoShardedClient):
     async def on_shard_connect(self, shard_id: int) -> None:
         """A new session: earlier events were missed."""
         self._presence.heard(shard_id)
-        self._put("missed", EventsMissed(shard_id))
+        self._put("missed", ConnectionGap("missed", shard_id))
 
     async def on_shard_resumed(self, shard_id: int) -> None:
         """An old session resumed; the events of the meantime follow."""
         self._presence.heard(shard_id)
-        self._put("missed", EventsResumed(shard_id))
+        self._put("missed", ConnectionGap("resumed", shard_id))
 
     async def on_shard_disconnect(self, shard_id: int) -> None:
         """A shard's connection was lost."""
         self._presence.lost(shard_id)
-        self._put("missed", EventsLost(shard_id))
+        self._put("missed", ConnectionGap("lost", shard_id))
 
     # --- votes ---------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
 from engine.fleet.shares import PartitionLeases
 from engine.values.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
-from engine.values.ports import EventsLost, EventsMissed, Listener
+from engine.values.ports import ConnectionGap, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY_SECONDS = 120.0  # one that lasted this long was healthy; its loss is noticed after 60 s
@@ -109,7 +109,7 @@ class SlackConnection:
                     routes += self._installer.routes() if self._installer else []
                     desk.standstill.begin()
                     async with self._site.serving(routes), self._watching(desk):
-                        await self._serve(app, lambda: desk.listener(EventsMissed()))
+                        await self._serve(app, lambda: desk.listener(ConnectionGap("missed")))
                 finally:
                     await client.finish()
             except VenueGoneError as error:
@@ -141,7 +141,7 @@ class SlackConnection:
             desk.standstill.beat()
             comes = self._transport.connected
             if came and not comes:
-                await desk.listener(EventsLost())
+                await desk.listener(ConnectionGap("lost"))
             came = comes
             await asyncio.sleep(LOOK_SECONDS)
 

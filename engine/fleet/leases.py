@@ -71,7 +71,8 @@ class Notifier:
             except TimeoutError:
                 return set()
             finally:
-                self._leave(topic, waiter)
+                if waiting := self._waiting.pop(topic, set()) - {waiter}:
+                    self._waiting[topic] = waiting
         return self._published.pop(topic, set())
 
     def _publish(self, topic: str, key: str) -> None:
@@ -86,11 +87,6 @@ class Notifier:
     def _tell(self, notification: Notification) -> None:
         if self.outward is not None:
             self.outward(notification)
-
-    def _leave(self, topic: str, waiter: asyncio.Future[None]) -> None:
-        waiting = self._waiting.pop(topic, set()) - {waiter}
-        if waiting:
-            self._waiting[topic] = waiting
 
 
 # Keeping leases alive, and stopping work that lost its lease or is asked to stop.

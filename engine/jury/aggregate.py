@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -257,17 +258,16 @@ def _settle_pairs(ballots: tuple[Ballot, ...]) -> tuple[Ballot, ...]:
     for ballot in ballots:
         if ballot.valid and not ballot.audit:
             said[ballot.juror].append(_preference(ballot))
-    return tuple(_settle(ballot, said.get(ballot.juror, [])) for ballot in ballots)
-
-
-def _settle(ballot: Ballot, said: Sequence[str | None]) -> Ballot:
-    if not ballot.valid or ballot.audit:
-        return ballot
-    if len(said) < 2:
-        return ballot.model_copy(update={"weight": 0.0})
-    if len(set(said)) > 1:
-        return ballot.model_copy(update={"signal": dict.fromkeys(ballot.order, 0.0)})
-    return ballot
+    settled = list(ballots)
+    for at, ballot in enumerate(ballots):
+        if ballot.valid and not ballot.audit:
+            both = said[ballot.juror]
+            if len(both) < 2:
+                settled[at] = ballot.model_copy(update={"weight": 0.0})
+            elif len(set(both)) > 1:
+                level = dict.fromkeys(ballot.order, 0.0)
+                settled[at] = ballot.model_copy(update={"signal": level})
+    return tuple(settled)
 
 
 def _preference(ballot: Ballot) -> str | None:
@@ -362,14 +362,9 @@ def _order_alone(setup: PanelSetup, leader: str, ballots: Sequence[Ballot]) -> b
             all(_signal(ballot, leader) < 0 for ballot in ballots if ballot.order == order)
             for order in orders
         )
-    favourites = {_favourite(ballot) for ballot in ballots}
-    return len(favourites) > 1 and len({place for _, place in favourites}) == 1
-
-
-def _favourite(ballot: Ballot) -> tuple[str, int]:
-    """Return the contender with the highest signal, and the place at which it was shown."""
-    side = max(ballot.order, key=lambda side: _signal(ballot, side))
-    return side, ballot.order.index(side)
+    favourites = [max(one.order, key=partial(_signal, one)) for one in ballots]
+    places = {one.order.index(side) for one, side in zip(ballots, favourites, strict=True)}
+    return len(set(favourites)) > 1 and len(places) == 1
 
 
 def _count_votes(ballots: Sequence[Ballot], correlation: float | None) -> float | None:

@@ -126,11 +126,9 @@ def read_ballot(
     if not text.strip():
         return Outcome(valid=False, problem="the answer is empty", retry=True)
     try:
-        parsed = read_object(text, finish)
-        outcome = _validate(parsed, names, rubric, examples)
+        return _validate(read_object(text, finish), names, rubric, examples)
     except UnreadableError as error:
         return Outcome(valid=False, problem=str(error), retry=True)
-    return outcome
 
 
 def _validate(
@@ -139,12 +137,19 @@ def _validate(
     answer = parsed.value
     scores = _read_scores(answer.get("scores"), names, rubric)
     verdict = _read_verdict(answer.get("verdict"), names)
-    gap = _deficit(verdict, {side: rubric.score(sheet) for side, sheet in scores.items()})
+    totals = {side: rubric.score(sheet) for side, sheet in scores.items()}
+    # By how many points the side named is behind the best of the others.
+    gap = 0.0
+    if verdict != TIE:
+        gap = max(total for side, total in totals.items() if side != verdict) - totals[verdict]
     contradictory = gap > CONTRADICTION + _SLACK
     problem = f"the verdict names a side whose weighted score is {gap:.2f} lower"
     value = answer.get("confidence")
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise UnreadableError("“confidence” is not a number from 0 to 1")
+    reasons = answer.get("reasons")
+    if not isinstance(reasons, str) or is_filler(reasons, examples):
+        raise UnreadableError("“reasons” is no text of your own")
     return Outcome(
         valid=True,
         problem=problem if contradictory else "",
@@ -154,7 +159,7 @@ def _validate(
         scores=scores,
         verdict=verdict,
         confidence=float(value),
-        reasons=_read_reasons(answer.get("reasons"), examples),
+        reasons=reasons.strip(),
     )
 
 
@@ -201,19 +206,6 @@ def _read_verdict(value: Any, names: Mapping[str, str]) -> str:
     if said in _tie_words():
         return TIE
     raise UnreadableError(f"the verdict “{value[:40]}” names no one on the ballot")
-
-
-def _read_reasons(value: Any, examples: frozenset[str]) -> str:
-    if not isinstance(value, str) or is_filler(value, examples):
-        raise UnreadableError("“reasons” is no text of your own")
-    return value.strip()
-
-
-def _deficit(verdict: str, totals: Mapping[str, float]) -> float:
-    """Return how far the named side's score is behind the best of the others, in points."""
-    if verdict == TIE:
-        return 0.0
-    return max(total for side, total in totals.items() if side != verdict) - totals[verdict]
 
 
 @lru_cache(maxsize=1)

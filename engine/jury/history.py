@@ -218,26 +218,22 @@ def join(past: Sequence[PastDebate], learnt: Iterable[Learnt]) -> list[PastDebat
 
     What was judged elsewhere comes first, as it says least of how jurors are now.
     """
-    extra = {one.key: one for one in learnt}
-    joined = [_with(debate, extra) for debate in past]
-    return [*map(_outside, extra.values()), *joined]
-
-
-def _with(debate: PastDebate, extra: dict[str, Learnt]) -> PastDebate:
-    more = extra.pop(debate.id, None)
-    if more is None:
-        return debate
-    read = {(ballot.juror, ballot.order) for ballot in debate.ballots}
-    new = (one for one in more.ballots if (one.juror, one.order) not in read)
-    return debate._replace(ballots=(*debate.ballots, *new))
-
-
-def _outside(one: Learnt) -> PastDebate:
-    return PastDebate(
-        ballots=one.ballots,
-        rubric=one.rubric,
-        criteria=one.criteria,
-        human=one.human,
-        blind=one.blind,
-        id=one.key,
+    extra, joined = {one.key: one for one in learnt}, list[PastDebate]()
+    for debate in past:
+        if (more := extra.pop(debate.id, None)) is not None:
+            read = {(ballot.juror, ballot.order) for ballot in debate.ballots}
+            new = (one for one in more.ballots if (one.juror, one.order) not in read)
+            debate = debate._replace(ballots=(*debate.ballots, *new))
+        joined.append(debate)
+    outside = (
+        PastDebate(
+            ballots=one.ballots,
+            rubric=one.rubric,
+            criteria=one.criteria,
+            human=one.human,
+            blind=one.blind,
+            id=one.key,
+        )
+        for one in extra.values()
     )
+    return [*outside, *joined]

@@ -454,22 +454,19 @@ def _reply_chars(defaults: Defaults, limits: Mapping[str, float]) -> int | None:
 
 def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
     """Return the jurors for an order. Raises UsageError if there are none."""
-    roster = order.jurors or _jurors_before(order, defaults) or defaults.jurors
+    roster = order.jurors
+    if not roster and order.rematch is not None:
+        # Those of the debate before that can still judge.
+        panel = order.rematch.of.setup.panel
+        asked = {model.ref for model in (*panel.roster, *panel.recused)}
+        known = {model.ref: model for model in defaults.judges}
+        roster = tuple(model for ref, model in known.items() if ref in asked)
+    roster = roster or defaults.jurors
     if not roster:
         raise UsageError(
             "No jurors are configured; name some with the debate.", hint="Or set ROSTRUM_JURORS."
         )
     return roster
-
-
-def _jurors_before(order: Order, defaults: Defaults) -> tuple[Model, ...]:
-    """Return those of the debate before a rematch that can still judge."""
-    if order.rematch is None:
-        return ()
-    panel = order.rematch.of.setup.panel
-    asked = {model.ref for model in (*panel.roster, *panel.recused)}
-    known = {model.ref: model for model in defaults.judges}
-    return tuple(model for ref, model in known.items() if ref in asked)
 
 
 def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:

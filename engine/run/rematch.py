@@ -77,7 +77,12 @@ def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tup
     own = read_own(script.name, script.options, request.options).model_dump(mode="json")
     roles = script.roles(own)
     request = _offered_again(request, defaults).model_copy(update={"drawn": ()})
-    request = _swap(request, roles) if rematch.swapped else _draw(request, seed)
+    if rematch.swapped:
+        request = _swap(request, roles)
+    else:
+        sides = list(request.sides)
+        drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
+        request = seated(request, dict(zip(sides, drawn, strict=True)))
     judges = {model.ref: model for model in defaults.judges}
     kept = tuple(judges[one.ref] for one in request.judges if one.ref in judges)
     if len(kept) < len(request.judges):
@@ -146,10 +151,3 @@ def _swap(request: Request, roles: Roles) -> Request:
             "instead."
         )
     return swapped
-
-
-def _draw(request: Request, seed: int) -> Request:
-    """Return the request with its models on sides drawn again."""
-    sides = list(request.sides)
-    drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
-    return seated(request, dict(zip(sides, drawn, strict=True)))

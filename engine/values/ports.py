@@ -521,23 +521,13 @@ class CommunityLost:
 
 
 @dataclass(frozen=True, slots=True)
-class EventsLost:
-    """A connection is lost; events from now on may never arrive."""
+class ConnectionGap:
+    """A connection is `lost`, so that events from now on may never arrive; or it is over.
 
-    connection: int = 0
+    Then those of the meantime follow (`resumed`), or they will not arrive (`missed`).
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class EventsResumed:
-    """A connection resumed; the events of the meantime follow."""
-
-    connection: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class EventsMissed:
-    """A connection was lost for a while; the events of that time will not arrive."""
-
+    phase: Literal["lost", "resumed", "missed"]
     connection: int = 0
 
 
@@ -550,9 +540,7 @@ Inbound = (
     | ThreadShut
     | PermissionsChanged
     | CommunityLost
-    | EventsLost
-    | EventsResumed
-    | EventsMissed
+    | ConnectionGap
 )
 """Platform events; an adapter translates them for Service.hear."""
 

@@ -19,9 +19,7 @@ from engine.values.ports import (
     ButtonPressed,
     Clock,
     CommunityLost,
-    EventsLost,
-    EventsMissed,
-    EventsResumed,
+    ConnectionGap,
     Inbound,
     MessageDeleted,
     PermissionsChanged,
@@ -93,10 +91,10 @@ class Hearing:
             case PermissionsChanged():
                 self.notifier.publish(f"granted/{self.venue.platform}")
                 return EventOutcome(outcome="noted")
-            case EventsLost() | EventsResumed():
-                self.reader.told(event.connection, lost=isinstance(event, EventsLost))
+            case ConnectionGap(phase="lost" | "resumed"):
+                self.reader.told(event.connection, lost=event.phase == "lost")
                 return EventOutcome(outcome="noted")
-            case EventsMissed():
+            case ConnectionGap():
                 await self.reader.hear_again(event.connection)
                 self.notifier.publish(f"votes/{self.venue.platform}", MISSED)
                 return EventOutcome(outcome="noted")

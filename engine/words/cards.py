@@ -289,12 +289,19 @@ def _announcement(debate: Announcement) -> Card:
         code=debate.code,
         small=estimated(debate.estimate),
         state=debate.progress,
-        buttons=debate_buttons(debate.code, stoppable=_stoppable(debate)),
+        buttons=debate_buttons(
+            debate.code,
+            stoppable=progress is None
+            or progress.phase in ("queued", "asked", "running", "judging"),
+        ),
     )
 
 
 def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
     """Return what an announcement becomes at the end: the outcome, and why."""
+    # While people vote on a mirror there is no rematch.
+    two = debate.contenders == ("A", "B")
+    again = () if progress.veiled else again_buttons(debate.code, two=two)
     return Card(
         say(DEBATE),
         "info",
@@ -306,20 +313,13 @@ def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
             *_on_the_web(debate.page),
         ),
         state=progress,
-        buttons=(*result_buttons(debate.code), *_again_buttons(debate, progress)),
+        buttons=(*result_buttons(debate.code), *again),
     )
 
 
 def _on_the_web(page: str) -> tuple[str, ...]:
     """Return the link to where everyone can read a debate, if there is one."""
     return (say("[Read it on the web]({link})", link=page),) if page else ()
-
-
-def _again_buttons(debate: Announcement, progress: Progress) -> tuple[Button, ...]:
-    """Return the buttons for a rematch, once no vote on a mirror is open."""
-    if progress.veiled:
-        return ()
-    return again_buttons(debate.code, two=debate.contenders == ("A", "B"))
 
 
 def _held_before(before: Before | None) -> tuple[str, ...]:
@@ -383,12 +383,6 @@ def _jury(debate: Announcement) -> str:
     if fewest == most:
         return plural("{n} juror reads it {how}", "{n} jurors read it {how}", most, how=how)
     return say("{fewest} to {most} jurors read it {how}", fewest=fewest, most=most, how=how)
-
-
-def _stoppable(debate: Announcement) -> bool:
-    """Return whether an announced debate can still be stopped."""
-    progress = debate.progress
-    return progress is None or progress.phase in ("queued", "asked", "running", "judging")
 
 
 def progressed(progress: Progress, *, thread: str, until: str = "") -> str:

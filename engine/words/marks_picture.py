@@ -62,7 +62,9 @@ def _legend(reveal: Reveal) -> Iterator[str]:
 
 
 def _marked(reveal: Reveal, criterion: str, side: str, place: int, y: float) -> Iterator[str]:
-    low, high = _range(reveal, criterion)
+    own = next((one for one in reveal.criteria if one.name == criterion), None)
+    low, high = own.range if own else (LOWEST, HIGHEST)
+    low = min(low, 0)
     room, mark = WIDTH - LEFT - MARGIN - NUMBER, reveal.marks[side][criterion]
 
     def length(value: float) -> float:
@@ -75,13 +77,6 @@ def _marked(reveal: Reveal, criterion: str, side: str, place: int, y: float) -> 
         if criterion in sheet.get(side, {}):
             yield disc(LEFT + length(sheet[side][criterion]), y + BAR / 2, DOT, INK)
     yield write(WIDTH - MARGIN, y + 19, number(mark, ".1f"), "ink large", "end")
-
-
-def _range(reveal: Reveal, name: str) -> tuple[float, float]:
-    """Return where bars begin and end: at the lowest mark, or at 0 if that is above it."""
-    own = next((one for one in reveal.criteria if one.name == name), None)
-    low, high = own.range if own else (LOWEST, HIGHEST)
-    return min(low, 0), high
 
 
 def _alt(reveal: Reveal) -> str:

@@ -31,7 +31,9 @@ FREE = 2.0  # pixels of a slot that no letter covers
 def arc_picture(arc: Arc) -> File:
     """Return the picture of an arc as an SVG file, which adapters draw."""
     slot = (WIDTH - 2 * MARGIN) / max(1, len(arc.points))
-    size = _size(slot, f"B{len(arc.points)}", f"{FULL:g}")
+    # Each text leaves a little free.
+    widest = max(width_of(text, 1.0) for text in (f"B{len(arc.points)}", f"{FULL:g}"))
+    size = min(LETTERS, (slot - FREE) / widest)
     parts: list[str] = []
     for points in (FULL, FULL / 2):
         y = _y(points)
@@ -55,24 +57,15 @@ def _bar(left: float, width: float, point: ArcPoint, size: float) -> Iterator[st
         yield bar(left, top, width, kept - top, GOLD)
     if kept < floor:
         yield bar(left, kept, width, floor - kept, RED if point.side == "B" else BLUE)
-    yield from _over_lines(middle, top - 4, f"{point.score:.0f}", size)
-
-
-def _over_lines(x: float, y: float, text: str, size: float) -> Iterator[str]:
-    """Write on a cleared ground, as a line may pass there."""
+    text, y = f"{point.score:.0f}", top - 4
     room = width_of(text, size)
-    yield box(x - room / 2, y - size * 0.8, room, size, "back")
-    yield write(x, y, text, "ink", "middle", size)
+    yield box(middle - room / 2, y - size * 0.8, room, size, "back")  # a line may pass there
+    yield write(middle, y, text, "ink", "middle", size)
 
 
 def _y(points: float) -> float:
     share = min(max(points, 0.0), FULL) / FULL
     return HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN)
-
-
-def _size(room: float, *texts: str) -> float:
-    """Return a size of letters at which each text leaves a little free."""
-    return min(LETTERS, *((room - FREE) / width_of(text, 1.0) for text in texts))
 
 
 _BARS = "▁▂▃▄▅▆▇█"

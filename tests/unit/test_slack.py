@@ -31,7 +31,7 @@ from engine.delivery.fallbacks import numbered
 from engine.values.errors import VenueAwayError
 from engine.values.language import speaking
 from engine.values.markdown import chop
-from engine.values.ports import CommunityLost, EventsLost, EventsMissed, Inbound, ReactionSeen
+from engine.values.ports import CommunityLost, ConnectionGap, Inbound, ReactionSeen
 from engine.values.text import clean
 from tests.doubles.facts import Discord, Slack
 from tests.kit import HANG_SECONDS, skipped_time, speech, until
@@ -175,10 +175,10 @@ async def test_events_that_stop_are_noticed_each_time(monkeypatch: pytest.Monkey
     try:
         for _ in range(2):
             transport.says_hello.set()
-            assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == EventsMissed()
+            assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == ConnectionGap("missed")
             await asyncio.sleep(0.05)  # it is looked several times
             transport.connected = False
-            assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == EventsLost()
+            assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == ConnectionGap("lost")
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -252,12 +252,12 @@ async def test_one_that_fails_says_so_and_holds_the_next_not_up() -> None:
     events = InOrder(listener)
     failed, later = await asyncio.gather(
         events.hear("ada", CommunityLost("T1")),
-        events.hear("ada", EventsMissed()),
+        events.hear("ada", ConnectionGap("missed")),
         return_exceptions=True,
     )
     assert isinstance(failed, OSError)
     assert later is None
-    assert heard == [EventsMissed()]
+    assert heard == [ConnectionGap("missed")]
 
 
 # --- Plain text in place of a refused message: within limits, whole, and it pings nobody ----------

@@ -19,7 +19,6 @@ from engine.formats.team.rules import (
     JUDGE,
     JUDGE_NOTES,
     KINDS,
-    OTHER,
     PUBLIC,
     USUAL,
     WEIGHTS,
@@ -36,7 +35,7 @@ from engine.formats.team.rules import (
     twice_running,
 )
 from engine.prompts.library import load_prompts
-from engine.values.debate import Setup, Turn, Violation
+from engine.values.debate import OTHER, Setup, Turn, Violation
 from engine.values.errors import ModelError, SettingsError
 from engine.values.judging import Adjustment
 from engine.values.messages import TurnPost

@@ -15,7 +15,7 @@ from engine.store import DeliveryState, Store
 from engine.values.debate import Status
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.judging import How, Question, TurnLabel, VoteEvent
-from engine.values.ports import EventsMissed, Reactions
+from engine.values.ports import ConnectionGap, Reactions
 from tests.doubles.poll import THREAD, Poll, open_poll
 from tests.doubles.venue import MemoryVenue
 from tests.kit import (
@@ -145,7 +145,7 @@ async def test_what_a_lost_session_missed_of_thumbs_is_read_while_it_runs(poll: 
         poll.venue.listening = False
         await give(poll, message, "ann")
         poll.venue.listening = True
-        await poll.hear(EventsMissed())
+        await poll.hear(ConnectionGap("missed"))
         await until_true(lambda: log_of(poll))
     assert await labels(poll) == [("ann", 1, "up")]
 

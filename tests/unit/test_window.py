@@ -24,7 +24,7 @@ from engine.values.errors import NotToldYetError, StoreError, VenueAwayError, Ve
 from engine.values.judging import Log, Tally, Vote, VoteEvent
 from engine.values.language import speaking
 from engine.values.messages import Notice, Reveal
-from engine.values.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
+from engine.values.ports import ConnectionGap, Reactions, ReactionSeen, VenueLimits
 from engine.votes.outcome import tally_of
 from engine.words.translation import say_stored
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
@@ -144,7 +144,7 @@ async def test_which_choice_is_the_last_is_told_from_gaps_and_readings(
             case "read":
                 await poll.start_again()
             case "lose":
-                await poll.hear(EventsLost())
+                await poll.hear(ConnectionGap("lost"))
             case "miss-end":
                 await poll.unreact("ann", option)
             case _:

@@ -30,7 +30,7 @@ from engine.formats.judges import ask_judges
 from engine.stage.shapes import Shape, ShapedAnswer, kept
 from engine.stage.stage import Stage
 from engine.store import Post
-from engine.values.debate import Turn, Value
+from engine.values.debate import OTHER, Turn, Value
 from engine.values.judging import Adjustment, Artifact, Score
 from engine.values.language import N_
 from engine.values.messages import Report
@@ -117,8 +117,11 @@ class _Ledger:
     def standing(self) -> dict[int, dict[str, float]]:
         """Return where each scored turn's dimensions stand after every adjustment."""
         stand = {number: self._after_docking(number) for number in self.points}
+        # Runs of neighbouring turns that have scores.
+        numbered = groupby(enumerate(sorted(self.points)), lambda pair: pair[1] - pair[0])
+        runs = [[number for _, number in run] for _, run in numbered]
         for dimension, scale in SCALES.items():
-            for run in self._runs():
+            for run in runs:
                 outcomes = [self._heard[at - 1].outcomes.get(dimension) for at in run[1:]]
                 given = [stand[at][dimension] for at in run]
                 settled = settle(given, find_bands(scale, outcomes))
@@ -142,11 +145,6 @@ class _Ledger:
                         reason="moved to contradict no comparison with a neighbouring turn",
                     )
 
-    def _runs(self) -> Iterator[list[int]]:
-        """Yield runs of neighbouring turns that have scores."""
-        for _, run in groupby(enumerate(sorted(self.points)), lambda pair: pair[1] - pair[0]):
-            yield [number for _, number in run]
-
     def _after_docking(self, number: int) -> dict[str, float]:
         values = self.points[number].values
         return {name: values[name] for name in SCALES} | {
@@ -157,7 +155,12 @@ class _Ledger:
 
     def _enter(self, number: int, given: Absolute) -> Iterator[Adjustment]:
         """Write what a turn shows into the register, once, and dock the turns it stands in."""
-        for place, entry in enumerate(self._found(number, given), 1):
+        found = (
+            *(self._entry(number, number, item.kind, item.claim) for item in given.suspect),
+            *(self._entry(number, item.turn, item.kind, item.claim) for item in given.exposed),
+            *(self._entry(number, item.turn, item.kind, item.premise) for item in given.premises),
+        )
+        for place, entry in enumerate(found, 1):
             if any(
                 (
                     entry.turn == other.turn
@@ -170,13 +173,6 @@ class _Ledger:
             if entry.penalty:
                 name, reason = f"register/{number}/{place}", f"{entry.kind}: {entry.text}"
                 yield self._dock(entry, name, entry.penalty, reason, by=number)
-
-    def _found(self, number: int, given: Absolute) -> list[RegisterEntry]:
-        return [
-            *(self._entry(number, number, item.kind, item.claim) for item in given.suspect),
-            *(self._entry(number, item.turn, item.kind, item.claim) for item in given.exposed),
-            *(self._entry(number, item.turn, item.kind, item.premise) for item in given.premises),
-        ]
 
     def _entry(self, number: int, turn: int, kind: str, text: str) -> RegisterEntry:
         said = self._turns[turn - 1]
@@ -307,8 +303,10 @@ class Audit:
         if number == 1:
             absolute = await self._ask_absolute(number)
         else:
+            both = floor.numbered(number - 1, number)
             absolute, pairwise = await floor.both(
-                self._ask_absolute(number), self._ask_pairwise(number)
+                self._ask_absolute(number),
+                ask_judge(floor, "pairwise", pairwise_shape(), turn=number, transcript=both),
             )
         given = absolute.value if absolute.valid else None
         outcomes = _outcomes(pairwise)
@@ -320,9 +318,12 @@ class Audit:
         drift = self._press(number, side, outcomes, pairwise)
         scores = list(self._scores(number, side, absolute))
         self.given += scores[-1:]
+        answers = [kept(absolute, f"absolute/{number}", "absolute")]
+        if pairwise is not None:
+            answers.append(kept(pairwise, f"pairwise/{number}", "pairwise"))
         await floor.keep(
             *self._line(number),
-            artifacts=[*_answers(number, absolute, pairwise), *drift],
+            artifacts=[*answers, *drift],
             scores=scores,
             adjustments=self.ledger.changes[number],
         )
@@ -343,12 +344,6 @@ class Audit:
             appeals={place: _told(entry) for place, entry in self.ledger.appeals(number).items()},
         )
 
-    async def _ask_pairwise(self, number: int) -> ShapedAnswer[Pairwise]:
-        both = self._floor.numbered(number - 1, number)
-        return await ask_judge(
-            self._floor, "pairwise", pairwise_shape(), turn=number, transcript=both
-        )
-
     def _press(
         self,
         number: int,
@@ -360,7 +355,7 @@ class Audit:
         lost = loser_of(outcomes)
         if lost is None or pairwise is None or pairwise.value is None:
             return []
-        loser = side if lost == "latest" else _other(side)
+        loser = side if lost == "latest" else OTHER[side]
         signals = pairwise.value.pressures
         before = self.traits[loser]
         self.traits[loser] = move_traits(
@@ -478,15 +473,3 @@ def _outcomes(pairwise: ShapedAnswer[Pairwise] | None) -> dict[str, Outcome]:
             case _:
                 outcomes[name] = "draw"
     return outcomes
-
-
-def _answers(
-    number: int, absolute: ShapedAnswer[Absolute], pairwise: ShapedAnswer[Pairwise] | None
-) -> Iterator[Artifact]:
-    yield kept(absolute, f"absolute/{number}", "absolute")
-    if pairwise is not None:
-        yield kept(pairwise, f"pairwise/{number}", "pairwise")
-
-
-def _other(side: str) -> str:
-    return "B" if side == "A" else "A"

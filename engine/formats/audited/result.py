@@ -72,7 +72,8 @@ ARCHETYPES = {
 async def conclude(floor: Stage, audit: Audit) -> None:
     """Have the whole debate judged as one arc; keep the result for after the vote."""
     card = _scorecard(floor, audit)
-    narrative, convergence = await floor.both(_narrate(floor), _converge(floor))
+    story = ask_judge(floor, "narrative", narrative_shape(), transcript=floor.numbered())
+    narrative, convergence = await floor.both(story, _converge(floor))
     told = narrative.value.winner if narrative.valid and narrative.value else None
     conflict = None
     if told is not None and card.winner is not None and told != card.winner:
@@ -89,10 +90,21 @@ async def conclude(floor: Stage, audit: Audit) -> None:
     reports = [
         Post(key="audited/board", message=_board(floor, audit, card)),
         Post(key="audited/arc", message=_arc(floor, audit)),
-        Post(key="audited/register", message=_register(floor, audit)),
+        Post(
+            key="audited/register",
+            message=Report(
+                title=say(REGISTER),
+                text="\n".join(map(tell_entry, audit.ledger.register)) or say(REGISTER_EMPTY),
+                side="judge",
+            ),
+        ),
         Post(
             key="audited/narrative",
-            message=_story(narrative, conflict, convergence),
+            message=Report(
+                title=say("Narrative verdict"),
+                text="\n\n".join(_chapters(narrative, conflict, convergence)),
+                side="judge",
+            ),
         ),
         Post(key="audited/drift", message=_drift(floor, audit)),
     ]
@@ -159,10 +171,6 @@ def side_means(floor: Stage, audit: Audit) -> dict[str, float | None]:
 def total_turns(audit: Audit) -> dict[int, float]:
     """Return each scored turn's total as it stands after every adjustment."""
     return {number: sum(stands.values()) for number, stands in audit.ledger.standing().items()}
-
-
-async def _narrate(floor: Stage) -> ShapedAnswer[Narrative]:
-    return await ask_judge(floor, "narrative", narrative_shape(), transcript=floor.numbered())
 
 
 async def _converge(floor: Stage) -> ShapedAnswer[Convergence] | None:
@@ -270,21 +278,6 @@ def _tell_point(point: ArcPoint) -> str:
     return f"{point.side}{point.number} {score}{docked}"
 
 
-def _register(floor: Stage, audit: Audit) -> Report:
-    lines = [tell_entry(entry) for entry in audit.ledger.register]
-    text = "\n".join(lines) or say(REGISTER_EMPTY)
-    return Report(title=say(REGISTER), text=text, side="judge")
-
-
-def _story(
-    narrative: ShapedAnswer[Narrative],
-    conflict: ShapedAnswer[Conflict] | None,
-    convergence: ShapedAnswer[Convergence] | None,
-) -> Report:
-    chapters = "\n\n".join(_chapters(narrative, conflict, convergence))
-    return Report(title=say("Narrative verdict"), text=chapters, side="judge")
-
-
 def _chapters(
     narrative: ShapedAnswer[Narrative],
     conflict: ShapedAnswer[Conflict] | None,
@@ -317,16 +310,9 @@ def _chapters(
 
 
 def _drift(floor: Stage, audit: Audit) -> Report:
-    lines = [
-        f"- {marked(side)}, {_archetype(audit, side)}: {_moves(audit, side)}"
-        for side in audit.begun
-    ]
+    names = {side: say(ARCHETYPES.get(name, name)) for side, name in audit.archetypes.items()}
+    lines = [f"- {marked(side)}, {names[side]}: {_moves(audit, side)}" for side in audit.begun]
     return Report(title=say("How the debaters changed"), text="\n".join(lines), side="judge")
-
-
-def _archetype(audit: Audit, side: str) -> str:
-    name = audit.archetypes[side]
-    return say(ARCHETYPES.get(name, name))
 
 
 def _moves(audit: Audit, side: str) -> str:

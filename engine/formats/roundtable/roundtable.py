@@ -156,7 +156,8 @@ class Roundtable(Format):
     async def run(self, floor: Stage) -> None:
         """Hold the debate."""
         limits = RoundtableLimits.model_validate(floor.limits)
-        personas = _personas(floor)
+        dealt = floor.prompts.data(f"{NAME}/personas", Personas).deal(floor.request)
+        personas = {agent: persona.text for agent, persona in dealt.items()}
         drafts: dict[str, str] = {}
         rounds = self.rounds(floor.request)
         for round_name in rounds:
@@ -201,11 +202,6 @@ def _distinct(name: str, others: Iterable[str]) -> str:
     taken = {other.casefold() for other in others}
     numbered = (name, *(f"{name} {number}" for number in range(2, len(taken) + 2)))
     return next(one for one in numbered if one.casefold() not in taken)
-
-
-def _personas(floor: Stage) -> dict[str, str]:
-    dealt = floor.prompts.data(f"{NAME}/personas", Personas).deal(floor.request)
-    return {agent: persona.text for agent, persona in dealt.items()}
 
 
 class _Other(NamedTuple):

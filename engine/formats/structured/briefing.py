@@ -25,7 +25,7 @@ from engine.jury.rubric import Rubric
 from engine.stage.shapes import ShapedAnswer
 from engine.stage.stage import Stage
 from engine.store import Post
-from engine.values.debate import Request, Value
+from engine.values.debate import OTHER, Request, Value
 from engine.values.judging import POSITION, TIE, Artifact, Score, Verdict
 from engine.values.language import N_
 from engine.values.messages import File, Report
@@ -166,11 +166,10 @@ def trace_arguments(
     criteria = [criterion.name for criterion in rubric.criteria]
     brought = {new.response: new.what for new in judgment.new_arguments} if judgment else {}
     for side, stated in arguments.items():
-        other = "B" if side == "A" else "A"
         for argument in stated:
             response = responses[side].get(argument.id) or Response(type="")
             withdrawn = argument.id in closings[side].withdrawn
-            confirmed = argument.id in closings[other].concessions
+            confirmed = argument.id in closings[OTHER[side]].concessions
             sheet = judgment.arguments[argument.id] if judgment else None
             yield Trace(
                 id=argument.id,
@@ -282,15 +281,13 @@ def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Itera
         if ids
     )
     yield say("**Concessions.** {text}.", text=say("; ").join(conceded) or say(NOTHING_CONCEDED))
-    moved = [f"- {_tell_change(side, change)}" for side, change in briefing.changes.items()]
-    if moved:
-        yield "\n".join((say(POSITIONS), *moved))
+    if briefing.changes:
+        moved = (
+            say(CHANGED[one.change], side=marked(side), because=" ".join(one.because.split()))
+            for side, one in briefing.changes.items()
+        )
+        yield "\n".join((say(POSITIONS), *(f"- {said}" for said in moved)))
     yield f"*{say(AID)}*"
-
-
-def _tell_change(side: str, change: _Change) -> str:
-    because = " ".join(change.because.split())
-    return say(CHANGED[change.change], side=marked(side), because=because)
 
 
 def _tell_totals(briefing: Briefing) -> str:

@@ -28,7 +28,7 @@ from engine.formats.structured.trace import Argument, Leaning, Response
 from engine.jury.rubric import DEBATE, EVIDENCE_FIRST, Rubric
 from engine.stage.shapes import ShapedAnswer, TurnLimits
 from engine.stage.stage import QUESTIONS, Stage
-from engine.values.debate import Request, TurnOrder, Value
+from engine.values.debate import OTHER, Request, TurnOrder, Value
 from engine.values.language import N_
 from engine.values.text import headline
 
@@ -94,7 +94,7 @@ class Structured(Format):
         }
 
         crossed = await floor.all_at_once(
-            *(_cross(floor, side, arguments[_other(side)], limits, labels) for side in "AB")
+            *(_cross(floor, side, arguments[OTHER[side]], limits, labels) for side in "AB")
         )
         heard = dict(zip("BA", crossed, strict=True))
         responses = {side: _responses(heard[side], arguments[side]) for side in "AB"}
@@ -119,10 +119,6 @@ class Structured(Format):
         answer = await _judge(floor, arguments)
         found = assess(floor.request, arguments, responses, closings, answer, _rubric(floor))
         await conclude(floor, *found, answer)
-
-
-def _other(side: str) -> str:
-    return "B" if side == "A" else "A"
 
 
 async def _open(
@@ -172,7 +168,7 @@ async def _close(
     labels: Mapping[str, str],
 ) -> ShapedAnswer[ClosingStatement]:
     own = tuple(argument.id for argument in arguments[side])
-    opposing = tuple(argument.id for argument in arguments[_other(side)])
+    opposing = tuple(argument.id for argument in arguments[OTHER[side]])
     asked = tuple(name for name, response in responses.items() if response.questions)
     measure: Callable[[str], int] = floor.count
     return await floor.state(

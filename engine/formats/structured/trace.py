@@ -12,7 +12,7 @@ from typing import Literal
 import regex
 
 from engine.stage.shapes import AnswerPart
-from engine.values.debate import Value
+from engine.values.debate import OTHER, Value
 from engine.values.language import N_
 from engine.values.text import marked
 from engine.words.translation import say
@@ -207,7 +207,7 @@ def _course(trace: Trace) -> str:
 
 
 def _other(trace: Trace) -> str:
-    return marked("B" if trace.side == "A" else "A")
+    return marked(OTHER[trace.side])
 
 
 def table(traces: Sequence[Trace]) -> str:

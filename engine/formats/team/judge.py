@@ -168,7 +168,14 @@ class Judge:
                 key="team/review",
                 message=write_review(totals, said, self._told(), judges),
             ),
-            Post(key="team/captains", message=_captains(self._choices)),
+            Post(
+                key="team/captains",
+                message=Report(
+                    title=say(CAPTAINS),
+                    text="\n".join(self._choices) or say(NO_CHOICES),
+                    side="judge",
+                ),
+            ),
         ]
         body = totals.model_dump() | {"winner": totals.winner, "mean_winner": totals.mean_winner}
         await self._floor.keep(
@@ -220,7 +227,9 @@ class Judge:
         ]
         self._speeches.append(speech)
         self._penalties += penalties
-        self._take_note(speech, sheet.note if sheet else "")
+        score = "not scored" if speech.score is None else f"{speech.score:.2f}"
+        told = "; ".join(filter(None, (score, *speech.violations, sheet.note if sheet else "")))
+        self._channels.write(JUDGE_NOTES, f"{speech.seat}, {speech.round}", told)
         scores = list(self._scores(speech, answer)) if sheet else []
         self._given += scores[-1:]
         await self._floor.keep(
@@ -246,11 +255,6 @@ class Judge:
                 value=value,
                 spread=spreads[name],
             )
-
-    def _take_note(self, speech: Scored, note: str) -> None:
-        score = "not scored" if speech.score is None else f"{speech.score:.2f}"
-        told = "; ".join(filter(None, (score, *speech.violations, note)))
-        self._channels.write(JUDGE_NOTES, f"{speech.seat}, {speech.round}", told)
 
     def _live_board(self, turn: Turn) -> list[Post]:
         if not self._floor.live:
@@ -354,8 +358,3 @@ def _totals(totals: Totals) -> Iterator[Score]:
     for side, total in totals.teams.items():
         yield Score(subject="total", side=side, criterion="team", value=total)
         yield Score(subject="total", side=side, criterion="mean", value=totals.means[side])
-
-
-def _captains(choices: list[str]) -> Report:
-    text = "\n".join(choices) or say(NO_CHOICES)
-    return Report(title=say(CAPTAINS), text=text, side="judge")

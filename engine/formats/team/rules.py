@@ -15,7 +15,7 @@ from statistics import fmean
 from pydantic import model_validator
 
 from engine.prompts.library import QuotedSpeech, SpeechRecord
-from engine.values.debate import Turn, Value, side_of
+from engine.values.debate import OTHER, Turn, Value, side_of
 from engine.values.errors import UsageError
 from engine.values.judging import Adjustment
 from engine.values.language import N_
@@ -276,9 +276,6 @@ def _expect(table: str, given: Mapping[str, str], names: Sequence[str]) -> None:
 # Every seat is sure of a `share` of its team's time until it has spoken. As teams alternate, a team
 # also keeps the time for the turns that the other one needs to let all of its seats speak. The
 # speaker may use what is left beyond that; a longer speech is cut.
-
-
-OTHER = {"A": "B", "B": "A"}
 
 
 class FreeClock:

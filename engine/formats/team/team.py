@@ -10,7 +10,6 @@ from engine.formats.team.judge import Judge
 from engine.formats.team.rules import (
     CLOSERS,
     NAME,
-    OTHER,
     SEATS,
     Manual,
     Scoring,
@@ -18,7 +17,7 @@ from engine.formats.team.rules import (
 )
 from engine.stage.stage import Stage
 from engine.stage.steps import ConcurrentWork
-from engine.values.debate import Length, Request, TurnOrder, Value
+from engine.values.debate import OTHER, Length, Request, TurnOrder, Value
 from engine.values.language import N_
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order
@@ -138,9 +137,8 @@ async def _cross_examination(bench: Bench, limits: TeamLimits) -> None:
     await bench.begin("cross-examination")
     question, answer = (limits.minutes(m) for m in (limits.question_minutes, limits.answer_minutes))
     for number, asker in enumerate(EXCHANGES[: limits.exchanges], 1):
-        other = "B" if asker[0] == "A" else "A"
         await bench.speak(asker, f"cross-{number}", "ask", question, role="cross")
-        answerer = await bench.choose_answerer(other, f"cross-{number}")
+        answerer = await bench.choose_answerer(OTHER[asker[0]], f"cross-{number}")
         await bench.speak(answerer, f"cross-{number}", "answer", answer, role="cross")
     for seat in ("A1", "B1") if limits.summary_minutes else ():
         words = limits.minutes(limits.summary_minutes)
