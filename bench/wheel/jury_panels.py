@@ -125,8 +125,8 @@ def make_thrifty(court: Court) -> Panel:
             if found is not None:
                 seen[ref] = found * fit.jurors[ref].skill
                 mean, variance, _ = posterior(fit, seen)
-            course = plot(fit, tuple(seen), order[calls:], (), len(order) - calls)
-            if gain_of_another(mean, variance, course) < CALL_WORTH:
+            _, following = plot(fit, tuple(seen), order[calls:], (), len(order) - calls)
+            if gain_of_another(mean, variance, following) < CALL_WORTH:
                 break
         return PanelCall("A" if mean > 0 else "B", calls, p=chance(mean, variance))
 

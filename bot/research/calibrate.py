@@ -24,7 +24,6 @@ from engine.run.calibration import (
     CalibrationProgress,
     IncompleteCase,
     JudgedCase,
-    ReadingCosts,
     plan_questions,
     price_questions,
 )
@@ -138,20 +137,20 @@ async def _ask(
     await _agree(bill, wanted.yes)
     stored = await joints.store.learning.session(new)
     session = stored.model_copy(update={"setup": new.setup})
-    cap = bill.usd_max if wanted.usd is None else wanted.usd
+    cap = (bill and bill[1]) if wanted.usd is None else wanted.usd
     parts = (joints.store, joints.models, joints.keeper, prompts, prices, cap)
     return await Calibration(session, source.digest, *parts).ask(questions)
 
 
-async def _agree(bill: ReadingCosts, yes: bool) -> None:
-    if bill.usd is None or bill.usd_max is None:
+async def _agree(bill: tuple[float, float] | None, yes: bool) -> None:
+    if bill is None:
         await confirm(
             "What they cost is unknown, as some prices are not known. Ask the jurors now?", yes
         )
-    elif bill.usd_max > 0:
+    elif bill[1] > 0:
         said = (
-            f"They cost about {dollars(bill.usd)} USD, at most {dollars(bill.usd_max)} "
-            "USD. Ask the jurors now?"
+            f"They cost about {dollars(bill[0])} USD, at most {dollars(bill[1])} USD. "
+            "Ask the jurors now?"
         )
         if yes:
             _say([said.removesuffix(" Ask the jurors now?")])

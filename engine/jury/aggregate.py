@@ -23,7 +23,7 @@ from engine.values.judging import TIE, Ballot, Verdict
 from engine.values.language import N_
 
 if TYPE_CHECKING:
-    from engine.jury import model
+    pass
 
 CLIP = 2.5
 VERDICT_TERM = 0.35
@@ -72,7 +72,7 @@ def aggregate(
     standing = None
     if not problem:
         standing = (
-            _conclude(fit, contenders, counted, plot(fit, setup, ballots))
+            _conclude(fit, contenders, counted, plot(fit, setup, ballots)[1])
             if fit
             else _stand(setup, contenders, counted)
         )
@@ -122,8 +122,10 @@ def _known(fit: Fit, ballots: Iterable[Ballot]) -> list[str]:
     return [one.juror for one in ballots if one.valid and not one.audit and fit.knows(one.juror)]
 
 
-def plot(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> model.ReadingSequence:
-    """Return the readings to ask for after these, as the model of jurors would."""
+def plot(
+    fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the readings to ask for next by the model, and the variance after each."""
     from engine.jury import model  # it decides
 
     times = Counter(one.juror for one in ballots if not one.audit)
@@ -201,7 +203,7 @@ def _fill(fit: Fit, weights: Mapping[str, float], rubric: Rubric, ballot: Ballot
 
 
 def _conclude(
-    fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], course: model.ReadingSequence
+    fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], following: Sequence[float]
 ) -> _Chances:
     """Return what the model makes of the ballots: contrasts of contenders, all alike."""
     from engine.jury import model  # it decides
@@ -224,7 +226,7 @@ def _conclude(
         signed / spread,
         TIE if split else first,
         variance=variance,
-        gain=model.gain_of_another(ahead, variance, course),
+        gain=model.gain_of_another(ahead, variance, following),
     )
 
 

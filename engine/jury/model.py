@@ -171,21 +171,15 @@ def _overlap(fit: Fit, one: JurorTraits, other: JurorTraits) -> float:
     return one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
 
 
-class ReadingSequence(NamedTuple):
-    """Readings to ask for next, and the variance of the truth after each of them."""
-
-    readings: tuple[str, ...]
-    variances: tuple[float, ...]
-
-
-def gain_of_another(mean: float, before: float, course: ReadingSequence) -> float:
+def gain_of_another(mean: float, before: float, following: Sequence[float]) -> float:
     """Return how much likelier each further call makes the right verdict, at the best use of them.
 
-    `before` is the variance that the ballots so far leave. A share of 1 for each call.
+    `before` is the variance of the truth that the ballots so far leave, and `following` is that
+    after each further reading. A share of 1 for each call.
     """
     now = chance(abs(mean), before)
     gains = [0.0]
-    for more, variance in enumerate(course.variances, 1):
+    for more, variance in enumerate(following, 1):
         after = min(before, variance)
         # The expected chance of a right verdict, once the mean has moved by that variance.
         step = math.sqrt(before - after)
@@ -198,8 +192,10 @@ def gain_of_another(mean: float, before: float, course: ReadingSequence) -> floa
 
 def plot(
     fit: Fit, asked: Sequence[str], new: Sequence[str], again: Sequence[str], most: int
-) -> ReadingSequence:
-    """Return what to ask for next, each the reading that lowers the variance most.
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return what to ask for next, and the variance of the truth after each reading.
+
+    Each is the reading that lowers it most.
 
     Either of the next of the `new` jurors, or of one of those who may read `again` in the other
     order: once a new one has read, it may too.
@@ -212,7 +208,7 @@ def plot(
         tuple((JurorTraits.of(fit.jurors[one]), int(one in asked)) for one in again),
         most,
     )
-    return ReadingSequence(tuple(names[at] for at in found), variances)
+    return tuple(names[at] for at in found), variances
 
 
 @lru_cache(4096)

@@ -160,7 +160,7 @@ def _ask(
     verdict, _ = aggregate(setup, contenders, deciding)
     orders = rotations(setup, contenders)
     if fit := ready_fit(setup):
-        following = plot(fit, setup, deciding).readings
+        following, _ = plot(fit, setup, deciding)
         if not following or (verdict.gain is not None and verdict.gain < WORTHWHILE):
             return ()
         juror = next(one for one in setup.roster if one.ref == following[0])

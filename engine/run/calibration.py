@@ -94,14 +94,6 @@ class IncompleteCase(NamedTuple):
     readings: tuple[JurorReading, ...]
 
 
-class ReadingCosts(NamedTuple):
-    """What the missing readings cost in USD, as expected and at most; None: a price is unknown."""
-
-    readings: int
-    usd: float | None
-    usd_max: float | None
-
-
 @dataclass(slots=True)
 class CalibrationProgress:
     """How far it is: `asked` readings are in, `missing` could not be had now, and why."""
@@ -150,24 +142,24 @@ def _readings(
 
 def price_questions(
     questions: Sequence[IncompleteCase], prices: dict[str, Price | None], sampling: Sampling
-) -> ReadingCosts:
-    """Return what the questions cost; a reply that cannot be read is asked for once more; pure."""
+) -> tuple[float, float] | None:
+    """Return what the questions cost in USD, as expected and at most; None: a price is unknown.
+
+    A reply that cannot be read is asked for once more. Pure.
+    """
     usd = most = 0.0
-    unknown = False
     for question in questions:
         size = sum(len(turn.text.encode()) for turn in question.case.turns)
         for reading in question.readings:
             price = prices.get(reading.juror.ref)
             if price is None:
-                unknown = True
-                continue
+                return None
             manner = manner_of(reading.juror)
             read = JURY_PROMPT_TOKENS + math.ceil(size / manner.token)
             usd += price.cost(read, manner.ballot)
             worst = PROMPT_TOKENS + math.ceil(2 * size / BYTES_PER_TOKEN)
             most += 2 * price.cost(worst, sampling.max_tokens, written=worst)
-    count = sum(len(question.readings) for question in questions)
-    return ReadingCosts(count, None if unknown else usd, None if unknown else most)
+    return usd, most
 
 
 @dataclass

@@ -34,7 +34,7 @@ from engine.values.debate import (
     Setup,
     Value,
 )
-from engine.values.errors import BlockedError, BudgetError, NotAllowedError, UsageError
+from engine.values.errors import BudgetError, FlaggedError, NotAllowedError, UsageError
 from engine.values.language import N_, Text
 from engine.values.options import BUILT_IN, STANCES, Options, check_limits
 from engine.values.sources import SourceFile, SourceLimits, read_sources
@@ -74,11 +74,10 @@ class PlaceCapabilities(Value):
 
 
 class Invited(Value):
-    """A person who is to argue a side: a user of the platform, and the names they go by."""
+    """A person who is to argue a side: a user of the platform."""
 
     side: str
     user: str
-    names: tuple[str, ...] = ()
 
 
 class Rematch(Value):
@@ -303,9 +302,9 @@ def texts_of(request: Request) -> tuple[str, ...]:
 
 
 def check_words(blocked: Collection[str], *texts: str) -> None:
-    """Refuse texts with a word that is blocked. Raises BlockedError, which does not name it."""
+    """Refuse texts with a word that is blocked. Raises FlaggedError, which does not name it."""
     if has_blocked(blocked, *texts):
-        raise BlockedError(
+        raise FlaggedError(
             "This has a word that is blocked here. Reword it, or ask a manager of this community."
         )
 

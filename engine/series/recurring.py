@@ -25,7 +25,6 @@ from engine.store.series import SeriesDebate, StoredSeries
 from engine.store.suggestions import next_topic
 from engine.values.debate import SeriesKey
 from engine.values.errors import (
-    BlockedError,
     BudgetError,
     FlaggedError,
     LeaseLostError,
@@ -146,7 +145,7 @@ class Recurrences:
             await self.hold(stored, recurring, where, topic, which)
         except (LeaseLostError, StoreError):
             raise
-        except (BlockedError, FlaggedError) as error:
+        except FlaggedError as error:
             if wanted is None or await self._refuses_its_own(stored, recurring):
                 raise _explained(error) from error
             of = stored.platform or "", stored.community or ""

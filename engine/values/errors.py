@@ -3,7 +3,7 @@
 ```
 RostrumError
 ├── UsageError            an invalid request
-│   └── FlaggedError      … that a moderation model flagged
+│   └── FlaggedError      … with a blocked word, or that a moderation model flagged
 ├── NotAllowedError       not permitted for this person or in this channel
 ├── SettingsError         contradictory settings, or a setting that refers to nothing
 ├── NotFoundError         no such debate, or no single one
@@ -137,11 +137,7 @@ class UsageError(RostrumError):
 
 
 class FlaggedError(UsageError):
-    """A moderation model flagged what a debate is to be about."""
-
-
-class BlockedError(UsageError):
-    """A text has a word that is blocked in its community."""
+    """A text has a word that is blocked in its community, or a moderation model flagged it."""
 
 
 class NotAllowedError(RostrumError):

@@ -23,7 +23,6 @@ from engine.jury.likelihood import (
 )
 from engine.jury.model import (
     JurorTraits,
-    ReadingSequence,
     choose,
     gain_of_another,
     plot,
@@ -140,8 +139,7 @@ def test_what_another_call_is_worth_is_what_asking_gains_on_average(mean: float)
         later = mean + share * (truth - mean) + noise
         right = (np.sign(later) == np.sign(truth)).mean()
         gains.append((right - (np.sign(mean or 1) == np.sign(truth)).mean()) / calls)
-    course = ReadingSequence(more, tuple(variances))
-    assert gain_of_another(mean, before, course) == pytest.approx(max(0.0, *gains), abs=0.003)
+    assert gain_of_another(mean, before, variances) == pytest.approx(max(0.0, *gains), abs=0.003)
 
 
 def test_two_readings_of_a_juror_are_weighed_as_the_joint_distribution_has_them() -> None:
@@ -165,9 +163,9 @@ def test_the_next_reading_is_the_one_that_lowers_the_variance_most() -> None:
     fit = _fitted(5).model_copy(update={"steady": 0.2})
     names = tuple(fit.jurors)
     asked, new = names[:2], names[2:]
-    course = plot(fit, asked, new, asked, 6)
+    readings, variances = plot(fit, asked, new, asked, 6)
     taken: list[str] = []
-    for reading, variance in zip(course.readings, course.variances, strict=True):
+    for reading, variance in zip(readings, variances, strict=True):
         fresh = next((one for one in new if one not in taken), None)
         again = [one for one in (*asked, *taken) if (*asked, *taken).count(one) == 1]
         best = min(
@@ -176,8 +174,8 @@ def test_the_next_reading_is_the_one_that_lowers_the_variance_most() -> None:
         taken.append(reading)
         assert variance == pytest.approx(best)
         assert weigh(fit, (*asked, *taken)).variance == pytest.approx(best)
-    assert set(asked) & set(course.readings)  # another order is worth more than a poor juror
-    assert max(map((*asked, *course.readings).count, names)) <= 2
+    assert set(asked) & set(readings)  # another order is worth more than a poor juror
+    assert max(map((*asked, *readings).count, names)) <= 2
 
 
 def _said(seed: int = 0, *, people: bool = True) -> JurorLikelihood:
