@@ -143,7 +143,7 @@ class TerminalSession:
 
     def _audience(self, venue: TerminalVenue) -> Audience | None:
         """Return the audience of turns being written; None if the output is not a terminal."""
-        return venue if self.console.is_terminal else None
+        return venue.follow if self.console.is_terminal else None
 
     async def _follow_pair(self, app: App, venue: TerminalVenue, first: str, second: str) -> Debate:
         """Show a debate and its mirror; both votes are cast before either reveal."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from engine.formats.format import Format, Labels, Lengths, Sized
+from engine.formats.format import Format, Labels, Sized
 from engine.stage.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
 from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
@@ -58,11 +58,9 @@ class Classic(Format):
     takes_questions = True
     takes_person = True
     limits = ClassicLimits
-    lengths = Lengths(
-        short=Sized({"words": 120, "arguments": 2, "synthesis_chars": 300, "decision_words": 80}),
-        long=Sized(
-            {"words": 800, "arguments": 4, "synthesis_chars": 800, "decision_words": 300}, rounds=2
-        ),
+    short = Sized({"words": 120, "arguments": 2, "synthesis_chars": 300, "decision_words": 80})
+    long = Sized(
+        {"words": 800, "arguments": 4, "synthesis_chars": 800, "decision_words": 300}, rounds=2
     )
 
     def rounds(self, request: Request) -> tuple[str, ...]:

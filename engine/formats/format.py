@@ -72,17 +72,6 @@ class Sized(NamedTuple):
     rounds: int | None = None
 
 
-class Lengths(NamedTuple):
-    """What short and long debates of a format change; a normal one changes nothing."""
-
-    short: Sized = Sized()
-    long: Sized = Sized()
-
-    def of(self, length: Length) -> Sized:
-        """Return what a length changes."""
-        return {Length.SHORT: self.short, Length.LONG: self.long}.get(length, Sized())
-
-
 class Decision(NamedTuple):
     """A format's own verdict that people's stances decide, and how the reveal says it."""
 
@@ -106,7 +95,7 @@ class Format(ABC):
     `finishes` are earlier versions that the script still holds as they were: it asks
     `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
     operator has chosen another. `limits` are the format's limits with their
-    defaults, and `lengths` what short and long debates change.
+    defaults, and `short` and `long` what such debates change.
     """
 
     name: str
@@ -128,11 +117,16 @@ class Format(ABC):
     takes_questions: bool = False
     takes_person: bool = False
     limits: type[Value] = _NoOptions
-    lengths: Lengths = Lengths()
+    short: Sized = Sized()
+    long: Sized = Sized()
+
+    def sized(self, length: Length) -> Sized:
+        """Return what a length changes; a normal one changes nothing."""
+        return {Length.SHORT: self.short, Length.LONG: self.long}.get(length, Sized())
 
     def limits_of(self, length: Length, given: Mapping[str, float]) -> dict[str, float]:
         """Return the limits of a debate of some length; `given` are the operator's."""
-        sized = self.lengths.of(length).limits
+        sized = self.sized(length).limits
         usual = self.limits.model_validate(given).model_dump() if sized else {}
         pick = min if length is Length.SHORT else max
         return {**given, **{name: pick(usual[name], value) for name, value in sized.items()}}

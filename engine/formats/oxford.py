@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from engine.formats.format import Decision, Format, Lengths, Roles, Sized
+from engine.formats.format import Decision, Format, Roles, Sized
 from engine.stage.shapes import TurnLimits
 from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
@@ -47,7 +47,8 @@ class Oxford(Format):
     takes_questions = True
     takes_person = True
     limits = OxfordLimits
-    lengths = Lengths(short=Sized({"words": 120}), long=Sized({"words": 500}))
+    short = Sized({"words": 120})
+    long = Sized({"words": 500})
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both sides with two seats each."""

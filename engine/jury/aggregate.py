@@ -15,15 +15,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from engine.jury.rubric import Rubric, find_rubric
 from engine.values.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
 from engine.values.judging import TIE, Ballot, Verdict
 from engine.values.language import N_
-
-if TYPE_CHECKING:
-    pass
 
 CLIP = 2.5
 VERDICT_TERM = 0.35

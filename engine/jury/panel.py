@@ -61,11 +61,7 @@ async def hold_panel(
     A juror without a usable answer casts an invalid ballot, never a score. Raises what stops a
     debate: BudgetError, StoppedError, PausedError or LeaseLostError.
     """
-    loop = asyncio.get_running_loop()
-    together = debate.request.turn_order is TurnOrder.SIMULTANEOUS
-    lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
-    transcript = await loop.run_in_executor(BLINDER, lay_out)
-    panel = PanelReadings(debate, transcript, prompts, steps)
+    panel = await _lay_out(debate, turns, prompts, steps, scribe)
     contenders = tuple(debate.request.sides)
     cast: dict[str, Ballot] = {}
     while readings := next_readings(debate.setup.panel, contenders, tuple(cast.values())):
@@ -195,6 +191,16 @@ class PanelReadings:
         }
 
 
+async def _lay_out(
+    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: TranscriptWriter
+) -> PanelReadings:
+    """Return the readings of a debate, whose transcript is laid out beside the loop."""
+    together = debate.request.turn_order is TurnOrder.SIMULTANEOUS
+    lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
+    transcript = await asyncio.get_running_loop().run_in_executor(BLINDER, lay_out)
+    return PanelReadings(debate, transcript, prompts, steps)
+
+
 # A neutral summary of a debate by one of its jurors, who reads it as blind as the others.
 
 
@@ -237,10 +243,7 @@ async def _ask_for(
 ) -> Call:
     """Return the juror's call: a ballot's prompt, which providers have cached, up to the task."""
     setup, request = debate.setup, debate.request
-    together = request.turn_order is TurnOrder.SIMULTANEOUS
-    lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
-    transcript = await asyncio.get_running_loop().run_in_executor(BLINDER, lay_out)
-    panel = PanelReadings(debate, transcript, prompts, steps)
+    panel = await _lay_out(debate, turns, prompts, steps, scribe)
     order = rotations(setup.panel, tuple(request.sides))[0]
     variables = panel.variables(order) | {"fewest": FEWEST, "most": MOST}
     shown = panel.show(variables)

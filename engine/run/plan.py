@@ -164,7 +164,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     check_limits(options)
     script = find_format(options.format or "")
     length = options.length or Length.NORMAL
-    sized = script.lengths.of(length)
+    sized = script.sized(length)
     given = {**sized.options, **options.options}
     own = read_own(script.name, script.options, given).model_dump(mode="json")
     if options.rounds is not None and not script.takes_rounds:

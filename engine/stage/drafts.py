@@ -59,14 +59,14 @@ class Drafting:
             self._due.cancel()
             self._due = None
         if not spoken:
-            self._audience.follow(replace(self._blank, dropped=True))
+            self._audience(replace(self._blank, dropped=True))
 
     def _update(self) -> None:
         self._due = None
         said = self._text if self._schema is None else read_growing(self._text, self._schema)
         text = veil_growing(said, self._names | {self._model})
         words = count_words(said, self._chars_per_word)
-        self._audience.follow(replace(self._blank, text=text, words=words))
+        self._audience(replace(self._blank, text=text, words=words))
 
 
 def veil_growing(text: str, names: Iterable[str]) -> str:

@@ -110,7 +110,11 @@ class ScriptHost(Caller, Protocol):
 
 
 class Stage:
-    """The floor of one debate."""
+    """The floor of one debate.
+
+    `prompts` are the format's templates and data at the debate's start; `sources` are what everyone
+    reads, in the order of their numbers.
+    """
 
     def __init__(
         self,
@@ -121,9 +125,9 @@ class Stage:
         unanswered: Mapping[str, str] | None = None,
     ) -> None:
         self._setup = setup
-        self._sources = setup.request.sources
+        self.sources = setup.request.sources
         self._unanswered = unanswered or {}
-        self._prompts = prompts
+        self.prompts = prompts
         self._desk = desk
         self._total = total
         self._hidden = names_of(setup)
@@ -150,23 +154,13 @@ class Stage:
         return self._setup.limits
 
     @property
-    def prompts(self) -> Prompts:
-        """The format's templates and data at the debate's start."""
-        return self._prompts
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """What everyone reads, in the order of its numbers."""
-        return self._sources
-
-    @property
     def retrieval(self) -> Retrieval | None:
         """What each side may look up; None for nothing."""
         return self._setup.retrieval
 
     def veiled(self, text: str) -> str:
         """Return a text for readers before the reveal: without models' names."""
-        return scrub(text, self._names())
+        return scrub(text, self._hidden)
 
     @property
     def live(self) -> bool:
@@ -218,14 +212,14 @@ class Stage:
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, {"seat": seat} | facts)
         history = self._history(seat, variables)
-        history.append(_user(self._prompts.render(template, **variables), kept=not last))
+        history.append(_user(self.prompts.render(template, **variables), kept=not last))
         cue = _cue("turn", seat, variables)
         reply = await self._answer(step, seat, history, role, cue)
         text = clean(reply.text)
         over = violations(text, limits, self._setup.chars_per_word)
         if over:
             told = {"broken": over, "written_words": self.count(text)}
-            asked = self._prompts.render(
+            asked = self.prompts.render(
                 shorten or f"{self.request.format}/shorten", **variables, **told
             )
             history.append(_user(asked))
@@ -285,7 +279,7 @@ class Stage:
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, facts | {"side": side_of(seat)})
         history = self._history(seat, variables)
-        history.append(_user(self._prompts.render(template, **variables), kept=not last))
+        history.append(_user(self.prompts.render(template, **variables), kept=not last))
         answer = await self._ask(
             step, self.request.model_of(seat), history, role, shape, _cue("turn", seat, variables)
         )
@@ -321,7 +315,7 @@ class Stage:
         variables = self._variables(round_name, limits, None, facts)
         messages = [
             self._system(system, variables),
-            _user(self._prompts.render(template, **variables)),
+            _user(self.prompts.render(template, **variables)),
         ]
         cue = _cue("turn", seat, variables)
         reply = await self._answer(f"turn/{round_name}/{seat}", seat, messages, role, cue)
@@ -357,8 +351,8 @@ class Stage:
         is stored and a resumed debate does not ask again, as later turns rest on it.
         """
         variables = self._variables("", TurnLimits(), None, facts | {"side": side})
-        asked = self._prompts.render(template, **variables)
-        if role == "judge" and self._sources:
+        asked = self.prompts.render(template, **variables)
+        if role == "judge" and self.sources:
             # Last, as they change with every turn, and what precedes them only grows.
             asked = f"{asked}\n\n{await self._findings(asked)}"
         messages = [self._system(system, variables), _user(asked)]
@@ -426,7 +420,7 @@ class Stage:
 
     def know(self, sources: Sequence[Source]) -> None:
         """Put further sources before everyone who has not been asked yet."""
-        self._sources += tuple(sources)
+        self.sources += tuple(sources)
 
     async def keep(
         self,
@@ -438,7 +432,7 @@ class Stage:
         verdict: Verdict | None = None,
     ) -> None:
         """Store findings; posts of the format's judge wait for the reveal, unless live."""
-        veiled = tuple(veil_post(post, self._names()) for post in after_vote)
+        veiled = tuple(veil_post(post, self._hidden) for post in after_vote)
         note = Note(
             artifacts=tuple(artifacts),
             scores=tuple(scores),
@@ -486,11 +480,11 @@ class Stage:
         return SpeechRecord(self._numbered, KEPT)
 
     def _scrubbed(self, turn: Turn) -> str:
-        return scrub(turn.text, self._names() | {turn.model})
+        return scrub(turn.text, self._hidden | {turn.model})
 
     async def blinded(self, text: str) -> str:
         """Return a text for judges: without models' names, contenders by neutral names."""
-        names, hidden = dict(self._setup.names), self._names()
+        names, hidden = dict(self._setup.names), self._hidden
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(BLINDER, blind, text, names, hidden)
 
@@ -581,7 +575,7 @@ class Stage:
             return answer
         faults = [fault.what for fault in answer.faults]
         again = again or f"{self.request.format}/again"
-        history.append(_user(self._prompts.render(again, faults=faults)))
+        history.append(_user(self.prompts.render(again, faults=faults)))
         call = replace(call, step=f"{step}/again", messages=tuple(history))
         second = await self._desk.call(call)
         history.append(ChatMessage(role="assistant", content=second.text))
@@ -612,9 +606,9 @@ class Stage:
         )
 
     async def _publish(self, turn: Turn, words_a_minute: float | None = None) -> Turn:
-        if self._sources:
+        if self.sources:
             # Beside the loop: near-matches in long sources take time.
-            quoted = await asyncio.to_thread(check_quotations, turn.text, self._sources)
+            quoted = await asyncio.to_thread(check_quotations, turn.text, self.sources)
             turn = turn.model_copy(update={"quotations": quoted})
         before = _before.get()
         if before is not None and not await before:
@@ -631,7 +625,7 @@ class Stage:
             include={"side", "seat", "round", "number", "words", "limit", "violations"}
         )
         # Voters are as blind as jurors; the record keeps the original.
-        text = scrub(turn.text, self._names() | {turn.model})
+        text = scrub(turn.text, self._hidden | {turn.model})
         if turn.quotations:
             shown["quotations"] = sum_up(turn.quotations)
         if words_a_minute:
@@ -658,9 +652,6 @@ class Stage:
         words = words_to_read(text, self.request.language, self._setup.chars_per_word)
         return min(round(60 * words / self.request.pace, 1), LONGEST_READING)
 
-    def _names(self) -> frozenset[str]:
-        return self._hidden
-
     def _history(self, seat: str, variables: Mapping[str, Any]) -> list[ChatMessage]:
         if seat not in self._histories:
             # The same for both sides, for the provider's prompt cache.
@@ -669,15 +660,15 @@ class Stage:
 
     def _system(self, template: str, variables: Mapping[str, Any]) -> ChatMessage:
         """Return a system message; that of speakers ends with the debate's sources."""
-        text = self._prompts.render(template, **variables)
-        if self._sources and template == f"{self.request.format}/system":
-            given = {"sources": self._sources, "names": named(self._sources)}
-            text = f"{text}\n\n{self._prompts.render(f'{SOURCES}/system', **given)}"
+        text = self.prompts.render(template, **variables)
+        if self.sources and template == f"{self.request.format}/system":
+            given = {"sources": self.sources, "names": named(self.sources)}
+            text = f"{text}\n\n{self.prompts.render(f'{SOURCES}/system', **given)}"
         return _system(text)
 
     async def _findings(self, asked: str) -> str:
         """Return what code found about the quotations that a judge's prompt contains."""
-        hidden, found = self._names(), []
+        hidden, found = self._hidden, []
         sided = "A" in self.request.sides
         read = unquote(asked)
         for turn in self.turns:
@@ -690,8 +681,8 @@ class Stage:
                         {"name": name, "round": turn.round, "text": text}
                         | {"source": one.source, "found": tell_quotation(one)}
                     )
-        titles = [scrub(name, hidden) for name in named(self._sources)]
-        return self._prompts.render(f"{SOURCES}/judge", sources=titles, quotations=found)
+        titles = [scrub(name, hidden) for name in named(self.sources)]
+        return self.prompts.render(f"{SOURCES}/judge", sources=titles, quotations=found)
 
     def _variables(
         self,

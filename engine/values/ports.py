@@ -372,11 +372,8 @@ class Draft:
     name: str = ""
 
 
-class Audience(Protocol):
-    """Watches turns being written; a turn's drafts end with its post or with a dropped draft."""
-
-    def follow(self, draft: Draft) -> None:
-        """Show a draft in place of the turn's earlier ones."""
+Audience = Callable[[Draft], None]
+"""Shows a draft in place of its turn's earlier ones, until the turn is posted or dropped."""
 
 
 # --- venue -----------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def posted(hall: Hall) -> dict[tuple[str, str], str]:
 
 async def test_every_turn_is_watched_growing_into_its_post_and_no_juror_is(hall: Hall) -> None:
     onlooker = Onlooker()
-    async with hall.open(audience=onlooker) as session:
+    async with hall.open(audience=onlooker.follow) as session:
         debate_id = await session.start(with_sides("maple?latency=0.15", "willow?latency=0.15"))
         debate = await session.voting(debate_id)
     turns = posted(hall)
@@ -51,7 +51,7 @@ async def test_every_turn_is_watched_growing_into_its_post_and_no_juror_is(hall:
 
 async def test_a_structured_turn_is_watched_as_words_and_not_as_json(hall: Hall) -> None:
     onlooker = Onlooker()
-    async with hall.open(audience=onlooker) as session:
+    async with hall.open(audience=onlooker.follow) as session:
         sides = with_sides("maple?latency=0.35", "willow?latency=0.35")
         warmth = dict.fromkeys(ROLES, Sampling(temperature=0.5, max_tokens=2000))
         asked = sides.model_copy(update={"format": "structured", "sampling": warmth})
@@ -66,7 +66,7 @@ async def test_a_structured_turn_is_watched_as_words_and_not_as_json(hall: Hall)
 @pytest.mark.slow
 async def test_a_turn_that_is_sent_back_begins_anew(hall: Hall) -> None:
     onlooker = Onlooker()
-    async with hall.open(audience=onlooker) as session:
+    async with hall.open(audience=onlooker.follow) as session:
         sides = with_sides("maple?latency=0.15&over=once", "willow")
         await session.voting(await session.start(sides))
     counts = [draft.words for draft in onlooker.by_turn()["A", "opening"]]
@@ -78,14 +78,14 @@ async def test_a_turn_that_is_quicker_than_a_telling_is_not_watched(
 ) -> None:
     monkeypatch.setattr(engine.stage.drafts, "UPDATE_SECONDS", 60.0)
     onlooker = Onlooker()
-    async with hall.open(audience=onlooker) as session:
+    async with hall.open(audience=onlooker.follow) as session:
         await session.voting(await session.start(with_sides("maple", "willow")))
     assert not onlooker.seen
 
 
 async def test_a_turn_that_comes_to_nothing_is_dropped(hall: Hall) -> None:
     onlooker = Onlooker()
-    async with hall.open(audience=onlooker) as session:
+    async with hall.open(audience=onlooker.follow) as session:
         sides = with_sides("maple?fail=401", "willow")
         debate_id = await session.start(sides)
         debate = await session.until(debate_id, has_ended)

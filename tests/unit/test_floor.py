@@ -275,7 +275,7 @@ async def pass_the_pause() -> None:
 def drafted() -> tuple[Onlooker, Drafting]:
     onlooker = Onlooker()
     debate = stored(new_debate(setup=setup_of()), status=Status.RUNNING)
-    return onlooker, Drafting(onlooker, debate, CALL)
+    return onlooker, Drafting(onlooker.follow, debate, CALL)
 
 
 async def test_what_comes_quickly_is_told_together_and_newest() -> None:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from engine.formats.audited.judge import Audit
 from engine.formats.audited.result import conclude
 from engine.formats.audited.scoring import Archetypes
-from engine.formats.format import Format, Lengths, Names, Roles, Sized
+from engine.formats.format import Format, Names, Roles, Sized
 from engine.stage.shapes import TurnLimits
 from engine.stage.stage import Stage
 from engine.values.debate import Request, TurnOrder, Value
@@ -68,10 +68,8 @@ class Audited(Format):
     options = _AuditedOptions
     turn_order = TurnOrder.SEQUENTIAL
     limits = AuditedLimits
-    lengths = Lengths(
-        short=Sized({"words": 120}, options={"turns": 6}),
-        long=Sized({"words": 400}, options={"turns": 14}),
-    )
+    short = Sized({"words": 120}, options={"turns": 6})
+    long = Sized({"words": 400}, options={"turns": 14})
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both sides, and one judge."""

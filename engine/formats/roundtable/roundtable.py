@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from engine.blinding.identity import scrub
-from engine.formats.format import Format, Lengths, Names, Roles, Sized
+from engine.formats.format import Format, Names, Roles, Sized
 from engine.formats.roundtable.marks import NAME, converge, mark_answers
 from engine.prompts.library import Prompts
 from engine.stage.shapes import TurnLimits
@@ -99,10 +99,8 @@ class Roundtable(Format):
     default_rounds = 2
     takes_rounds = True
     limits = RoundtableLimits
-    lengths = Lengths(
-        short=Sized({"words": 120}, rounds=1),
-        long=Sized({"words": 600}, rounds=3),
-    )
+    short = Sized({"words": 120}, rounds=1)
+    long = Sized({"words": 600}, rounds=3)
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return the agents, numbered from 1, and how many judges there are."""

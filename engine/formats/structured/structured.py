@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from engine.formats.format import Format, Labels, Lengths, Roles, Sized
+from engine.formats.format import Format, Labels, Roles, Sized
 from engine.formats.judges import ask_judges
 from engine.formats.structured.answers import (
     FALLACIES,
@@ -54,18 +54,16 @@ class Structured(Format):
     options = _StructuredOptions
     turn_order = TurnOrder.SIMULTANEOUS
     limits = StructuredLimits
-    lengths = Lengths(
-        short=Sized(
-            {
-                "most": 3,
-                "text_words": 40,
-                "questions": 1,
-                "closing_least": 60,
-                "closing_words": 150,
-            }
-        ),
-        long=Sized({"most": 7, "closing_words": 300}),
+    short = Sized(
+        {
+            "most": 3,
+            "text_words": 40,
+            "questions": 1,
+            "closing_least": 60,
+            "closing_words": 150,
+        }
     )
+    long = Sized({"most": 7, "closing_words": 300})
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both sides, and one judge."""

@@ -259,12 +259,10 @@ class Judge:
     def _live_board(self, turn: Turn) -> list[Post]:
         if not self._floor.live:
             return []
+        board = draw_board(self._speeches, self._penalties)
         if len(self._speeches) == 1:
-            return [Post(key="scoreboard", message=draw_board(self._speeches, self._penalties))]
-        key = f"scoreboard/{turn.step}"
-        return [
-            Post(key=key, message=draw_board(self._speeches, self._penalties), target="scoreboard")
-        ]
+            return [Post(key="scoreboard", message=board)]
+        return [Post(key=f"scoreboard/{turn.step}", message=board, target="scoreboard")]
 
     async def _sum_up(self, stage: str, read: Mapping[str, object]) -> None:
         shape = Shape(_StageSummary, named("Summary", {"summary": TEXT}))

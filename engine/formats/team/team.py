@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.formats.format import Format, Lengths, Names, Roles, Sized
+from engine.formats.format import Format, Names, Roles, Sized
 from engine.formats.team.bench import Bench, TeamLimits
 from engine.formats.team.judge import Judge
 from engine.formats.team.rules import (
@@ -23,17 +23,6 @@ from engine.values.language import N_
 EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order
 # Of both teams, as many as the default clock usually allows; the short one allows exactly these.
 FREE_SPEECHES = {Length.SHORT: 4, Length.NORMAL: 18, Length.LONG: 26}
-SHORT = {
-    "opening_minutes": 0.5,
-    "question_minutes": 0.3,
-    "answer_minutes": 0.5,
-    "summary_minutes": 0,
-    "closing_minutes": 0.5,
-    "exchanges": 2,
-    "free_minutes": 1,
-    "free_speech_minutes": 0.5,
-    "free_speeches": 2,
-}
 
 
 class _TeamOptions(Value):
@@ -64,10 +53,20 @@ class Team(Format):
     turn_order = TurnOrder.SEQUENTIAL
     clocked = True
     limits = TeamLimits
-    lengths = Lengths(
-        short=Sized(SHORT),
-        long=Sized({"free_minutes": 6, "free_speech_minutes": 0.7}),
+    short = Sized(
+        {
+            "opening_minutes": 0.5,
+            "question_minutes": 0.3,
+            "answer_minutes": 0.5,
+            "summary_minutes": 0,
+            "closing_minutes": 0.5,
+            "exchanges": 2,
+            "free_minutes": 1,
+            "free_speech_minutes": 0.5,
+            "free_speeches": 2,
+        }
     )
+    long = Sized({"free_minutes": 6, "free_speech_minutes": 0.7})
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both teams, their seats, and one judge. Raises UsageError for a strange seat."""
