@@ -1,22 +1,26 @@
-"""The question that is asked again below the reveal: kept apart, recovered, closed, forgotten."""
+"""What is asked besides the vote: again below the reveal, and how clear it was."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
 from engine.run.plan import Defaults
-from engine.store import ExportFilter, OpenQuestion, StandingAnswer, Target
+from engine.store import DebateRecord, ExportFilter, OpenQuestion, StandingAnswer, Target
 from engine.values.debate import BallotKind, Debate
+from engine.values.errors import VenueError
 from engine.values.judging import Question
-from engine.values.ports import ButtonPressed
+from engine.values.messages import Reveal
+from engine.values.ports import ButtonPressed, Reactions
 from tests.doubles.databases import traces
-from tests.doubles.hall import DEFAULTS, Hall, Session
-from tests.kit import HANG_SECONDS, FixedClock, record_of
+from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
+from tests.doubles.venue import AttentiveVenue
+from tests.kit import HANG_SECONDS, FixedClock, record_of, until_asked
 
 ANN = "190384756102938475"
 BALLOTS = list(BallotKind)
@@ -28,7 +32,6 @@ def asking(minutes: float = 60, ballot: BallotKind = BallotKind.OPEN) -> Default
 
 
 async def revealed(session: Session, defaults: Defaults, **votes: str) -> Debate:
-    """Hold a debate, have people vote, and close the vote."""
     debate_id = await session.start(defaults)
     debate = await session.voting(debate_id)
     for user, option in votes.items():
@@ -58,7 +61,6 @@ async def answers(session: Session, debate: Debate) -> list[StandingAnswer]:
 
 
 async def choose(session: Session, target: Target, user: str, option: str) -> None:
-    """Answer as the ballot wants it: by reaction, or by button."""
     if target.ballot is BallotKind.PRIVATE:
         pressed = ButtonPressed(target.place, target.message, user, option)
         await session.service.hear("memory", pressed)
@@ -88,19 +90,17 @@ async def test_what_is_answered_after_the_reveal_is_kept_apart(
     assert not any(entry.tally.counts.values())
 
 
-async def test_nothing_is_asked_again_where_nobody_wants_it(hall: Hall) -> None:
+async def test_it_is_asked_last_changes_no_vote_and_keeps_its_answers_when_it_is_deleted(
+    hall: Hall,
+) -> None:
     async with hall.open() as session:
-        await revealed(session, DEFAULTS)
-    assert hall.thread()[-1].body.startswith("Reveal:")
-
-
-async def test_it_is_asked_last_and_changes_no_vote(hall: Hall) -> None:
-    async with hall.open() as session:
-        debate = await revealed(session, asking(), ann="A", bob="B")
+        debate = await revealed(session, asking(minutes=0.03), ann="A", bob="B")
         target = await asked_again(session, debate)
         await choose(session, target, "ann", "B")
-        record = await record_of(session.store, debate.id)
         shown = [message.body.split(":")[0] for message in hall.thread()[-2:]]
+        await hall.venue.delete_message(target.message)
+        await asked_again(session, debate, lambda target: target.closed)
+        record = await record_of(session.store, debate.id)
     assert shown == ["Reveal", "After the reveal"]
     assert sorted(vote.option for vote in record.votes) == ["A", "B"]
     assert [vote.option for vote in record.asked(Question.AGAIN)] == ["B"]
@@ -115,9 +115,9 @@ async def test_what_was_answered_while_nothing_ran_is_read_when_it_runs_again(ha
     await hall.venue.unreact("ann", target.place, target.message, "A")
     await hall.venue.react("bob", target.place, target.message, "weak")
     hall.venue.listening = True
-    async with hall.open() as session, asyncio.timeout(HANG_SECONDS):
-        while [vote.option for vote in await answers(session, debate)] != ["weak"]:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    async with hall.open() as session:
+        read = partial(answers, session, debate)
+        await until_asked(read, lambda found: [vote.option for vote in found] == ["weak"])
 
 
 @pytest.mark.slow
@@ -148,20 +148,6 @@ async def test_a_deadline_that_passed_while_nothing_ran_fires_late(hall: Hall) -
         await asked_again(session, debate, lambda target: target.closed)
         found = await answers(session, debate)
     assert [(vote.option, vote.late_seen) for vote in found] == [("B", True)]
-
-
-async def test_a_deleted_question_keeps_its_answers(hall: Hall) -> None:
-    async with hall.open() as session:
-        debate = await revealed(session, asking(minutes=0.03))
-        target = await asked_again(session, debate)
-        await choose(session, target, "ann", "B")
-        await hall.venue.delete_message(target.message)
-        await asked_again(session, debate, lambda target: target.closed)
-        found = await answers(session, debate)
-    assert [vote.option for vote in found] == ["B"]
-
-
-# --- forgetting ----------------------------------------------------------------------------
 
 
 async def forget(session: Session, user: str) -> None:
@@ -217,3 +203,123 @@ async def test_reading_the_question_again_does_not_bring_the_forgotten_back(hall
         await asked_again(session, debate, lambda target: target.closed)
         assert await answers(session, debate) == []
     assert traces(hall.url, ANN) == []
+
+
+class HalfReadVenue(AttentiveVenue):
+    """A platform that may never let some messages be read."""
+
+    def __init__(self) -> None:
+        super().__init__(limits=QUICK)
+        self.unreadable = ""
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        if self.messages[message].body.startswith(self.unreadable or "nothing"):
+            raise VenueError("The bot may not read this message.")
+        return await super().reactions(place, message)
+
+
+def asking_too(ballot: BallotKind = BallotKind.OPEN) -> Defaults:
+    return DEFAULTS.model_copy(update={"confidence": True, "ballot": ballot})
+
+
+async def open_both(session: Session, defaults: Defaults) -> tuple[str, str, str, str]:
+    """Return a debate, its thread, and the messages of its vote and of how clear it was."""
+    debate_id = await session.start(defaults)
+    debate = await session.voting(debate_id)
+    asked = partial(session.store.votes.targets, debate_id, Question.CONFIDENCE)
+    found = await until_asked(asked, bool)
+    return debate_id, debate.thread or "", debate.vote_message or "", found[0].message
+
+
+async def finish(session: Session, debate_id: str) -> DebateRecord:
+    await session.service.close_vote(debate_id)
+    await session.ended(debate_id)
+    return await record_of(session.store, debate_id)
+
+
+def words(record: DebateRecord) -> dict[str, int]:
+    said = [f"{vote.option} {vote.confidence}".strip() for vote in record.asked(Question.VOTE)]
+    return {one: said.count(one) for one in said}
+
+
+async def test_a_word_stands_in_the_row_of_its_persons_vote(hall: Hall) -> None:
+    venue = hall.venue = HalfReadVenue()
+    async with hall.open() as session:
+        debate_id, place, vote, sure = await open_both(session, asking_too())
+        for user, option in (("ann", "A"), ("bob", "B"), ("cem", "A"), ("dee", "tie")):
+            await venue.react(user, place, vote, option)
+        for user, word in (
+            *(("ann", "clear"), ("ann", "onesided")),  # the newest stands
+            *(("bob", "close"), ("bob", "-close")),  # taken back
+            ("dee", "close"),
+            ("eve", "clear"),  # without a vote
+        ):
+            act = venue.unreact if word.startswith("-") else venue.react
+            await act(user, place, sure, word.removeprefix("-"))
+        record = await finish(session, debate_id)
+    assert words(record) == {"A one-sided": 1, "B": 1, "A": 1, "tie close": 1}
+    kinds = [message.kind for message in venue.meant]
+    assert kinds[kinds.index("vote_invite") + 1] == "confidence_invite"
+    reveal = next(m for m in reversed(venue.meant) if isinstance(m, Reveal))
+    assert reveal.tally.counts == {"A": 2, "B": 1, "tie": 1, "weak": 0}
+    assert not record.asked(Question.CONFIDENCE)
+
+
+async def test_words_missed_while_nothing_ran_are_read_before_the_close(hall: Hall) -> None:
+    venue = hall.venue = HalfReadVenue()
+    async with hall.open() as session:
+        debate_id, place, vote, sure = await open_both(session, asking_too())
+        await venue.react("ann", place, vote, "A")
+        await venue.react("ann", place, sure, "close")
+    venue.listening = False
+    await venue.unreact("ann", place, sure, "close")
+    await venue.react("ann", place, sure, "clear")
+    await venue.react("bob", place, vote, "B")
+    for word in ("close", "onesided"):
+        await venue.react("bob", place, sure, word)
+    venue.listening = True
+    async with hall.open() as session:
+        await session.reconcile()
+        record = await finish(session, debate_id)
+    assert words(record) == {"A clear": 1, "B": 1}  # which word of two came last is unknown
+
+
+async def test_a_question_that_can_never_be_read_leaves_the_votes_gold(hall: Hall) -> None:
+    venue = hall.venue = HalfReadVenue()
+    venue.unreadable = "How clear"
+    async with hall.open() as session:
+        debate_id, place, vote, sure = await open_both(session, asking_too())
+        await venue.react("ann", place, vote, "A")
+        await venue.react("ann", place, sure, "clear")
+        record = await finish(session, debate_id)
+    assert words(record) == {"A": 1}
+    assert [answer.gold for answer in record.asked(Question.VOTE)] == [True]
+
+
+@pytest.mark.parametrize("ballot", [BallotKind.PRIVATE, BallotKind.SECRET])
+async def test_it_is_as_private_as_the_vote(hall: Hall, ballot: BallotKind) -> None:
+    venue = hall.venue = HalfReadVenue()
+    async with hall.open() as session:
+        debate_id, place, vote, sure = await open_both(session, asking_too(ballot))
+        for message, option in ((vote, "A"), (sure, "clear"), (sure, "close")):
+            if ballot is BallotKind.PRIVATE:
+                pressed = ButtonPressed(place, message, "ann", option)
+                await session.service.hear("memory", pressed)
+            else:
+                await venue.react("ann", place, message, option)
+        record = await finish(session, debate_id)
+    assert words(record) == {"A close": 1}
+
+
+async def test_a_forgotten_persons_word_stays_without_a_name(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id, place, vote, sure = await open_both(session, asking_too())
+        await session.venue.react("ann", place, vote, "A")
+        await session.venue.react("ann", place, sure, "clear")
+        traces = await session.store.people.traces("memory", "ann")
+        assert (traces.votes, traces.confidences, traces.entries) == (1, 1, 2)
+        await session.store.people.forget("memory", "ann")
+        record = await finish(session, debate_id)
+    assert words(record) == {"A clear": 1}
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    assert VOTES.rows(entry) == []

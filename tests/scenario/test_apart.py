@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -15,10 +14,9 @@ from bot.app import App
 from engine.delivery.ending import interrupted
 from engine.store.listings import DebateQuery
 from engine.values.debate import Status
-from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
-from tests.kit import HANG_SECONDS, until
+from tests.kit import until, until_asked, until_true
 from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack, close
 from tests.scenario.conftest import Shifted
 from tests.scenario.discord_stage import DiscordStage, author, voting
@@ -34,19 +32,14 @@ PERSONAL = {"discord": {"personal": True}}
 
 
 @pytest.fixture(params=["discord", "slack"])
-async def apart(
-    request: pytest.FixtureRequest, postgres: PostgresDouble, migrated_name: str
-) -> AsyncIterator[Chat]:
+async def apart(request: pytest.FixtureRequest, url: str) -> AsyncIterator[Chat]:
     """A stage on either platform where a gateway serves and a worker thinks."""
-    name = postgres.create(migrated_name)
-    url = postgres.url(name)
     if request.param == "discord":
         async with DiscordServer(rates=Rates.generous()) as discord:
             yield OnDiscord(DiscordStage(url, discord, PERSONAL, apart=True))
     else:
         async with SlackServer(rules=Rules.generous()) as slack:
             yield OnSlack(SlackStage(url, slack, apart=True))
-    postgres.drop(name)
 
 
 async def by_menu(chat: Chat) -> None:
@@ -131,9 +124,7 @@ SELECT (SELECT count(*) FROM procrastinate_jobs) + (
 
 async def left(app: App) -> None:
     """Wait until no worker has a place for the debate; none takes it up while it waits."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while await app.store.guests._database.value(HELD):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until_asked(lambda: app.store.guests._database.value(HELD), lambda held: not held)
     assert len(await app.store.debates.unheld()) == 1
     assert await app.store.debates.unheld(waiting=False) == []
     newest = await app.store.debates.recent(limit=1)
@@ -172,9 +163,7 @@ async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_
         started = await chat.start(model_b=chat.mention("ben"), length="short")
         assert "waits for the person" in started
         (debate,) = await app.store.debates.recent(limit=1)
-        async with asyncio.timeout(HANG_SECONDS):
-            while not await app.store.guests.awaited(debate.id):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until_true(lambda: app.store.guests.awaited(debate.id))
         await left(app)
         await app.service.cancel(debate.id, "Enough.")
         debate = await chat.ended(app)

@@ -23,7 +23,6 @@ def _each_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def posted(hall: Hall) -> dict[tuple[str, str], str]:
-    """Return what was posted of each turn, by seat and round."""
     turns = [(TURN.match(stored.body), stored.body) for stored in hall.thread()]
     return {(head[1], head[2]): body for head, body in turns if head}
 

@@ -6,23 +6,19 @@ import asyncio
 import io
 import zipfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from pydantic import SecretStr
 
-from bot.app import run_app
-from bot.settings.settings import Settings
 from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import FileAnswer, NoFileAnswer
-from engine.chat.choices import match_debates, match_jurors, match_models, models
+from engine.chat.choices import match_debates, match_jurors, match_models
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
-from engine.chat.invocation import DebateArgument, NoArguments, StartArguments
-from engine.chat.lifecycle import start, status
+from engine.chat.invocation import DebateArgument
+from engine.chat.lifecycle import status
 from engine.run.plan import Defaults
 from engine.values.debate import Debate, Model, Status
 from engine.values.errors import (
@@ -33,7 +29,6 @@ from engine.values.errors import (
     UsageError,
 )
 from tests.doubles import model_server as acts
-from tests.doubles.venue import MemoryVenue
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, ballot, play, shown
 
 MEBIBYTE = 2**20
@@ -65,7 +60,6 @@ class Chat:
         self.told: list[Answer | str] = []
 
     async def say(self, person: Requester, text: str, max_bytes: int = MEBIBYTE) -> str:
-        """Give a command and return what is answered, errors included."""
         try:
             answer = await self.run(person, text, max_bytes)
         except RostrumError as error:
@@ -85,7 +79,6 @@ class Chat:
         return await self.line.store.debates.get(answer.debate.id)
 
     async def voting(self, person: Requester = STARTER) -> Debate:
-        """Start a debate and wait for its vote to be open."""
         debate = await self.start(person)
         return await self.line.until(debate.id, lambda d: d.vote_opened_at is not None)
 
@@ -95,7 +88,6 @@ class Chat:
         return await self.line.ended(debate.id)
 
     def everything(self) -> str:
-        """Return every byte of every answer, in values and in words."""
         said = [answer if isinstance(answer, str) else repr(answer) for answer in self.told]
         said += [to_markdown(answer) for answer in self.told if not isinstance(answer, str)]
         return "\n".join(said).casefold()
@@ -115,9 +107,6 @@ async def telling(stage: Stage) -> AsyncIterator[Chat]:
     )
     async with stage.process(price=None) as line:
         yield Chat(line, secretive)
-
-
-# --- the course of a debate ----------------------------------------------------------------
 
 
 async def test_a_debate_from_start_to_result_by_text_alone(chat: Chat) -> None:
@@ -174,17 +163,6 @@ async def test_a_thread_means_its_own_debate_and_a_channel_its_newest(chat: Chat
     await chat.line.ended(first.id)
 
 
-async def test_the_composition_root_makes_the_commands(tmp_path: Path) -> None:
-    settings = Settings(database_url=SecretStr(f"sqlite+aiosqlite:///{tmp_path / 'own.db'}"))
-    async with run_app(settings, [MemoryVenue()]) as app:
-        assert "- `rehearsal/maple`" in to_markdown(
-            await models(app.commands, STARTER, NoArguments())
-        )
-
-
-# --- who may do what -----------------------------------------------------------------------
-
-
 async def test_only_the_starter_and_managers_stop_a_debate(chat: Chat) -> None:
     debate = await chat.start()
     with pytest.raises(
@@ -203,19 +181,11 @@ async def test_only_the_starter_and_managers_stop_a_debate(chat: Chat) -> None:
     assert "No debate is queued or running in this channel" in await chat.say(STARTER, "cancel")
 
 
-@pytest.mark.each_case
-@pytest.mark.parametrize("command", ["close", "settings", "settings language=tr", "export"])
-async def test_what_managers_do_others_may_not(chat: Chat, command: str) -> None:
-    said = await chat.say(STARTER, command)
-    assert said.startswith("Only a manager of this community can ")
-    assert said.endswith("; please ask one.")
-
-
-async def test_who_holds_the_managers_role_is_a_manager(chat: Chat) -> None:
-    helper = OTHER.model_copy(update={"roles": frozenset({"r7"})})
-    assert "Only a manager" in await chat.say(helper, "settings")
-    await chat.say(MANAGER, "settings manager_role=r7")
-    assert "- `manager_role`: r7 (set here)" in await chat.say(helper, "settings")
+async def test_what_managers_do_others_may_not(chat: Chat) -> None:
+    for command in ("close", "settings", "settings language=tr", "export"):
+        said = await chat.say(STARTER, command)
+        assert said.startswith("Only a manager of this community can ")
+        assert said.endswith("; please ask one.")
 
 
 async def test_another_communitys_debates_do_not_exist(chat: Chat) -> None:
@@ -234,13 +204,13 @@ async def test_another_communitys_debates_do_not_exist(chat: Chat) -> None:
     assert "There is no debate" in await chat.say(talk, f"result {debate.code}")
 
 
-# --- settings ------------------------------------------------------------------------------
-
-
 async def test_settings_apply_to_the_community_that_made_them(chat: Chat) -> None:
     said = await chat.say(MANAGER, "settings models=near/ben vote_minutes=2h language=tr")
     assert said.startswith("Changed: models, vote_minutes, language.")
+    said = await chat.say(MANAGER, "settings round_votes=on confidence=on")
+    assert "`round_votes`: on" in said
     debate = await chat.start()
+    assert (debate.request.round_votes, debate.request.confidence) == (True, True)
     assert debate.request.sides["A"].ref == debate.request.sides["B"].ref == "near/ben"
     assert (debate.request.language, debate.request.vote_minutes) == ("tr", 120)
     assert "“near/ana” is not a model" in await chat.say(STARTER, "start x a=near/ana")
@@ -250,44 +220,25 @@ async def test_settings_apply_to_the_community_that_made_them(chat: Chat) -> Non
     assert "near/j1" in [c.value for c in await match_jurors(chat.commands, OTHER, "j")]
 
 
-async def test_debates_start_in_allowed_channels_only(chat: Chat) -> None:
-    await chat.say(MANAGER, "settings channels=attic,cellar")
-    with pytest.raises(NotAllowedError, match="Debates are not allowed in this channel"):
-        await start(chat.commands, STARTER, StartArguments(topic="Tea"))
-    elsewhere = STARTER.model_copy(update={"place": "attic"})
-    assert (await chat.start(elsewhere)).place == "attic"
-
-
-async def test_a_wrong_setting_changes_none(chat: Chat) -> None:
+async def test_a_wrong_setting_changes_none_and_a_cap_holds(chat: Chat) -> None:
     with pytest.raises(UsageError, match="vote_minutes is “soon”"):
         await chat.run(MANAGER, "settings language=tr vote_minutes=soon")
     assert "(set here)" not in await chat.say(MANAGER, "settings")
-
-
-async def test_a_community_that_removes_rostrum_leaves_no_settings(chat: Chat) -> None:
-    await chat.commands.joined("memory", "club")
-    await chat.say(MANAGER, "settings language=tr")
-    await chat.commands.left("memory", "club")
-    assert "(set here)" not in await chat.say(MANAGER, "settings")
-
-
-async def test_a_community_cap_holds(chat: Chat) -> None:
     await chat.say(MANAGER, "settings max_live=0")
     assert "the cap is 0; wait for one to end" in await chat.say(STARTER, 'start "Tea"')
 
 
-# --- export --------------------------------------------------------------------------------
-
-
 def rows(file: FileAnswer, table: str) -> list[dict[str, Any]]:
-    """Return the rows of a table in an exported zip."""
     with zipfile.ZipFile(io.BytesIO(file.content)) as bundle:
         names = [n for n in bundle.namelist() if n.startswith(f"rostrum-export/data/{table}/")]
         lines = b"".join(bundle.read(name) for name in names).splitlines()
     return [orjson.loads(row) for row in lines]
 
 
-async def test_an_export_covers_this_communitys_revealed_debates(chat: Chat) -> None:
+async def test_an_export_covers_this_communitys_revealed_debates_and_names_its_licence(
+    chat: Chat,
+) -> None:
+    assert "nothing to export" in await chat.say(MANAGER, "export")
     mine = await chat.closed()
     await chat.voting(STRANGER)
     await chat.voting()
@@ -298,10 +249,6 @@ async def test_an_export_covers_this_communitys_revealed_debates(chat: Chat) -> 
     again = await chat.run(MANAGER, "export")
     assert isinstance(again, FileAnswer)
     assert again.content == file.content
-
-
-async def test_the_card_of_an_export_names_the_licence_that_managers_have_set(chat: Chat) -> None:
-    await chat.closed()
     assert "- `license`: not set" in await chat.say(MANAGER, "settings")
     said = await chat.say(MANAGER, "settings license=cc-by-sa-4.0")
     assert "- `license`: CC-BY-SA-4.0 (set here)" in said
@@ -311,17 +258,10 @@ async def test_the_card_of_an_export_names_the_licence_that_managers_have_set(ch
         card = bundle.read("rostrum-export/README.md").decode()
     assert "\nlicense: cc-by-sa-4.0\n" in card
     assert "has set its licence: `CC-BY-SA-4.0`" in card
-
-
-async def test_an_export_too_large_for_the_platform_says_how_to_get_it(chat: Chat) -> None:
-    assert "nothing to export" in await chat.say(MANAGER, "export")
-    await chat.closed()
+    # One too large for the platform says how to get it.
     answer = await chat.run(MANAGER, "export", 100)
     assert isinstance(answer, NoFileAnswer)
     assert "`rostrum export --out FOLDER --community club`" in to_markdown(answer)
-
-
-# --- the silence before the reveal ---------------------------------------------------------
 
 
 async def ask_everything(chat: Chat, debate: Debate) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
 from itertools import cycle
 
 import pytest
@@ -19,23 +18,13 @@ MARKS = {"A": "🔵", "B": "🔴"}
 
 
 def join(chat: Chat, crowd: int) -> dict[str, str]:
-    """Have a crowd join; return what each will vote for."""
     platform = chat.discord if isinstance(chat, OnDiscord) else chat.slack
     for number in range(crowd):
         platform.add_user(f"member{number}")
     return dict(zip((f"member{number}" for number in range(crowd)), cycle("AAB"), strict=False))
 
 
-def wait_long(chat: Chat) -> None:
-    """Have the platform wait for answers as long as a busy machine takes."""
-    if isinstance(chat, OnDiscord):
-        chat.discord.rules.answer_seconds = PATIENCE
-    else:
-        chat.slack.rules.ack = chat.slack.rules.trigger = PATIENCE
-
-
 async def press(chat: Chat, user: str, ballot: str, side: str) -> Private:
-    """Vote by a button; return the private answer."""
     if isinstance(chat, OnDiscord):
         asked = await chat.discord.press(user, ballot, f"rostrum:vote:{side}").finished(PATIENCE)
         assert f"Vote recorded: {MARKS[side]} {side}." in asked.text
@@ -46,18 +35,16 @@ async def press(chat: Chat, user: str, ballot: str, side: str) -> Private:
     return Private(text, {}, shown.messages[-1])
 
 
-def latencies(chat: Chat) -> Sequence[float]:
-    """Return how long each acknowledgement took."""
-    all_asked = (chat.discord if isinstance(chat, OnDiscord) else chat.slack).interactions.all
-    return sorted(asked.latency or 0.0 for asked in all_asked)
-
-
 @pytest.mark.usefixtures("database_kind")  # both kinds, which `chat` alone would not
 @pytest.mark.parametrize("crowd", [12, 60])
 async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_counts_once(
     chat: Chat, crowd: int
 ) -> None:
-    wait_long(chat)
+    # The platform waits for answers as long as a busy machine takes.
+    if isinstance(chat, OnDiscord):
+        chat.discord.rules.answer_seconds = PATIENCE
+    else:
+        chat.slack.rules.ack = chat.slack.rules.trigger = PATIENCE
     votes = join(chat, crowd)
     expected = Counter(votes.values())
     async with chat.stage.process() as app:
@@ -81,7 +68,6 @@ async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_co
         assert Counter(one.option for one in standing) == expected
         assert {one.ground for one in standing} == {"logic"}
         assert len(record.asked(Question.GUESS)) == crowd
-        print(f"slowest of {len(latencies(chat))}: {latencies(chat)[-1]:.3f} s")
         # The same by reactions, which change their minds on the way.
         ballot = await vote(chat)
         debate = await voting(app)

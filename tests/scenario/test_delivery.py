@@ -13,15 +13,16 @@ from structlog.testing import capture_logs
 
 import engine.delivery.outbox
 import engine.delivery.seeds
-from engine.store import DeliveryState, Intent
+from engine.run.plan import Order
+from engine.store import DeliveryState, Intent, OpenQuestion
 from engine.store.outbox import Outbox
 from engine.tally.questions import vote_options
-from engine.values.debate import Debate, Status, TurnOrder
+from engine.values.debate import Debate, Status
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import Message, TurnPost
 from engine.values.ports import Part, VenueLimits, utc_now
-from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
-from tests.doubles.venue import Fault, StoredMessage
+from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
+from tests.doubles.venue import Fault, MemoryVenue, StoredMessage
 from tests.kit import HANG_SECONDS, until
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
@@ -62,56 +63,20 @@ def posts_asked(hall: Hall) -> int:
     return sum(call.method == "post" for call in hall.venue.seen)
 
 
-# --- in order ----------------------------------------------------------------------------
-
-
-@pytest.mark.postgresql
-async def test_a_debate_is_read_in_order_and_once(hall: Hall) -> None:
-    debate = await hold(hall)
-    assert debate.status is Status.CLOSED
-    [announcement] = hall.venue.places["lobby"]
-    assert announcement.body.startswith(f"Debate {debate.code}: Tea is better than coffee")
-    said = heads(hall.thread())
-    turns = turns_in(hall)
-    assert [turn[0] for turn in turns] == ["A", "B"] * 4
-    assert [turn[-1] for turn in turns] == list("12345678")
-    assert said[-2].startswith("The vote closed")
-    assert said[-1].startswith("Reveal: ")
-    assert max(Counter(keys(hall.thread())).values()) == 1
-
-
-async def test_a_long_turn_comes_in_parts_one_after_the_other(hall: Hall) -> None:
+async def test_a_long_turn_comes_in_parts_and_a_refused_part_is_plain_in_its_place(
+    hall: Hall,
+) -> None:
+    hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL))
     async with hall.open() as session:
-        await session.ended(await session.start(TALKATIVE))
+        debate = await session.ended(await session.start(TALKATIVE))
+    assert debate.gaps == 0
+    assert max(Counter(keys(hall.thread())).values()) == 1
     parts = [key.split("·") for key in keys(hall.thread())]
     for (number, piece), (following, after) in pairwise(parts):
         i, n = map(int, piece.split("/"))
         if i < n:
             assert (following, after) == (number, f"{i + 1}/{n}")
-    assert any(piece.startswith("3/") for _, piece in parts)
-
-
-# --- refused -----------------------------------------------------------------------------
-
-
-async def test_a_turn_that_is_refused_once_is_posted_as_plain_text(hall: Hall) -> None:
-    hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL))
-    debate = await hold(hall)
-    assert debate.status is Status.CLOSED
-    assert debate.gaps == 0
-    assert [turn[-1] for turn in turns_in(hall)] == list("12345678")
-    assert "**" not in hall.thread()[1].body
-
-
-async def test_a_turn_that_is_refused_leaves_a_notice_in_its_place(hall: Hall) -> None:
-    hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL), Fault(REFUSAL))
-    debate = await hold(hall)
-    assert debate.status is Status.CLOSED
-    assert debate.gaps == 1
-    assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
-    notice = hall.thread()[1].body
-    assert "turn 2 of 8** is missing here: Memory refused it" in notice
-    assert "there is no winner" in notice
+    assert [piece for number, piece in parts if number == "2"] == [f"{i}/5" for i in range(1, 6)]
 
 
 async def test_a_notice_that_is_refused_too_ends_nothing(hall: Hall) -> None:
@@ -119,16 +84,6 @@ async def test_a_notice_that_is_refused_too_ends_nothing(hall: Hall) -> None:
     debate = await hold(hall)
     assert (debate.status, debate.gaps) == (Status.CLOSED, 1)
     assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
-
-
-async def test_a_refused_part_is_plain_and_what_is_posted_stays(hall: Hall) -> None:
-    hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL))
-    async with hall.open() as session:
-        debate = await session.ended(await session.start(TALKATIVE))
-    assert debate.gaps == 0
-    assert max(Counter(keys(hall.thread())).values()) == 1
-    first = [key for key in keys(hall.thread()) if key.startswith("2·")]
-    assert first == [f"2·{i}/5" for i in range(1, 6)]
 
 
 async def test_a_message_that_cannot_be_rendered_is_posted_as_plain_text(
@@ -166,20 +121,15 @@ async def test_votes_on_a_debate_with_a_gap_are_no_labels_and_all_say_so(hall: H
     assert "People: None, {'A': 2" in reveal
 
 
-async def test_a_refused_announcement_ends_the_debate_and_says_why(hall: Hall) -> None:
+async def test_a_refused_announcement_or_thread_ends_the_debate_and_says_why(hall: Hall) -> None:
     hall.venue.misbehave("post", Fault(REFUSAL))
     debate = await hold(hall)
-    assert debate.status is Status.FAILED
-    assert debate.reason == str(REFUSAL)
+    assert (debate.status, debate.reason) == (Status.FAILED, str(REFUSAL))
     said = heads(list(hall.venue.messages.values()))
     assert not [line for line in said if line.startswith(f"Debate {debate.code}")]
-
-
-async def test_a_refused_thread_ends_the_debate_and_says_why(hall: Hall) -> None:
     hall.venue.misbehave("open_thread", Fault(VenueError("No threads here; allow them.")))
     debate = await hold(hall)
-    assert debate.status is Status.FAILED
-    assert debate.reason == "No threads here; allow them."
+    assert (debate.status, debate.reason) == (Status.FAILED, "No threads here; allow them.")
 
 
 async def test_reactions_that_may_not_be_added_keep_no_vote_from_opening(hall: Hall) -> None:
@@ -228,9 +178,6 @@ async def test_a_vote_taken_back_while_away_is_taken_back_also_without_the_bots_
     assert {user: vote.option for user, vote in votes.items()} == {"bob": "A", "cem": "B"}
 
 
-# --- away --------------------------------------------------------------------------------
-
-
 async def test_while_the_platform_is_away_thinking_stops_at_four_turns(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await session.start(BRIEF)
@@ -267,16 +214,6 @@ async def test_what_the_last_process_waited_for_is_no_reason_any_more(hall: Hall
         assert debate.status is Status.RUNNING
 
 
-async def test_a_slow_answer_is_given_up_and_looked_for(hall: Hall) -> None:
-    hall.venue.misbehave("post", Fault(delay=60))
-    debate = await hold(hall)
-    assert debate.status is Status.CLOSED
-    assert len(hall.venue.places["lobby"]) == 1
-
-
-# --- answers lost ------------------------------------------------------------------------
-
-
 @pytest.mark.postgresql
 async def test_an_answer_lost_after_storing_is_found_and_nothing_is_sent_twice(hall: Hall) -> None:
     for _ in range(12):
@@ -309,18 +246,6 @@ async def test_an_answer_lost_before_storing_is_sent_again_after_its_deadline(
     assert [turn[-1] for turn in turns_in(hall)] == list("12345678")
 
 
-async def test_where_reading_is_refused_a_post_in_doubt_is_left_alone(hall: Hall) -> None:
-    lost = VenueAwayError("The answer was lost.", retry_after=0.01, maybe_stored=True)
-    hall.venue.misbehave("post", Fault(), Fault(), Fault(lost), Fault(lost, stored=True))
-    refusal = Fault(VenueError("Reading is not allowed here; grant the right to read."))
-    hall.venue.misbehave("find", refusal, refusal)
-    debate = await hold(hall)
-    assert debate.status is Status.CLOSED
-    assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
-    assert debate.gaps == 1
-    assert "turn 2 of 8** may be missing here" in hall.thread()[1].body
-
-
 async def test_an_announcement_in_doubt_that_cannot_be_looked_for_ends_the_debate(
     hall: Hall,
 ) -> None:
@@ -331,9 +256,6 @@ async def test_an_announcement_in_doubt_that_cannot_be_looked_for_ends_the_debat
     assert debate.reason == "Reading is not allowed here; grant the right to read."
     said = heads(list(hall.venue.messages.values()))
     assert sum(line.startswith(f"Debate {debate.code}") for line in said) == 1
-
-
-# --- gone --------------------------------------------------------------------------------
 
 
 async def test_when_the_thread_is_deleted_the_calls_stop_and_all_is_kept(hall: Hall) -> None:
@@ -352,25 +274,6 @@ async def test_when_the_thread_is_deleted_the_calls_stop_and_all_is_kept(hall: H
     assert 1 <= len(journaled.steps) < 8
 
 
-async def test_votes_stand_as_they_were_when_the_thread_is_deleted(hall: Hall) -> None:
-    lively = DEFAULTS.model_copy(update={"vote_minutes": 0.005, "quorum": 5, "extend": True})
-    async with hall.open() as session:
-        debate_id = await session.start(lively)
-        debate = await session.voting(debate_id)
-        thread, ballot = debate.thread or "", debate.vote_message or ""
-        await hall.venue.react("ann", thread, ballot, "A")
-        await hall.venue.react("bob", thread, ballot, "B")
-        hall.venue.delete(thread)
-        ended = await session.ended(debate_id)
-        votes = await session.votes(debate_id, "ann", "bob")
-    assert {user: vote.option for user, vote in votes.items()} == {"ann": "A", "bob": "B"}
-    assert (ended.status, ended.gone) == (Status.CLOSED, True)
-    assert ended.reason == f"{thread} was deleted; nothing can be posted there any more."
-
-
-# --- another process ---------------------------------------------------------------------
-
-
 async def test_a_deliverer_restarted_between_parts_goes_on_with_the_next(hall: Hall) -> None:
     hall.venue.limits = VenueLimits(typing_seconds=0.02, send_seconds=1.5)
     hall.venue.misbehave("post", Fault(), Fault(), Fault(delay=60))
@@ -387,12 +290,20 @@ async def test_a_deliverer_restarted_between_parts_goes_on_with_the_next(hall: H
     assert max(Counter(keys(hall.thread())).values()) == 1
 
 
-async def test_a_turn_said_twice_side_by_side_waits_for_room_too(hall: Hall) -> None:
-    defaults = BRIEF.model_copy(update={"turn_order": TurnOrder.SIMULTANEOUS})
+async def test_another_terminals_debate_is_not_shown_or_closed_here(hall: Hall) -> None:
+    assert isinstance(hall.venue, MemoryVenue)
+    hall.venue.channel = LOBBY
     async with hall.open() as session:
-        debate_id = await session.start(defaults)
-        await session.until(debate_id, lambda debate: debate.thread)
-        hall.venue.go_away(0.5)
-        ended = await session.ended(debate_id)
-    assert ended.status is Status.CLOSED
-    assert [turn[-1] for turn in turns_in(hall)] == list("12345678")
+        elsewhere = Order(platform="memory", community="club", place="elsewhere", seed=8)
+        other = (await session.service.start(elsewhere, DEFAULTS)).debate.id
+        mine = await session.start()
+        await session.voting(mine)
+        await session.delivery.settled(mine)
+        waiting = await session.until(other, lambda debate: debate.status is Status.RUNNING)
+        assert waiting.thread is None
+        assert await session.store.outbox.waiting("memory", LOBBY) == []
+        assert await session.store.outbox.waiting("memory", "elsewhere") == [other]
+        assert await session.store.outbox.waiting("memory") == [other]
+        assert await session.store.journal.thinking("memory", "elsewhere") == []
+        assert list(await session.store.votes.due("memory", LOBBY)) == [OpenQuestion(mine)]
+    assert len(hall.venue.threads) == 1

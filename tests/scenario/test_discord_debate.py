@@ -6,9 +6,9 @@ import asyncio
 import io
 import re
 import zipfile
-from collections.abc import Callable
-from functools import partial, partialmethod
+from functools import partialmethod
 
+import orjson
 import pytest
 from discord import AutoShardedClient
 from pydantic import SecretStr
@@ -18,9 +18,10 @@ from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from engine.values.debate import Status
 from engine.values.messages import TurnPost
-from tests.doubles.databases import select
+from tests.doubles.databases import select, traces
 from tests.doubles.discord import DiscordServer
-from tests.doubles.discord.state import guild_create_json
+from tests.doubles.discord.server import NotOfferedError
+from tests.doubles.discord.state import Message, guild_create_json
 from tests.doubles.facts import Discord
 from tests.doubles.model_server import ModelServer
 from tests.kit import HANG_SECONDS
@@ -126,20 +127,6 @@ async def test_options_complete_themselves_for_one_who_types_and_not_for_one_who
         assert other.choices
 
 
-async def test_what_cannot_be_started_is_explained_to_the_starter_alone(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process():
-        asked = await stage.start(model_a="rehearsal/nobody")
-        assert asked.ephemeral
-        assert "rehearsal/nobody" in asked.text
-        asked = await stage.start(more="no option at all")
-        assert "name=value" in asked.text
-        asked = await discord.slash("ada", "debate cancel").finished()
-        assert "No debate is queued or running" in asked.text
-        assert discord.messages() == []
-
-
 async def test_settings_and_exports_are_for_managers_and_what_they_set_holds(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -192,6 +179,9 @@ async def test_only_a_removal_makes_a_server_forget_its_settings(stage: DiscordS
     async with stage.process():
         asked = await discord.slash("olga", "debate settings").finished()
         assert re.search(r"language.*tr.*set here", asked.text), asked.text
+        # And what Discord has already is not registered again.
+        puts = [c for c in discord.rest.requests if c.method == "PUT" and "/commands" in c.path]
+        assert len(puts) == 1
         discord.kick_bot()
         discord.invite_bot()
         async with asyncio.timeout(HANG_SECONDS):
@@ -210,18 +200,14 @@ async def test_a_server_is_noted_when_it_invites_and_when_it_removes_rostrum(
         rows = select(stage.url, "SELECT community, left_at FROM communities")
         return [f"{name} {'left' if left else 'joined'}" for name, left in rows]
 
-    name = discord.guild.id
+    async def becomes(noted: str) -> None:
+        await until(lambda: known() == [f"{discord.guild.id} {noted}"])
+
     async with stage.process():
-        await until(
-            partial(holds, known, [f"{name} joined"])
-        )  # it may have come before Rostrum ran
+        await becomes("joined")  # it may have come before Rostrum ran
         for there, noted in ((False, "left"), (True, "joined"), (False, "left")):
             discord.invite_bot() if there else discord.kick_bot()
-            await until(partial(holds, known, [f"{name} {noted}"]))
-
-
-def holds(look: Callable[[], list[str]], expected: list[str]) -> bool:
-    return look() == expected
+            await becomes(noted)
 
 
 async def test_an_export_is_a_file_of_this_servers_debates(stage: DiscordStage) -> None:
@@ -242,21 +228,6 @@ async def test_an_export_is_a_file_of_this_servers_debates(stage: DiscordStage) 
     (file,) = asked.answer.attachments
     with zipfile.ZipFile(io.BytesIO(file.data)) as archive:
         assert any(name.endswith("README.md") for name in archive.namelist())
-
-
-async def test_the_commands_are_registered_once_and_speak_the_persons_language(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    for _ in range(2):
-        async with stage.process():
-            pass
-    puts = [c for c in discord.rest.requests if c.method == "PUT" and "/commands" in c.path]
-    assert len(puts) == 1
-    commands = discord.world.commands[None].values()
-    (command,) = [one for one in commands if one["type"] == 1]
-    assert {"tr", "de", "zh-CN"} <= set(command["name_localizations"])
-    start = command["options"][0]
-    assert start["description_localizations"]["de"].startswith("Eine Debatte starten")
 
 
 @crowd.SIZES
@@ -352,3 +323,67 @@ async def test_hostile_turns_are_whole_and_ping_nobody_where_the_bot_may_ping_ev
     await rest.close()
     assert "@everyone" in discord.messages()[-1].content
     assert discord.world.pings == []
+
+
+async def test_a_private_trial_is_held_in_direct_messages_and_forgotten_with_its_person(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"discord": {"personal": True}}
+    ben = discord.users["ben"].id
+    place = discord.world.direct(ben)
+
+    def said(what: str) -> Message | None:
+        return next((m for m in discord.messages(place.id) if author(m) == what), None)
+
+    async with stage.process() as app:
+        await until(lambda: discord.world.commands.get(None))
+        topic = {"topic": "Tea beats coffee", "ballot": "open"}
+        asked = await discord.slash("ben", "debate start", topic, channel=place.id).finished()
+        assert asked.ephemeral
+        second = await discord.slash("ben", "debate start", topic, channel=place.id).finished()
+        assert "already running" in second.text
+        ballot = await until(lambda: said("Vote"))
+        await voting(app)
+        assert not discord.threads()
+        # Reactions in direct messages are not heard, so people vote with buttons.
+        pressed = await discord.press("ben", ballot, "rostrum:vote:A").finished()
+        assert "recorded" in pressed.text
+        change = {"setting": "vote_minutes", "value": "45"}
+        await discord.slash("ben", "debate settings", change, channel=place.id).finished()
+        found = await discord.slash("ben", "debate list", channel=place.id).finished()
+        assert "Tea beats coffee" in found.text
+        # Where only the person brought the bot, it says so; it could not post there.
+        elsewhere = discord.add_guild("Elsewhere", ben, with_bot=False)
+        room = discord.add_channel("room", guild=elsewhere.id)
+        there = await discord.slash("ben", "debate start", topic, channel=room.id).finished()
+        assert there.ephemeral
+        assert "not a member of this server" in there.text
+        # No one else sees it, on a server neither.
+        other = await discord.slash("ada", "debate list").finished()
+        assert "Tea beats coffee" not in other.text
+        await discord.slash("ben", "debate close", channel=place.id).finished()
+        await until(lambda: said("Reveal"))
+        debate = await ended(app)
+        assert (debate.community.startswith("person-"), debate.place) == (True, place.id)
+        assert ben not in debate.community
+        given = await discord.slash("ben", "debate mydata", channel=place.id).finished()
+        assert given.answer is not None
+        (file,) = given.answer.attachments
+        whole = orjson.loads(file.data)
+        assert whole["started"] == [debate.id]
+        # The settings of one's own direct messages are one's own data too.
+        assert whole["direct_messages"]["settings"]["vote_minutes"] == 45
+        confirm = {"confirm": True}
+        done = await discord.slash("ben", "debate forget", confirm, channel=place.id).finished()
+        assert "You are forgotten." in done.text
+        assert not await app.store.debates.recent(limit=5)
+        assert traces(stage.url, ben, place.id) == []
+
+
+async def test_nothing_of_it_is_offered_unless_the_operator_wants_it(stage: DiscordStage) -> None:
+    discord = stage.discord
+    place = discord.world.direct(discord.users["ben"].id)
+    async with stage.process():
+        await until(lambda: discord.world.commands.get(None))
+        with pytest.raises(NotOfferedError):
+            discord.slash("ben", "debate list", channel=place.id)

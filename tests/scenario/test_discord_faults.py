@@ -115,21 +115,6 @@ async def test_faults_at_announcement_thread_and_reactions_duplicate_nothing(
     assert list(ballot.reactions) == ["🔵", "🔴", "🤝", "🚫"]
 
 
-@pytest.mark.slow
-async def test_reactions_that_discord_refuses_keep_no_vote_from_opening(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    denial = denied(Code.MISSING_PERMISSIONS)
-    discord.fail(denial, "PUT", "/channels/*/messages/*/reactions/**", times=-1)
-    async with stage.process() as app:
-        await stage.start()
-        debate = await voting(app)
-        assert debate.vote_opened_at is not None
-        await app.service.close_vote(debate.id)
-        closed = await ended(app)
-    assert (closed.status, closed.gone) == (Status.CLOSED, False)
-
-
 async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -142,24 +127,13 @@ async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
     assert_whole(stage)
 
 
-async def test_a_permission_that_is_lost_ends_the_debate_with_its_name(stage: DiscordStage) -> None:
-    discord = stage.discord
-    async with speaking(stage) as app:
-        discord.deny("send_messages_in_threads", discord.channel.id)
-        debate = await ended(app)
-        assert debate.status is Status.FAILED or debate.gone
-        assert "Send Messages in Threads" in debate.reason
-        announcement = discord.messages()[0]
-        asked = await discord.press("ada", announcement, f"rostrum:status:{debate.code}").finished()
-        assert asked.ephemeral
-
-
 @pytest.mark.parametrize(
     ("trouble", "why"),
     [
         ("deleted", "was deleted"),
         ("kicked", "invite it again"),  # told by an event, or by a refused message
         ("unseen", "View Channel"),
+        ("mute", "Send Messages in Threads"),
     ],
 )
 async def test_a_thread_that_is_lost_between_turns_stops_the_debate_and_says_why(
@@ -172,6 +146,8 @@ async def test_a_thread_that_is_lost_between_turns_stops_the_debate_and_says_why
                 discord.delete_thread(stage.thread.id)
             case "kicked":
                 discord.kick_bot()
+            case "mute":
+                discord.deny("send_messages_in_threads", discord.channel.id)
             case _:
                 discord.deny("view_channel", discord.channel.id)
         debate = await ended(app)
@@ -181,6 +157,9 @@ async def test_a_thread_that_is_lost_between_turns_stops_the_debate_and_says_why
         if trouble == "deleted":
             await until(lambda: "its thread is gone" in announcement.text)
             assert why in announcement.text
+        if trouble == "mute":
+            button = f"rostrum:status:{debate.code}"
+            assert (await discord.press("ada", announcement, button).finished()).ephemeral
 
 
 async def test_a_debate_goes_on_after_its_interaction_its_thread_or_its_process_has_ended(
@@ -250,9 +229,6 @@ async def test_discord_away_for_a_while_is_caught_up_with_in_order(stage: Discor
     assert_whole(stage)
 
 
-# --- interactions --------------------------------------------------------------------------
-
-
 async def test_what_can_be_answered_only_in_the_channel_tells_no_secret_and_starts_nothing(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -287,9 +263,6 @@ async def test_an_answer_later_than_its_token_lives_is_said_in_the_channel(
         discord.slash("ada", "debate topics")
         told = await until(lambda: discord.messages())
     assert "Remote work" in told[0].text
-
-
-# --- the gateway ------------------------------------------------------------------------------
 
 
 async def test_a_gateway_that_refuses_or_talks_nonsense_is_tried_again_without_a_storm(

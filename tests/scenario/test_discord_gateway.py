@@ -1,19 +1,24 @@
-"""The gateway's connection: lost and found again, who left meanwhile, and by which proxy."""
+"""The gateway's connection: lost and found, by a proxy, and shards divided among processes."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 import structlog
 from discord.backoff import ExponentialBackoff
+from discord.gateway import DiscordWebSocket
 from pydantic import SecretStr
 
-from adapters.discord import registration
+from adapters.discord import connection, registration
 from adapters.discord.connection import DiscordConnection
 from adapters.discord.presence import IdentifyLimit
 from adapters.discord.rest import DiscordRest
@@ -22,43 +27,30 @@ from adapters.proxies import proxy_of
 from bot.app import App
 from bot.serve.platforms import Discord, open_platforms
 from bot.serve.run import serving
+from engine.fleet import leases
+from engine.fleet.shares import PartitionLeases
 from engine.values.debate import Status
 from engine.values.errors import SettingsError
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer
 from tests.doubles.facts import Code
 from tests.doubles.faults import denied, drop, garbage, limited, status
-from tests.doubles.wire import proxying
-from tests.kit import HANG_SECONDS
-from tests.scenario.discord_stage import (
-    SWIFT,
-    DiscordStage,
-    ended,
-    settings_of,
-    until,
-    voting,
-)
+from tests.doubles.shares import EveryShard
+from tests.doubles.wire import proxying, wired
+from tests.kit import until_asked
+from tests.scenario.discord_stage import SWIFT, DiscordStage, ended, settings_of, until, voting
 
 PATIENCE = 0.3
 ONLY_BY_PROXY = "discord.invalid"
 
 
 @asynccontextmanager
-async def connected(
-    url: str, server: DiscordServer, api_url: str = "", proxy: str | None = None
-) -> AsyncIterator[tuple[App, DiscordConnection]]:
+async def connected(*where: Any) -> AsyncIterator[tuple[App, DiscordConnection]]:
     """Serve with little patience."""
-    token = SecretStr(server.token)
-    rest = DiscordRest(token, api_url or server.api_url, proxy=proxy)
-    venue = DiscordVenue(rest, limits=SWIFT, gap=0.0)
-    connection = DiscordConnection(
-        token, (), rest, identifies=IdentifyLimit(gap=0.0), first_pause=0.05, patience=PATIENCE
-    )
-    async with serving(settings_of(url), Discord(rest, venue, connection)) as app:
-        await until(lambda: connection.connected)
-        yield app, connection
+    async with gateway(*where, patience=PATIENCE) as it:
+        await until(lambda: it.connection.connected)
+        yield it.app, it.connection
 
-
-# --- what a start asks for ---------------------------------------------------------------
 
 COMMANDS = "/applications/*/commands"
 REFUSALS = {
@@ -107,9 +99,6 @@ async def test_a_start_asks_nothing_about_its_application_and_outlasts_what_disc
         assert "start" in asked.text
 
 
-# --- lost and found ----------------------------------------------------------------------
-
-
 async def test_after_a_short_outage_it_hears_again_however_long_discord_py_would_wait(
     database_url: str,
     discord: DiscordServer,
@@ -155,13 +144,8 @@ async def test_an_outage_in_which_nothing_answers_is_one_line_a_try(
 
 async def left(app: App, expected: list[str]) -> None:
     """Wait until these servers are those whose debates will be purged."""
-    later = app.service.clock.now() + timedelta(days=1)
-    async with asyncio.timeout(HANG_SECONDS):
-        while [one.community for one in await app.store.communities.gone(later)] != expected:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-
-
-# --- servers -----------------------------------------------------------------------------
+    gone = partial(app.store.communities.gone, app.service.clock.now() + timedelta(days=1))
+    await until_asked(gone, lambda found: [one.community for one in found] == expected)
 
 
 async def test_a_removal_while_away_ends_its_debates_and_is_noted_for_the_purge(
@@ -215,9 +199,6 @@ async def test_a_server_that_is_down_or_another_shards_is_not_taken_for_lost(
         assert await app.store.communities.known("discord") == {discord.guild.id}
 
 
-# --- proxies -----------------------------------------------------------------------------
-
-
 async def test_everything_goes_by_the_proxy_that_is_set(
     database_url: str, discord: DiscordServer
 ) -> None:
@@ -252,3 +233,177 @@ def test_discord_goes_by_the_proxy_of_the_environment(monkeypatch: pytest.Monkey
     monkeypatch.setenv("HTTPS_PROXY", "socks5://proxy.example:1080")
     with pytest.raises(SettingsError, match=r"socks5 proxy of HTTPS_PROXY.*NO_PROXY"):
         open_platforms(settings)
+
+
+async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    connect = DiscordWebSocket.from_client
+
+    async def connect_and_stop(*arguments: Any, **options: Any) -> DiscordWebSocket:
+        connected = await connect(*arguments, **options)
+        running.cancel()
+        # In this very round of the loop discord.py's own waiting is told of both.
+        return connected
+
+    monkeypatch.setattr(DiscordWebSocket, "from_client", connect_and_stop)
+    async with DiscordServer() as server:
+        secret = SecretStr(server.token)
+        nobody: Any = None
+        rest = DiscordRest(secret, server.api_url)
+        connection = DiscordConnection(secret, (), rest, identifies=IdentifyLimit(gap=0.0))
+        running = asyncio.create_task(
+            connection.run(nobody, nobody, DiscordVenue(rest), EveryShard())
+        )
+        ended, _ = await asyncio.wait([running], timeout=5)
+        for _ in range(2):
+            running.cancel()
+            await asyncio.wait([running], timeout=1)
+        await rest.close()
+    assert ended
+    assert running.cancelled()
+    assert not connection.connected
+
+
+PROMPT = 3.0  # seconds in which Discord takes an answer
+
+
+@dataclass
+class Gateway:
+    app: App
+    platform: Discord
+    connection: DiscordConnection
+
+    @property
+    def shares(self) -> PartitionLeases:
+        return self.app.deliveries["discord"].shares
+
+    @property
+    def state(self) -> dict[str, str]:
+        return self.platform.presence(self.shares.standing).report()
+
+
+@asynccontextmanager
+async def gateway(
+    url: str,
+    discord: DiscordServer,
+    api_url: str = "",
+    proxy: str | None = None,
+    *,
+    gap: float = 0.0,
+    **waits: Any,
+) -> AsyncIterator[Gateway]:
+    """Run a process until the body ends; it then leaves in order."""
+    secret = SecretStr(discord.token)
+    rest = DiscordRest(secret, api_url or discord.api_url, proxy=proxy)
+    venue = DiscordVenue(rest, limits=SWIFT, gap=0.0)
+    connection = DiscordConnection(
+        secret, (), rest, identifies=IdentifyLimit(gap=gap), first_pause=0.05, **waits
+    )
+    platform = Discord(rest, venue, connection)
+    async with serving(settings_of(url), platform) as app:
+        yield Gateway(app, platform, connection)
+
+
+async def test_a_second_gateway_stands_by_and_takes_over_and_no_command_goes_unanswered(
+    url: str, discord: DiscordServer
+) -> None:
+    answered = list[float]()
+
+    async def ask() -> None:
+        while True:
+            said = await discord.slash("ada", "debate help").answered(PROMPT)
+            answered.append(said.latency or 0.0)
+            assert (await said.finished()).text
+            await asyncio.sleep(0.02)
+
+    async with AsyncExitStack() as second_stays:
+        async with gateway(url, discord) as first:
+            await until(lambda: first.connection.connected)
+            second = await second_stays.enter_async_context(gateway(url, discord))
+            stands_by = {"state": "standing by", "shares": "shards none of 1"}
+            await until(lambda: second.state == stands_by)
+            assert first.state == {"state": "connected", "shares": "shard 0 of 1"}
+            asking = asyncio.create_task(ask())
+            await until(lambda: len(answered) > 3)
+        await until(lambda: second.connection.connected)
+        known = len(answered)
+        await until(lambda: len(answered) > known + 3)
+        assert not asking.done()
+        asking.cancel()
+        assert second.shares.held == {0}
+    assert max(answered) < PROMPT
+    assert discord.gateway.identifies == 2
+    # Both heard some of them.
+    assert {len(each.edits) for each in discord.interactions.all if each.filled} == {1}
+
+
+@pytest.mark.slow
+async def test_a_lone_gateway_stays_connected_and_answers_while_the_database_is_away(
+    postgres: PostgresDouble,
+    migrated_name: str,
+    discord: DiscordServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.6)
+    monkeypatch.setattr(connection, "LOOK_SECONDS", 0.02)
+    name = postgres.create(migrated_name)
+    with wired(postgres.port) as wire:
+        async with gateway(postgres.tcp(name, port=wire.port), discord) as only:
+            await until(lambda: only.connection.connected and discord.world.commands[None])
+            wire.cut()
+            await until(lambda: only.app.store.away and not only.shares.held)
+            for command, given in (("debate help", {}), ("debate start", {"topic": "Tea"})):
+                said = await discord.slash("ada", command, given).finished()
+                assert said.text.strip() == "The database is away; try again in a minute."
+            assert discord.gateway.connected == 1
+            wire.mend()
+            await until(lambda: only.shares.held)
+            assert (await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()).text
+            assert len(await only.app.store.debates.recent()) == 1
+        wire.mend()
+    assert discord.gateway.identifies == 1, "it hung up on Discord"
+    postgres.drop(name)
+
+
+@pytest.mark.slow
+async def test_each_of_two_gateways_hears_half_of_the_shards_and_one_registers_commands(
+    url: str, discord: DiscordServer
+) -> None:
+    discord.gateway.shards = 4
+    deaf = set[int]()
+
+    async def watch() -> None:
+        while True:
+            sessions = discord.gateway.sessions.values()
+            deaf.update(set(range(4)) - {s.shard for s in sessions if s.socket is not None})
+            await asyncio.sleep(0.01)
+
+    async with gateway(url, discord, gap=0.3) as first:
+        await until(lambda: first.connection.connected and len(first.shares.held) == 4)
+        watching = asyncio.create_task(watch())
+        async with gateway(url, discord, gap=0.3) as second:
+            await until(lambda: len(second.shares.held) == 2 and second.connection.connected)
+            await until(lambda: discord.gateway.connected == 4)
+            assert not first.shares.held & second.shares.held
+            assert sorted(first.shares.held | second.shares.held) == [0, 1, 2, 3]
+            await discord.slash("ada", "debate start", {"topic": "Tea beats coffee"}).finished()
+            await until(lambda: discord.threads())
+        await until(lambda: len(first.shares.held) == 4 and first.connection.connected)
+        watching.cancel()
+    assert not deaf, "there was a moment in which no one heard them"
+    put = [sent for sent in discord.sent if sent.method == "PUT" and "/commands" in sent.path]
+    assert len(put) == 1
+
+
+async def test_introductions_of_all_gateways_are_spaced_by_bucket(
+    url: str, discord: DiscordServer
+) -> None:
+    discord.gateway.shards, discord.gateway.concurrency = 4, 2
+    gap = 0.4
+    async with gateway(url, discord, gap=gap), gateway(url, discord, gap=gap):
+        await until(lambda: discord.gateway.connected == 4)
+    for bucket in range(2):
+        moments = [at for at, connection in discord.gateway.introduced if connection % 2 == bucket]
+        assert all(later - at >= 0.9 * gap for at, later in itertools.pairwise(moments))

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
 
 from adapters.database.file import sqlite_path
-from bot.app import App
 from engine.values.debate import Status
 from tests.doubles.databases import change, is_file
 from tests.doubles.discord import Code, DiscordServer, Interaction, denied, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
 from tests.doubles.model_server import ModelServer
-from tests.kit import HANG_SECONDS, record_of
+from tests.kit import record_of, until_asked
 from tests.scenario import crowd
 from tests.scenario.discord_stage import DiscordStage, author, ended, state, until, voting
 
@@ -39,17 +37,12 @@ def stage(on_discord: DiscordStage, models: ModelServer) -> DiscordStage:
 
 
 def posted(discord: DiscordServer) -> list[Message]:
-    """Return everything that the bot posted, in any channel or thread."""
     every = [m for kept in discord.world.messages.values() for m in kept.values()]
     return [message for message in every if message.author_id == discord.bot.id]
 
 
 def turns(discord: DiscordServer, thread: Channel) -> list[Message]:
-    """Return the turns in a thread."""
     return [m for m in discord.messages(thread.id) if " · turn " in author(m)]
-
-
-# --- permissions -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("permission", NAMES)
@@ -111,9 +104,6 @@ async def test_an_announcement_channel_holds_debates(stage: DiscordStage) -> Non
         assert len(turns(discord, thread)) == 8
 
 
-# --- threads and posts --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("where", ["post", "thread", "private"])
 async def test_a_debate_started_in_a_thread_or_a_post_is_held_there(
     stage: DiscordStage, discord: DiscordServer, where: str
@@ -142,7 +132,6 @@ async def test_a_debate_started_in_a_thread_or_a_post_is_held_there(
 
 
 def ballot(discord: DiscordServer, thread: Channel) -> Message:
-    """Return the invitation to vote."""
     return next(m for m in discord.messages(thread.id) if author(m) == "Vote")
 
 
@@ -198,9 +187,6 @@ async def test_a_database_that_takes_no_write_is_not_shown_to_members(stage: Dis
     assert posted(discord) == []
 
 
-# --- ballots that cannot be secret --------------------------------------------------------------
-
-
 async def test_a_secret_ballot_needs_to_take_reactions_away(
     stage: DiscordStage, discord: DiscordServer, models: ModelServer
 ) -> None:
@@ -228,9 +214,10 @@ async def test_a_secret_vote_says_whether_others_could_be_seen(stage: DiscordSta
         await until(lambda: not discord.holders(message.id, "🔵"))
         discord.deny("manage_messages", discord.channel.id)
         discord.react("cleo", message.id, "🔴")
-        await noted(app, debate.id, 1)
+        noted = partial(app.store.votes.interventions, debate.id)
+        await until_asked(noted, lambda found: len(found) >= 1)
         discord.react("olga", message.id, "🔴")
-        await noted(app, debate.id, 2)
+        await until_asked(noted, lambda found: len(found) >= 2)
         await app.service.close_vote(debate.id)
         record = await record_of(app.store, debate.id)
     seen = [(vote.tally_visible, vote.votes_seen_before) for vote in record.votes]
@@ -239,18 +226,8 @@ async def test_a_secret_vote_says_whether_others_could_be_seen(stage: DiscordSta
 
 
 def whole(message: Message) -> Message | None:
-    """Return a ballot that has all its reactions."""
     return message if len(message.reactions) == 4 else None
 
-
-async def noted(app: App, debate_id: str, times: int) -> None:
-    """Wait until so many reactions could not be taken away."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while len(await app.store.votes.interventions(debate_id)) < times:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-
-
-# --- what nobody could know before ----------------------------------------------------------------
 
 FAULTS = {
     "no post": ("POST", "/channels/*/messages", denied(Code.MISSING_PERMISSIONS)),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partialmethod
+from functools import partial, partialmethod
 
 import pytest
 from discord import AutoShardedClient
@@ -16,7 +15,7 @@ from engine.values.debate import Status
 from engine.votes.outcome import standing
 from tests.doubles.discord import DiscordServer, status
 from tests.doubles.discord.state import Message, Refusal
-from tests.kit import HANG_SECONDS
+from tests.kit import until_asked
 from tests.scenario.discord_stage import (
     OPTIONS,
     DiscordStage,
@@ -41,7 +40,6 @@ def stage(on_discord: DiscordStage) -> DiscordStage:
 
 
 def held(discord: DiscordServer, message: Message) -> dict[str, int]:
-    """Count what people hold, as the platform has it."""
     return {option: len(discord.holders(message.id, emoji)) for option, emoji in OPTIONS.items()}
 
 
@@ -174,9 +172,8 @@ async def test_late_repeated_and_cleared_reactions_change_nobodys_vote(stage: Di
         await known(app, 2)
         stage.discord.clear_emoji(ballot.id, A)
         stage.discord.clear_reactions(ballot.id)
-        async with asyncio.timeout(HANG_SECONDS):
-            while len(await app.store.votes.interventions(debate.id)) < 2:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        noted = partial(app.store.votes.interventions, debate.id)
+        await until_asked(noted, lambda found: len(found) >= 2)
         reveal = await stage.close()
         stage.discord.react("dan", ballot.id, A)
         await ended(app)
@@ -314,9 +311,6 @@ async def test_a_private_vote_on_answers_is_told_with_the_agents_name(stage: Dis
         assert buttons[:3] == ["Practitioner", "Sceptic", "Historian"]
         asked = await stage.discord.press("ben", ballot, custom_ids(ballot)[1]).finished()
         assert "Vote recorded: Sceptic." in asked.text
-
-
-# --- new accounts ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["open", "private"])

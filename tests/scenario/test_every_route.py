@@ -83,7 +83,6 @@ async def every_site(url: str, opened: dict[Site, web.Application]) -> AsyncIter
 
 
 def routes_of(served: web.Application) -> list[tuple[str, str]]:
-    """Return the method and the path of each route."""
     found = [(one.method, one.resource) for one in served.router.routes()]
     return [(method, resource.canonical) for method, resource in found if resource is not None]
 

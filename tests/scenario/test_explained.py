@@ -29,7 +29,6 @@ async def open_vote(line: Running, **options: Any) -> str:
 
 
 async def close(line: Running, debate_id: str) -> Reveal:
-    """Close the vote, and return its reveal."""
     await line.service.close_vote(debate_id)
     await line.ended(debate_id)
     post = await line.store.outbox.find(debate_id, "reveal")
@@ -38,7 +37,7 @@ async def close(line: Running, debate_id: str) -> Reveal:
     return post.message
 
 
-async def test_the_reveal_says_it_and_the_record_says_who_wrote_it(
+async def test_the_reveal_says_it_and_the_record_who_wrote_it_or_a_juror_is_quoted(
     stage: Stage, line: Running
 ) -> None:
     debate_id = await open_vote(line)
@@ -51,20 +50,32 @@ async def test_the_reveal_says_it_and_the_record_says_who_wrote_it(
     (call,) = [one for one in record.calls if one.step == "why"]
     assert kept.body["juror"] == call.model == reveal.why.juror
     assert reveal.calls == len(record.calls) == len(stage.server.requests)
-
-
-async def test_off_saves_the_call_and_quotes_a_juror(stage: Stage, line: Running) -> None:
+    # Off saves the call.
     reveal = await close(line, await open_vote(line, why=False))
-    assert asked(stage) == 0
+    assert asked(stage) == 1
     assert reveal.why is not None
     assert (reveal.why.text, reveal.why.quoted) == ("Both were heard.", True)
+    # A failure leaves a juror's own words.
+    stage.server.respond = lambda body: "No." if explaining(body) else play(body)
+    debate_id = await open_vote(line)
+    reveal = await close(line, debate_id)
+    assert reveal.why is not None
+    assert reveal.why.quoted
+    record = await line.record(debate_id)
+    (kept,) = [one for one in record.artifacts if one.kind == "why"]
+    assert not kept.valid
+    assert kept.body["problem"]
 
 
-async def test_an_estimate_has_the_call(line: Running) -> None:
+async def test_an_estimate_has_the_call_and_debates_that_no_one_watches_do_not_ask(
+    line: Running,
+) -> None:
     dear, cheap = [await line.start(ASKED, why=why) for why in (True, False)]
     assert dear.estimate.calls == cheap.estimate.calls + 1
     assert dear.estimate.calls_max == cheap.estimate.calls_max + 2
     assert (dear.estimate.usd or 0) > (cheap.estimate.usd or 0)
+    unwatched = await line.start(ASKED, platform="series")
+    assert not unwatched.debate.request.why
 
 
 async def test_the_vote_opens_while_the_juror_writes_and_closes_without_it_in_time(
@@ -85,18 +96,6 @@ async def test_the_vote_opens_while_the_juror_writes_and_closes_without_it_in_ti
     assert [one.body["problem"] for one in record.artifacts if one.kind == "why"] == [
         "The vote closed first."
     ]
-
-
-async def test_a_failure_leaves_a_jurors_own_words(stage: Stage, line: Running) -> None:
-    stage.server.respond = lambda body: "No." if explaining(body) else play(body)
-    debate_id = await open_vote(line)
-    reveal = await close(line, debate_id)
-    assert reveal.why is not None
-    assert reveal.why.quoted
-    record = await line.record(debate_id)
-    (kept,) = [one for one in record.artifacts if one.kind == "why"]
-    assert not kept.valid
-    assert kept.body["problem"]
 
 
 async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> None:
@@ -133,8 +132,3 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
     again = [call for call in record.calls if call.attempt > 1]
     assert [call.step for call in again] == ["why"]
     assert asked(stage) == 2
-
-
-async def test_debates_that_no_one_watches_do_not_ask(line: Running) -> None:
-    started = await line.start(ASKED, platform="series")
-    assert not started.debate.request.why

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,13 @@ import orjson
 import pytest
 
 from adapters.database.database import SqlDatabase
-from engine.dataset.folder import Manifest
-from engine.dataset.writer import ExportProgress, ExportRequest, export
-from engine.store import (
-    AttemptStart,
-    Closing,
-    ExportFilter,
-    Lease,
-    Post,
-    Store,
-)
+from bot.record import exports
+from bot.record.filters import ExportChoices
+from engine.dataset.folder import FileFormat, Manifest
+from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, export
+from engine.store import AttemptStart, Closing, ExportFilter, Lease, Post, Store
 from engine.values.debate import Sampling, Status
+from engine.values.errors import UsageError
 from engine.values.judging import Ballot, Verdict, VoteEvent
 from engine.values.messages import Notice
 from engine.values.ports import Attempt, Call, ChatMessage, Reply
@@ -73,7 +70,6 @@ async def ask(store: Store, lease: Lease, step: str, text: str) -> None:
 
 
 async def judge(store: Store, lease: Lease) -> None:
-    """Let two jurors give it to A."""
     ballots: dict[str, Ballot] = {}
     for order in ("AB", "BA"):
         step = f"jury/{order}"
@@ -173,14 +169,22 @@ async def test_a_repeated_export_is_the_same_and_names_nobody(
         assert len(secret) < 64 or secret.encode() not in everything
 
 
-async def test_the_next_export_uses_other_pseudonyms(store: Store, tmp_path: Path) -> None:
-    await hold_debate(store, 1)
+async def test_pseudonyms_are_of_one_export_or_of_a_key_and_a_community_is_alone(
+    store: Store, tmp_path: Path
+) -> None:
+    await hold_debate(store, 1, community="here")
     await write(store, tmp_path / "one")
-    await hold_debate(store, 2)
+    elsewhere = await hold_debate(store, 2, community="elsewhere")
     await write(store, tmp_path / "two")
     one, two = ({row["voter"] for row in table(tmp_path / n, "votes")} for n in ("one", "two"))
     assert len(one) == len(two) == len(USERS)
     assert not one & two
+    for name in ("set", "again"):
+        await export(store, tmp_path / name, ExportFilter(), b"a key", version="1.2.3")
+    assert contents(tmp_path / "set") == contents(tmp_path / "again")
+    assert contents(tmp_path / "two") != contents(tmp_path / "set")
+    await write(store, tmp_path / "out", community="elsewhere")
+    assert [row["debate_id"] for row in table(tmp_path / "out", "debates")] == [elsewhere]
 
 
 @pytest.mark.postgresql
@@ -196,21 +200,6 @@ async def test_an_open_vote_is_no_part_of_it(store: Store, tmp_path: Path) -> No
     assert sorted(row["status"] for row in rows) == ["closed", "partial"]
     assert sum(manifest.rows["debates"].values()) == 2
     assert b"Sealed still" not in b"".join(contents(tmp_path / "out").values())
-
-
-async def test_only_the_community_that_was_asked_for(store: Store, tmp_path: Path) -> None:
-    await hold_debate(store, 1, community="here")
-    elsewhere = await hold_debate(store, 2, community="elsewhere")
-    await write(store, tmp_path / "out", community="elsewhere")
-    assert [row["debate_id"] for row in table(tmp_path / "out", "debates")] == [elsewhere]
-
-
-async def test_a_key_that_is_set_is_used_instead(store: Store, tmp_path: Path) -> None:
-    await hold_debate(store, 1)
-    for name, key in (("own", None), ("set", b"a key"), ("again", b"a key")):
-        await export(store, tmp_path / name, ExportFilter(), key, version="1.2.3")
-    assert contents(tmp_path / "set") == contents(tmp_path / "again")
-    assert contents(tmp_path / "own") != contents(tmp_path / "set")
 
 
 async def test_a_cancelled_export_stops_and_leaves_nothing(store: Store, tmp_path: Path) -> None:
@@ -269,3 +258,113 @@ async def test_prompts_and_replies_leave_only_if_asked_for_and_without_keys(
     (row,) = table(tmp_path / "out", "prompts")
     assert (row["messages"], row["reply"], row["temperature"]) == (None, None, None)
     assert row["cost_usd"] == 0.01
+
+
+async def ids(store: Store, out: Path, **where: object) -> list[str]:
+    wanted = ExportRequest(ExportFilter(**where))  # type: ignore[arg-type]
+    await export(store, out, wanted, None, version="1")
+    return sorted(row["debate_id"] for row in table(out, "debates"))
+
+
+async def test_debates_are_chosen_by_date_by_what_people_decided_or_by_id(
+    store: Store, tmp_path: Path
+) -> None:
+    held = [await hold_debate(store, number) for number in (1, 2, 3)]
+    stopped = await begin(store, 4, "Broken off")
+    await store.debates.advance(stopped, debate_of(stopped), Status.PARTIAL, "at its cap")
+    # By the reveal, or by when it was asked for.
+    one, two = NOON + timedelta(hours=1), NOON + timedelta(hours=2)
+    assert await ids(store, tmp_path / "a", since=one, until=two) == [held[1]]
+    assert await ids(store, tmp_path / "b", since=two) == [held[2]]
+    assert await ids(store, tmp_path / "c", until=NOON) == [debate_of(stopped)]
+    assert await ids(store, tmp_path / "d", quorum_met=True) == held
+    assert await ids(store, tmp_path / "e", ids=(held[0], held[2])) == [held[0], held[2]]
+
+
+async def test_newest_and_size_agree_with_what_is_read(store: Store) -> None:
+    def ask(where: ExportFilter) -> tuple[datetime | None, int]:
+        return store.archive.newest(where), store.archive.size(where)
+
+    assert await asyncio.to_thread(ask, ExportFilter()) == (None, 0)
+    for number in (1, 2):
+        await hold_debate(store, number)
+    await begin(store, 3, "Still running")
+    newest = NOON + timedelta(hours=2)
+    assert await asyncio.to_thread(ask, ExportFilter()) == (newest, 2)
+    earlier = ExportFilter(until=NOON + timedelta(hours=1))
+    assert await asyncio.to_thread(ask, earlier) == (NOON + timedelta(hours=1), 1)
+    assert await asyncio.to_thread(ask, ExportFilter(community="nowhere")) == (None, 0)
+
+
+class Screen(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def draw(stderr: StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(exports, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setattr(exports, "REDRAW_SECONDS", 0.0)
+    with exports._progress() as report:
+        report(ExportProgress(ExportStage.LINES, 3, 4))
+        report(ExportProgress(ExportStage.MIRRORS, 20, 80))
+        report(ExportProgress(ExportStage.PARQUET, 2_000, 5_000))
+    return stderr.getvalue()
+
+
+def test_a_terminal_shows_how_far_each_stage_is_and_a_pipe_gets_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = draw(Screen(), monkeypatch)
+    assert shown.index("Exporting") < shown.index("75%")
+    assert shown.index("75%") < shown.index("Pairing mirrored debates") < shown.index("25%")
+    assert shown.index("75%") < shown.index("Writing Parquet") < shown.index("40%")
+    assert draw(StringIO(), monkeypatch) == ""
+
+
+def test_what_is_typed_is_read_and_nothing_is_everything_but_rehearsals() -> None:
+    assert ExportChoices().wanted() == ExportRequest(ExportFilter(without_rehearsal=True))
+    assert ExportChoices(include_rehearsal=True).wanted() == ExportRequest()
+    chosen = ExportChoices(formats="classic, team", languages="en,tr", tables="votes,debates")
+    wanted = chosen.wanted()
+    assert (wanted.where.formats, wanted.where.languages) == (("classic", "team"), ("en", "tr"))
+    assert wanted.tables == ("debates", "votes")
+    assert wanted.file_format is FileFormat.JSONL
+    # Both dates are wholly in it, and the cutoff of a manifest is taken as it is.
+    where = ExportChoices(since="2026-03-01", until="2026-03-01").wanted().where
+    assert where.since is not None
+    assert where.until is not None
+    first, last = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
+    assert where.since < first
+    assert last - timedelta(seconds=1) < where.until < last
+    where = ExportChoices(since="2026-03-02T12:00:30Z").wanted().where
+    assert where.since == datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
+
+
+@pytest.mark.each_case
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        (
+            ExportChoices(file_format="csv"),
+            "--format is “csv”; this version writes jsonl or parquet",
+        ),
+        (
+            ExportChoices(since="yesterday"),
+            "--since is “yesterday”; write a date such as 2026-03-31",
+        ),
+        (ExportChoices(until="31.3.2026"), "--until is “31.3.2026”"),
+        (
+            ExportChoices(tables="votes,voters"),
+            "There is no table “voters”; choose from debates",
+        ),
+        (ExportChoices(formats="classical"), "There is no format “classical”"),
+        (ExportChoices(languages="en,in Turkish"), "“in Turkish” is not a language code"),
+    ],
+    ids=["format", "since", "until", "tables", "debate-format", "language"],
+)
+def test_what_cannot_be_read_is_refused_with_what_to_write(
+    chosen: ExportChoices, told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        chosen.wanted()

@@ -1,32 +1,472 @@
-"""Every fault of a model's backend at every step of a debate, over HTTP: see fault_cases.py."""
+"""Every fault of a model's backend at every step of a debate, over HTTP.
+
+A fault comes once at every step and is survived; or it lasts at every step in turn, where the
+debate fails and a new process goes on (a juror's is an invalid ballot, and another one is asked).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import pytest
 
-from engine.values.debate import Status
+from adapters.models.attempts import LIMITED_TRIES, RetryPolicy
+from adapters.models.backends import Backend
+from adapters.models.router import open_models
+from engine.values.debate import Debate, Model, Status, Turn
 from engine.values.errors import failure_in, no_answer
+from engine.values.judging import Ballot, Verdict
+from engine.values.ports import VenueLimits
+from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
-from tests.scenario.conftest import PRICE
-from tests.scenario.fault_cases import (
-    AWAY,
-    AWAY_S,
-    LASTING,
-    ONCE,
-    PATIENT,
-    SCALE,
-    USUAL,
-    Fault,
-    Matrix,
-    hold_all,
+from tests.doubles.hall import joined
+from tests.doubles.model_server import Absence, Act, Body, ModelServer, answers_in
+from tests.doubles.venue import MemoryVenue
+from tests.kit import HANG_SECONDS
+from tests.scenario.conftest import (
+    DEFAULTS,
+    NO_CAPS,
+    PRICE,
+    Running,
+    judging,
+    play,
+    shown,
+    summing_up,
 )
-from tests.scenario.fault_stage import ROSTER, TURNS, UNREADABLE, Held, Step, Try
+
+UNREADABLE = "I like both of them."
+VOTED_ON = DEFAULTS.model_copy(update={"vote_minutes": 600.0})
+QUIET = VenueLimits(typing_seconds=60, send_seconds=0.1)
+TIMEOUT_S = 30.0
+ROSTER = tuple(f"j{number}" for number in range(1, 7))
+
+
+class Step(NamedTuple):
+    """A step of the debates here: its name, its model, and the answers its request holds."""
+
+    name: str
+    model: str
+    said: int
+
+
+TURNS = (
+    Step("turn/opening/A", "ana", 0),
+    Step("turn/opening/A/shorten", "ana", 1),
+    Step("turn/opening/B", "ben", 0),
+    Step("turn/rebuttal/A", "ana", 2),
+    Step("turn/rebuttal/B", "ben", 1),
+    Step("turn/assumptions/A", "ana", 3),
+    Step("turn/assumptions/B", "ben", 2),
+    Step("turn/closing/A", "ana", 4),
+    Step("turn/closing/B", "ben", 3),
+)
+
+
+SUMMARY_SAID = 10  # as if in a history of its own, beside the ballots of the same juror
+TURNED_SAID = 20  # where a juror is shown the contenders against their names' order
+
+
+def said_by(body: Body) -> int:
+    """Return which step of its model a request is: the answers in it, its order, the summary."""
+    if summing_up(body):
+        return SUMMARY_SAID
+    turned = judging(body) and shown(body) != tuple(sorted(shown(body)))
+    return answers_in(body) + TURNED_SAID * turned
+
+
+class Try(NamedTuple):
+    step: str
+    attempt: int
+    state: str
+    error: str
+    tokens_in: int | None
+    tokens_out: int | None
+    cost: float | None
+    cost_max: float
+
+
+class Held(NamedTuple):
+    """A debate as it stands in the end, everything kept of it, and how it failed before."""
+
+    debate: Debate
+    failures: tuple[Debate, ...]
+    turns: tuple[Turn, ...]
+    verdict: Verdict | None
+    ballots: tuple[Ballot, ...]
+    journal: tuple[Try, ...]
+    server: ModelServer
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        return [(turn.step, turn.text) for turn in self.turns]
+
+    @property
+    def asked(self) -> Counter[tuple[str, int]]:
+        return Counter((str(body["model"]), said_by(body)) for body in self.server.requests)
+
+    @property
+    def billed(self) -> float:
+        """USD for every answer whose usage the server stated."""
+        usages = self.server.stated
+        return sum(PRICE.cost(u["prompt_tokens"], u["completion_tokens"]) for u in usages)
+
+    def tries(self, step: str) -> list[Try]:
+        return [one for one in self.journal if one.step == step]
+
+    def readings(self, place: int, *, again: bool = False) -> list[str]:
+        """Return the steps in which the juror at a place of the roster was asked (again)."""
+        ref = self.debate.setup.panel.roster[place].ref
+        steps = {one.step for one in self.journal if one.step.startswith(f"jury/{ref}/")}
+        return sorted(step for step in steps if step.endswith("/again") is again)
+
+    def ballot(self, step: str) -> Ballot:
+        read = {f"jury/{one.juror}/{''.join(one.order)}": one for one in self.ballots}
+        return read[step.removesuffix("/again")]
+
+
+def speak(body: Body) -> str:
+    """Answer well, but A's opening is too long at first."""
+    said = play(body)
+    wordy = not judging(body) and body["model"] == "ana" and answers_in(body) == 0
+    return f"{said} {'And so on. ' * 200}" if wordy else said
+
+
+@dataclass(slots=True)
+class House:
+    """The backend of one debate, and the debate that is held on it."""
+
+    name: str
+    server: ModelServer = field(default_factory=lambda: ModelServer(speak, said=said_by))
+    jurors: int = len(ROSTER)
+    debate_id: str = ""
+    roster: tuple[Model, ...] = ()
+    failures: list[Debate] = field(default_factory=list)
+
+    def model(self, name: str) -> Model:
+        return Model.parse(f"{self.name}/{name}#{name}")
+
+    async def start(self, line: Running) -> None:
+        sides = {"A": self.model("ana"), "B": self.model("ben")}
+        jurors = tuple(self.model(name) for name in ROSTER[: self.jurors])
+        debate = (await line.start(VOTED_ON, models=sides, jurors=jurors)).debate
+        self.debate_id, self.roster = debate.id, debate.setup.panel.roster
+
+    async def proceed(self, line: Running) -> None:
+        if self.debate_id:
+            await line.service.resume(self.debate_id, NO_CAPS)
+        else:
+            await self.start(line)
+
+    async def rest(self, line: Running) -> Debate:
+        async with asyncio.timeout(HANG_SECONDS):
+            while (  # noqa: ASYNC110
+                debate := await line.store.debates.get(self.debate_id)
+            ).status.live:
+                await asyncio.sleep(0.05)
+        return debate
+
+    def disturb(self, step: Step, *acts: Act) -> None:
+        """Answer the next requests for a step so."""
+        self.server.script(*acts, model=step.model, said=step.said)
+
+    def juror(self, place: int, again: bool = False) -> tuple[Step, Step]:
+        """Return the steps of the juror at a place of the roster, in both orders, unnamed."""
+        name = self.roster[place].name
+        return Step("", name, int(again)), Step("", name, int(again) + TURNED_SAID)
+
+    @property
+    def summary(self) -> Step:
+        return Step("summary", self.roster[-1].name, SUMMARY_SAID)
+
+
+@dataclass(slots=True)
+class FaultStage:
+    """What outlives a process: the database file, the venue and the houses."""
+
+    path: Path
+    houses: Sequence[House]
+    patience: RetryPolicy
+    venue: MemoryVenue = field(default_factory=lambda: MemoryVenue(limits=QUIET))
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for house in self.houses:
+                await stack.enter_async_context(house.server)
+            yield
+
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[Running]:
+        backends = {
+            house.name: Backend.of(house.name, base_url=house.server.base_url, timeout_s=TIMEOUT_S)
+            for house in self.houses
+        }
+        prices = dict.fromkeys(("ana", "ben", *ROSTER), PRICE)
+        models = open_models(backends, prices, self.patience)
+        url = f"sqlite+aiosqlite:///{self.path}"
+        async with joined(url, self.venue, models=models) as (line, store):
+            yield Running(line.service, store, line, self.venue)
+
+    async def outcomes(self, line: Running) -> dict[str, Held]:
+        """Return what every debate came to, by its house."""
+        held = {}
+        for house in self.houses:
+            debate = await line.store.debates.get(house.debate_id)
+            verdict, ballots = await line.store.journal.judged(debate.id)
+            turns, journal = await asyncio.to_thread(self._read, debate.id)
+            held[house.name] = Held(
+                debate, tuple(house.failures), turns, verdict, ballots, journal, house.server
+            )
+        return held
+
+    def _read(self, debate_id: str) -> tuple[tuple[Turn, ...], tuple[Try, ...]]:
+        """Read turns and tries past our own code."""
+        file = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
+        try:
+            spoken = file.execute(
+                "SELECT body FROM turns WHERE debate = ? ORDER BY number", [debate_id]
+            ).fetchall()
+            tried = file.execute(
+                "SELECT step, attempt, state, error, tokens_in, tokens_out, cost, cost_max"
+                " FROM calls WHERE debate = ? ORDER BY step, attempt",
+                [debate_id],
+            ).fetchall()
+        finally:
+            file.close()
+        turns = tuple(Turn.model_validate_json(body) for (body,) in spoken)
+        return turns, tuple(Try(*row) for row in tried)
+
+
+SCALE = 1 / 40  # of the waits, and of the time that a server is away
+CURT = RetryPolicy(tries=2, first_wait=0.01)
+USUAL = RetryPolicy()
+PATIENT = RetryPolicy(
+    tries=USUAL.tries,
+    first_wait=USUAL.first_wait * SCALE,
+    longest_wait=USUAL.longest_wait * SCALE,
+)
+AWAY_S = 20 * SCALE
+LATER = "try again later or choose another model"
+CAP = "raise the token cap of the role: ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS"
+REACH = "check that it runs and that its BASE_URL in ROSTRUM_BACKENDS is right"
+
+
+class Fault(NamedTuple):
+    """How a backend fails: `tries` until it is given up, and what one such try costs."""
+
+    act: Act
+    what: str
+    advice: str = LATER
+    tries: int = 2
+    cost: Literal["nothing", "something", "unknown"] = "nothing"
+
+    @property
+    def leaves(self) -> Absence | None:
+        """How the backend is away, when it cannot be reached at all."""
+        return self.act.leaves
+
+
+AWAY: dict[str, Fault] = {
+    "connect refused": Fault(Act(leaves="refusing"), "could not be reached at http://", REACH),
+    "connect time-out": Fault(Act(leaves="deaf"), "could not be reached at http://", REACH),
+}
+FINAL = {
+    "401": Fault(acts.status(401), "refused the key (401)", "check its key", 1),
+    "402": Fault(acts.status(402), "has no credit left (402)", "add credit to the account", 1),
+    "404": Fault(acts.status(404), "does not know the model (404)", "check ROSTRUM_MODELS", 1),
+    "429, Retry-After 130 s": Fault(
+        acts.status(429, retry_after=130), "asks to wait 130 s, more than 120 s", tries=1
+    ),
+    "content filter": Fault(
+        acts.empty("content_filter"),
+        "declined to answer (content filter)",
+        "reword the topic or choose another model",
+        tries=1,
+        cost="something",
+    ),
+}
+PASSING = {
+    "429": Fault(acts.status(429), "allows no more calls for now (429)", tries=2 + LIMITED_TRIES),
+    "500": Fault(acts.status(500), "failed (500)"),
+    "503": Fault(acts.status(503), "is overloaded (503)"),
+    "reset before the answer": Fault(acts.reset("before"), "broke the connection", cost="unknown"),
+    "reset in mid-answer": Fault(acts.reset(), "broke the connection", cost="unknown"),
+    "200 with an error body": Fault(
+        acts.error_body(), "answered with an error: upstream failed", cost="unknown"
+    ),
+    "empty": Fault(acts.empty(), "answered without any text", cost="something"),
+    "length without text": Fault(
+        acts.empty("length"), "used up the token cap", CAP, cost="something"
+    ),
+    "garbage JSON": Fault(acts.garbage(), "something that is not JSON", cost="unknown"),
+    "wrong content type": Fault(acts.page(), "something that is not JSON", cost="unknown"),
+}
+SLOW = {
+    "429, Retry-After 0.1 s": Fault(
+        acts.status(429, retry_after=0.1), "for now (429)", tries=2 + LIMITED_TRIES
+    ),
+    "read time-out": Fault(
+        acts.hang(),
+        f"did not answer within {TIMEOUT_S:g} s",
+        "raise the backend's TIMEOUT_S",
+        cost="unknown",
+    ),
+}
+ODD = {
+    "clean": Act(),
+    "another model": Act(model="other-2"),
+    "missing usage": Act(usage=False),
+    "JSON called text": Act(content_type="text/plain"),
+}
+ASKED_AGAIN = {
+    f"{name}, {when}": replace(fault.act, text=UNREADABLE, away=away)
+    for name, fault in AWAY.items()
+    for when, away in (("for a while", AWAY_S), ("for good", 0.0))
+}
+LASTING = {**FINAL, **PASSING, **SLOW, **AWAY}
+ONCE = {**PASSING, **SLOW}
+
+
+class Matrix(NamedTuple):
+    """What every debate came to: with a fault once at each step, and with one that lasts.
+
+    The debates that share a lasting fault take every so-manieth turn each.
+    """
+
+    once: dict[str, Held]
+    lasting: dict[str, tuple[Held, ...]]
+
+
+def house_of(place: int, name: str) -> House:
+    return House(f"b{place}", jurors=1 if name in ASKED_AGAIN else 6)
+
+
+def prepare_once(name: str, house: House) -> None:
+    if name in ODD:
+        house.server.always(ODD[name])
+    elif name == "an answer of 1 MB":
+        for said in range(8):
+            for model in ("ana", "ben"):
+                # Too long, and so asked for anew; the last of those, whose delivery nothing
+                # waits for, is as long.
+                wordy = said % 2 == 0 or (model, said) == ("ben", 7)
+                house.disturb(Step("", model, said), acts.big() if wordy else Act())
+    elif name in AWAY:
+        for step in TURNS:
+            house.disturb(step, Act(leaves=AWAY[name].leaves, away=AWAY_S))
+    elif name in ONCE:
+        for step in TURNS:
+            house.disturb(step, ONCE[name].act)
+
+
+def prepare_jurors(name: str, house: House) -> None:
+    """Let the first juror write what cannot be read, and disturb every juror once."""
+    first, again = house.juror(0)[0], house.juror(0, again=True)[0]
+    unreadable = acts.says(UNREADABLE)
+    if name in ODD:
+        unreadable = replace(ODD[name], text=UNREADABLE)
+    elif name == "an answer of 1 MB":
+        for step in (*_panel(house), *house.juror(0, again=True), house.summary):
+            house.disturb(step, acts.big())
+        return
+    elif name in ASKED_AGAIN:
+        unreadable = ASKED_AGAIN[name]
+        # The connection of an answered summary or other order would be a way round the absence.
+        for step in (house.summary, house.juror(0)[1]):
+            house.disturb(step, Act(closes=True))
+    elif name in ONCE:
+        for step in (*_panel(house), again, house.summary):
+            house.disturb(step, ONCE[name].act)
+    house.disturb(first, unreadable)
+
+
+def _panel(house: House) -> list[Step]:
+    return [step for place in range(3) for step in house.juror(place)]
+
+
+async def hold_once(path: Path, names: Sequence[str], patience: RetryPolicy) -> dict[str, Held]:
+    houses = {name: house_of(place, name) for place, name in enumerate(names)}
+    stage = FaultStage(path, tuple(houses.values()), patience)
+    async with stage.open(), stage.process() as line:
+        for name, house in houses.items():
+            prepare_once(name, house)
+            if name in AWAY:
+                await house.server.leave(AWAY[name].leaves or "refusing", AWAY_S)
+            await house.start(line)
+            prepare_jurors(name, house)
+        for house in houses.values():
+            await house.rest(line)
+        held = await stage.outcomes(line)
+    return {name: held[house.name] for name, house in houses.items()}
+
+
+async def prepare_lasting(fault: Fault, house: House, place: int) -> None:
+    """Let the fault last at one step; then the debate is to fail there."""
+    if not fault.leaves:
+        return house.disturb(TURNS[place], *[fault.act] * fault.tries)
+    await house.server.back()
+    if place == 0:
+        return await house.server.leave(fault.leaves)
+    return house.disturb(TURNS[place - 1], fault.act)
+
+
+async def prepare_panel(fault: Fault, house: House) -> None:
+    """Let the fault last for the first two jurors, and for the third when asked again."""
+    if fault.leaves:
+        await house.server.back()
+        return house.disturb(TURNS[-1], fault.act)
+    for step in house.juror(2):
+        house.disturb(step, acts.says(UNREADABLE))
+    for step in (*house.juror(0), *house.juror(1), *house.juror(2, again=True)):
+        house.disturb(step, *[fault.act] * fault.tries)
+    return None
+
+
+async def hold_lasting(
+    path: Path, names: Sequence[str], shares: int = 1
+) -> dict[str, tuple[Held, ...]]:
+    """Hold so many debates for each fault: at each turn one fails, in a process of that wave."""
+    cases = [(name, share) for name in names for share in range(shares)]
+    houses = {case: house_of(place, case[0]) for place, case in enumerate(cases)}
+    stage = FaultStage(path, tuple(houses.values()), CURT)
+    async with stage.open():
+        for first in range(0, len(TURNS), shares):
+            async with stage.process() as line:
+                for (name, share), house in houses.items():
+                    await prepare_lasting(LASTING[name], house, first + share)
+                    await house.proceed(line)
+                for house in houses.values():
+                    house.failures.append(await house.rest(line))
+        async with stage.process() as line:
+            for (name, _), house in houses.items():
+                await prepare_panel(LASTING[name], house)
+                await house.proceed(line)
+            for house in houses.values():
+                await house.rest(line)
+            held = await stage.outcomes(line)
+    return {
+        name: tuple(held[houses[name, share].name] for share in range(shares)) for name in names
+    }
+
+
+async def hold_all(paths: Sequence[Path]) -> Matrix:
+    quick = await hold_once(paths[0], [*ODD, *PASSING, "an answer of 1 MB"], CURT)
+    failed = await hold_lasting(paths[1], [*FINAL, *PASSING, "connect refused"])
+    waited, waited_for = await asyncio.gather(
+        hold_once(paths[2], [*SLOW, *AWAY, *ASKED_AGAIN], PATIENT),
+        hold_lasting(paths[3], [*SLOW, "connect time-out"], shares=3),
+    )
+    return Matrix(quick | waited, failed | waited_for)
+
 
 # One fault at one step is `make test`'s: see test_model_faults.py and test_ballots_http.py.
 pytestmark = pytest.mark.slow
@@ -43,9 +483,6 @@ def matrix(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Mat
         # The history that holds an answer of 1 MB is sent in one piece, on purpose.
         warnings.filterwarnings("ignore", "Sending a large body", ResourceWarning)
         return asyncio.run(hold_all(paths))
-
-
-# --- what must come of it ----------------------------------------------------------------
 
 
 def steps_of(held: Held) -> list[str]:
@@ -74,17 +511,6 @@ def check_answered(done: Try) -> None:
     assert done.cost == pytest.approx(PRICE.cost(done.tokens_in, done.tokens_out))
 
 
-def check_sentence(sentence: str, fault: Fault, backend: str, model: str) -> None:
-    """Check that a failure is one sentence, and names who failed, how, and what to do."""
-    assert sentence.startswith(f"Backend “{backend}” ")
-    assert sentence.count(". ") == 0
-    assert sentence.endswith(".")
-    tries = f", {fault.tries} tries" if fault.tries > 1 else ""
-    assert f"(model “{model}”{tries}); " in sentence
-    assert fault.what in sentence
-    assert fault.advice in sentence.partition("); ")[2]
-
-
 def check_problem(problem: str, tries: Sequence[Try], fault: Fault) -> None:
     """Check that a ballot names the kind of failure alone, and the journal has all of it."""
     kind = failure_in(tries[-1].error).partition(" (")[0]  # its status may be in none of the words
@@ -95,17 +521,14 @@ def check_problem(problem: str, tries: Sequence[Try], fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("name", ONCE)
-def test_a_fault_at_every_step_changes_nothing_that_was_said(matrix: Matrix, name: str) -> None:
-    held, clean = matrix.once[name], matrix.once["clean"]
+def test_a_fault_at_every_step_changes_nothing_that_was_said_and_is_in_the_journal(
+    matrix: Matrix, name: str
+) -> None:
+    held, fault, clean = matrix.once[name], ONCE[name], matrix.once["clean"]
     assert (held.debate.status, held.debate.reason) == (Status.VOTING, "")
     assert held.words == clean.words
     assert held.verdict == clean.verdict
     assert [ballot.valid for ballot in held.ballots] == [True] * 6
-
-
-@pytest.mark.parametrize("name", ONCE)
-def test_each_try_of_a_fault_that_passes_is_in_the_journal(matrix: Matrix, name: str) -> None:
-    held, fault = matrix.once[name], ONCE[name]
     for step in steps_of(held):
         failed, done = held.tries(step)
         assert (failed.attempt, failed.state, done.attempt) == (1, "failed", 2)
@@ -135,17 +558,15 @@ def test_a_backend_back_after_twenty_seconds_is_waited_for(matrix: Matrix, name:
 
 
 @pytest.mark.parametrize("name", AWAY)
-def test_a_juror_that_is_asked_again_is_waited_for_as_long(matrix: Matrix, name: str) -> None:
+def test_a_juror_that_is_asked_again_is_waited_for_as_long_and_then_invalid(
+    matrix: Matrix, name: str
+) -> None:
     held = matrix.once[f"{name}, for a while"]
     (again,) = held.readings(0, again=True)
     *failed, done = held.tries(again)
     assert failed
     check_answered(done)
     assert held.ballot(again).valid
-
-
-@pytest.mark.parametrize("name", AWAY)
-def test_a_juror_out_of_reach_when_asked_again_is_invalid(matrix: Matrix, name: str) -> None:
     held, fault = matrix.once[f"{name}, for good"], AWAY[name]._replace(tries=PATIENT.tries)
     (again,) = held.readings(0, again=True)
     ballot, tries = held.ballot(again), held.tries(again)
@@ -162,30 +583,21 @@ def test_the_waits_of_the_usual_patience_are_those_here_but_for_their_scale() ->
     assert sum(scaled) > AWAY_S / SCALE == 20
 
 
-def test_another_model_than_the_one_asked_is_recorded_at_every_step(matrix: Matrix) -> None:
-    held, clean = matrix.once["another model"], matrix.once["clean"]
-    assert held.debate.status is Status.VOTING
-    assert held.words == clean.words
-    assert {turn.model for turn in held.turns} == {"other-2"}
-    assert {ballot.model for ballot in held.ballots} == {"other-2"}
-    assert held.verdict == clean.verdict
-
-
-def test_missing_usage_is_an_unknown_cost_at_every_step(matrix: Matrix) -> None:
-    held, clean = matrix.once["missing usage"], matrix.once["clean"]
-    assert held.words == clean.words
-    assert held.verdict == clean.verdict
-    assert [(one.state, one.cost) for one in held.journal] == [("done", None)] * 17
+def test_odd_answers_at_every_step_change_no_word_and_are_recorded(matrix: Matrix) -> None:
+    clean = matrix.once["clean"]
+    odd = [matrix.once[name] for name in ("another model", "missing usage", "JSON called text")]
+    for held in odd:
+        assert held.words == clean.words
+        assert held.verdict == clean.verdict
+        assert held.debate.status is Status.VOTING
+    other, unpriced, called_text = odd
+    assert {turn.model for turn in other.turns} == {"other-2"}
+    assert {ballot.model for ballot in other.ballots} == {"other-2"}
+    assert [(one.state, one.cost) for one in unpriced.journal] == [("done", None)] * 17
     known = sum(one.cost or 0 for one in clean.journal)
     assert known == pytest.approx(clean.billed)
-    assert sum(one.cost_max for one in held.journal) > known
-
-
-def test_json_by_another_name_is_read(matrix: Matrix) -> None:
-    held, clean = matrix.once["JSON called text"], matrix.once["clean"]
-    assert held.words == clean.words
-    assert held.verdict == clean.verdict
-    assert len(held.journal) == sum(held.asked.values()) == 17
+    assert sum(one.cost_max for one in unpriced.journal) > known
+    assert len(called_text.journal) == sum(called_text.asked.values()) == 17
 
 
 def test_a_megabyte_at_every_step_is_kept_whole_and_never_a_score(matrix: Matrix) -> None:
@@ -216,7 +628,14 @@ def test_a_lasting_fault_ends_the_debate_at_any_step_and_says_what_to_do(
     failure = held.failures[place // len(shared)]
     backend = failure.request.sides["A"].backend
     assert failure.status is Status.FAILED
-    check_sentence(failure.reason, fault, backend, step.model)
+    # It is one sentence, and names who failed, how, and what to do.
+    assert failure.reason.startswith(f"Backend “{backend}” ")
+    assert failure.reason.count(". ") == 0
+    assert failure.reason.endswith(".")
+    tries = f", {fault.tries} tries" if fault.tries > 1 else ""
+    assert f"(model “{step.model}”{tries}); " in failure.reason
+    assert fault.what in failure.reason
+    assert fault.advice in failure.reason.partition("); ")[2]
     *failed, done = held.tries(step.name)
     assert [one.attempt for one in (*failed, done)] == [*range(1, fault.tries + 2)]
     for one in failed:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from structlog.testing import capture_logs
+from typer.testing import CliRunner
 
+from bot import cli
 from engine.delivery.ending import STOPPED_BY_BUG
 from engine.formats import FORMATS, find_format
 from engine.jury.explain import STEP
@@ -41,7 +45,6 @@ TOPICS = {
 
 
 async def hold(line: Running, format: str, defaults: Defaults = SHORT, **asked: object) -> Debate:
-    """Hold a whole debate of a format."""
     return await line.hold(
         defaults,
         **{"format": format, "topic": TOPICS["en"], "options": OPTIONS.get(format, {})} | asked,
@@ -49,7 +52,6 @@ async def hold(line: Running, format: str, defaults: Defaults = SHORT, **asked: 
 
 
 def misbehaving(format: str, how: str) -> Defaults:
-    """Return defaults under which one debater misbehaves in a way of the rehearsal models."""
     bad = Model.parse(f"rehearsal/maple?{how}")
     return SHORT.model_copy(update={"sides": {find_format(format).contenders[0]: bad}})
 
@@ -248,3 +250,32 @@ async def test_the_same_model_on_both_sides_is_warned_of(line: Running, other: i
     told = [warning for warning in started.warnings if "The same model argues" in warning]
     assert bool(told) is (other == 0)
     await line.ended(started.debate.id)
+
+
+SHOWN = {  # before the reveal, and after it
+    "audited": (("🔵 A · exchange 1 · turn 1 of 10",), ("[Scorecard]", "[The arc]", "[Register]")),
+    "classic": (("🔵 A · opening · turn 1 of 8",), ("Jury: ",)),
+    "oxford": (("A1 · opening · turn 1 of 6",), ("People who answered both times: ",)),
+    "roundtable": (("Practitioner · draft · turn 1 of 9",), ("has the winning answer]",)),
+    "structured": (("A-1.", "cross-examination · turn 3 of 6"), ("[Decision briefing]", "- A-1 ")),
+    "team": (
+        ("Stage: free debate", "Unused time: 🔵 A "),
+        ("[Scoreboard]", "Best debater", "chose"),
+    ),
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_it_is_shown_judged_and_exported(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(cli.app, ["demo", "--format", format, "--votes", "tie=1"])
+    assert (ended.exit_code, ended.stderr) == (0, "")
+    before, _, after = ended.stdout.partition("[Reveal]")
+    debate_shows, judge_shows = SHOWN[format]
+    assert [what for what in debate_shows if what not in before] == []
+    assert [what for what in judge_shows if what in before] == []
+    assert [what for what in judge_shows if what not in after] == []
+    (debate,) = (tmp_path / "demo-export/data/debates").glob("*.jsonl")
+    assert orjson.loads(debate.read_bytes())["format"] == format

@@ -43,17 +43,6 @@ def test_a_formats_options_mean_the_same_wherever_they_are_given(format: str) ->
     assert setup_for(format, options=expected).request.format == format
 
 
-def expect_briefing(markdown: bytes, data: bytes, posted: str) -> None:
-    """See that both files hold the briefing of an evidence-first debate that was posted."""
-    briefing = Briefing.model_validate_json(data)
-    assert set(briefing.traces[0].scores) == {"evidence", "logic", "rebuttal", "clarity"}
-    assert orjson.loads(data)["topic"] == "Tea beats coffee"
-    text = markdown.decode()
-    assert text.startswith("# Tea beats coffee\n")
-    assert "| argument | cross-examination" in text
-    assert "- A-1 " in posted
-
-
 async def test_a_briefing_is_attached_to_its_message(chat: Chat) -> None:
     async with chat.stage.process() as app:
         await vote(chat, format="structured", rubric="evidence_first")
@@ -70,7 +59,13 @@ async def test_a_briefing_is_attached_to_its_message(chat: Chat) -> None:
     assert posted[-1].files
     assert on_discord or len([m for m in posted if "Decision briefing" in m.title]) == 1
     text = "".join(m.text for m in posted if on_discord or "Decision briefing" in m.title)
-    expect_briefing(held["briefing.md"], held["briefing.json"], text)
+    assert "- A-1 " in text
+    briefing = Briefing.model_validate_json(held["briefing.json"])
+    assert set(briefing.traces[0].scores) == {"evidence", "logic", "rebuttal", "clarity"}
+    assert orjson.loads(held["briefing.json"])["topic"] == "Tea beats coffee"
+    markdown = held["briefing.md"].decode()
+    assert markdown.startswith("# Tea beats coffee\n")
+    assert "| argument | cross-examination" in markdown
 
 
 async def test_an_arc_is_a_picture_with_words(chat: Chat) -> None:

@@ -23,35 +23,20 @@ HALVES = "Tea \ud83d\ude00 wins \ud800 here, \udc00 too."
 WHOLE = "Tea 😀 wins � here, � too."
 
 
-@pytest.mark.each_case
-@pytest.mark.parametrize(
-    ("text", "read", "replaced"),
-    [
+def test_halves_are_joined_or_replaced_and_what_is_no_json_stays_none() -> None:
+    for text, read, replaced in (
         ('"plain 😀"', "plain 😀", 0),
         ('"\\ud83d\\ude00"', "😀", 0),
         ('"\\ud800"', "�", 1),
         ('{"\\ud800": ["\\udc00\\ud800", 1]}', {"�": ["��", 1]}, 3),
-    ],
-)
-def test_halves_are_joined_or_replaced(text: str, read: Any, replaced: int) -> None:
-    assert decode(text) == (read, replaced)
-    assert decode(text.encode()) == (read, replaced)
-
-
-@pytest.mark.each_case
-@pytest.mark.parametrize("text", ["", "{", "NaN", '["\\ud800", NaN]', "[" * 100_000, '"\\ud800'])
-def test_what_is_no_json_stays_none(text: str) -> None:
-    for read in (decode, decode_raw):
-        with pytest.raises(orjson.JSONDecodeError):
-            read(text)
-
-
-def test_a_pair_that_two_pieces_share_is_one_character() -> None:
+    ):
+        assert decode(text) == decode(text.encode()) == (read, replaced)
     halves = [decode_raw('"\\ud83d"'), decode_raw('"\\ude00"')]
     assert join("".join(halves)) == ("😀", 0)
-
-
-def test_a_structured_answer_says_what_was_replaced() -> None:
+    for text in ("", "{", "NaN", '["\\ud800", NaN]', "[" * 100_000, '"\\ud800'):
+        for reading in (decode, decode_raw):
+            with pytest.raises(orjson.JSONDecodeError):
+                reading(text)
     parsed = read_object('{"a": "x\\ud800y"}')
     assert (parsed.value, parsed.repaired, parsed.replaced) == ({"a": "x�y"}, True, 1)
     assert not read_object('{"a": "x�y"}').repaired

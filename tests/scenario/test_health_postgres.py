@@ -6,12 +6,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from functools import partial
 
 import pytest
 from aiohttp import ClientSession
 
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import migrate
+from bot.app import App
 from bot.serve import health as rooms
 from bot.serve.health import Health
 from bot.serve.run import serving
@@ -19,7 +21,7 @@ from bot.sharing import Role
 from engine.store import Store
 from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.doubles.wire import wired
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, cancelled, until_asked
 from tests.scenario.discord_stage import free_port, settings_of
 from tests.unit.test_health import ask, fetch, read, served
 
@@ -43,9 +45,8 @@ async def test_a_killed_postgresql_is_said_without_its_address_until_it_is_back(
     await migrate(database)
     store = Store(database)
     async with served(Health(store, {})) as url, ClientSession() as session:
-        async with asyncio.timeout(HANG_SECONDS):
-            while (await ask(f"{url}/readyz"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
-                await asyncio.sleep(0.05)
+        ready = partial(ask, f"{url}/readyz")
+        await until_asked(ready, lambda answer: answer[0] == 200)
         server.crash()
         status, body = await ask(f"{url}/readyz")
         [said] = body["problems"]
@@ -60,15 +61,14 @@ async def test_a_killed_postgresql_is_said_without_its_address_until_it_is_back(
         assert found["rostrum_database_writable"] == {(): 0}
         assert found["rostrum_debates"] == {}, "what is unknown is not shown as none"
         await asyncio.to_thread(server.start)
+        await until_asked(ready, lambda answer: answer[0] == 200)
         async with asyncio.timeout(HANG_SECONDS):
-            while (await ask(f"{url}/readyz"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
-                await asyncio.sleep(0.05)
             while len(found["rostrum_debates"]) != 3:
                 found = read(await (await fetch(session, f"{url}/metrics")).text())
     await store.close()
 
 
-async def test_a_start_waits_for_its_database_and_says_so(
+async def test_a_start_waits_for_its_database_says_so_and_can_be_stopped(
     postgres: PostgresDouble, migrated_name: str
 ) -> None:
     name, port = postgres.create(migrated_name), free_port()
@@ -77,8 +77,16 @@ async def test_a_start_waits_for_its_database_and_says_so(
         wire.cut()
         settings = settings_of(postgres.tcp(name, port=wire.port), health={"port": port})
         async with AsyncExitStack() as running:
-            start = running.enter_async_context(serving(settings, role=Role.GATEWAY))
-            starting = asyncio.create_task(start)
+
+            def start() -> asyncio.Task[App]:
+                served = serving(settings, role=Role.GATEWAY)
+                return asyncio.create_task(running.enter_async_context(served))
+
+            stopped = start()
+            await asyncio.sleep(0.5)
+            async with asyncio.timeout(HANG_SECONDS):
+                await cancelled(stopped)
+            starting = start()
             status, body = await ask(f"{url}/readyz")
             said = ["Rostrum is starting; it waits for its database."]
             assert (status, body["problems"]) == (503, said)
@@ -87,19 +95,3 @@ async def test_a_start_waits_for_its_database_and_says_so(
             await starting
             assert (await ask(f"{url}/readyz"))[0] == 200
     postgres.drop(name)
-
-
-async def test_a_process_that_waits_for_its_database_at_the_start_can_be_stopped(
-    postgres: PostgresDouble,
-) -> None:
-    with wired(postgres.port) as wire:
-        wire.cut()
-        async with AsyncExitStack() as running:
-            settings = settings_of(postgres.tcp(port=wire.port))
-            start = running.enter_async_context(serving(settings, role=Role.GATEWAY))
-            starting = asyncio.create_task(start)
-            await asyncio.sleep(0.5)
-            starting.cancel()
-            async with asyncio.timeout(HANG_SECONDS):
-                with pytest.raises(asyncio.CancelledError):
-                    await starting

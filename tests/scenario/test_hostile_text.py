@@ -48,7 +48,6 @@ def squeezed(text: str) -> str:
 
 
 def posted(messages: list[StoredMessage], number: int) -> str:
-    """Return what the pieces of a debate's message show, without their small print."""
     pieces = [one for one in messages if one.reference.split("·")[1] == str(number)]
     small = [Reference.read(one.reference).small_print for one in pieces]
     return "".join(one.body.removesuffix(s) for one, s in zip(pieces, small, strict=True))
@@ -68,26 +67,16 @@ async def test_a_text_is_data_wherever_it_comes_from(stage: Stage, kind: str) ->
     assert [turn.text for turn in record.turns[:6]] == [seen] * 6
     assert record.verdict is not None
     assert record.verdict.valid == len(record.ballots) == 6
-    check_prompts(stage, seen)
-    check_posts(stage, seen)
-
-
-def check_prompts(stage: Stage, seen: str) -> None:
-    """Every prompt carries the text whole, as it is."""
+    # Every prompt carries the text whole, as it is.
     openings = [body for body in stage.turns_asked if len(body["messages"]) == 2]
     for body in openings:
         assert f"Motion:\n{quote(seen)}\n" in prompt(body)
         assert f"{quote(f'Only: {seen}')}\n" in prompt(body)
     rebuttal = next(body for body in stage.turns_asked if "Round: rebuttal" in prompt(body))
     assert f"said last:\n{quote(seen)}\n\nAnswer it." in prompt(rebuttal)
-    for body in stage.jurors_asked:
-        assert prompt(body).count(quote(seen)) >= 1
-    for body in stage.server.requests:
-        assert PRODUCT not in prompt(body)
-
-
-def check_posts(stage: Stage, seen: str) -> None:
-    """The thread shows the text whole; nothing was evaluated or left out."""
+    assert all(quote(seen) in prompt(body) for body in stage.jurors_asked)
+    assert not any(PRODUCT in prompt(body) for body in stage.server.requests)
+    # The thread shows the text whole; nothing was evaluated or left out.
     (thread,) = stage.venue.threads.values()
     announced = posted(stage.venue.places["lobby"], 1)
     assert squeezed(announced).count(squeezed(seen)) == 2
@@ -112,8 +101,7 @@ async def test_all_of_them_in_turn_make_one_ordinary_debate(stage: Stage) -> Non
     async with stage.process() as line:
         debate = await line.hold(language="tr", rounds=3)
         record = await line.record(debate.id)
-    assert debate.status is Status.CLOSED
-    assert len(record.turns) == 12
+    assert (debate.status, len(record.turns)) == (Status.CLOSED, 12)
     assert record.verdict is not None
     assert record.verdict.invalid == 0
 

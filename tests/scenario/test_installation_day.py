@@ -1,15 +1,20 @@
-"""The installation's day, as an operator sees it: `rostrum check`, `rostrum usage`, `/metrics`."""
+"""What an operator sees: what the day has cost, and which debate no process holds any more."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import orjson
 import pytest
 
+from adapters.database.database import SqlDatabase
+from adapters.web.links import ServerLinks, write_debate
 from bot.doctor.doctor import check_day
-from bot.record.listing import show_usage
+from bot.record.listing import list_debates, show_debate, show_usage
 from bot.serve.health import Health
+from engine.pages.debate import read_sought, write_sought
+from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.values.debate import Status
 from engine.values.ports import utc_now
@@ -61,3 +66,49 @@ async def test_a_bot_that_others_can_add_without_a_cap_of_all_is_noted(database_
     assert "ROSTRUM_BUDGET__INSTALLATION_DAILY_USD" in found.text
     own = settings_of(database_url, discord={"token": "t", "guild_ids": [5]})
     assert [finding async for finding in check_day(own)] == []
+
+
+@pytest.mark.postgresql
+async def test_commands_and_pages_tell_what_was_killed_from_what_runs(
+    store: Store,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
+    held = await run(store, new_debate(platform="terminal"))
+    killed = await run(store, new_debate(platform="terminal"))
+    reader = Store(SqlDatabase(database_url, writable=False))
+    library = StoredLibrary(reader)
+    before = await library.pulse(killed.id)
+    await store.leases.release(killed.lease)  # as it is nine seconds after its process was killed
+    assert await library.pulse(killed.id) != before, "a page that is open has to grow"
+    await list_debates(None, 10)
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [line.split()[1] for line in lines] == ["interrupted", "running"]
+    await list_debates(None, 10, as_json=True)
+    listed = json.loads(capsys.readouterr().out)["debates"]
+    assert [one["interrupted"] for one in listed] == [True, False]
+    await list_debates("Interrupted", 10)
+    [line] = capsys.readouterr().out.splitlines()[1:]
+    code = (await killed.get()).code
+    assert line.split()[0] == code
+    await show_debate(killed.id)
+    command = f"rostrum debate --resume {code}"
+    assert f"waits for  a process; go on with: {command}" in capsys.readouterr().out
+    await show_debate(held.id)
+    assert "interrupted" not in capsys.readouterr().out
+    found = await library.find(read_sought({"state": "interrupted"}), 1)
+    assert [(item.id, item.state) for item in found.items] == [(killed.id, "interrupted")]
+    assert write_sought(found.sought) == {"state": "interrupted"}
+    everything = await library.find(read_sought({}), 1)
+    assert [item.state for item in everything.items] == ["interrupted", "running"]
+    page = await library.debate(killed.id)
+    assert page.waits == f"No process holds it any more. Go on with: {command}"
+    shown = write_debate(page, ServerLinks(live=True))
+    assert 'class="state state-interrupted">interrupted<' in shown
+    assert command in shown
+    assert (await library.debate(held.id)).item.state == "running"
+    public = await StoredLibrary(reader, operator=False).debate(killed.id)
+    assert (public.item.state, public.waits) == ("running", ""), "its visitors can start nothing"
+    await reader.close()

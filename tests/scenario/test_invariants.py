@@ -56,18 +56,31 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[str]]:
     return seen
 
 
-async def test_nothing_heavy_is_done_in_the_event_loops_thread(
+@pytest.mark.usefixtures("far_east")
+async def test_ids_are_ulids_times_are_utc_and_nothing_heavy_is_done_in_the_event_loops_thread(
     database_url: str, tmp_path: Path, workers: dict[str, set[str]]
 ) -> None:
+    began = datetime.now(UTC)
     async with Hall(database_url).open() as session:
         debate_id = await session.start()
         await session.voting(debate_id)
         await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
+        debate = await session.ended(debate_id)
+        ended = datetime.now(UTC)
         await session.service.learner.fit_now(rehearsal=True)
         await export(session.store, tmp_path / "out", ExportFilter(), None, version="0")
     assert set(workers) == set(HEAVY)
     assert threading.current_thread().name not in set[str]().union(*workers.values())
+    ulid = ULID.from_str(debate.id)
+    assert str(ulid) == debate.id
+    moments = [debate.created_at, debate.opened_at, debate.vote_opened_at, debate.revealed_at]
+    assert began - timedelta(milliseconds=1) <= ulid.datetime <= ended
+    assert all(moment and began <= moment <= ended for moment in moments)
+    assert {moment and moment.utcoffset() for moment in moments} == {timedelta(0)}
+    [stored] = select(database_url, "SELECT created_at, revealed_at FROM debates")
+    # A file has the text of a moment in UTC, a server the moment.
+    kept = [datetime.fromisoformat(f"{at}+00:00") if isinstance(at, str) else at for at in stored]
+    assert kept == [debate.created_at, debate.revealed_at]
 
 
 @pytest.mark.each_case
@@ -94,24 +107,3 @@ def far_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
-
-
-@pytest.mark.usefixtures("far_east")
-async def test_a_debates_id_is_a_ulid_and_its_times_are_utc(database_url: str) -> None:
-    began = datetime.now(UTC)
-    async with Hall(database_url).open() as session:
-        debate_id = await session.start()
-        await session.voting(debate_id)
-        await session.service.close_vote(debate_id)
-        debate = await session.ended(debate_id)
-    ended = datetime.now(UTC)
-    ulid = ULID.from_str(debate.id)
-    assert str(ulid) == debate.id
-    moments = [debate.created_at, debate.opened_at, debate.vote_opened_at, debate.revealed_at]
-    assert began - timedelta(milliseconds=1) <= ulid.datetime <= ended
-    assert all(moment and began <= moment <= ended for moment in moments)
-    assert {moment and moment.utcoffset() for moment in moments} == {timedelta(0)}
-    [stored] = select(database_url, "SELECT created_at, revealed_at FROM debates")
-    # A file has the text of a moment in UTC, a server the moment.
-    kept = [datetime.fromisoformat(f"{at}+00:00") if isinstance(at, str) else at for at in stored]
-    assert kept == [debate.created_at, debate.revealed_at]

@@ -32,29 +32,22 @@ def stage(on_discord: DiscordStage, monkeypatch: pytest.MonkeyPatch) -> DiscordS
 
 
 def reveals(discord: DiscordServer, place: str) -> list[Message]:
-    """Return the reveals in a channel or thread."""
     return [m for m in discord.messages(place) if author(m) == "Reveal"]
 
 
 def private(discord: DiscordServer) -> list[Message]:
-    """Return what the bot said in direct messages."""
     places = [c for c in discord.world.channels.values() if c.type == DIRECT]
     return [message for place in places for message in discord.messages(place.id)]
 
 
 async def close(app: App, debate: Debate) -> None:
-    """Close a vote, and wait until everything is delivered or given up."""
     await app.service.close_vote(debate.id)
     await ended(app)
 
 
 async def status_of(stage: DiscordStage, code: str) -> str:
-    """Ask how a debate is."""
     asked = stage.discord.slash("ben", "debate status", {"debate": code})
     return (await asked.finished()).text
-
-
-# --- reveals ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("when", ["before the vote closes", "just then"])
@@ -197,9 +190,6 @@ def told(asked: Interaction) -> str:
     return asked.text if "It is over" in asked.text else ""
 
 
-# --- on Slack --------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("swift")
 async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
     on_slack: SlackStage, slack: SlackServer
@@ -220,9 +210,6 @@ async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
         await ended_on_slack(app)
         asked = await slack.slash("ben", f"/debate status {debate.code}")
         await asked.said("started it got the result privately")
-
-
-# --- early ends ------------------------------------------------------------------------------
 
 
 async def test_why_a_debate_ended_is_in_status_on_the_card_and_in_its_starters_answer(

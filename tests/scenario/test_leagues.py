@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
 
 from bot.app import App
-from engine.values.debate import Status
-from tests.kit import HANG_SECONDS
+from engine.values.debate import Debate, Status
+from tests.kit import until, until_asked
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.conftest import Shifted
 
@@ -26,7 +26,6 @@ async def process(chat: Chat) -> AsyncIterator[App]:
 
 
 async def league(chat: Chat, user: str, action: str, expected: str = "", **options: object) -> str:
-    """Give the command as each platform has it."""
     if isinstance(chat, OnDiscord):
         given = {"action": action, **options}
         return await chat.ask(user, "league", expected, **given)
@@ -36,17 +35,15 @@ async def league(chat: Chat, user: str, action: str, expected: str = "", **optio
 
 async def begun(app: App, number: int) -> None:
     """Wait until so many debates are there, the newest with an open vote."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while True:
-            found = await app.store.debates.recent()
-            opened = found and found[0].status is Status.VOTING and found[0].vote_opened_at
-            if len(found) == number and opened:
-                return
-            await asyncio.sleep(0.02)
+
+    def opened(found: Sequence[Debate]) -> bool:
+        newest = found[0] if len(found) == number else None
+        return bool(newest and newest.status is Status.VOTING and newest.vote_opened_at)
+
+    await until_asked(app.store.debates.recent, opened)
 
 
 async def vote(chat: Chat, app: App, what: str = "A") -> None:
-    """Let one person vote on the newest debate, and a manager close it."""
     ballot = await chat.ballot()
     await chat.react("ben", ballot, what)
     await chat.stage.close()
@@ -63,11 +60,7 @@ def in_channel(chat: Chat) -> list[str]:
 
 
 async def standing(chat: Chat, number: int) -> str:
-    """Wait for the standing that is so many-th in the channel; return it."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while len(found := in_channel(chat)) < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-    return found[number - 1]
+    return (await until(lambda: in_channel(chat)[number - 1 :]))[0]
 
 
 async def shown(chat: Chat, number: int) -> None:
@@ -79,10 +72,8 @@ async def shown(chat: Chat, number: int) -> None:
             return [file.description for file in posted]
         return [file.alt for file in chat.files() if file.name.startswith("standing")]
 
-    async with asyncio.timeout(HANG_SECONDS):
-        while len(found := alts()) < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-    assert all(str(alt).startswith("The standing by points.") for alt in found)
+    await until(lambda: len(alts()) >= number)
+    assert all(str(alt).startswith("The standing by points.") for alt in alts())
 
 
 def named(text: str) -> set[str]:
@@ -141,12 +132,18 @@ async def test_an_outage_over_two_times_and_a_kill_cost_and_repeat_no_match(
         assert "final standing" in await standing(chat, 2)
 
 
-async def test_only_managers_start_and_stop_and_a_stop_ends_it_after_the_match_that_runs(
+async def test_only_managers_start_one_and_stop_it_after_the_match_that_runs(
     chat: Chat, clock: Shifted
 ) -> None:
     async with process(chat) as app:
         await league(chat, "ben", "standing", "There is no league here yet")
         await league(chat, "ben", "start", "Only a manager of this community can start or stop")
+        await league(chat, "olga", "start", "write a time", every="soon")
+        await league(chat, "olga", "start", "does not exist", at="09:00 Europe/Berlim")
+        await league(chat, "olga", "start", "leave rounds out", system="knockout", rounds=2)
+        await league(chat, "olga", "start", "two models meet", format="roundtable")
+        assert await app.store.series.all() == []
+        assert await app.store.debates.recent() == []
         await league(chat, "olga", "start")
         await begun(app, 1)
         await league(chat, "olga", "start", "A league is running here already")
@@ -159,10 +156,16 @@ async def test_only_managers_start_and_stop_and_a_stop_ends_it_after_the_match_t
         await asyncio.sleep(0.3)
         assert len(await app.store.debates.recent()) == 1
         await league(chat, "olga", "stop", "has ended already")
+        two = {"setting": "models", "value": ", ".join(MODELS[:2])}
+        if isinstance(chat, OnDiscord):
+            await chat.ask("olga", "settings", "models", **two)
+        else:
+            await chat.ask("olga", f'settings models="{two["value"]}"', "models")
+        await league(chat, "olga", "start", "3 to 20 models, and 2 are offered here")
 
 
 @pytest.mark.slow
-async def test_a_knockout_without_a_quorum_goes_by_the_jury_and_says_so(
+async def test_a_knockout_without_a_quorum_goes_by_the_jury_and_is_purged_with_its_community(
     chat: Chat, clock: Shifted
 ) -> None:
     async with process(chat) as app:
@@ -174,34 +177,6 @@ async def test_a_knockout_without_a_quorum_goes_by_the_jury_and_says_so(
         verdict, _ = await app.store.journal.judged(debate.id)
         assert verdict is not None
         assert ("the jury decided" in table) is (verdict.winner is not None)
-
-
-async def test_mistakes_are_one_sentence_and_begin_nothing(chat: Chat, clock: Shifted) -> None:
-    async with process(chat) as app:
-        await league(chat, "olga", "start", "write a time", every="soon")
-        await league(chat, "olga", "start", "does not exist", at="09:00 Europe/Berlim")
-        await league(chat, "olga", "start", "leave rounds out", system="knockout", rounds=2)
-        await league(chat, "olga", "start", "two models meet", format="roundtable")
-        chat_models = {"setting": "models", "value": ", ".join(MODELS[:2])}
-        if isinstance(chat, OnDiscord):
-            await chat.ask("olga", "settings", "models", **chat_models)
-        else:
-            await chat.ask("olga", f'settings models="{chat_models["value"]}"', "models")
-        await league(chat, "olga", "start", "3 to 20 models, and 2 are offered here")
-        assert await app.store.series.all() == []
-        assert await app.store.debates.recent() == []
-
-
-@pytest.mark.slow
-async def test_a_community_that_is_purged_takes_its_league_with_it(
-    chat: Chat, clock: Shifted
-) -> None:
-    async with process(chat) as app:
-        await league(chat, "olga", "start")
-        await begun(app, 1)
-        await vote(chat, app)
-        await standing(chat, 1)
-        (debate,) = await app.store.debates.recent()
         await app.store.communities.left(debate.platform, debate.community, clock.now())
         await app.store.communities.purge(debate.platform, debate.community)
         assert await app.store.series.all() == []

@@ -25,7 +25,7 @@ from engine.values.debate import Fit
 from engine.values.judging import Ballot
 from engine.values.ports import utc_now
 from tests.doubles.model_server import hang
-from tests.kit import NOW, FixedClock, until
+from tests.kit import NOW, FixedClock, make_ballot, until
 from tests.scenario.conftest import DEFAULTS, Stage, judging
 
 JURORS = ("near/a", "near/b", "near/c", "near/d", "near/e")
@@ -41,16 +41,7 @@ def reading(juror: str, order: str, margin: float) -> Ballot:
         side: dict.fromkeys(CRITERIA, min(10, max(1, score))) for side, score in points.items()
     }
     verdict = "A" if margin > 0 else "B"
-    return Ballot(
-        juror=juror,
-        family=juror.removeprefix("near/"),
-        order=tuple(order),
-        names={"A": "Alder", "B": "Rowan"},
-        valid=True,
-        scores=scores,
-        verdict=verdict,
-        confidence=0.5,
-    )
+    return make_ballot(order, juror=juror, family=juror[5:], scores=scores, verdict=verdict)
 
 
 def judgments(
