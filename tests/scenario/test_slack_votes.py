@@ -171,6 +171,21 @@ async def test_a_vote_is_acknowledged_once_it_is_stored_whatever_slack_says_of_i
         assert counted(await stage.close()) == NOBODY | {"B": 1}
 
 
+async def test_a_persons_order_counts_not_that_of_the_telling(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.at_vote() as (_, ballot, _):
+        slack.deliveries.held = True
+        await slack.react("ben", ballot.ts, "large_blue_circle")
+        await slack.react("ben", ballot.ts, "red_circle")
+        await slack.react("cleo", ballot.ts, "large_blue_circle")
+        await slack.unreact("cleo", ballot.ts, "large_blue_circle")
+        await slack.react("cleo", ballot.ts, "large_blue_circle")
+        slack.deliveries.flow(backwards=True)
+        await slack.deliveries.heard()
+        assert counted(await stage.close()) == NOBODY | {"A": 1, "B": 1}
+
+
 @pytest.mark.slow
 async def test_votes_are_read_again_though_slack_limits_and_fails(
     stage: SlackStage, slack: SlackServer, monkeypatch: pytest.MonkeyPatch
