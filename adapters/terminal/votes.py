@@ -30,13 +30,6 @@ class Hand(NamedTuple):
     added: bool = True
 
 
-class StanceChange(NamedTuple):
-    """A person's stances before and after a debate."""
-
-    before: str
-    after: str
-
-
 def parse_votes(
     text: str, options: Sequence[str], option: str = "--votes", example: str = EXAMPLE
 ) -> dict[str, int]:
@@ -66,14 +59,14 @@ def parse_votes(
     return votes
 
 
-def parse_stances(text: str) -> tuple[StanceChange, ...]:
+def parse_stances(text: str) -> tuple[tuple[str, str], ...]:
     """Read `against>for=2,for=1` into each person's stances before and after.
 
     Raises UsageError as for votes.
     """
-    known = {name: StanceChange(stance, stance) for stance, name in STANCE_NAMES.items()}
+    known = {name: (stance, stance) for stance, name in STANCE_NAMES.items()}
     known |= {
-        f"{first}>{last}": StanceChange(known[first].before, known[last].after)
+        f"{first}>{last}": (known[first][0], known[last][1])
         for first, last in permutations(STANCE_NAMES.values(), 2)
     }
     counted = parse_votes(text, tuple(known), "--stances", STANCES_EXAMPLE)

@@ -34,7 +34,7 @@ from adapters.web.session import (
 )
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import LabelProgress, Sheet
-from engine.store.labelling import NAME, Annotator, Joined, Task
+from engine.store.labelling import NAME, Annotator, Joining, Task
 from engine.values.errors import StoreError
 from engine.values.language import N_
 
@@ -217,7 +217,7 @@ class LabelPages:
             return self.welcome(request, joined, name)
         self._joins.check(client_of(request))
         joined = await self._labelling.join(link, session.token, participant)
-        if joined.outcome == "joined":
+        if joined[0] == "joined":
             self._joins.failed(client_of(request))
         return self.welcome(request, joined, name)
 
@@ -227,7 +227,7 @@ class LabelPages:
         """Go on as a user of a chat platform, or ask one who is new whether they agree."""
         name, link = goal
         joined = await self._labelling.sign_in(name, platform, user, link, agreed=False)
-        task = await self._labelling.task(name) if joined.outcome == "unasked" else None
+        task = await self._labelling.task(name) if joined[0] == "unasked" else None
         if task is None:
             return self.welcome(request, joined, name)
         session = self._sessions.read(request)
@@ -237,13 +237,13 @@ class LabelPages:
         self._sessions.put(response, begun)
         return response
 
-    def welcome(self, request: web.Request, joined: Joined, name: str) -> web.Response:
+    def welcome(self, request: web.Request, joined: Joining, name: str) -> web.Response:
         """Begin the session of somebody who takes part now, or say why they cannot."""
-        annotator = joined.annotator
+        outcome, annotator = joined
         if annotator is None or annotator.task != name:
-            if joined.outcome == "unknown":
+            if outcome == "unknown":
                 self._tries.failed(client_of(request))
-            return failure_page(request, *REFUSALS.get(joined.outcome, REFUSALS["unknown"]))
+            return failure_page(request, *REFUSALS.get(outcome, REFUSALS["unknown"]))
         session = self._sessions.read(request)
         known = {} if session is None else _keys(session)
         for one in (name, ASKED):
@@ -280,8 +280,7 @@ class LabelPages:
             raise web.HTTPForbidden
         self._tries.check(client_of(request))
         annotator = await self._labelling.come_back(form.get("link", ""))
-        outcome = "unknown" if annotator is None else "again"
-        return self.welcome(request, Joined(outcome=outcome, annotator=annotator), name)
+        return self.welcome(request, ("again" if annotator else "unknown", annotator), name)
 
     async def leave(self, request: web.Request) -> web.Response:
         """Forget in this browser who it was, in every task."""

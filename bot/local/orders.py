@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from adapters.terminal.votes import StanceChange, parse_rounds, parse_votes
+from adapters.terminal.votes import parse_rounds, parse_votes
 from bot import texts
 from bot.local.session import COMMUNITY, PLATFORM
 from bot.settings.settings import Settings
@@ -106,7 +106,7 @@ def spelled_option(name: str) -> str:
 
 def with_people(
     order: Order,
-    moves: Sequence[StanceChange] | None,
+    moves: Sequence[tuple[str, str]] | None,
     ahead: str | None,
     sure: str | None,
     questions: Sequence[str] = (),

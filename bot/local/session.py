@@ -20,7 +20,6 @@ from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import (
     GUEST,
     Hand,
-    StanceChange,
     guests_among,
     hands,
     parse_rounds,
@@ -68,7 +67,7 @@ class TerminalSession:
     settings: Settings
     console: Console
     votes: str | None = None
-    stances: tuple[StanceChange, ...] | None = None
+    stances: tuple[tuple[str, str], ...] | None = None
     ahead: str | None = None
     sure: str | None = None
     on_start: Callable[[Started], None] = lambda _: None
@@ -309,7 +308,7 @@ class TerminalSession:
             await say_why(app, venue, debate)
         if debate.request.stance and self._has_people:
             await _until(app, debate.id, lambda _: venue.asked(UNSURE) > 1)
-            await self._take_stances(venue, [move.after for move in self.stances or ()])
+            await self._take_stances(venue, [after for _, after in self.stances or ()])
 
     async def _hear_first_stances(self, app: App, venue: TerminalVenue, debate_id: str) -> None:
         """Take first stances, if requested, until the debate begins."""
@@ -322,7 +321,7 @@ class TerminalSession:
             return
         await _until(app, debate_id, lambda d: venue.asked(UNSURE) or over(d))
         async with asyncio.TaskGroup() as group:
-            stood = [move.before for move in self.stances or ()]
+            stood = [before for before, _ in self.stances or ()]
             taking = group.create_task(self._take_stances(venue, stood))
             await _until(app, debate_id, over)
             taking.cancel()

@@ -68,8 +68,8 @@ async def check_no_live(store: Store, platform: str, community: str) -> None:
 
 async def tidy(store: Store, clock: Clock, grace: timedelta) -> None:
     """Purge communities whose grace period is over; overwrite deleted data."""
-    for left in await store.communities.gone(clock.now() - grace):
-        debates = await store.communities.purge(left.platform, left.community)
+    for platform, community in await store.communities.gone(clock.now() - grace):
+        debates = await store.communities.purge(platform, community)
         log.info("community purged", debates=debates)
     await store.communities.drop_late_budgets(clock.now())
     await store.people.wipe()

@@ -109,7 +109,11 @@ def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
             "models": models,
             "jurors": _still_offered("jurors", settings.jurors, defaults.jurors, defaults.models),
             "sides": allowed(defaults.sides),
-            "own_judges": _own_judges(settings, defaults),
+            "own_judges": _still_offered(
+                "judges", settings.judges, defaults.judges, defaults.own_judges
+            )
+            if settings.judges
+            else defaults.own_judges,
             "seats": allowed(defaults.seats) | seats,
             "caps": _lower_caps(defaults.caps, settings),
             "blocked_words": settings.blocked_words,
@@ -190,12 +194,6 @@ def _still_offered(
             name=name,
         )
     return kept or offers[0]
-
-
-def _own_judges(settings: CommunitySettings, defaults: Defaults) -> tuple[Model, ...]:
-    if not settings.judges:
-        return defaults.own_judges
-    return _still_offered("judges", settings.judges, defaults.judges, defaults.own_judges)
 
 
 def _lower_caps(caps: Caps, settings: CommunitySettings) -> Caps:

@@ -99,11 +99,11 @@ class Deleter:
         messages = left.messages or ()
         try:
             if await self.venue.erase_thread(left.thread):
-                messages = tuple(one for one in messages if one.place != left.thread)
+                messages = tuple(one for one in messages if one[0] != left.thread)
         except VenueAwayError:
             raise
         except VenueGoneError:
-            messages = tuple(one for one in messages if one.place != left.thread)
+            messages = tuple(one for one in messages if one[0] != left.thread)
         except VenueError as error:
             log.info("thread stays", debate=left.debate, why=str(error))
         left = left.model_copy(update={"thread": None, "messages": messages})

@@ -28,7 +28,7 @@ from engine.store.labelling import (
     Annotator,
     AnnotatorProgress,
     Drawn,
-    Joined,
+    Joining,
     Kind,
     LabelLink,
     Queued,
@@ -214,7 +214,7 @@ class Labelling:
         """Return what a link is good for, without using it."""
         return await self.store.labelling.link(token, self.clock.now())
 
-    async def join(self, token: str, claim: str, participant: str = "") -> Joined:
+    async def join(self, token: str, claim: str, participant: str = "") -> Joining:
         """Let somebody join by a link.
 
         `claim` is a random value of their browser: with the same one a repeated request is the
@@ -225,13 +225,13 @@ class Labelling:
             link = await self.invitation(token)
             named = link.task is not None and link.task.parameter and not link.personal
             if not named or not _PARTICIPANT.fullmatch(participant):
-                return Joined(outcome="unknown")
+                return "unknown", None
         now = self.clock.now()
         return await self.store.labelling.join(token, claim, participant, now)
 
     async def sign_in(
         self, name: str, platform: str, user: str, token: str = "", *, agreed: bool = True
-    ) -> Joined:
+    ) -> Joining:
         """Let a platform's user join, whose platform says who they are.
 
         One who is new needs a link, or a task that is for people of the platform, and must have

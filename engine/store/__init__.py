@@ -27,7 +27,6 @@ from engine.store.leases import Lease, Leases
 from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
 from engine.store.own import GuessRecord, OwnData, OwnRow, OwnVote
 from engine.store.people import PeopleStore, PersonTraces
-from engine.store.purge import Left
 from engine.store.store import Store
 from engine.store.targets import OpenQuestion, Target
 from engine.store.vote_log import Act, Intervention, Outcome
@@ -57,7 +56,6 @@ __all__ = [
     "Kept",
     "Lease",
     "Leases",
-    "Left",
     "NewDebate",
     "Note",
     "OpenQuestion",

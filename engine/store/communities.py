@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 from pydantic import Field
@@ -19,7 +19,6 @@ from engine.store.database import Database, SqlConnection
 from engine.store.purge import (
     ANY_LATE_USAGE,
     DELETE_LATE_USAGE,
-    Left,
     finish_purge,
     load_tables,
     purge_some,
@@ -211,7 +210,17 @@ class Communities:
         """
         which = {"platform": platform, "community": community, "limit": limit}
         rows = await self._database.rows(HELD, first=not before, before=before, **which)
-        return list(map(_held, rows))
+        return [
+            HeldDebate(
+                row.id,
+                orjson.loads(row.setup)["request"]["topic"],
+                row.format,
+                row.language,
+                Status(row.status),
+                row.created_at,
+            )
+            for row in rows
+        ]
 
     async def change(
         self,
@@ -258,9 +267,10 @@ class Communities:
         """Return the communities of a platform that have Rostrum or held a debate."""
         return frozenset(await self._database.column(KNOWN, platform=platform))
 
-    async def gone(self, before: datetime) -> list[Left]:
+    async def gone(self, before: datetime) -> list[tuple[str, str]]:
         """Return the communities that left before then and have no running debate."""
-        return [Left(*row) for row in await self._database.rows(GONE, before=before)]
+        rows = await self._database.rows(GONE, before=before)
+        return [(row.platform, row.community) for row in rows]
 
     async def holdings(self, platform: str, community: str) -> tuple[int, int, bool]:
         """Return how much is stored of a community."""
@@ -276,7 +286,7 @@ class Communities:
         People without any other record are deleted too.
         """
         await load_tables()
-        left, total = Left(platform, community), 0
+        left, total = {"platform": platform, "community": community}, 0
         while some := await self._database.write(lambda c: purge_some(c, left)):
             total += some
         await self._database.write(lambda connection: finish_purge(connection, left))
@@ -287,11 +297,6 @@ class Communities:
         today = day_of(now)
         if await self._database.value(ANY_LATE_USAGE, today=today) is not None:
             await self._database.run(DELETE_LATE_USAGE, today=today)
-
-
-def _held(row: Any) -> HeldDebate:
-    topic = orjson.loads(row.setup)["request"]["topic"]
-    return HeldDebate(row.id, topic, row.format, row.language, Status(row.status), row.created_at)
 
 
 def _read(stored: str | None) -> CommunitySettings:

@@ -99,13 +99,11 @@ class Annotator(Value):
     token: str = Field(repr=False)
 
 
-class Joined(Value):
-    """What became of somebody who wants to join."""
-
-    outcome: Literal[
-        "joined", "again", "unasked", "unknown", "expired", "used", "closed", "forgotten"
-    ]
-    annotator: Annotator | None = None
+JoinOutcome = Literal[
+    "joined", "again", "unasked", "unknown", "expired", "used", "closed", "forgotten"
+]
+"""What became of somebody who wants to join."""
+Joining = tuple[JoinOutcome, Annotator | None]
 
 
 class StoredSheetAnswer(Value):
@@ -424,20 +422,20 @@ class LabellingStore:
         state = "expired" if row.until <= now else "used" if row.used >= row.people else "open"
         return LabelLink(state=state, task=task, personal=personal)
 
-    async def join(self, token: str, claim: str, user: str, now: datetime) -> Joined:
+    async def join(self, token: str, claim: str, user: str, now: datetime) -> Joining:
         """Let somebody join by a link; the same `claim` or `user` again is the same person.
 
         Without a `user` a new one is made up.
         """
         link, claimed = _digest(token), _digest(claim)
 
-        def store(connection: SqlConnection) -> Joined:
+        def store(connection: SqlConnection) -> Joining:
             connection.lock(LOCK_LINK, digest=link)
             if user:
                 return _join(connection, link, None, WEB, user, now)
             known = connection.first(BY_CLAIM, digest=link, claim=claimed)
             if known is not None:
-                return Joined(outcome="again", annotator=_read_annotator(known))
+                return "again", _read_annotator(known)
             made_up = f"link:{secrets.token_urlsafe(12)}"
             return _join(connection, link, claimed, WEB, made_up, now)
 
@@ -445,22 +443,22 @@ class LabellingStore:
 
     async def enter(
         self, name: str, platform: str, user: str, token: str, now: datetime, *, agreed: bool
-    ) -> Joined:
+    ) -> Joining:
         """Let a platform's user join; one who is new needs a link, or a task that is for them.
 
         Until they have `agreed` nothing is stored of one who is new: `unasked`.
         """
         link = _digest(token) if token else None
 
-        def store(connection: SqlConnection) -> Joined:
+        def store(connection: SqlConnection) -> Joining:
             task = _find_task(connection, name)
             if task is None:
-                return Joined(outcome="unknown")
+                return "unknown", None
             if link is not None:
                 connection.lock(LOCK_LINK, digest=link)
                 row = connection.first(LINK, digest=link)
                 if row is None or row.task != name:
-                    return Joined(outcome="unknown")
+                    return "unknown", None
                 return _join(connection, link, None, platform, user, now, agreed=agreed)
             open_to = "unknown" if platform not in task.sign_in else None if agreed else "unasked"
             refused = "closed" if task.closed_at is not None else open_to
@@ -598,11 +596,11 @@ def _join(
     now: datetime,
     *,
     agreed: bool = True,
-) -> Joined:
+) -> Joining:
     """Let somebody join by a link, which is locked."""
     row = connection.first(LINK, digest=link)
     if row is None:
-        return Joined(outcome="unknown")
+        return "unknown", None
     closed = _task(connection, row.task).closed_at is not None
     full = "used" if row.used >= row.people else None if agreed else "unasked"
     refused = "closed" if closed else "expired" if row.until <= now else full
@@ -617,23 +615,23 @@ def _admit(
     claim: str | None,
     now: datetime,
     refused: Any,
-) -> Joined:
+) -> Joining:
     """Let a platform's user join, or come back; `refused` says why one who is new may not."""
     person = _person(connection, who, add=refused is None)
     known = person and connection.first(BY_PERSON, task=task, person=person.id)
     if known:
-        return Joined(outcome="again", annotator=_read_annotator(known))
+        return "again", _read_annotator(known)
     if refused is not None:
-        return Joined(outcome=refused)
+        return refused, None
     if person is None:
-        return Joined(outcome="forgotten")
+        return "forgotten", None
     key = secrets.token_urlsafe(12)
     own = {"link": link, "claim": claim, "now": now}
     connection.run(ADD_ANNOTATOR, key=key, task=task, person=person.id, **own)
     if link is not None:
         connection.run(USE, digest=link)
     row = connection.first(BY_KEY, key=key)
-    return Joined(outcome="joined", annotator=_read_annotator(row))
+    return "joined", _read_annotator(row)
 
 
 def _person(connection: SqlConnection, who: tuple[str, str], *, add: bool) -> PersonIdentity | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
 
 from engine.store.budgets import community_scope, day_of
 from engine.store.database import SqlConnection
@@ -61,16 +60,9 @@ DELETE FROM communities WHERE platform = :platform AND community = :community
 DELETE_PERSON = "DELETE FROM people WHERE id = :person"
 
 
-class Left(NamedTuple):
-    """A community that has removed Rostrum."""
-
-    platform: str
-    community: str
-
-
-def purge_some(connection: SqlConnection, left: Left) -> int:
+def purge_some(connection: SqlConnection, left: Mapping[str, str]) -> int:
     """Delete a few of a community's ended debates; return how many."""
-    return delete_debates(connection, connection.column(SOME, most=AT_ONCE, **left._asdict()))
+    return delete_debates(connection, connection.column(SOME, most=AT_ONCE, **left))
 
 
 async def load_tables() -> None:
@@ -112,13 +104,13 @@ def delete_debates(connection: SqlConnection, ids: Sequence[str]) -> int:
     return connection.run(DELETE_DEBATES, debates=ids)
 
 
-def finish_purge(connection: SqlConnection, left: Left) -> None:
+def finish_purge(connection: SqlConnection, left: Mapping[str, str]) -> None:
     """Delete the rest of a community without debates, and people without any record."""
-    if connection.value(ANY_LEFT, **left._asdict()) is None:
-        scope = community_scope(*left)
+    if connection.value(ANY_LEFT, **left) is None:
+        scope = community_scope(**left)
         connection.run(DELETE_PAST_USAGE, scope=scope, today=day_of(utc_now()))
         connection.run(MARK_USAGE, scope=scope)
-        connection.run(DELETE_DELETIONS, **left._asdict())
+        connection.run(DELETE_DELETIONS, **left)
         suggested = [text.format(OF_COMMUNITY) for text in (DELETE_UPVOTES, DELETE_SUGGESTIONS)]
         for statement in (
             *suggested,
@@ -127,7 +119,7 @@ def finish_purge(connection: SqlConnection, left: Left) -> None:
             DELETE_SERIES,
             DELETE_COMMUNITY,
         ):
-            connection.run(statement, **left._asdict())
+            connection.run(statement, **left)
     for person in connection.column(f"SELECT id FROM people WHERE {unmentioned()}"):  # noqa: S608
         connection.run(DELETE_USAGE, scope=f"person:{person}")
         connection.run(DELETE_PERSON, person=person)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -229,15 +229,9 @@ def _drop(connection: SqlConnection, person: int) -> int:
     return dropped
 
 
-class PostedMessage(NamedTuple):
-    """A message of ours: the place that it was posted to, and its reference there."""
-
-    place: str
-    message: str
-
-
 class Deletion(Value):
-    """A debate to delete. With `messages`, its record is gone and these are left in the chat.
+    """A debate to delete. With `messages`, its record is gone and these are left in the chat,
+    each with its place.
 
     `thread` is one that was opened for the debate and goes with it.
     """
@@ -245,7 +239,7 @@ class Deletion(Value):
     debate: str
     community: str
     thread: str | None = None
-    messages: tuple[PostedMessage, ...] | None = None
+    messages: tuple[tuple[str, str], ...] | None = None
 
 
 ASK = """
@@ -284,7 +278,10 @@ class Deletions:
     async def due(self, platform: str, *, served: Partition = EVERYONE) -> list[Deletion]:
         """Return the deletions that are not done, the oldest first."""
         rows = await self._database.rows(DUE_DELETIONS, platform=platform, **within(served))
-        return [_read(row) for row in rows]
+        return [
+            Deletion(debate=row.debate, community=row.community, **orjson.loads(row.body or "{}"))
+            for row in rows
+        ]
 
     async def take_out(self, lease: Lease, debate_id: str) -> Deletion | None:
         """Delete a debate's record, and return what is left of it in the chat.
@@ -330,11 +327,6 @@ def _write(connection: SqlConnection, left: Deletion) -> None:
         connection.run(DONE, debate=left.debate)
 
 
-def _read(row: Any) -> Deletion:
-    known = {"debate": row.debate, "community": row.community}
-    return Deletion.model_validate(known | orjson.loads(row.body or "{}"))
-
-
 def _left(debate: Debate, rows: Sequence[Any]) -> Deletion:
     """Return a debate's messages, the newest first, so that its card goes last."""
     return Deletion(
@@ -345,11 +337,11 @@ def _left(debate: Debate, rows: Sequence[Any]) -> Deletion:
     )
 
 
-def _posted(debate: Debate, rows: Sequence[Any]) -> Iterator[PostedMessage]:
+def _posted(debate: Debate, rows: Sequence[Any]) -> Iterator[tuple[str, str]]:
     for row in rows:
         in_channel = row.kind in IN_CHANNEL_KINDS or row.key in IN_CHANNEL_KEYS
         if not in_channel and (row.kind in PRIVATE_KINDS or row.key in PRIVATE_KEYS):
             continue
         place = debate.place if in_channel else debate.thread or debate.place
         refs = reversed(orjson.loads(row.refs))
-        yield from (PostedMessage(place, ref) for ref in refs if ref)  # empty: it may not be there
+        yield from ((place, ref) for ref in refs if ref)  # empty: it may not be there

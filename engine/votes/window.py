@@ -42,7 +42,7 @@ from engine.words.phrases import CLOSES_ONCE_READ, WAITS_TO_CHECK
 LONGEST_PAUSE = 60.0
 
 
-class Retry(NamedTuple):
+class _Retry(NamedTuple):
     """The next attempt, and the pause before it in seconds."""
 
     at: datetime
@@ -53,7 +53,7 @@ class Retry(NamedTuple):
 class Retries:
     """The current pause per failed task, by key; doubles up to a minute."""
 
-    _waiting: dict[Hashable, Retry] = field(default_factory=dict)
+    _waiting: dict[Hashable, _Retry] = field(default_factory=dict)
 
     def put_off(self, key: Hashable, now: datetime, first: float, at_least: float = 0.0) -> float:
         """Double the pause, starting at `first` seconds, and return it."""
@@ -61,7 +61,7 @@ class Retries:
         pause = min(first if last is None else 2 * last.seconds, LONGEST_PAUSE)
         # A platform's own delay is honoured, but does not grow later pauses.
         wait = max(pause, at_least)
-        self._waiting[key] = Retry(now + timedelta(seconds=wait), pause)
+        self._waiting[key] = _Retry(now + timedelta(seconds=wait), pause)
         return wait
 
     def due(self, key: Hashable, when: datetime) -> datetime:

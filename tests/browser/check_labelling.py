@@ -70,7 +70,7 @@ class Desk:
         name = f"task-{self.tasks}"
         for person in range(2):
             (link,) = await self.labelling.invite(name)
-            one = (await self.labelling.join(link, f"{name}-{person}")).annotator
+            one = (await self.labelling.join(link, f"{name}-{person}"))[1]
             assert one is not None
             while (sheet := await self.labelling.next(one.key)) is not None:
                 drawn = await self.labelling.store.labelling.sheet(one.key, sheet.id)

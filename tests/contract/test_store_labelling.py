@@ -65,8 +65,8 @@ async def debates(store: Store, n: int) -> list[str]:
 async def someone(desk: Labelling, name: str = "tea", claim: str = "") -> Annotator:
     (token,) = await desk.invite(name)
     joined = await desk.join(token, claim or token)
-    assert joined.annotator is not None
-    return joined.annotator
+    assert joined[1] is not None
+    return joined[1]
 
 
 async def given(desk: Labelling, of: Annotator) -> Sheet:
@@ -114,52 +114,52 @@ async def test_links_are_for_so_many_people_and_a_repeated_request_is_one(
     ]
     # Sent twice at once, and once more: one person, by one use of the link.
     twice = await asyncio.gather(*(desk.join(personal, "browser") for _ in range(5)))
-    people = {joined.annotator for joined in twice}
-    assert Counter(one.outcome for one in twice) == {"joined": 1, "again": 4}
+    people = {person for _, person in twice}
+    assert Counter(outcome for outcome, _ in twice) == {"joined": 1, "again": 4}
     assert len(people) == 1
-    assert (await desk.join(personal, "another")).outcome == "used"
+    assert (await desk.join(personal, "another"))[0] == "used"
     assert (await desk.invitation(personal)).state == "used"
-    assert (await desk.join("guessed", "browser")).outcome == "unknown"
+    assert (await desk.join("guessed", "browser"))[0] == "unknown"
     # A participant is the same person on any device.
-    assert (await desk.join(personal, "x", "p1")).outcome == "unknown"  # not by a personal link
-    assert (await desk.join(shared, "x", "../p1")).outcome == "unknown"
+    assert (await desk.join(personal, "x", "p1"))[0] == "unknown"  # not by a personal link
+    assert (await desk.join(shared, "x", "../p1"))[0] == "unknown"
     first = await desk.join(shared, "one", "p1")
     again = await desk.join(shared, "two", "p1")
-    assert (first.outcome, again.outcome, again.annotator) == ("joined", "again", first.annotator)
-    assert first.annotator is not None
-    assert (first.annotator.platform, first.annotator.number) == ("web", "p1")
+    assert (first[0], again) == ("joined", ("again", first[1]))
+    assert first[1] is not None
+    assert (first[1].platform, first[1].number) == ("web", "p1")
     # Their own link leads them back, and nobody else.
-    assert await desk.come_back(first.annotator.token) == first.annotator
-    assert await desk.come_back(first.annotator.key) is None
+    assert await desk.come_back(first[1].token) == first[1]
+    assert await desk.come_back(first[1].key) is None
     assert await desk.come_back("\x00.é\x00") is None
-    assert await desk.come_back(first.annotator.token[:-1] + "é") is None
+    assert await desk.come_back(first[1].token[:-1] + "é") is None
     assert isinstance(desk.clock, FixedClock)
     desk.clock.pass_seconds(LINK_HOURS)
-    assert (await desk.join(shared, "three", "p2")).outcome == "expired"
-    assert (await desk.join(shared, "three", "p1")).outcome == "again"
+    assert (await desk.join(shared, "three", "p2"))[0] == "expired"
+    assert (await desk.join(shared, "three", "p1"))[0] == "again"
     await desk.close("tea")
     assert (await desk.invitation(shared)).state == "closed"
-    assert (await desk.join(shared, "three", "p2")).outcome == "closed"
+    assert (await desk.join(shared, "three", "p2"))[0] == "closed"
 
 
 async def test_who_signs_in_needs_a_link_or_a_task_that_is_for_them(desk: Labelling) -> None:
     await debates(desk.store, 1)
     await desk.create(Terms(name="tea"))
     await desk.create(Terms(name="open", sign_in=("chat",)))
-    assert (await desk.sign_in("none", "chat", "ann")).outcome == "unknown"
-    assert (await desk.sign_in("tea", "chat", "ann")).outcome == "unknown"
-    assert (await desk.sign_in("open", "other", "ann")).outcome == "unknown"
+    assert (await desk.sign_in("none", "chat", "ann"))[0] == "unknown"
+    assert (await desk.sign_in("tea", "chat", "ann"))[0] == "unknown"
+    assert (await desk.sign_in("open", "other", "ann"))[0] == "unknown"
     joined = await desk.sign_in("open", "chat", "ann")
-    assert joined.annotator is not None
-    assert (joined.outcome, joined.annotator.number) == ("joined", "ann")
-    assert (await desk.sign_in("open", "chat", "ann")).outcome == "again"
+    assert joined[1] is not None
+    assert (joined[0], joined[1].number) == ("joined", "ann")
+    assert (await desk.sign_in("open", "chat", "ann"))[0] == "again"
     (link,) = await desk.invite("tea")
-    assert (await desk.sign_in("tea", "chat", "ann", link)).outcome == "joined"
-    assert (await desk.sign_in("tea", "chat", "bob", link)).outcome == "used"
-    assert (await desk.sign_in("tea", "chat", "ann")).outcome == "again"
-    assert (await desk.sign_in("open", "chat", "bob", link)).outcome == "unknown"  # of another task
+    assert (await desk.sign_in("tea", "chat", "ann", link))[0] == "joined"
+    assert (await desk.sign_in("tea", "chat", "bob", link))[0] == "used"
+    assert (await desk.sign_in("tea", "chat", "ann"))[0] == "again"
+    assert (await desk.sign_in("open", "chat", "bob", link))[0] == "unknown"  # of another task
     await desk.store.people.forget("chat", "cleo")
-    assert (await desk.sign_in("open", "chat", "cleo")).outcome == "forgotten"
+    assert (await desk.sign_in("open", "chat", "cleo"))[0] == "forgotten"
 
 
 async def test_a_sheet_is_blind_stays_as_it_was_drawn_and_names_no_side(desk: Labelling) -> None:
@@ -345,8 +345,8 @@ async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Sto
     started = await held(store, user="ann")
     other = await held(store)
     await desk.create(Terms(name="tea", sign_in=("chat",)))
-    ann = (await desk.sign_in("tea", "chat", "ann")).annotator
-    bob = (await desk.sign_in("tea", "chat", "bob")).annotator
+    ann = (await desk.sign_in("tea", "chat", "ann"))[1]
+    bob = (await desk.sign_in("tea", "chat", "bob"))[1]
     assert ann is not None
     assert bob is not None
     drawn = some(await store.labelling.draw(ann.key, lambda _: "plain", NOW))
@@ -373,7 +373,7 @@ async def test_forgotten_people_leave_their_labels_and_no_word(
     (debate,) = await debates(store, 1)
     await desk.create(Terms(name="tea", parameter="PID"))
     (link,) = await desk.invite("tea", people=9)
-    ann = some((await desk.join(link, "browser", "ann-4711")).annotator)
+    ann = some((await desk.join(link, "browser", "ann-4711"))[1])
     sheet = await given(desk, ann)
     await desk.save(ann.key, sheet.id, FIRST)
     own = some(await store.people.own("web", "ann-4711"))
@@ -391,7 +391,7 @@ async def test_forgotten_people_leave_their_labels_and_no_word(
     assert await desk.come_back(ann.token) is None
     assert await desk.next(ann.key) is None
     assert await desk.save(ann.key, sheet.id, FIRST) == "unknown"
-    assert (await desk.join(link, "browser", "ann-4711")).outcome == "forgotten"
+    assert (await desk.join(link, "browser", "ann-4711"))[0] == "forgotten"
     # The debate goes with everything of it, and so does a community with its tasks.
     await store.retention.delete(debate)
     assert await store.labelling.work("tea") == ()
@@ -430,7 +430,7 @@ async def test_many_at_once_whose_processes_share_a_database_label_each_debate_o
 
     async def label(n: int) -> None:
         joined = await asyncio.gather(*(one.join(link, f"browser {n}") for one in desks))
-        (person,) = {one.annotator for one in joined}
+        (person,) = {person for _, person in joined}
         assert person is not None
         while True:
             sheet, same = await asyncio.gather(*(one.next(person.key) for one in desks))

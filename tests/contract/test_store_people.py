@@ -12,7 +12,6 @@ from adapters.database.database import SqlDatabase
 from engine.store import (
     Caps,
     Closing,
-    Left,
     PersonTraces,
     Press,
     Store,
@@ -254,7 +253,7 @@ async def test_a_community_is_gone_once_the_grace_is_over_and_nothing_runs(store
     r = await run(store)
     assert await store.communities.gone(LATER) == []
     await r.advance(Status.FAILED)
-    assert await store.communities.gone(LATER) == [Left("chat", "club")]
+    assert await store.communities.gone(LATER) == [("chat", "club")]
     await store.communities.purge("chat", "club")
     assert await store.communities.gone(LATER) == []
     await store.communities.joined("chat", "guild", TOMORROW)

@@ -145,7 +145,7 @@ async def test_an_outage_in_which_nothing_answers_is_one_line_a_try(
 async def left(app: App, expected: list[str]) -> None:
     """Wait until these servers are those whose debates will be purged."""
     gone = partial(app.store.communities.gone, app.service.clock.now() + timedelta(days=1))
-    await until_asked(gone, lambda found: [one.community for one in found] == expected)
+    await until_asked(gone, lambda found: [community for _, community in found] == expected)
 
 
 async def test_a_removal_while_away_ends_its_debates_and_is_noted_for_the_purge(

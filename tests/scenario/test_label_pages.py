@@ -656,7 +656,7 @@ async def test_a_managers_page_does_what_the_command_line_does(desk: Desk) -> No
     # Two people who differ, and what it costs if each label is paid for.
     for option in ("A", "B"):
         (link,) = await desk.labelling.invite("two")
-        person = (await desk.labelling.join(link, option)).annotator
+        person = (await desk.labelling.join(link, option))[1]
         assert person is not None
         while (sheet := await desk.labelling.next(person.key)) is not None:
             kept = await desk.store.labelling.sheet(person.key, sheet.id)

@@ -35,7 +35,7 @@ MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
 
 async def joined(desk: Labelling, participant: str) -> Annotator:
     (link,) = await desk.invite("tea", people=9)
-    found = (await desk.join(link, participant, participant)).annotator
+    found = (await desk.join(link, participant, participant))[1]
     assert found is not None
     return found
 

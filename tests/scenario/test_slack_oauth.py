@@ -314,7 +314,7 @@ async def test_a_workspace_that_leaves_in_mid_debate_stops_it_and_may_come_back(
         assert "removed" in failed.reason or "not installed" in failed.reason
         assert [i.community for i in await app.store.installs.every("slack")] == [TEAM]
         later = app.service.clock.now()
-        assert [left.community for left in await app.store.communities.gone(later)] == [BAY]
+        assert [community for _, community in await app.store.communities.gone(later)] == [BAY]
 
         await slack.deliveries.repeat()
         await stage.install(BAY)

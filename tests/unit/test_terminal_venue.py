@@ -17,7 +17,7 @@ from rich.console import Console
 
 from adapters.terminal.keys import Voters, vote_by_keys
 from adapters.terminal.venue import TerminalVenue
-from adapters.terminal.votes import Hand, StanceChange, hands, parse_stances, parse_votes
+from adapters.terminal.votes import Hand, hands, parse_stances, parse_votes
 from engine.values.errors import UsageError, VenueError
 from engine.values.messages import (
     MESSAGE,
@@ -415,7 +415,7 @@ def test_votes_and_stances_are_read_and_each_is_one_persons() -> None:
     assert parse_votes("B=1000", OPTIONS) == {"B": 1000}
     guests = Hand("guest-1", "A"), Hand("guest-2", "A"), Hand("guest-3", "tie")
     assert hands({"A": 2, "B": 0, "tie": 1}) == guests
-    turned, unsure = StanceChange("down", "up"), StanceChange("unsure", "unsure")
+    turned, unsure = ("down", "up"), ("unsure", "unsure")
     assert parse_stances("Against>FOR=2, unsure=1") == (turned, turned, unsure)
     with pytest.raises(UsageError, match=r"“for>maybe” in --stances is not on this ballot"):
         parse_stances("for>maybe=1")
