@@ -21,7 +21,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from adapters.models.habits import PromptPosition, places
+from adapters.models.habits import places
 from adapters.models.router import open_models
 from bench.command import command
 from bench.wheel.line import defaults_with, open_line
@@ -219,7 +219,7 @@ def cuts_of(messages: Sequence[ChatMessage]) -> tuple[tuple[int, ...], tuple[int
             whole = _part(message.role, message.content[:offset])
             # The end of a message is part of it, as in `as_text`.
             cuts.append(begin + len(whole) - (offset < len(message.content)))
-            if PromptPosition(index, offset) in marked:
+            if (index, offset) in marked:
                 marks.append(cuts[-1])
         begin += len(_part(message.role, message.content))
     return tuple(cuts), tuple(marks)

@@ -57,7 +57,7 @@ METAVARS = {
 }
 
 
-class LazyCommands(TyperGroup):
+class _LazyCommands(TyperGroup):
     """The commands by name: a demo loads neither exports nor the operator's commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -106,7 +106,7 @@ def _name_values(command: Any) -> None:
 
 app = typer.Typer(
     name="rostrum",
-    cls=LazyCommands,
+    cls=_LazyCommands,
     help="Hold AI debates with a blind jury and human votes, and export every label.",
     invoke_without_command=True,
     pretty_exceptions_enable=False,

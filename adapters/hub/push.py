@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from engine.values.errors import ExportError, UsageError
@@ -28,13 +28,6 @@ NO_XET = (404, 405, 501)
 STALE = ["data/*", "config.xml", "croissant.json", "manifest.json"]
 
 
-class Pushed(NamedTuple):
-    """Where an export is now: the repository's page, and the commit."""
-
-    page: str
-    commit: str
-
-
 def check_installed() -> None:
     """Raise UsageError without the extra."""
     if find_spec("huggingface_hub") is None:
@@ -44,8 +37,12 @@ def check_installed() -> None:
         )
 
 
-def push(folder: Path, repo: str, private: bool, revision: str | None, message: str) -> Pushed:
+def push(
+    folder: Path, repo: str, private: bool, revision: str | None, message: str
+) -> tuple[str, str]:
     """Upload a folder to a dataset repository, which is made if there is none; blocks.
+
+    Returns the repository's page, and the commit.
 
     Files that the hub has are not sent again, so that the same call resumes one that was cut off.
     Raises UsageError for what the hub will never take, ExportError for a passing failure.
@@ -75,7 +72,7 @@ def push(folder: Path, repo: str, private: bool, revision: str | None, message: 
                 commit_message=message,
                 delete_patterns=STALE,
             )
-    return Pushed(str(page), done.oid)
+    return str(page), done.oid
 
 
 @contextmanager

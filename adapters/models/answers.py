@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import orjson
 
@@ -76,20 +76,14 @@ _END = re.compile(
 )
 
 
-class TextContent(NamedTuple):
-    """What was said in a text, and how many characters of it were thought."""
-
-    said: str
-    thought: int = 0
-
-
-def read_text(text: str) -> TextContent:
+def read_text(text: str) -> tuple[str, int]:
     """Part what was said from what was thought, and drop a chat format's own marks.
 
+    Returns what was said, and how many characters were thought.
     A mark in a code span, or in the text of a JSON object, is quoted by what was said.
     """
     if not ("<" in text or "[" in text or text.lstrip().startswith("analysis")):
-        return TextContent(text)
+        return text, 0
     start = _START.match(text)
     said, thought = _harmony(text[start.end() :] if start else text)
     plain, at = _without_code(said), 0
@@ -103,21 +97,19 @@ def read_text(text: str) -> TextContent:
     said = said[at:].lstrip() if at else said
     half = said.strip().lower()
     if half and any(one.startswith(half) for one in (*_OPENINGS, *_HARMONY)):
-        return TextContent("", thought + len(half))
+        return "", thought + len(half)
     ended = _END.search(_without_code(said))
-    return TextContent(said[: ended.start()].rstrip() if ended else said, thought)
+    return said[: ended.start()].rstrip() if ended else said, thought
 
 
-def _harmony(text: str) -> TextContent:
+def _harmony(text: str) -> tuple[str, int]:
     """Return what stands in the final channel; the text itself if it has no channels."""
     if bare := _BARE.match(text):
         whole = bare[0].endswith("assistantfinal")
-        return TextContent(text[bare.end() :] if whole else "", len(bare[0]))
+        return text[bare.end() :] if whole else "", len(bare[0])
     marks = list(_CHANNEL.finditer(_without_code(text)))
     if not marks:
-        return (
-            TextContent("", len(text)) if text.lstrip().startswith(_HARMONY) else TextContent(text)
-        )
+        return ("", len(text)) if text.lstrip().startswith(_HARMONY) else (text, 0)
     said, thought = "", 0
     for mark in marks:
         end = _MESSAGE_END.search(text, mark.end())
@@ -126,7 +118,7 @@ def _harmony(text: str) -> TextContent:
             said += inner
         else:
             thought += len(inner)
-    return TextContent(said, thought)
+    return said, thought
 
 
 def _closing(text: str) -> int:
@@ -195,8 +187,7 @@ def _failed(failure: Any, body: dict[str, Any], asked: str, secrets: Sequence[st
 
 
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:
-    message = choice.get("message")
-    text, refusal, reasoning = _read_message(message)
+    text, refusal, reasoning = read_message(choice.get("message"))
     said, thought = read_text(text)
     thought += len(reasoning)
     finish = read_finish(choice.get("finish_reason"))
@@ -254,28 +245,15 @@ def _is_doubtful(usage: dict[str, Any]) -> bool:
     return any(one is not None and not _is_amount(one) for one in figures)
 
 
-class AnswerParts(NamedTuple):
-    """The parts of an answer, or of one chunk of it, wherever a provider has them.
+def read_message(message: Any) -> tuple[str, str, str]:
+    """Return a message's text, refusal and reasoning, wherever a provider has them.
 
-    `text` may still have a model's own marks in it, which `read_text` takes out.
-    """
-
-    text: str = ""
-    refusal: str = ""
-    reasoning: str = ""
-
-
-def read_delta(choice: dict[str, Any]) -> AnswerParts:
-    """Read a streamed choice."""
-    return _read_message(choice.get("delta"))
-
-
-def _read_message(message: Any) -> AnswerParts:
-    """Read a message: DeepSeek, Zhipu and llama.cpp reason in `reasoning_content`, OpenRouter,
-    Ollama and vLLM in `reasoning`, Mistral in parts of the content.
+    DeepSeek, Zhipu and llama.cpp reason in `reasoning_content`, OpenRouter, Ollama and vLLM in
+    `reasoning`, Mistral in parts of the content. The text may still have a model's own marks in
+    it, which `read_text` takes out.
     """
     if not isinstance(message, dict):
-        return AnswerParts()
+        return "", "", ""
     content, refusal = message.get("content"), message.get("refusal")
     apart = (message.get(name) for name in ("reasoning_content", "reasoning"))
     reasoning = next((one for one in apart if isinstance(one, str) and one), "")
@@ -288,7 +266,7 @@ def _read_message(message: Any) -> AnswerParts:
             reasoning += _texts(part.get("thinking") or part.get("text"))
         else:
             text += _texts(part.get("text"))
-    return AnswerParts(text, refusal if isinstance(refusal, str) else "", reasoning)
+    return text, refusal if isinstance(refusal, str) else "", reasoning
 
 
 def _texts(value: Any) -> str:

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 import regex
@@ -18,23 +18,16 @@ _HALF = re.compile("[\ud800-\udfff]")
 MARK = "\N{REPLACEMENT CHARACTER}"
 
 
-class Decoded(NamedTuple):
-    """A JSON value, and how many lone surrogates in it were replaced."""
-
-    value: Any
-    replaced: int = 0
-
-
-def decode(content: bytes | str) -> Decoded:
+def decode(content: bytes | str) -> tuple[Any, int]:
     """Read JSON; joins surrogate pairs, and replaces lone surrogates by U+FFFD.
 
+    Returns the value, and how many lone surrogates in it were replaced.
     Raises JSONDecodeError for invalid or too deeply nested JSON.
     """
     try:
-        return Decoded(orjson.loads(content))
+        return orjson.loads(content), 0
     except orjson.JSONDecodeError:
-        value, replaced = _mend(decode_raw(content))
-        return Decoded(value, replaced)
+        return _mend(decode_raw(content))
 
 
 def decode_raw(content: bytes | str) -> Any:

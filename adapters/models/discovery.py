@@ -22,25 +22,17 @@ NO_LIST = (404, 405, 501)
 
 
 class LocalServer(NamedTuple):
-    """An OpenAI-compatible server on this machine; `models` are the first it lists."""
+    """An OpenAI-compatible server on this machine; `models` are the first it lists, once asked."""
 
     preset: str
     name: str
     base_url: str
-    models: tuple[str, ...]
-
-
-class KnownServer(NamedTuple):
-    """A local server's usual address."""
-
-    preset: str
-    name: str
-    base_url: str
+    models: tuple[str, ...] = ()
 
 
 PLACES = (
-    KnownServer("ollama", "Ollama", OLLAMA),
-    KnownServer("lmstudio", "LM Studio", LM_STUDIO),
+    LocalServer("ollama", "Ollama", OLLAMA),
+    LocalServer("lmstudio", "LM Studio", LM_STUDIO),
 )
 
 
@@ -81,7 +73,7 @@ async def probe(
 
 
 async def find_local_servers(
-    places: tuple[KnownServer, ...] = PLACES, within_s: float = SEARCH_S
+    places: tuple[LocalServer, ...] = PLACES, within_s: float = SEARCH_S
 ) -> list[LocalServer]:
     """Find model servers on this machine, within `within_s` seconds; never raises."""
     import aiohttp
@@ -92,7 +84,7 @@ async def find_local_servers(
     return [server for server in found if server is not None]
 
 
-async def _look(session: aiohttp.ClientSession, place: KnownServer) -> LocalServer | None:
+async def _look(session: aiohttp.ClientSession, place: LocalServer) -> LocalServer | None:
     import aiohttp
 
     try:
@@ -104,4 +96,4 @@ async def _look(session: aiohttp.ClientSession, place: KnownServer) -> LocalServ
     if isinstance(found, CallFault) or found.status != 200:
         return None
     models = tuple(entry["id"] for entry in model_entries(found.content))[:5]
-    return LocalServer(*place, models) if models else None
+    return place._replace(models=models) if models else None

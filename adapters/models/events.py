@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.models.answers import model_of, read_delta, read_finish, read_text
+from adapters.models.answers import model_of, read_finish, read_message, read_text
 from adapters.models.decoding import decode_raw, join
 
 DONE = "[DONE]"
@@ -33,7 +33,7 @@ class Event(NamedTuple):
     data: str
 
 
-class EventReader:
+class _EventReader:
     """Reads an event stream piece by piece (WHATWG HTML, 9.2.6)."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class Completion:
 
     def __init__(self, asked: str, heard: Callable[[str, str], None]) -> None:
         self._heard = heard
-        self._events = EventReader()
+        self._events = _EventReader()
         self._model = asked
         self._texts: list[str] = []
         self._length = self._told = 0
@@ -127,7 +127,7 @@ class Completion:
         # Each time the whole text is read: for every character of a long one that takes a minute.
         if self._length > self._told * (1 if self.complete else GROWTH):
             self._told = self._length
-            said = read_text(join(self._text)[0]).said
+            said = read_text(join(self._text)[0])[0]
             self.misheard |= len(said) < len(self._said) // 2
             self._said = said
             self._heard(said, self._model)
@@ -181,11 +181,11 @@ class Completion:
         choices = chunk.get("choices")
         listed = choices if isinstance(choices, list) else []
         for choice in [each for each in listed if isinstance(each, dict) and not each.get("index")]:
-            delta = read_delta(choice)
-            self._texts.append(delta.text)
-            self._length += len(delta.text)
-            self._refusal = (self._refusal + delta.refusal)[:MOST_TEXT]
-            self._reasoning.append(delta.reasoning)
+            text, refusal, reasoning = read_message(choice.get("delta"))
+            self._texts.append(text)
+            self._length += len(text)
+            self._refusal = (self._refusal + refusal)[:MOST_TEXT]
+            self._reasoning.append(reasoning)
             self._finish = str(choice.get("finish_reason") or self._finish)
             if choice.get("error"):
                 self._error, self._over = choice["error"], True

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from engine.values.ports import Call, ChatMessage
 
@@ -24,25 +24,17 @@ MOST = 4  # a request with more is refused
 EPHEMERAL = {"type": "ephemeral"}
 
 
-class PromptPosition(NamedTuple):
-    """A place in a prompt: a message by its index, and an offset in its text."""
-
-    message: int
-    offset: int
-
-
 def plain(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     """Return messages without marks."""
     return [{"role": message.role, "content": message.content} for message in messages]
 
 
-def places(messages: Sequence[ChatMessage]) -> tuple[PromptPosition, ...]:
-    """Return where a prompt is marked: the first place that is kept, and the last ones."""
-    kept = [
-        PromptPosition(index, offset)
-        for index, message in enumerate(messages)
-        for offset in message.kept
-    ]
+def places(messages: Sequence[ChatMessage]) -> tuple[tuple[int, int], ...]:
+    """Return where a prompt is marked: the first place that is kept, and the last ones.
+
+    A place is a message by its index, and an offset in its text.
+    """
+    kept = [(index, offset) for index, message in enumerate(messages) for offset in message.kept]
     return tuple(kept if len(kept) <= MOST else (kept[0], *kept[1 - MOST :]))
 
 
@@ -60,12 +52,12 @@ def mark(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
 
 
 def _parts(
-    index: int, message: ChatMessage, marked: frozenset[PromptPosition]
+    index: int, message: ChatMessage, marked: frozenset[tuple[int, int]]
 ) -> Iterator[dict[str, Any]]:
     begin = 0
     for end in dict.fromkeys((*message.kept, len(message.content))):
         text: dict[str, Any] = {"type": "text", "text": message.content[begin:end]}
-        if PromptPosition(index, end) in marked:
+        if (index, end) in marked:
             text["cache_control"] = EPHEMERAL
         if text["text"].strip():  # an empty part is refused
             yield text

@@ -189,7 +189,7 @@ def model_entries(content: bytes) -> list[dict[str, Any]]:
 
 def _entries(content: bytes) -> list[dict[str, Any]]:
     try:
-        body = decode(content).value
+        body = decode(content)[0]
     except orjson.JSONDecodeError:
         return []
     entries = body.get("data") if isinstance(body, dict) else body

@@ -267,7 +267,7 @@ class RehearsalModels:
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Play a part. Raises ModelError if set to fail, UsageError for an unknown option."""
-        part = RehearsedCall(call, RehearsalOptions.of(call.model.name), self._pace)
+        part = _RehearsedCall(call, RehearsalOptions.of(call.model.name), self._pace)
         return await persist(call, log, self._policy, part)
 
     async def price(self, model: Model) -> Price | None:
@@ -282,7 +282,7 @@ class RehearsalModels:
         """Do nothing."""
 
 
-class RehearsedCall:
+class _RehearsedCall:
     """One call's tries."""
 
     free = True
@@ -314,11 +314,11 @@ class RehearsedCall:
         return outcome
 
     def _outcome(self) -> Outcome:
-        failure = self._options.fail
-        if failure is not None and (failure.tries is None or self._tries <= failure.tries):
+        status, tries = self._options.fail or (0, 0)
+        if tries is None or self._tries <= tries:
             from adapters.models.faults import status_fault  # few names ask for one
 
-            return status_fault(failure.status, b"", {})
+            return status_fault(status, b"", {})
         if self._options.empty:
             said, model = "answered without any text", self._call.model.name
             return CallFault(said, model=model, kind=FaultKind.EMPTY)

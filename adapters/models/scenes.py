@@ -26,14 +26,6 @@ _FAIL = re.compile(r"(\d{3})(?:x(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class InjectedFailure:
-    """The first `tries` tries of each call fail with this HTTP status; None: all of them."""
-
-    status: int
-    tries: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RehearsalOptions:
     """The options after `?` in a model's name, joined by `&`.
 
@@ -51,7 +43,7 @@ class RehearsalOptions:
     """
 
     latency: float = 0.0
-    fail: InjectedFailure | None = None
+    fail: tuple[int, int | None] | None = None  # a status, and how often; None: always
     garbage: bool = False
     empty: bool = False
     over: Over = ""
@@ -96,11 +88,11 @@ def _number(text: str) -> int:
     return value
 
 
-def _failure(text: str) -> InjectedFailure:
+def _failure(text: str) -> tuple[int, int | None]:
     match = _FAIL.fullmatch(text)
     if match is None or int(match[1]) < 400:
         raise ValueError(text)
-    return InjectedFailure(int(match[1]), int(match[2]) if match[2] else None)
+    return int(match[1]), int(match[2]) if match[2] else None
 
 
 def _truth(text: str) -> bool:

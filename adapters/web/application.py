@@ -27,29 +27,21 @@ KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FOREVER = "public, max-age=31536000, immutable"  # its address changes with its content
 
 
-class Asset(NamedTuple):
-    """A file with its media type; `digest` is of its content."""
-
-    body: bytes
-    kind: str
-    digest: str
-
-
 @cache
-def assets() -> Mapping[str, Asset]:
-    """Return every asset by its name."""
+def assets() -> Mapping[str, tuple[bytes, str, str]]:
+    """Return every asset by its name: its content, media type and digest."""
     found = {}
     for file in files(__package__).joinpath("static").iterdir():
         kind = KINDS.get(file.name[file.name.rfind(".") :])
         if kind is not None:
             body = file.read_bytes()
-            found[file.name] = Asset(body, kind, sha256(body).hexdigest()[:12])
+            found[file.name] = (body, kind, sha256(body).hexdigest()[:12])
     return found
 
 
 def address_of(name: str) -> str:
     """Return where an asset is served."""
-    return f"{ASSETS_PATH}/{name}?v={assets()[name].digest}"
+    return f"{ASSETS_PATH}/{name}?v={assets()[name][2]}"
 
 
 async def serve_asset(request: web.Request) -> web.Response:
@@ -57,11 +49,12 @@ async def serve_asset(request: web.Request) -> web.Response:
     asset = assets().get(request.match_info["name"])
     if asset is None:
         raise web.HTTPNotFound
+    body, kind, digest = asset
     return web.Response(
-        body=asset.body,
-        content_type=asset.kind,
+        body=body,
+        content_type=kind,
         charset="utf-8",
-        headers={"Cache-Control": FOREVER, "ETag": f'"{asset.digest}"'},
+        headers={"Cache-Control": FOREVER, "ETag": f'"{digest}"'},
     )
 
 

@@ -218,9 +218,9 @@ LEFT_OUT = (".js",)  # nothing of a folder grows
 
 async def write_folder(library: Library) -> AsyncIterator[tuple[str, bytes]]:
     """Yield each file of the folder: its path and what it holds."""
-    for name, asset in sorted(assets().items()):
+    for name, (body, _, _) in sorted(assets().items()):
         if not name.endswith(LEFT_OUT):
-            yield TOP.asset(name), asset.body
+            yield TOP.asset(name), body
     number, pages = 1, 1
     while number <= pages:
         page = await library.find(DebateQuery(), number)

@@ -7,10 +7,10 @@ link that `rostrum label page` prints, or sign in where the operator has named t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from aiohttp import web
 from pydantic import ValidationError
@@ -29,7 +29,7 @@ from adapters.web.session import (
 )
 from engine.formats import FORMATS
 from engine.labelling.labelling import Labelling
-from engine.labelling.report import MARKS, AnnotatorFigures, HardDebate, LabelReport, Rate
+from engine.labelling.report import MARKS, LabelReport, Rate
 from engine.stats.figure import Figure
 from engine.store import ExportFilter
 from engine.store.labelling import Task, Terms
@@ -46,28 +46,12 @@ NOTHING = "–"
 Rows = list[tuple[str, str]]
 
 
-class AnnotatorRow(NamedTuple):
-    """An annotator, and what to look at."""
-
-    name: str
-    cells: tuple[str, ...]
-    marks: str
-
-
-class Hard(NamedTuple):
-    """A debate on which people differ."""
-
-    code: str
-    topic: str
-    cells: tuple[str, ...]
-
-
-class TaskFigures(NamedTuple):
-    """The tables of a report: of names and figures, of people, of hard debates."""
-
-    tables: tuple[tuple[str, Rows], ...]
-    people: tuple[AnnotatorRow, ...]
-    hard: tuple[Hard, ...]
+TaskFigures = tuple[
+    tuple[tuple[str, Rows], ...],
+    list[tuple[str, tuple[str, ...], str]],
+    list[tuple[str, str, tuple[str, ...]]],
+]
+"""Tables of names and figures, people with what to look at, and debates on which people differ."""
 
 
 def figures_of(report: LabelReport) -> TaskFigures:
@@ -77,7 +61,21 @@ def figures_of(report: LabelReport) -> TaskFigures:
         (N_("Agreement"), _agreement(report)),
         (N_("Cost"), _cost(report)),
     )
-    return TaskFigures(tables, tuple(map(_person, report.people)), tuple(map(_hard, report.hard)))
+    people = []
+    for person in report.people:
+        seconds = NOTHING if person.seconds is None else number(person.seconds, ".0f")
+        rates = (f"{one.right} / {one.n}" for one in (person.known, person.again, person.others))
+        marks = " · ".join(say(MARKS[mark]) for mark in person.marks)
+        cells = (f"{person.labels}", *rates, f"{person.fast}", seconds)
+        people.append((person.name, cells, marks))
+    hard = []
+    for debate in report.hard:
+        labels = sorted(debate.labels.items())
+        counts = " · ".join(f"{option_name(option)} {n}" for option, n in labels)
+        judged = (option_name(one) if one else NOTHING for one in (debate.jury, debate.chat))
+        cells = (counts, percent(debate.agreement), *judged)
+        hard.append((debate.code, debate.topic, cells))
+    return tables, people, hard
 
 
 def _progress(report: LabelReport) -> Rows:
@@ -115,23 +113,6 @@ def _cost(report: LabelReport) -> Rows:
         (N_("In all"), money(cost.total)),
         (N_("For each answer"), each),
     ]
-
-
-def _person(of: AnnotatorFigures) -> AnnotatorRow:
-    seconds = NOTHING if of.seconds is None else number(of.seconds, ".0f")
-    rates = (f"{one.right} / {one.n}" for one in (of.known, of.again, of.others))
-    marks = _listed(say(MARKS[mark]) for mark in of.marks)
-    return AnnotatorRow(of.name, (f"{of.labels}", *rates, f"{of.fast}", seconds), marks)
-
-
-def _hard(of: HardDebate) -> Hard:
-    counts = _listed(f"{option_name(option)} {n}" for option, n in sorted(of.labels.items()))
-    judged = (option_name(one) if one else NOTHING for one in (of.jury, of.chat))
-    return Hard(of.code, of.topic, (counts, percent(of.agreement), *judged))
-
-
-def _listed(parts: Iterable[str]) -> str:
-    return " · ".join(parts)
 
 
 def _figure(figure: Figure | Rate) -> str:
@@ -339,12 +320,14 @@ class ManagerPages:
         pay = _paid(request.query.get("pay", ""))
         report = await self._labelling.report(task.name, pay=pay)
         with speaking(language):
-            figures = figures_of(report)
+            tables, people, hard = figures_of(report)
         return show_page(
             "labels_task.html.jinja",
             language,
             task=task,
-            figures=figures,
+            tables=tables,
+            people=people,
+            hard=hard,
             pay=pay,
             links=[self._link(task, token) for token in links],
             token=session.token,

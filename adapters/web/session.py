@@ -115,11 +115,6 @@ PROXIES = web.AppKey("proxies", tuple[IPv4Network | IPv6Network, ...])
 """From where proxies of the operator connect, besides this machine."""
 
 
-class _Tried(NamedTuple):
-    failed: int
-    until: float
-
-
 class LoginThrottle:
     """Counts failed tries by who makes them, in this process; what succeeds costs nothing."""
 
@@ -130,21 +125,21 @@ class LoginThrottle:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most, self._seconds, self._clock = most, seconds, clock
-        self._tried: OrderedDict[str, _Tried] = OrderedDict()
+        self._tried: OrderedDict[str, tuple[int, float]] = OrderedDict()  # failures, until
 
     def check(self, who: str) -> None:
         """Raise HTTPTooManyRequests for one who failed too often of late."""
-        tried = self._tried.get(who)
-        if tried is not None and tried.failed >= self._most and tried.until > self._clock():
+        failed, until = self._tried.get(who, (0, 0.0))
+        if failed >= self._most and until > self._clock():
             raise web.HTTPTooManyRequests
 
     def failed(self, who: str) -> None:
         """Count a failed try."""
         now = self._clock()
-        tried = self._tried.pop(who, None)
-        if tried is None or tried.until <= now:
-            tried = _Tried(0, now + self._seconds)
-        self._tried[who] = tried._replace(failed=tried.failed + 1)
+        failed, until = self._tried.pop(who, (0, now))
+        if until <= now:
+            failed, until = 0, now + self._seconds
+        self._tried[who] = (failed + 1, until)
         while len(self._tried) > MOST_ADDRESSES:
             self._tried.popitem(last=False)
 

@@ -7,7 +7,6 @@ leads afterwards lies there too, so that no address decides that.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple
 
 import orjson
 from aiohttp import web
@@ -27,11 +26,8 @@ FAILED = N_("Signing in did not work")
 Welcome = Callable[[web.Request, str, str], Awaitable[web.Response]]
 
 
-class Goal(NamedTuple):
-    """Where somebody was going who signs in: a task, perhaps with a link to it."""
-
-    task: str
-    link: str
+Goal = tuple[str, str]
+"""Where somebody was going who signs in: a task, perhaps with a link to it."""
 
 
 class SignIn:
@@ -65,7 +61,7 @@ class SignIn:
     async def begin(self, request: web.Request) -> web.Response:
         """Send somebody to the platform."""
         platform, accounts = self._platform(request)
-        goal = Goal(request.match_info.get("task", MANAGING), request.query.get(TOKEN, "")[:64])
+        goal = (request.match_info.get("task", MANAGING), request.query.get(TOKEN, "")[:64])
         pending = Pending.begin(platform)
         there = accounts.page(pending, self._back(platform))
         response = web.Response(status=303, headers={"Location": there})
@@ -94,7 +90,7 @@ class SignIn:
     async def _go_on(
         self, request: web.Request, platform: str, user: str, goal: Goal
     ) -> web.Response:
-        if goal.task == MANAGING:
+        if goal[0] == MANAGING:
             return await self._manage(request, platform, user)
         return await self._label(request, platform, user, goal)
 
@@ -115,7 +111,7 @@ class SignIn:
         begun = Pending.model_validate(pending)
         if begun.platform != platform:
             raise NotAllowedError(EXPIRED)
-        return begun, Goal(task, link)
+        return begun, (task, link)
 
     def _platform(self, request: web.Request) -> tuple[str, Accounts]:
         platform = request.match_info["platform"]

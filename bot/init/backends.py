@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -47,19 +46,14 @@ _NO_DEBATER = re.compile(
 )
 
 
-class Proposal(NamedTuple):
-    """The models that are proposed."""
-
-    debaters: tuple[Model, ...]
-    jurors: tuple[Model, ...]
-
-
 def debating(names: Iterable[str]) -> list[str]:
     """Return the models that converse, by their names."""
     return [name for name in names if not _NO_DEBATER.search(name)]
 
 
-def propose(listed: Mapping[str, Sequence[str]], presets: Mapping[str, str]) -> Proposal:
+def propose(
+    listed: Mapping[str, Sequence[str]], presets: Mapping[str, str]
+) -> tuple[list[Model], list[Model]]:
     """Propose two debaters, and up to four jurors of families that do not debate.
 
     `listed` are names of models by backend, `presets` the presets of backends that have one. With
@@ -77,7 +71,7 @@ def propose(listed: Mapping[str, Sequence[str]], presets: Mapping[str, str]) -> 
     jurors += [model for model in spare if model not in jurors][
         : max(0, FEWEST_JURORS - len(jurors))
     ]
-    return Proposal(tuple(debaters), tuple(jurors[:MOST_JURORS]))
+    return debaters, jurors[:MOST_JURORS]
 
 
 def _sides(families: Mapping[str, Sequence[Model]], by_jury: Sequence[str]) -> tuple[str, ...]:

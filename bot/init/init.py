@@ -189,8 +189,8 @@ async def _ask_all() -> _EnvDraft:
 
 async def _choose_models(draft: _EnvDraft, backends: Backends, *, asking: bool) -> None:
     """Set debaters and jurors, and say what would keep them from a debate."""
-    proposal = propose(backends.listed, backends.presets)
-    for name, proposed in ((MODELS, proposal.debaters), (JURORS, proposal.jurors)):
+    debaters, jurors = propose(backends.listed, backends.presets)
+    for name, proposed in ((MODELS, debaters), (JURORS, jurors)):
         refs = ",".join(model.ref for model in proposed)
         chosen = await ask_models(name, refs, backends) if asking else refs
         draft.values |= {name: chosen} if chosen else {}

@@ -73,8 +73,8 @@ async def _push(target: PublishTarget, folder: Path, *, yes: bool) -> None:
         yes,
     )
     message = f"Export of Rostrum {__version__}"
-    pushed = await asyncio.to_thread(push, folder, *target, message)
-    print(f"{target.repo} has the export now: {pushed.page} (commit {pushed.commit}).")
+    page, commit = await asyncio.to_thread(push, folder, *target, message)
+    print(f"{target.repo} has the export now: {page} (commit {commit}).")
 
 
 def _checked(folder: Path) -> Manifest:

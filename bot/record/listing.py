@@ -109,7 +109,7 @@ def _read_state(state: str | None) -> DebateQuery:
         raise UsageError(f"--state is “{state}”; it must be one of {known}.") from None
 
 
-class Seen(NamedTuple):
+class _DebateView(NamedTuple):
     """What an operator may know of a debate; money is USD, None is unknown."""
 
     debate: Debate
@@ -124,10 +124,10 @@ class Seen(NamedTuple):
     failures: tuple[Failed, ...]
 
 
-async def _look_at(store: Store, debate: Debate) -> Seen:
+async def _look_at(store: Store, debate: Debate) -> _DebateView:
     tries, usd = await store.journal.spending(debate.id)
     targets = await store.votes.targets(debate.id, Question.VOTE)
-    return Seen(
+    return _DebateView(
         debate=debate,
         gone=await interrupted(store, [debate]),
         steps=tuple((await store.journal.load(debate.id)).steps),
@@ -144,7 +144,7 @@ async def _look_at(store: Store, debate: Debate) -> Seen:
 # --- as text -----------------------------------------------------------------------------
 
 
-def _lines(seen: Seen) -> Iterator[tuple[str, str]]:
+def _lines(seen: _DebateView) -> Iterator[tuple[str, str]]:
     debate, cap = seen.debate, seen.debate.setup.cap_usd
     yield "debate", f"{debate.id} ({debate.code})"
     yield "topic", headline(debate.request.topic, 200)
@@ -218,7 +218,7 @@ def _summary(debate: Debate, gone: Container[str]) -> dict[str, Any]:
     }
 
 
-def _to_json(seen: Seen) -> dict[str, Any]:
+def _to_json(seen: _DebateView) -> dict[str, Any]:
     """Return the fields of `rostrum show`: those of `rostrum list`, and more."""
     debate, request = seen.debate, seen.debate.request
     return _summary(debate, seen.gone) | {

@@ -66,18 +66,6 @@ NONE, LEVEL = "no verdict", "level"
 ALONE, MEDIAN, SPREAD, HELD = "judge", "median", "spread", "while it was held"
 
 
-class ScoreChange(NamedTuple):
-    """A score that both judgings gave, and differently."""
-
-    score: Score
-    before: float
-
-    @property
-    def by(self) -> float:
-        """How far it moved."""
-        return abs(self.score.value - self.before)
-
-
 class Compared(NamedTuple):
     """A later judging beside the one while the debate was held."""
 
@@ -107,19 +95,10 @@ class Compared(NamedTuple):
         return {side: max(given) - min(given) for side, given in columns.items()}
 
     @property
-    def both(self) -> list[ScoreChange]:
-        """Every score that both judgings gave; totals are in the table."""
+    def both(self) -> list[tuple[Score, float]]:
+        """Every score that both judgings gave, with the earlier one; totals are in the table."""
         keyed = ((score, self.first.get(key_of(score))) for score in self.found.scores)
-        return [
-            ScoreChange(s, before)
-            for s, before in keyed
-            if before is not None and s.subject != "total"
-        ]
-
-    @property
-    def moved(self) -> list[ScoreChange]:
-        """The scores that differ, the greatest moves first."""
-        return sorted((move for move in self.both if move.by), key=lambda move: -move.by)
+        return [(s, before) for s, before in keyed if before is not None and s.subject != "total"]
 
 
 async def run_judge(code: str, judges: str, *, as_json: bool = False) -> None:
@@ -210,7 +189,7 @@ def _winner(verdict: Verdict | None) -> str | None:
 def _lines(compared: Compared) -> Iterator[str]:
     verdict, held = compared.verdict, compared.held
     now = _ahead(compared, _winner(verdict))
-    before = _ahead(compared, _winner(held))
+    earlier = _ahead(compared, _winner(held))
     if verdict is not None and verdict.by_judge:
         debate = compared.debate
         format, called = debate.request.format, debate.setup.called
@@ -226,11 +205,12 @@ def _lines(compared: Compared) -> Iterator[str]:
         )
     yield (
         f"The result is the same as while it was held: {now}."
-        if now == before
-        else f"The result changed: {before} while it was held, {now} now."
+        if now == earlier
+        else f"The result changed: {earlier} while it was held, {now} now."
     )
-    if moved := compared.moved:
-        by = sum(move.by for move in moved) / len(moved)
+    moved = [(score, before) for score, before in compared.both if score.value != before]
+    if moved:
+        by = sum(abs(score.value - before) for score, before in moved) / len(moved)
         yield plural(
             "{n} of {scores} score differs from the one that was given then, by {by:.1f} points.",
             "{n} of {scores} scores differ from those that were given then, by {by:.1f} "
@@ -239,8 +219,8 @@ def _lines(compared: Compared) -> Iterator[str]:
             scores=len(compared.both),
             by=by,
         )
-        score = moved[0].score
-        yield f"Most: {score.subject} {score.criterion}, {moved[0].before:g} → {score.value:g}."
+        score, before = max(moved, key=lambda move: abs(move[0].value - move[1]))
+        yield f"Most: {score.subject} {score.criterion}, {before:g} → {score.value:g}."
     yield "It stands beside the first one; exports have it in the table judgings."
 
 

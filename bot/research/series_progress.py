@@ -144,13 +144,13 @@ def _is_over(standing: SeriesProgress) -> bool:
 def open_display(display: Display) -> AbstractContextManager[Watch]:
     """Return what shows the progress of a series while it is held."""
     return (
-        Bar(display, Console(highlight=False))
+        _Bar(display, Console(highlight=False))
         if sys.stdout.isatty()
         else nullcontext(display.print_line)
     )
 
 
-class Bar:
+class _Bar:
     """A bar with the state below it, around the body; each line as wide as the terminal."""
 
     def __init__(self, display: Display, console: Console) -> None:

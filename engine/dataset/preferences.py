@@ -105,19 +105,12 @@ def _say(messages: Messages, role: str, text: str) -> None:
 # Finds pairs of a debate and its mirror.
 
 
-class MirroredPair(NamedTuple):
-    """A debate and its mirror, by id."""
-
-    debate: str
-    mirror: str
-
-
 @dataclass(slots=True)
 class Mirrors:
-    """Collects pairs; remembers only ids."""
+    """Collects pairs of a debate and its mirror; remembers only ids."""
 
     _decided: set[str] = field(default_factory=set)
-    _linked: list[MirroredPair] = field(default_factory=list)
+    _linked: list[tuple[str, str]] = field(default_factory=list)
 
     def note(self, entry: Entry) -> None:
         """Add a debate, before or after its mirror."""
@@ -126,12 +119,12 @@ class Mirrors:
         debate = entry.debate
         self._decided.add(debate.id)
         if debate.setup.mirror_of is not None:
-            self._linked.append(MirroredPair(debate.setup.mirror_of, debate.id))
+            self._linked.append((debate.setup.mirror_of, debate.id))
 
     @property
-    def pairs(self) -> list[MirroredPair]:
+    def pairs(self) -> list[tuple[str, str]]:
         """The pairs with both debates added, in the order of the mirrors."""
-        return [pair for pair in self._linked if pair.debate in self._decided]
+        return [pair for pair in self._linked if pair[0] in self._decided]
 
 
 def _counts(entry: Entry) -> bool:

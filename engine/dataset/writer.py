@@ -37,7 +37,7 @@ from engine.dataset.folder import (
     turn_into_parquet,
 )
 from engine.dataset.people_tables import VOTES
-from engine.dataset.preferences import SAME_SIDE, MirroredPair, Mirrors
+from engine.dataset.preferences import SAME_SIDE, Mirrors
 from engine.dataset.tables import PROMPTS, choose_tables
 from engine.store import Archive, ExportFilter, Store
 from engine.values.errors import NotFoundError, StoppedError, UsageError
@@ -323,7 +323,7 @@ class _Writing:
                 for one in entries
             )
 
-    def _write_pairs(self, pairs: Sequence[MirroredPair]) -> None:
+    def _write_pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Read mirrored debates again: keeping texts for their mirrors takes too much memory."""
         ids = tuple(debate for pair in pairs for debate in pair)
         with self._entries(ExportFilter(ids=ids)) as entries:

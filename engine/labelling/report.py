@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from engine.stats.agreement import categories_of
 from engine.stats.coefficients import alpha_of, alpha_sums, kappa_of, kappa_sums
-from engine.stats.figure import Figure, Observation, estimate, mean_of, total
+from engine.stats.figure import Figure, estimate, mean_of, total
 from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
 from engine.store.labelling import Drawn, Queued, Task
@@ -237,13 +237,13 @@ def alike(unit: Counter[str]) -> float:
 
 def _pairs_alike(units: Iterable[Unit]) -> Figure:
     several = _several(units)
-    return estimate((Observation(topic, (alike(unit), 1.0)) for topic, unit in several), mean_of)
+    return estimate(((topic, (alike(unit), 1.0)) for topic, unit in several), mean_of)
 
 
 def _alpha(units: Iterable[Unit]) -> Figure:
     several = _several(units)
     kinds = categories_of(choice for _, unit in several for choice in unit)
-    return estimate((Observation(t, alpha_sums(unit, kinds)) for t, unit in several), alpha_of)
+    return estimate(((t, alpha_sums(unit, kinds)) for t, unit in several), alpha_of)
 
 
 def _kappa(units: Iterable[Unit]) -> Figure:
@@ -251,7 +251,7 @@ def _kappa(units: Iterable[Unit]) -> Figure:
     several = _several(units)
     kinds = categories_of(choice for _, unit in several for choice in unit)
     sums = (
-        Observation(
+        (
             topic,
             total([kappa_sums(a, b, kinds) for a, b in permutations(unit.elements(), 2)]),
         )
@@ -270,9 +270,7 @@ def _beside(
         (debates[debate].topic_id, _majority(of.values()), other(debates[debate]))
         for debate, of in choices.items()
     )
-    return estimate(
-        (Observation(topic, (float(a == b), 1.0)) for topic, a, b in found if a and b), mean_of
-    )
+    return estimate(((topic, (float(a == b), 1.0)) for topic, a, b in found if a and b), mean_of)
 
 
 def _first(labels: Iterable[Drawn]) -> Rate:

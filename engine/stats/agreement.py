@@ -58,7 +58,7 @@ def _moves(rows: Iterable[Row], *, with_jury: bool) -> Iterator[Observation]:
         for before, after in row.revised:
             if (before == row.jury) is with_jury:
                 changed = (after == row.jury) is not with_jury
-                yield Observation(row.topic, (float(changed), 1.0))
+                yield (row.topic, (float(changed), 1.0))
 
 
 # People beside people: agreement within each platform, and between chat, labels and jury. Pure.
@@ -105,7 +105,7 @@ def measure_crowds(rows: Iterable[Row]) -> Crowds:
     for name in sorted({name for row in held for name in row.crowds}):
         units = [(row.topic, row.crowds[name]) for row in held if name in row.crowds]
         several = [(topic, unit) for topic, unit in units if sum(unit.values()) > 1]
-        alike = (Observation(topic, (_alike(unit), 1.0)) for topic, unit in several)
+        alike = ((topic, (_alike(unit), 1.0)) for topic, unit in several)
         platforms.append(
             CrowdFigures(platform=name, alike=estimate(alike, mean_of), alpha=_alpha(several))
         )
@@ -217,7 +217,7 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
         crowds=measure_crowds(rows),
         people_shares=_shares(rows, lambda row: row.people),
         jury_shares=_shares(rows, lambda row: row.jury),
-        brier=estimate((Observation(t, brier_sums(*f)) for t, f in forecasts), mean_of),
+        brier=estimate(((t, brier_sums(*f)) for t, f in forecasts), mean_of),
         reliability=reliability(forecast for _, forecast in forecasts),
         anchoring=measure_anchoring(rows),
         confidence=calibrate(one for row in rows for one in row.sure),
@@ -252,15 +252,13 @@ def _pairs(rows: Iterable[Row], first: str = "chat", second: str = "jury") -> Pa
 
 def share_alike(pairs: Pairs) -> Figure:
     """Return how often both judges chose the same."""
-    return estimate((Observation(topic, (float(a == b), 1.0)) for topic, a, b in pairs), mean_of)
+    return estimate(((topic, (float(a == b), 1.0)) for topic, a, b in pairs), mean_of)
 
 
 def kappa_between(pairs: Pairs) -> Figure:
     """Return Cohen's κ of both judges."""
     categories = categories_of(choice for _, *pair in pairs for choice in pair)
-    return estimate(
-        (Observation(topic, kappa_sums(a, b, categories)) for topic, a, b in pairs), kappa_of
-    )
+    return estimate(((topic, kappa_sums(a, b, categories)) for topic, a, b in pairs), kappa_of)
 
 
 def _matrix(pairs: Pairs) -> dict[str, dict[str, int]]:
@@ -275,14 +273,10 @@ def _matrix(pairs: Pairs) -> dict[str, dict[str, int]]:
 def _pool(rows: Sequence[Row]) -> Pooled:
     beside = [row for row in rows if row.jury is not None and sum(row.gold.values()) > 1]
     return Pooled(
-        people=estimate(
-            (Observation(row.topic, (_alike(row.gold), 1.0)) for row in beside), mean_of
-        ),
+        people=estimate(((row.topic, (_alike(row.gold), 1.0)) for row in beside), mean_of),
         jury=estimate(
             (
-                Observation(
-                    row.topic, ((row.gold.get(row.jury or "", 0) / sum(row.gold.values())), 1.0)
-                )
+                (row.topic, ((row.gold.get(row.jury or "", 0) / sum(row.gold.values())), 1.0))
                 for row in beside
             ),
             mean_of,
@@ -306,9 +300,7 @@ def _alpha(units: Iterable[tuple[str, Mapping[str, int]]]) -> Figure:
     """Return Krippendorff's α of debates: the topic, and the number of voters by choice."""
     several = [(topic, unit) for topic, unit in units if sum(unit.values()) > 1]
     categories = categories_of(choice for _, unit in several for choice in unit)
-    return estimate(
-        (Observation(topic, alpha_sums(unit, categories)) for topic, unit in several), alpha_of
-    )
+    return estimate(((topic, alpha_sums(unit, categories)) for topic, unit in several), alpha_of)
 
 
 # --- biases ------------------------------------------------------------------------------
@@ -320,12 +312,9 @@ def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> SideSha
         for row in rows
         if len(row.models) == 2 and (chosen := winner(row)) not in (None, TIE)
     ]
-    first = (
-        Observation(row.topic, (float(chosen == next(iter(row.models))), 1.0))
-        for row, chosen in decided
-    )
+    first = ((row.topic, (float(chosen == next(iter(row.models))), 1.0)) for row, chosen in decided)
     last = (
-        Observation(row.topic, (float(chosen == row.closer), 1.0))
+        (row.topic, (float(chosen == row.closer), 1.0))
         for row, chosen in decided
         if row.closer is not None
     )
@@ -349,9 +338,9 @@ def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
         figures.append(
             ModelFigures(
                 model=model,
-                people=estimate((Observation(topic, (a, 1.0)) for topic, a, _ in rates), mean_of),
-                jury=estimate((Observation(topic, (b, 1.0)) for topic, _, b in rates), mean_of),
-                bias=estimate((Observation(topic, (b - a, 1.0)) for topic, a, b in rates), mean_of),
+                people=estimate(((topic, (a, 1.0)) for topic, a, _ in rates), mean_of),
+                jury=estimate(((topic, (b, 1.0)) for topic, _, b in rates), mean_of),
+                bias=estimate(((topic, (b - a, 1.0)) for topic, a, b in rates), mean_of),
             )
         )
     return tuple(figures)

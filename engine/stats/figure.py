@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import floor
 from operator import mul
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from engine.tally.tally import Interval, wilson
 from engine.values.debate import Value
@@ -103,11 +103,8 @@ class Figure(Value):
         return self.n < FEWEST
 
 
-class Observation(NamedTuple):
-    """One debate's terms of a statistic, and its topic."""
-
-    topic: str
-    sums: Sums
+Observation: TypeAlias = tuple[str, Sums]
+"""A debate's topic, and its terms of a statistic."""
 
 
 def estimate(observations: Iterable[Observation], statistic: Statistic) -> Figure:

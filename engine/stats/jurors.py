@@ -13,7 +13,7 @@ from typing import Literal
 from engine.jury.aggregate import BEHIND
 from engine.jury.model import choose, weigh
 from engine.jury.sight import combine, stake_of
-from engine.stats.figure import Figure, Observation, Sums, estimate, estimate_share, mean_of
+from engine.stats.figure import Figure, Sums, estimate, estimate_share, mean_of
 from engine.stats.row import JurorBallot, Row
 from engine.store.learning import Evidence
 from engine.values.debate import SEES, Fit, JurorFit, Value
@@ -251,7 +251,7 @@ def _describe(juror: str, read: Sequence[tuple[Row, Sequence[JurorBallot]]]) -> 
 
 
 def _estimate(found: Iterable[tuple[Row, Sums]]) -> Figure:
-    return estimate((Observation(row.topic, sums) for row, sums in found), mean_of)
+    return estimate(((row.topic, sums) for row, sums in found), mean_of)
 
 
 def _is_consistent(row: Row, readings: Sequence[JurorBallot]) -> bool | None:

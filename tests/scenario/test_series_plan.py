@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from adapters.models.faults import CallAnswer
-from adapters.models.rehearsal import RehearsalModels, RehearsedCall
+from adapters.models.rehearsal import RehearsalModels, _RehearsedCall
 from engine.series.runner import Ending, SeriesPlan, plan_series
 from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
@@ -42,9 +42,9 @@ def series(**changes: Any) -> Series:
 @pytest.fixture(autouse=True)
 def priced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let rehearsal models cost something."""
-    free = RehearsedCall._answer
+    free = _RehearsedCall._answer
 
-    def billed(call: RehearsedCall, text: str) -> CallAnswer:
+    def billed(call: _RehearsedCall, text: str) -> CallAnswer:
         answer = free(call, text)
         read, written = answer.usage.tokens_in, answer.usage.tokens_out
         return replace(answer, cost=PRICE.cost(read or 0, written or 0))
@@ -52,7 +52,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> None:
     async def price(models: RehearsalModels, model: Model) -> Price:
         return PRICE
 
-    monkeypatch.setattr(RehearsedCall, "_answer", billed)
+    monkeypatch.setattr(_RehearsedCall, "_answer", billed)
     monkeypatch.setattr(RehearsalModels, "price", price)
 
 

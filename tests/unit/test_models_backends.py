@@ -21,7 +21,7 @@ from pydantic import SecretStr
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import PRESETS, Backend, ModerationEndpoint, SearchEndpoint
 from adapters.models.connection import pool_size
-from adapters.models.discovery import KnownServer, find_local_servers, probe
+from adapters.models.discovery import LocalServer, find_local_servers, probe
 from adapters.models.faults import CallFault
 from adapters.models.moderation import HttpModerator
 from adapters.models.prices import bundled_price
@@ -120,8 +120,8 @@ async def test_servers_on_this_machine_are_found_and_the_rest_is_silent_and_take
     async with ModelServer() as server:
         server.models = [{"id": f"m{i}"} for i in range(9)]
         places = (
-            KnownServer("ollama", "Ollama", server.base_url),
-            KnownServer("lmstudio", "LM Studio", f"http://127.0.0.1:{free_port()}/v1"),
+            LocalServer("ollama", "Ollama", server.base_url),
+            LocalServer("lmstudio", "LM Studio", f"http://127.0.0.1:{free_port()}/v1"),
         )
         (found,) = await find_local_servers(places)
     assert (found.preset, found.base_url) == ("ollama", server.base_url)
@@ -129,14 +129,14 @@ async def test_servers_on_this_machine_are_found_and_the_rest_is_silent_and_take
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        place = KnownServer("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        place = LocalServer("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
         async with asyncio.timeout(HANG_SECONDS):  # it would wait for ever
             assert await find_local_servers((place,), within_s=0.1) == []
 
 
 async def test_a_demo_finds_a_server_that_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     async with ModelServer() as server:
-        place = KnownServer("ollama", "Ollama", server.base_url)
+        place = LocalServer("ollama", "Ollama", server.base_url)
         found = partial(find_local_servers, (place,))
         monkeypatch.setattr("adapters.models.discovery.find_local_servers", found)
         monkeypatch.setattr("bot.local.demo.LM_STUDIO", f"http://127.0.0.1:{free_port()}/v1")
@@ -300,7 +300,7 @@ async def test_text_without_end_is_cut_and_a_local_server_that_sends_for_ever_is
     assert reply.finish == "length"
     served = raw_server(HEAD.format(kind=JSON, more=""), repeated(b" " * 65536))
     async with served as address, within_bounds():
-        place = KnownServer("ollama", "Ollama", address)
+        place = LocalServer("ollama", "Ollama", address)
         assert await find_local_servers((place,), within_s=10) == []
 
 
@@ -349,7 +349,7 @@ async def test_lists_of_models_and_prices_moderation_and_search_are_not_redirect
         async with raw_server(head, once(b"")) as address:
             with pytest.raises(ModelError, match=NOT_FOLLOWED):
                 await probe(Backend.of("near", base_url=address))
-            assert await find_local_servers((KnownServer("x", "X", address),), 5) == []
+            assert await find_local_servers((LocalServer("x", "X", address),), 5) == []
             moderator = HttpModerator(ModerationEndpoint(model="guard", base_url=address))
             said = await moderator.ask(["a text"])
             await moderator.aclose()

@@ -17,7 +17,7 @@ from adapters.models import faults
 from adapters.models.answers import read_answer
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.decoding import redact
-from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, EventReader
+from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, _EventReader
 from adapters.models.faults import CallAnswer, CallFault, complaint, retry_after, status_fault
 from adapters.models.habits import Habits
 from adapters.models.pacing import Gate
@@ -154,7 +154,7 @@ STREAMS: list[tuple[bytes, list[Event]]] = [
 
 
 def read(stream: bytes, cuts: set[int]) -> list[Event]:
-    reader = EventReader()
+    reader = _EventReader()
     borders = [0, *sorted(cuts), len(stream)]
     pieces = [stream[a:b] for a, b in itertools.pairwise(borders)]
     return [event for piece in pieces for event in reader.feed(piece)]

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from adapters.models import JsonForm, connection
-from adapters.models.answers import TextContent, read_text
+from adapters.models.answers import read_text
 from adapters.models.attempts import RetryPolicy, wait_after
 from adapters.models.backends import Backend
 from adapters.models.faults import CallFault
@@ -216,12 +216,12 @@ async def test_drafts_that_were_thought_are_not_streamed_again(server: ModelServ
     ],
 )
 def test_a_draft_in_the_reasoning_is_not_the_answer(text: str) -> None:
-    assert read_object(read_text(text).said).value == json.loads(BALLOT)
+    assert read_object(read_text(text)[0]).value == json.loads(BALLOT)
 
 
 def test_an_object_that_a_quoted_debater_wrote_never_follows_its_reasoning() -> None:
     for text in ('{"a": "B wrote: </think>{\\"a\\": 2}', "{'a': 'B wrote: </think>{\"a\": 2}', b"):
-        assert read_text(text) == TextContent(text)
+        assert read_text(text) == (text, 0)
 
 
 @pytest.mark.parametrize(

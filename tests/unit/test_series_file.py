@@ -20,7 +20,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from bot.console import pack
-from bot.research.series_progress import LINE_SECONDS, Bar, Display
+from bot.research.series_progress import LINE_SECONDS, Display, _Bar
 from engine.series.contents import Planned, check_unchanged, expand, first_time, next_time
 from engine.series.design import (
     PRIOR,
@@ -444,7 +444,7 @@ async def test_no_line_is_wider_than_the_terminal_and_no_figure_is_lost(width: i
     await told(display)
     console = Console(width=width, force_terminal=True, color_system=None, highlight=False)
     with console.capture() as capture:
-        console.print(Bar(display, console))
+        console.print(_Bar(display, console))
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capture.get()).rstrip("\n").splitlines()
     assert all(cell_len(line) <= width for line in lines)
     assert "250/1,000" in lines[0]
