@@ -54,7 +54,19 @@ def configure(
 ) -> None:
     """Send every log line to `stream` (stderr) without `secrets`; may be called again."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(_formatter(settings, secrets))
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*_described(), structlog.stdlib.ExtraAdder()],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.StackInfoRenderer(),
+                _say_what_is_known,
+                structlog.processors.format_exc_info,
+                redactor(secrets),
+                structlog.processors.JSONRenderer() if settings.format == "json" else _as_text,
+            ],
+        )
+    )
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(settings.level.upper())
@@ -84,20 +96,6 @@ def _described() -> list[Processor]:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
     ]
-
-
-def _formatter(settings: LogSettings, secrets: Iterable[str]) -> logging.Formatter:
-    return structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=[*_described(), structlog.stdlib.ExtraAdder()],
-        processors=[
-            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            structlog.processors.StackInfoRenderer(),
-            _say_what_is_known,
-            structlog.processors.format_exc_info,
-            redactor(secrets),
-            structlog.processors.JSONRenderer() if settings.format == "json" else _as_text,
-        ],
-    )
 
 
 def _say_what_is_known(_: Any, __: str, event: EventDict) -> EventDict:

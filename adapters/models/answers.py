@@ -166,24 +166,20 @@ def read_answer(content: bytes, asked: str, secrets: Sequence[str] = ()) -> Outc
     choice = first if isinstance(first, dict) else {}
     failure = body.get("error") or choice.get("error")
     if failure:
-        return _failed(failure, body, asked, secrets)
+        # An error in a response with status 200 is as final as its own status.
+        words, codes = spoken({"error": failure})
+        status = next((int(code) for code in codes if re.fullmatch("[45][0-9]{2}", code)), 400)
+        known = classify(status, words, codes, {})
+        if known.then is not Next.FINAL or known.kind is FaultKind.REJECTED:
+            known = replace(known, what="answered with an error", advice=LATER, then=Next.RETRY)
+            known = replace(known, kind=FaultKind.FAILED, cost=None)
+        said = "" if known.kind is FaultKind.KEY else redact(words, *secrets)
+        known = replace(known, model=model_of(body, asked), usage=read_usage(body), said=said)
+        return _stated(known, body)
     if not choice:
         return _unreadable("answered with JSON that is not a completion")
     outcome = _read_choice(body, choice, asked)
     return replace(outcome, replaced=replaced) if isinstance(outcome, CallAnswer) else outcome
-
-
-def _failed(failure: Any, body: dict[str, Any], asked: str, secrets: Sequence[str]) -> CallFault:
-    """Return the fault of an error in a response with status 200: as final as its own status."""
-    words, codes = spoken({"error": failure})
-    status = next((int(code) for code in codes if re.fullmatch("[45][0-9]{2}", code)), 400)
-    known = classify(status, words, codes, {})
-    if known.then is not Next.FINAL or known.kind is FaultKind.REJECTED:
-        known = replace(known, what="answered with an error", advice=LATER, then=Next.RETRY)
-        known = replace(known, kind=FaultKind.FAILED, cost=None)
-    said = "" if known.kind is FaultKind.KEY else redact(words, *secrets)
-    known = replace(known, model=model_of(body, asked), usage=read_usage(body), said=said)
-    return _stated(known, body)
 
 
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:

@@ -332,7 +332,17 @@ class _BackendExchange:
             return replace(outcome, then=Next.WIDER) if cut and self._doubles() else outcome
         if self._learns(outcome, response, habits):
             return replace(outcome, then=Next.NOW)
-        return self._widen(outcome)
+        # The token cap doubles, once, for a model that used all of it for reasoning.
+        if outcome.kind is not FaultKind.CAPPED:
+            return outcome
+        if self._lowered:
+            full = full_fault()
+            return replace(
+                outcome, what=full.what, advice=full.advice, then=full.then, kind=full.kind
+            )
+        if not self._doubles():
+            return replace(outcome, then=Next.FINAL)
+        return replace(outcome, then=Next.WIDER)
 
     def _learns(self, fault: CallFault, response: HttpResponse, habits: Habits) -> bool:
         """Whether a refusal taught what a model accepts: then the next try is made at once.
@@ -354,19 +364,6 @@ class _BackendExchange:
         refused = response.status in (400, 422) and fault.kind is not FaultKind.CONTEXT
         too_large = habits.cap in message and TOO_LARGE.search(message)
         return refused and not too_large and self._models.learn(model, habits, words)
-
-    def _widen(self, fault: CallFault) -> CallFault:
-        """Double the token cap, once, for a model that used all of it for reasoning."""
-        if fault.kind is not FaultKind.CAPPED:
-            return fault
-        if self._lowered:
-            full = full_fault()
-            return replace(
-                fault, what=full.what, advice=full.advice, then=full.then, kind=full.kind
-            )
-        if not self._doubles():
-            return replace(fault, then=Next.FINAL)
-        return replace(fault, then=Next.WIDER)
 
     def _doubles(self) -> bool:
         """Double the token cap, if it was not yet, and the model's context has room for that."""

@@ -233,25 +233,20 @@ class LiveUpdates:
             stream = web.StreamResponse(headers=STREAM)
             await stream.prepare(request)
             await stream.write(RETRY)
-            await self._tell(request, stream, debate, pause)
+            seen, goes_on = 0, True
+            while goes_on and not (request.transport is None or request.transport.is_closing()):
+                changes, goes_on = await self.wait(debate, seen, QUIET_SECONDS)
+                if changes != seen:
+                    await asyncio.sleep(pause)
+                told = b"event: grown\ndata: 1\n\n" if changes != seen else b": still here\n\n"
+                await stream.write(told)
+                seen = changes
         except ConnectionError:
             pass  # its reader has gone
         finally:
             self.leave(debate)
             self._held -= Counter([client])  # which drops who has none left
         return stream
-
-    async def _tell(
-        self, request: web.Request, stream: web.StreamResponse, debate: str, pause: float
-    ) -> None:
-        seen, goes_on = 0, True
-        while goes_on and not (request.transport is None or request.transport.is_closing()):
-            changes, goes_on = await self.wait(debate, seen, QUIET_SECONDS)
-            if changes != seen:
-                await asyncio.sleep(pause)
-            told = b"event: grown\ndata: 1\n\n" if changes != seen else b": still here\n\n"
-            await stream.write(told)
-            seen = changes
 
     def end(self) -> None:
         """Let every reader go: the server stops."""

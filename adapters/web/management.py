@@ -58,7 +58,19 @@ def figures_of(report: LabelReport) -> TaskFigures:
     """Return a report in the language spoken now; titles are in English, for the catalogue."""
     tables = (
         (N_("Progress"), _progress(report)),
-        (N_("Agreement"), _agreement(report)),
+        (
+            N_("Agreement"),
+            [
+                (N_("Pairs of people who agree"), _share(report.agreement)),
+                (N_("Krippendorff's alpha"), _figure(report.alpha)),
+                (N_("Cohen's kappa"), _figure(report.kappa)),
+                (N_("People here and the jury"), _share(report.jury)),
+                (N_("People here and in chat"), _share(report.chat)),
+                (N_("Tests of attention passed"), _share(report.known)),
+                (N_("The same answer at a second showing"), _share(report.again)),
+                (N_("For the side shown first"), _share(report.first)),
+            ],
+        ),
         (N_("Cost"), _cost(report)),
     )
     people = []
@@ -86,19 +98,6 @@ def _progress(report: LabelReport) -> Rows:
         (N_("Open sheets"), f"{report.waiting}"),
         (N_("By people who had not seen the result"), f"{report.gold}"),
         (N_("Too fast to have read"), f"{report.fast}"),
-    ]
-
-
-def _agreement(report: LabelReport) -> Rows:
-    return [
-        (N_("Pairs of people who agree"), _share(report.agreement)),
-        (N_("Krippendorff's alpha"), _figure(report.alpha)),
-        (N_("Cohen's kappa"), _figure(report.kappa)),
-        (N_("People here and the jury"), _share(report.jury)),
-        (N_("People here and in chat"), _share(report.chat)),
-        (N_("Tests of attention passed"), _share(report.known)),
-        (N_("The same answer at a second showing"), _share(report.again)),
-        (N_("For the side shown first"), _share(report.first)),
     ]
 
 

@@ -135,26 +135,21 @@ async def _write(app: App, venue: TerminalVenue, debate: Debate) -> None:
             named = round_name(turn.step.split("/")[1])
             side = marked(debate.request.guest)
             venue.note(texts.WRITE_BY_LINES.format(side=side, round=named) + within)
-            await _give(app, venue, debate, turn, await _text(lines))
+            said: list[str] = []  # up to an empty line or the end of the input
+            while (line := await lines.get()) is not END:
+                if not line.strip() and said:
+                    break
+                said += [line] if line.strip() else []
+            else:
+                if not sys.stdin.isatty():
+                    lines.put_nowait(END)  # for every turn that follows
+            await _give(app, venue, debate, turn, "\n".join(said) or None)
 
 
 async def _next(app: App, debate: Debate) -> OpenTurn:
     while (turn := await app.store.guests.open_turn(debate.id)) is None or not turn.opened:
         await app.service.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
     return turn
-
-
-async def _text(lines: asyncio.Queue[str | None]) -> str | None:
-    """Return what is typed up to an empty line or the end of the input; None for nothing at all."""
-    said: list[str] = []
-    while (line := await lines.get()) is not END:
-        if not line.strip() and said:
-            break
-        said += [line] if line.strip() else []
-    else:
-        if not sys.stdin.isatty():
-            lines.put_nowait(END)  # for every turn that follows
-    return "\n".join(said) or None
 
 
 async def _give(
@@ -228,7 +223,18 @@ async def say_why(app: App, venue: TerminalVenue, debate: Debate) -> None:
                 if key == TAKE_BACK:
                     at = max(0, at - 1)  # whose next answer replaces this one
                 elif (option := asked.keys.get(key)) is not None:
-                    await app.store.votes.remark(_remark(app, debate, guests[at], asked, option))
+                    await app.store.votes.remark(
+                        VoterComment(
+                            debate=debate.id,
+                            ballot=debate.request.ballot,
+                            platform=debate.platform,
+                            user=guests[at],
+                            question=asked.question,
+                            step=asked.side,
+                            option=option,
+                            received_at=app.service.clock.now(),
+                        )
+                    )
                     venue.note(f"{guests[at]}: {asked.names[option]}")
                     at += 1
 
@@ -251,18 +257,3 @@ def _questions(debate: Debate) -> Iterator[_KeyboardQuestion]:
         yield _KeyboardQuestion(
             Question.GUESS, asks, keys, dict(zip(numbers, menu, strict=True)), side
         )
-
-
-def _remark(
-    app: App, debate: Debate, user: str, asked: _KeyboardQuestion, option: str
-) -> VoterComment:
-    return VoterComment(
-        debate=debate.id,
-        ballot=debate.request.ballot,
-        platform=debate.platform,
-        user=user,
-        question=asked.question,
-        step=asked.side,
-        option=option,
-        received_at=app.service.clock.now(),
-    )

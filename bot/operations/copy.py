@@ -33,7 +33,18 @@ async def copy_database(to: str) -> None:
     """
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
-    _check_kinds(settings, to)
+    if to.partition("://")[0].partition("+")[0] not in SERVERS:
+        raise UsageError(
+            "--to is not an address of PostgreSQL; write it as "
+            "postgresql://USER:PASSWORD@HOST:5432/DATABASE."
+        )
+    if settings.shared:
+        database = open_database(settings, writable=False)
+        command = database.dialect.dump_command(Path("rostrum.dump"))
+        raise UsageError(
+            f"The database {database.name} is on PostgreSQL already; copy it with pg_restore from "
+            f"what this writes: {command}"
+        )
     path = sqlite_path(settings.database_url.get_secret_value())
     target = _open_target(to, settings)
     stopped = threading.Event()
@@ -63,21 +74,6 @@ def _print_sums(sums: Sums) -> None:
     for table, found in sums.items():
         if found.rows:
             print(f"{table}: {found.rows:,} rows, checksum {found.digest}")
-
-
-def _check_kinds(settings: Settings, to: str) -> None:
-    if to.partition("://")[0].partition("+")[0] not in SERVERS:
-        raise UsageError(
-            "--to is not an address of PostgreSQL; write it as "
-            "postgresql://USER:PASSWORD@HOST:5432/DATABASE."
-        )
-    if settings.shared:
-        database = open_database(settings, writable=False)
-        command = database.dialect.dump_command(Path("rostrum.dump"))
-        raise UsageError(
-            f"The database {database.name} is on PostgreSQL already; copy it with pg_restore from "
-            f"what this writes: {command}"
-        )
 
 
 def _open_target(to: str, settings: Settings) -> SqlDatabase:

@@ -134,27 +134,24 @@ async def _ask(
     prompts = load_prompts(settings.templates_dir).only("jury")
     new = await open_session(joints.store, defaults_of(settings), source, prompts.digest)
     bill = price_questions(questions, prices, new.setup.sampling["juror"])
-    await _agree(bill, wanted.yes)
-    stored = await joints.store.learning.session(new)
-    session = stored.model_copy(update={"setup": new.setup})
-    cap = (bill and bill[1]) if wanted.usd is None else wanted.usd
-    parts = (joints.store, joints.models, joints.keeper, prompts, prices, cap)
-    return await Calibration(session, source.digest, *parts).ask(questions)
-
-
-async def _agree(bill: tuple[float, float] | None, yes: bool) -> None:
     if bill is None:
         await confirm(
-            "What they cost is unknown, as some prices are not known. Ask the jurors now?", yes
+            "What they cost is unknown, as some prices are not known. Ask the jurors now?",
+            wanted.yes,
         )
     elif bill[1] > 0:
         said = (
             f"They cost about {dollars(bill[0])} USD, at most {dollars(bill[1])} USD. "
             "Ask the jurors now?"
         )
-        if yes:
+        if wanted.yes:
             _say([said.removesuffix(" Ask the jurors now?")])
-        await confirm(said, yes)
+        await confirm(said, wanted.yes)
+    stored = await joints.store.learning.session(new)
+    session = stored.model_copy(update={"setup": new.setup})
+    cap = (bill and bill[1]) if wanted.usd is None else wanted.usd
+    parts = (joints.store, joints.models, joints.keeper, prompts, prices, cap)
+    return await Calibration(session, source.digest, *parts).ask(questions)
 
 
 async def open_session(

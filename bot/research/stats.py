@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,10 @@ from bot.settings.load import load_store_settings
 from engine.run.learning import read_fit
 from engine.stats.agreement import (
     Agreement,
-    Anchoring,
-    GroupFigures,
-    ModelFigures,
-    SideShares,
     measure_agreement,
 )
-from engine.stats.coefficients import Bin
-from engine.stats.confidence import Confidence
 from engine.stats.figure import FEWEST
-from engine.stats.jurors import FitView, IntervalEstimate, JurorFigures, JurorView, view_fit
+from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
 from engine.stats.presentation import (
     draw_pictures,
     word_coefficient,
@@ -37,7 +31,7 @@ from engine.stats.presentation import (
     word_share,
 )
 from engine.stats.ratings import AdjustedLeaderboard, Leaderboard, adjust_models, rank_models
-from engine.stats.row import GuessFigures, ReasonShare, work_out
+from engine.stats.row import GuessFigures, work_out
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.learning import Learning
 from engine.values.debate import SEES, Value
@@ -75,22 +69,32 @@ def show_panel(view: FitView) -> None:
     )
     if view.labels:
         console.print(f"People decided {view.labels:,} of them.")
-    for table in (_juror_tables(view), _shared(view), _panels(view)):
+    jurors = _table(
+        "What is known of the jurors",
+        ("skill", "lean", "spread", "group", "weight", "alone right", "ballots", "drift", "USD"),
+        ((one.juror, *_cells(one)) for one in view.jurors),
+    )
+    shared = _table(
+        "Errors that jurors share, beside a truth of 1",
+        ("variance",),
+        (("by all", _interval(view.shared)), ("by one family", _interval(view.family))),
+    )
+    panels = _table("The best panel of each size", ("right", "the last one adds", "last"), ())
+    for size, one in enumerate(view.panels, start=1):
+        gain = f"{100 * one.gain:+.1f} points"
+        panels.add_row(str(size), f"{100 * one.right:.1f} %", gain, one.jurors[-1])
+    for table in (jurors, shared, panels):
         console.print()
         console.print(table)
     for line in _notes(view):
         console.print(line)
 
 
-def _table(title: str, *columns: str) -> Table:
-    return Table("", *columns, title=title, title_justify="left", box=None, pad_edge=False)
-
-
-def _juror_tables(view: FitView) -> Table:
-    columns = ("skill", "lean", "spread", "group", "weight", "alone right", "ballots", "drift")
-    table = _table("What is known of the jurors", *columns, "USD")
-    for one in view.jurors:
-        table.add_row(one.juror, *_cells(one))
+def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table; what its first column holds needs no title."""
+    table = Table("", *columns, title=title, title_justify="left", box=None, pad_edge=False)
+    for cells in rows:
+        table.add_row(*cells)
     return table
 
 
@@ -105,21 +109,6 @@ def _cells(one: JurorView) -> Iterator[str]:
     yield str(one.ballots)
     yield f"{one.drift:.1f}"
     yield "unknown" if one.usd is None else f"{one.usd:.4f}"
-
-
-def _shared(view: FitView) -> Table:
-    table = _table("Errors that jurors share, beside a truth of 1", "variance")
-    table.add_row("by all", _interval(view.shared))
-    table.add_row("by one family", _interval(view.family))
-    return table
-
-
-def _panels(view: FitView) -> Table:
-    table = _table("The best panel of each size", "right", "the last one adds", "last")
-    for size, one in enumerate(view.panels, start=1):
-        gain = f"{100 * one.gain:+.1f} points"
-        table.add_row(str(size), f"{100 * one.right:.1f} %", gain, one.jurors[-1])
-    return table
 
 
 def _notes(view: FitView) -> Iterator[str]:
@@ -279,35 +268,24 @@ def _tables(
     yield _overall(agreement)
     if agreement.crowds.platforms:
         yield _crowds(agreement)
-    table = _table("Debates by judgment", *(f"jury: {choice}" for choice in agreement.matrix))
-    for people, row in agreement.matrix.items():
-        table.add_row(f"people: {people}", *map(str, row.values()))
-    yield table
-    yield _shares(agreement.people_shares, agreement.jury_shares)
-    yield _reliability(agreement.reliability)
-    yield _anchoring(agreement.anchoring)
-    yield _confidence(agreement.confidence)
-    yield _guessing(agreement.guessing)
-    yield _grounds(agreement.grounds)
-    yield _models(agreement.models)
-    yield _jurors(agreement.jurors)
+    yield from _choices(agreement)
+    yield from _people(agreement)
+    yield from _models(agreement)
     for title, groups in (
         ("Languages", agreement.languages),
         ("Formats", agreement.formats),
         (f"Topics (the {TOPICS} most debated)", agreement.topics[:TOPICS]),
     ):
-        yield _groups(title, groups)
-    yield _leaderboard(leaderboard)
-    yield _adjusted(leaderboard, adjusted)
-    table = _table("Lead in points", "with people", "with the jury")
-    for name, words in EFFECTS.items():
-        people, jury = (getattr(by, name) for by in (adjusted.people, adjusted.jury))
-        table.add_row(words, word_effect(people), word_effect(jury))
-    yield table
+        rows = (
+            (one.name, word_share(one.agreement), word_coefficient(one.kappa), f"{one.agreement.n}")
+            for one in groups
+        )
+        yield _table(title, ("agreement", "Cohen's κ", "debates"), rows)
+    yield from _ratings(leaderboard, adjusted)
 
 
 def _overall(agreement: Agreement) -> Table:
-    table, pooled = _table("Jury and people", "figure", "debates"), agreement.pooled
+    pooled = agreement.pooled
     shares = {
         "agreement of jury and people": agreement.agreement,
         "… without ties": agreement.decided,
@@ -321,65 +299,72 @@ def _overall(agreement: Agreement) -> Table:
         "Krippendorff's α of people and panel": pooled.alpha_all,
         "Brier score of the jury's p(A)": agreement.brier,
     }
-    for name, figure in shares.items():
-        table.add_row(name, word_share(figure), str(figure.n))
-    for name, figure in coefficients.items():
-        table.add_row(name, word_coefficient(figure), str(figure.n))
-    return table
+    rows = [(name, word_share(figure), str(figure.n)) for name, figure in shares.items()]
+    rows += [(name, word_coefficient(one), str(one.n)) for name, one in coefficients.items()]
+    return _table("Jury and people", ("figure", "debates"), rows)
 
 
 def _crowds(agreement: Agreement) -> Table:
     """Return how people of each platform agree, and chat, labels and jury with one another."""
-    table, crowds = _table("Chat, labels and jury", "alike", "α or κ", "debates"), agreement.crowds
+    crowds, rows = agreement.crowds, []
     for one in crowds.platforms:
         figures = (word_share(one.alike), word_coefficient(one.alpha))
-        table.add_row(f"two people: {one.platform}", *figures, str(one.alike.n))
+        rows.append((f"two people: {one.platform}", *figures, str(one.alike.n)))
     for pair in crowds.between:
         figures = (word_share(pair.agreement), word_coefficient(pair.kappa))
-        table.add_row(f"{pair.first} and {pair.second}", *figures, str(pair.agreement.n))
-    table.add_row("all three", "", word_coefficient(crowds.alpha), str(crowds.alpha.n))
-    return table
+        rows.append((f"{pair.first} and {pair.second}", *figures, str(pair.agreement.n)))
+    rows.append(("all three", "", word_coefficient(crowds.alpha), str(crowds.alpha.n)))
+    return _table("Chat, labels and jury", ("alike", "α or κ", "debates"), rows)
 
 
-def _shares(people: SideShares, jury: SideShares) -> Table:
-    table = _table("Side and last word, of decided debates", "people", "jury", "debates")
-    for name, one, other in (
-        ("A won", people.a, jury.a),
-        ("the last speaker won", people.closer, jury.closer),
-    ):
-        table.add_row(name, word_share(one), word_share(other), f"{one.n}, {other.n}")
-    return table
-
-
-def _reliability(bins: Sequence[Bin]) -> Table:
-    table = _table("The jury's p(A)", "mean", "A's share with people", "debates")
-    for one in bins:
+def _choices(agreement: Agreement) -> Iterator[Table]:
+    matrix = agreement.matrix
+    rows = [(f"people: {people}", *map(str, row.values())) for people, row in matrix.items()]
+    yield _table("Debates by judgment", [f"jury: {choice}" for choice in matrix], rows)
+    people, jury = agreement.people_shares, agreement.jury_shares
+    shares = (("A won", people.a, jury.a), ("the last speaker won", people.closer, jury.closer))
+    yield _table(
+        "Side and last word, of decided debates",
+        ("people", "jury", "debates"),
+        ((name, word_share(a), word_share(b), f"{a.n}, {b.n}") for name, a, b in shares),
+    )
+    bins = []
+    for one in agreement.reliability:
         means = ("" if mean is None else f"{mean:.2f}" for mean in (one.predicted, one.observed))
-        table.add_row(f"{one.low:.1f} to {one.high:.1f}", *means, str(one.n))
-    return table
+        bins.append((f"{one.low:.1f} to {one.high:.1f}", *means, str(one.n)))
+    yield _table("The jury's p(A)", ("mean", "A's share with people", "debates"), bins)
 
 
-def _anchoring(anchoring: Anchoring) -> Table:
-    table = _table("Asked again after the reveal", "share", "people")
-    for name, one in (
-        ("disagreed with the jury, then agreed", anchoring.toward),
-        ("agreed with the jury, then disagreed", anchoring.away),
-    ):
-        if one.n:
-            table.add_row(name, word_share(one), str(one.n))
-    return table
-
-
-def _confidence(words: Sequence[Confidence]) -> Table:
-    table = _table("How clear people found it", "most others agree, calibrated", "votes")
-    for one in words:
-        if one.p is not None:
-            table.add_row(one.word, f"{one.p:.2f}", str(one.n))
-    return table
+def _people(agreement: Agreement) -> Iterator[Table]:
+    again = (
+        ("disagreed with the jury, then agreed", agreement.anchoring.toward),
+        ("agreed with the jury, then disagreed", agreement.anchoring.away),
+    )
+    yield _table(
+        "Asked again after the reveal",
+        ("share", "people"),
+        ((name, word_share(one), str(one.n)) for name, one in again if one.n),
+    )
+    yield _table(
+        "How clear people found it",
+        ("most others agree, calibrated", "votes"),
+        (
+            (one.word, f"{one.p:.2f}", str(one.n))
+            for one in agreement.confidence
+            if one.p is not None
+        ),
+    )
+    yield _guessing(agreement.guessing)
+    grounds = []
+    for one in agreement.grounds:
+        if one.people.n:
+            jurors = "" if one.jurors is None else f"{one.criterion} {100 * one.jurors:.0f} %"
+            grounds.append((one.name, word_share(one.people), jurors, str(one.people.n)))
+    yield _table("What decided", ("for people", "for jurors", "people"), grounds)
 
 
 def _guessing(guessing: GuessFigures) -> Table:
-    table = _table("Guesses at the models", "right", "by chance", "guesses")
+    table = _table("Guesses at the models", ("right", "by chance", "guesses"), ())
     if guessing.chance is not None:
         share, n = word_share(guessing.share), str(guessing.share.n)
         told = "they beat chance" if guessing.above else "they do not beat chance"
@@ -387,28 +372,21 @@ def _guessing(guessing: GuessFigures) -> Table:
     return table
 
 
-def _grounds(grounds: Sequence[ReasonShare]) -> Table:
-    table = _table("What decided", "for people", "for jurors", "people")
-    for one in grounds:
-        if one.people.n:
-            jurors = "" if one.jurors is None else f"{one.criterion} {100 * one.jurors:.0f} %"
-            table.add_row(one.name, word_share(one.people), jurors, str(one.people.n))
-    return table
-
-
-def _models(models: Sequence[ModelFigures]) -> Table:
-    table = _table("Win rates", "by people", "by the jury", "bias in points", "debates")
-    for one in models:
-        people, jury = word_share(one.people), word_share(one.jury)
-        table.add_row(one.model, people, jury, word_points(one.bias), str(one.bias.n))
-    return table
-
-
-def _jurors(jurors: Sequence[JurorFigures]) -> Table:
-    columns = ("agrees with people", "same in both orders", "favours its family, points")
-    table = _table("Jurors", *columns, "invalid ballots", "ballots", "USD")
-    for one in jurors:
-        table.add_row(
+def _models(agreement: Agreement) -> Iterator[Table]:
+    rates = (
+        (
+            one.model,
+            word_share(one.people),
+            word_share(one.jury),
+            word_points(one.bias),
+            str(one.bias.n),
+        )
+        for one in agreement.models
+    )
+    columns = ("by people", "by the jury", "bias in points", "debates")
+    yield _table("Win rates", columns, rates)
+    jurors = (
+        (
             one.juror,
             word_share(one.agreement),
             word_share(one.consistency),
@@ -417,28 +395,23 @@ def _jurors(jurors: Sequence[JurorFigures]) -> Table:
             str(one.ballots),
             "unknown" if one.usd is None else f"{one.usd:.4f}",
         )
-    return table
+        for one in agreement.jurors
+    )
+    names = ("agrees with people", "same in both orders", "favours its family, points")
+    yield _table("Jurors", (*names, "invalid ballots", "ballots", "USD"), jurors)
 
 
-def _groups(title: str, groups: Sequence[GroupFigures]) -> Table:
-    table = _table(title, "agreement", "Cohen's κ", "debates")
-    for one in groups:
-        share, kappa = word_share(one.agreement), word_coefficient(one.kappa)
-        table.add_row(one.name, share, kappa, str(one.agreement.n))
-    return table
-
-
-def _leaderboard(leaderboard: Leaderboard) -> Table:
-    table = _table(RATED, "by people", "", "by the jury", "")
+def _ratings(leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> Iterator[Table]:
+    board, equal = [], []
     for one in leaderboard.standings:
         people, jury = word_rating(one.people), word_rating(one.jury)
-        table.add_row(one.model, people, word_record(one.people), jury, word_record(one.jury))
-    return table
-
-
-def _adjusted(leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> Table:
-    table = _table(ADJUSTED, "by people", "by the jury")
-    for one in leaderboard.standings:
-        people, jury = (by.ratings.get(one.model) for by in (adjusted.people, adjusted.jury))
-        table.add_row(one.model, word_rating(people), word_rating(jury))
-    return table
+        board.append((one.model, people, word_record(one.people), jury, word_record(one.jury)))
+        ratings = (by.ratings.get(one.model) for by in (adjusted.people, adjusted.jury))
+        equal.append((one.model, *map(word_rating, ratings)))
+    yield _table(RATED, ("by people", "", "by the jury", ""), board)
+    yield _table(ADJUSTED, ("by people", "by the jury"), equal)
+    leads = []
+    for name, words in EFFECTS.items():
+        effects = (getattr(by, name) for by in (adjusted.people, adjusted.jury))
+        leads.append((words, *map(word_effect, effects)))
+    yield _table("Lead in points", ("with people", "with the jury"), leads)

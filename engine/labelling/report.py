@@ -12,9 +12,9 @@ from itertools import permutations
 from statistics import median
 from typing import NamedTuple
 
-from engine.stats.agreement import categories_of
-from engine.stats.coefficients import alpha_of, alpha_sums, kappa_of, kappa_sums
-from engine.stats.figure import Figure, estimate, mean_of, total
+from engine.stats.agreement import alike, alpha_between, categories_of, pairs_alike, share_alike
+from engine.stats.coefficients import kappa_of, kappa_sums
+from engine.stats.figure import Figure, estimate, total
 from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
 from engine.store.labelling import Drawn, Queued, Task
@@ -157,7 +157,10 @@ def report_of(
     """Return the report of a task, of its sheets; a label earns `pay` in USD."""
     answered = [one for one in work if one.filled is not None]
     labels = [one for one in answered if one.kind == "plain"]
-    choices = _by_debate(labels)
+    choices: dict[str, dict[int, str]] = defaultdict(dict)  # of each person, by debate
+    for one in labels:
+        choices[one.debate][one.person] = _choice(one)
+    sides = [one.order.index(choice) for one in labels if (choice := _choice(one)) in one.order]
     units = [(debates[id].topic_id, Counter(of.values())) for id, of in choices.items()]
     people = tuple(_people(task, answered, choices))
     wanted = [one for one in queue if one.known is None]
@@ -172,14 +175,14 @@ def report_of(
         fast=sum(one.filled.fast for one in labels if one.filled),
         waiting=len(work) - len(answered),
         annotators=len({one.person for one in work}),
-        agreement=_pairs_alike(units),
-        alpha=_alpha(units),
+        agreement=pairs_alike(units),
+        alpha=alpha_between(units),
         kappa=_kappa(units),
         jury=_beside(choices, debates, lambda one: one.jury),
         chat=_beside(choices, debates, lambda one: one.chat),
         known=_sum(one.known for one in people),
         again=_sum(one.again for one in people),
-        first=_first(labels),
+        first=rate(sides.count(0), len(sides)),
         people=people,
         hard=tuple(_hard(choices, debates)),
         cost=_cost(debates.values(), len(labels), pay),
@@ -189,14 +192,6 @@ def report_of(
 def _choice(drawn: Drawn) -> str:
     option = drawn.filled.option if drawn.filled else ""
     return TIE if option == WEAK else option
-
-
-def _by_debate(labels: Iterable[Drawn]) -> dict[str, dict[int, str]]:
-    """Return each person's choice, by debate."""
-    found: dict[str, dict[int, str]] = defaultdict(dict)
-    for one in labels:
-        found[one.debate][one.person] = _choice(one)
-    return found
 
 
 def rate(right: int, n: int) -> Rate:
@@ -225,30 +220,9 @@ def _majority(choices: Iterable[str]) -> str | None:
 Unit = tuple[str, Counter[str]]  # of a debate: its topic, and how many chose what
 
 
-def _several(units: Iterable[Unit]) -> list[Unit]:
-    return [(topic, unit) for topic, unit in units if unit.total() > 1]
-
-
-def alike(unit: Counter[str]) -> float:
-    """Return the share of pairs that chose the same, of at least two."""
-    n = unit.total()
-    return sum(k * (k - 1) for k in unit.values()) / (n * (n - 1))
-
-
-def _pairs_alike(units: Iterable[Unit]) -> Figure:
-    several = _several(units)
-    return estimate(((topic, (alike(unit), 1.0)) for topic, unit in several), mean_of)
-
-
-def _alpha(units: Iterable[Unit]) -> Figure:
-    several = _several(units)
-    kinds = categories_of(choice for _, unit in several for choice in unit)
-    return estimate(((t, alpha_sums(unit, kinds)) for t, unit in several), alpha_of)
-
-
 def _kappa(units: Iterable[Unit]) -> Figure:
     """Return κ over all pairs of annotators of a debate, each pair both ways round."""
-    several = _several(units)
+    several = [(topic, unit) for topic, unit in units if unit.total() > 1]
     kinds = categories_of(choice for _, unit in several for choice in unit)
     sums = (
         (
@@ -270,12 +244,7 @@ def _beside(
         (debates[debate].topic_id, _majority(of.values()), other(debates[debate]))
         for debate, of in choices.items()
     )
-    return estimate(((topic, (float(a == b), 1.0)) for topic, a, b in found if a and b), mean_of)
-
-
-def _first(labels: Iterable[Drawn]) -> Rate:
-    chosen = [one.order.index(choice) for one in labels if (choice := _choice(one)) in one.order]
-    return rate(chosen.count(0), len(chosen))
+    return share_alike([(topic, a, b) for topic, a, b in found if a and b])
 
 
 # --- people ------------------------------------------------------------------------------

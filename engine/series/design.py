@@ -281,14 +281,8 @@ class Informative:
                 counts.setdefault(self._seats(planned), Counter())[sides.get(winner, winner)] += 1
         tallies = {seats: (found["A"], found["B"], found[TIE]) for seats, found in counts.items()}
         self._known = learn(tallies, len(self._places), self._known.parameters)
-        self._aim(tallies)
-
-    def _aim(self, tallies: Mapping[Seats, PairTally]) -> None:
-        """Find out whether every rating is narrow enough, and how narrow a design has to become.
-
-        A design has a prior, so that its intervals are somewhat narrower than those of the ratings.
-        Models without any verdict have no rating.
-        """
+        # A design has a prior, so that its intervals are somewhat narrower than those of the
+        # ratings. Models without any verdict have no rating.
         limit = self.series.limits.interval_points
         designed = max(self._known.widths({one for seats in tallies for one in seats}))
         self._goal, self._done = limit, False

@@ -72,7 +72,18 @@ def draw(league: League, results: MatchResults) -> League:
     """
     match league.system:
         case System.ROUND_ROBIN:
-            return _draw_round_robin(league)
+            # Draw by the circle method: one stays, the others move by one place a round.
+            models: list[Model | None] = list(league.models)
+            models += [None] if len(models) % 2 else []
+            length, number = len(models) - 1, _last_round(league)
+            if number >= league.rounds * length:
+                return league
+            turned = number % length
+            around = models[1:]
+            around = around[turned:] + around[:turned]
+            ring = [models[0], *around]
+            facing = zip(ring[: len(ring) // 2], reversed(ring[len(ring) // 2 :]), strict=True)
+            return _add(league, [(a, b) for a, b in facing if a is not None and b is not None])
         case System.SWISS:
             if _last_round(league) >= league.rounds:
                 return league
@@ -85,21 +96,6 @@ def draw(league: League, results: MatchResults) -> League:
             return _add(league, [(known[one], known[other]) for one, other in drawn], rested)
         case System.KNOCKOUT:
             return _draw_knockout(league, results)
-
-
-def _draw_round_robin(league: League) -> League:
-    """Draw by the circle method: one stays, the others move by one place a round."""
-    models: list[Model | None] = list(league.models)
-    models += [None] if len(models) % 2 else []
-    length, number = len(models) - 1, _last_round(league)
-    if number >= league.rounds * length:
-        return league
-    turned = number % length
-    around = models[1:]
-    around = around[turned:] + around[:turned]
-    ring = [models[0], *around]
-    pairs = zip(ring[: len(ring) // 2], reversed(ring[len(ring) // 2 :]), strict=True)
-    return _add(league, [(a, b) for a, b in pairs if a is not None and b is not None])
 
 
 def _draw_knockout(league: League, results: MatchResults) -> League:

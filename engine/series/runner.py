@@ -117,7 +117,15 @@ class SeriesRunner:
             await self._refresh()
             ending = Ending.STOPPED if await self._stopped() else None
             if ending is None:
-                await self._retry_waiting()
+                now = self.clock.now()
+                for debate in self._waiting():  # tried again after pauses that grow
+                    seconds, until = self._pauses.get(debate.id, (0.0, now))
+                    if now < until:
+                        continue
+                    if debate.id in self._pauses:
+                        await self.service.dispatcher.submit(debate.id)
+                    seconds = min(2 * seconds, LONGEST_PAUSE) or self.first_pause
+                    self._pauses[debate.id] = (seconds, now + timedelta(seconds=seconds))
                 ending = await self._fill(chooser)
             standing = self._standing(chooser.total())
             self.watch(standing)
@@ -169,18 +177,6 @@ class SeriesRunner:
     async def _stopped(self) -> bool:
         stored = await self.store.series.find(self.series.name)
         return stored is None or stored.stop
-
-    async def _retry_waiting(self) -> None:
-        """Try debates again whose model was away, after pauses that grow."""
-        now = self.clock.now()
-        for debate in self._waiting():
-            seconds, until = self._pauses.get(debate.id, (0.0, now))
-            if now < until:
-                continue
-            if debate.id in self._pauses:
-                await self.service.dispatcher.submit(debate.id)
-            seconds = min(2 * seconds, LONGEST_PAUSE) or self.first_pause
-            self._pauses[debate.id] = (seconds, now + timedelta(seconds=seconds))
 
     async def _fill(self, chooser: Chooser) -> Ending | None:
         """Begin debates while there is room; return why no more can begin."""

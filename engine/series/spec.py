@@ -8,7 +8,7 @@ from datetime import time
 from enum import StrEnum
 from itertools import combinations
 from operator import not_
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
@@ -92,7 +92,6 @@ class League(Value):
                 return count - 1
 
 
-M = TypeVar("M", bound=BaseModel)
 Pair = tuple[Model, Model]
 LONGEST_NAME = 60
 DAY = 1440.0  # minutes
@@ -195,9 +194,9 @@ class Limits(Value):
     `interval_points` is the width of ratings' intervals at which `informative` pairing stops.
     """
 
-    usd: float | None = None
-    debates_at_once: int = 20
-    interval_points: float = 100.0
+    usd: float | None = Field(None, gt=0, allow_inf_nan=False)
+    debates_at_once: int = Field(20, ge=1, le=10_000)
+    interval_points: float = Field(100.0, gt=0, le=2000)
 
 
 class Series(Value):
@@ -250,12 +249,6 @@ class _Jury(Value):
     mode: PanelMode = PanelMode.ADAPTIVE
 
 
-class _Limits(Value):
-    usd: float | None = Field(None, gt=0, allow_inf_nan=False)
-    debates_at_once: int = Field(20, ge=1, le=10_000)
-    interval_points: float = Field(100.0, gt=0, le=2000)
-
-
 class _People(Value):
     place: str
     every: str = "1d"
@@ -276,7 +269,7 @@ class _File(Value):
     languages: Texts = ("en",)
     repeats: int = Field(1, ge=1, le=1000)
     jury: _Jury = _Jury()
-    limits: _Limits = _Limits()
+    limits: Limits = Limits()
     people: _People | None = None
 
 
@@ -287,7 +280,10 @@ def read_series(
 
     `offered` debate if the file names no models. Raises UsageError with the first mistake.
     """
-    file = _parse(_File, held)
+    try:
+        file = _File.model_validate(dict(held))
+    except ValidationError as error:
+        raise UsageError(_describe(error)) from None
     models = _models("models", file.models) if file.models else tuple(offered)
     pairs = _pairs(file.pairing, models)
     languages = tuple(map(_language, file.languages))
@@ -313,22 +309,18 @@ def read_series(
         languages=languages,
         repeats=file.repeats,
         jury=Jury(models=_models("jury.models", file.jury.models), mode=file.jury.mode),
-        limits=Limits(**dict(file.limits)),
+        limits=file.limits,
         people=_people(file.people) if file.people else None,
     )
 
 
-def _parse(kind: type[M], held: Mapping[str, Any]) -> M:
-    try:
-        return kind.model_validate(dict(held))
-    except ValidationError as error:
-        raise UsageError(_describe(kind, error)) from None
-
-
-def _describe(kind: type[BaseModel], error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     """Return the sentence for the first mistake, with the nearest key for an unknown one."""
     mistake = error.errors(include_url=False, include_input=False)[0]
-    path = [part for part in mistake["loc"] if isinstance(part, str) and part in _keys()]
+    sections: Mapping[str, type[BaseModel]] = {"jury": _Jury, "limits": Limits, "people": _People}
+    kinds: tuple[type[BaseModel], ...] = (_File, *sections.values())
+    keys = {name for kind in kinds for name in kind.model_fields}
+    path = [part for part in mistake["loc"] if isinstance(part, str) and part in keys]
     key = ".".join(path) or "the file"
     if key == "pairing":
         return (
@@ -338,7 +330,8 @@ def _describe(kind: type[BaseModel], error: ValidationError) -> str:
     match mistake["type"]:
         case "extra_forbidden":
             word = str(mistake["loc"][-1])
-            known = _siblings(kind, [str(part) for part in mistake["loc"][:-1]])
+            inside = sections.get(str(mistake["loc"][0])) if len(mistake["loc"]) > 1 else None
+            known = tuple((inside or _File).model_fields)
             where = f" in [{mistake['loc'][0]}]" if len(mistake["loc"]) > 1 else ""
             near = hint(word, known) or f"the keys are {', '.join(known)}."
             return f"There is no key “{headline(word, 40)}”{where}; {near}"
@@ -364,16 +357,6 @@ def _bound(mistake: Mapping[str, Any]) -> str:
 def _ahead(near: str) -> str:
     """Return a hint with a space behind it, if there is one."""
     return f"{near} " if near else ""
-
-
-def _keys() -> frozenset[str]:
-    kinds = (_File, _Jury, _Limits, _People)
-    return frozenset(name for kind in kinds for name in kind.model_fields)
-
-
-def _siblings(kind: type[BaseModel], path: Sequence[str]) -> tuple[str, ...]:
-    sections: Mapping[str, type[BaseModel]] = {"jury": _Jury, "limits": _Limits, "people": _People}
-    return tuple(sections.get(path[0], kind).model_fields if path else kind.model_fields)
 
 
 # --- its parts ---------------------------------------------------------------------------

@@ -104,10 +104,8 @@ def measure_crowds(rows: Iterable[Row]) -> Crowds:
     platforms, between, named = [], [], []
     for name in sorted({name for row in held for name in row.crowds}):
         units = [(row.topic, row.crowds[name]) for row in held if name in row.crowds]
-        several = [(topic, unit) for topic, unit in units if sum(unit.values()) > 1]
-        alike = ((topic, (_alike(unit), 1.0)) for topic, unit in several)
         platforms.append(
-            CrowdFigures(platform=name, alike=estimate(alike, mean_of), alpha=_alpha(several))
+            CrowdFigures(platform=name, alike=pairs_alike(units), alpha=alpha_between(units))
         )
     for first, second in combinations(JUDGES, 2):
         pairs = _pairs(held, first, second)
@@ -122,7 +120,7 @@ def measure_crowds(rows: Iterable[Row]) -> Crowds:
     for row in held:
         winners = (judge(row) for judge in JUDGES.values())
         named.append((row.topic, Counter(winner for winner in winners if winner is not None)))
-    return Crowds(platforms=tuple(platforms), between=tuple(between), alpha=_alpha(named))
+    return Crowds(platforms=tuple(platforms), between=tuple(between), alpha=alpha_between(named))
 
 
 class Pooled(Value):
@@ -273,7 +271,7 @@ def _matrix(pairs: Pairs) -> dict[str, dict[str, int]]:
 def _pool(rows: Sequence[Row]) -> Pooled:
     beside = [row for row in rows if row.jury is not None and sum(row.gold.values()) > 1]
     return Pooled(
-        people=estimate(((row.topic, (_alike(row.gold), 1.0)) for row in beside), mean_of),
+        people=pairs_alike((row.topic, row.gold) for row in beside),
         jury=estimate(
             (
                 (row.topic, ((row.gold.get(row.jury or "", 0) / sum(row.gold.values())), 1.0))
@@ -281,22 +279,28 @@ def _pool(rows: Sequence[Row]) -> Pooled:
             ),
             mean_of,
         ),
-        alpha_people=_alpha((row.topic, row.gold) for row in rows),
-        alpha_jurors=_alpha((row.topic, Counter(row.verdicts().values())) for row in rows),
-        alpha_all=_alpha(
+        alpha_people=alpha_between((row.topic, row.gold) for row in rows),
+        alpha_jurors=alpha_between((row.topic, Counter(row.verdicts().values())) for row in rows),
+        alpha_all=alpha_between(
             (row.topic, Counter(row.gold) + Counter([row.jury] if row.jury is not None else []))
             for row in rows
         ),
     )
 
 
-def _alike(unit: Mapping[str, int]) -> float:
+def alike(unit: Mapping[str, int]) -> float:
     """Return the share of pairs of voters who chose the same."""
     voters = sum(unit.values())
     return sum(n * (n - 1) for n in unit.values()) / (voters * (voters - 1))
 
 
-def _alpha(units: Iterable[tuple[str, Mapping[str, int]]]) -> Figure:
+def pairs_alike(units: Iterable[tuple[str, Mapping[str, int]]]) -> Figure:
+    """Return how often two voters chose the same; a unit is as in `alpha_between`."""
+    several = ((topic, unit) for topic, unit in units if sum(unit.values()) > 1)
+    return estimate(((topic, (alike(unit), 1.0)) for topic, unit in several), mean_of)
+
+
+def alpha_between(units: Iterable[tuple[str, Mapping[str, int]]]) -> Figure:
     """Return Krippendorff's α of debates: the topic, and the number of voters by choice."""
     several = [(topic, unit) for topic, unit in units if sum(unit.values()) > 1]
     categories = categories_of(choice for _, unit in several for choice in unit)

@@ -12,14 +12,10 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import inline
 from engine.drawing.svg import Picture
-from engine.series.report.data import TopicSplit
 from engine.series.report.report import (
-    Availability,
     CallTotals,
     Caveat,
     CaveatKind,
-    Costs,
-    ModelConduct,
     PairResult,
     SeriesReport,
 )
@@ -314,17 +310,13 @@ def _topics(report: SeriesReport) -> ReportSection:
             f"in one series of twenty; {above} of {len(found.splits)} topics are."
         )
     columns = ("topic", "debates", "spread", "best", "worst")
-    rows = tuple(map(_topic, found.splits[:TOPICS]))
+    rows = []
+    for one in found.splits[:TOPICS]:
+        ends = (f"{end.model} {_percent(end.rate, 0)}" for end in (one.rates[0], one.rates[-1]))
+        rows.append((one.title, str(one.debates), f"{one.spread:.2f}", *ends))
     return ReportSection(
-        "Topics on which models differ most", (lines,), (ReportTable("", columns, rows),)
+        "Topics on which models differ most", (lines,), (ReportTable("", columns, tuple(rows)),)
     )
-
-
-def _topic(one: TopicSplit) -> tuple[str, ...]:
-    ends = (
-        f"{end.model} {end.rate:.0%}".replace("%", " %") for end in (one.rates[0], one.rates[-1])
-    )
-    return (one.title, str(one.debates), f"{one.spread:.2f}", *ends)
 
 
 def _jury(report: SeriesReport) -> ReportSection:
@@ -368,21 +360,20 @@ def _jury(report: SeriesReport) -> ReportSection:
 
 
 def _conduct(report: SeriesReport) -> ReportSection:
-    rows = tuple(_conduct_row(one) for one in report.conduct if one.ended)
+    rows = []
+    for one in report.conduct:
+        if one.ended:
+            how = ", ".join(f"{rule_name(kind)} {n}" for kind, n in one.broken.items())
+            share, refused = _of(one.breaking, one.turns), _of(one.refused, one.ended)
+            words = "" if one.words is None else f"{one.words:.0f}"
+            limit = "" if one.of_limit is None else _percent(one.of_limit)
+            turns = f"{one.turns:,}"
+            rows.append((one.model, str(one.ended), turns, words, limit, share, how, refused))
     counted = ("model", "debates", "turns", "words a turn", "of the limit")
     columns = (*counted, "broke a limit", "how", "refused the topic")
     return ReportSection(
-        "Length, limits and refusals", (), (ReportTable("", columns, rows),) if rows else ()
+        "Length, limits and refusals", (), (ReportTable("", columns, tuple(rows)),) if rows else ()
     )
-
-
-def _conduct_row(one: ModelConduct) -> tuple[str, ...]:
-    how = ", ".join(f"{rule_name(kind)} {n}" for kind, n in one.broken.items())
-    share = _of(one.breaking, one.turns)
-    refused = _of(one.refused, one.ended)
-    words = "" if one.words is None else f"{one.words:.0f}"
-    limit = "" if one.of_limit is None else _percent(one.of_limit)
-    return (one.model, str(one.ended), f"{one.turns:,}", words, limit, share, how, refused)
 
 
 def rule_name(kind: str) -> str:
@@ -394,34 +385,33 @@ def _of(n: int, of: int) -> str:
     return f"{n:,} ({_percent(n / of)})" if of else "0"
 
 
-def _percent(share: float) -> str:
-    return f"{share:.1%}".replace("%", " %")
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{share:.{digits}%}".replace("%", " %")
 
 
 def _availability(report: SeriesReport) -> ReportSection:
-    rows = tuple(map(_available, report.availability))
+    rows = []
+    for one in report.availability:
+        times = ("" if value is None else f"{value:.1f}" for value in (one.p50, one.p95))
+        failed, waiting = _of(one.failed, one.calls), str(one.waiting or "")
+        rows.append((one.model, f"{one.calls:,}", failed, waiting, *times))
     columns = ("model", "tries", "failed", "debates waiting", "p50, s", "p95, s")
     lines = ("Failed: tries without an answer, of every role. p50 and p95: seconds of an answer.",)
-    return (
-        ReportSection("Availability and latency", lines, (ReportTable("", columns, rows),))
-        if rows
-        else (ReportSection("Availability and latency", (), ()))
-    )
-
-
-def _available(one: Availability) -> tuple[str, ...]:
-    failed = _of(one.failed, one.calls)
-    times = ("" if value is None else f"{value:.1f}" for value in (one.p50, one.p95))
-    return (one.model, f"{one.calls:,}", failed, str(one.waiting or ""), *times)
+    if not rows:
+        return ReportSection("Availability and latency", (), ())
+    grid = ReportTable("", columns, tuple(rows))
+    return ReportSection("Availability and latency", lines, (grid,))
 
 
 def _costs(report: SeriesReport) -> ReportSection:
     if not report.costs:
         return ReportSection(N_("Cost"), (), ())
     columns = ("format", "debates", "calls a debate", "USD a debate", "median", "highest")
-    formats = ReportTable(
-        "Cost of a debate, with its jury", columns, tuple(map(_cost, report.costs))
-    )
+    costs = []
+    for one in report.costs:
+        usd = map(dollars, (one.usd, one.usd_median, one.usd_max))
+        costs.append((one.format or "all", f"{one.debates:,}", f"{one.calls:.1f}", *usd))
+    formats = ReportTable("Cost of a debate, with its jury", columns, tuple(costs))
     spent = tuple(
         (one.model, str(one.debates), dollars(one.usd))
         for one in report.conduct
@@ -429,11 +419,6 @@ def _costs(report: SeriesReport) -> ReportSection:
     )
     own = ReportTable("A debater's own calls", ("model", "debates", "USD a debate"), spent)
     return ReportSection(N_("Cost"), (), (formats, own), "cost")
-
-
-def _cost(one: Costs) -> tuple[str, ...]:
-    usd = map(dollars, (one.usd, one.usd_median, one.usd_max))
-    return (one.format or "all", f"{one.debates:,}", f"{one.calls:.1f}", *usd)
 
 
 # --- limits ------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from engine.series.report.data import (
 from engine.series.runner import SeriesProgress, count_standing
 from engine.series.spec import Pairing, Series
 from engine.stats.agreement import Agreement, measure_agreement
-from engine.stats.contests import Matchup
 from engine.stats.figure import FEWEST
 from engine.stats.ratings import (
     AdjustedLeaderboard,
@@ -298,14 +297,28 @@ def make_report(found: SeriesRows, read_at: datetime) -> SeriesReport:
 def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesReport:
     standing = count_standing(series, found.debates, found.refusals)
     rows, unmixed = found.rows, [row for row in found.rows if not row.mixed]
+    names = {model for model, _ in found.calls}
+    names |= {model.ref for model in (*series.models, *series.jury.models)}
     return SeriesReport(
         name=series.name,
         begun_at=found.stored.begun_at,
         read_at=read_at,
-        experiment=_experiment(series),
+        experiment=Experiment(
+            topics=len(series.topics),
+            models=tuple(model.ref for model in series.models),
+            jurors=tuple(model.ref for model in series.jury.models),
+            formats=tuple(dict.fromkeys(options.format or "" for options in series.formats)),
+            languages=series.languages,
+            pairs=len(series.pairs),
+            pairing=series.pairing,
+            sides=series.sides,
+            repeats=series.repeats,
+            jury_mode=series.jury.mode,
+            cap_usd=series.limits.usd,
+        ),
         standing=standing,
         stopping=found.stored.stop,
-        rehearsal=_rehearsal(found, series),
+        rehearsal=tuple(sorted(one for one in names if one.startswith("rehearsal/"))),
         totals=tuple(_totals(*key, found.calls[key]) for key in sorted(found.calls)),
         costs=tuple(_costs(found)),
         ratings=rank_models(rows),
@@ -318,28 +331,6 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
         conduct=_conduct(found, series),
         availability=_availability(found, standing),
     )
-
-
-def _experiment(series: Series) -> Experiment:
-    return Experiment(
-        topics=len(series.topics),
-        models=tuple(model.ref for model in series.models),
-        jurors=tuple(model.ref for model in series.jury.models),
-        formats=tuple(dict.fromkeys(options.format or "" for options in series.formats)),
-        languages=series.languages,
-        pairs=len(series.pairs),
-        pairing=series.pairing,
-        sides=series.sides,
-        repeats=series.repeats,
-        jury_mode=series.jury.mode,
-        cap_usd=series.limits.usd,
-    )
-
-
-def _rehearsal(found: SeriesRows, series: Series) -> tuple[str, ...]:
-    asked = {model for model, _ in found.calls}
-    named = {model.ref for model in (*series.models, *series.jury.models)}
-    return tuple(sorted(one for one in asked | named if one.startswith("rehearsal/")))
 
 
 # --- what it took ------------------------------------------------------------------------
@@ -375,19 +366,20 @@ def _availability(found: SeriesRows, standing: SeriesProgress) -> tuple[Availabi
         by_model[model].append(sums)
     for model in standing.waiting:
         by_model.setdefault(model, [])
-    return tuple(_available(one, by_model[one], standing) for one in sorted(by_model))
-
-
-def _available(model: str, sums: Sequence[CallSums], standing: SeriesProgress) -> Availability:
-    seconds = sorted(value for one in sums for value in one.seconds)
-    return Availability(
-        model=model,
-        calls=sum(one.calls for one in sums),
-        failed=sum(one.failed for one in sums),
-        waiting=standing.waiting.get(model, 0),
-        p50=nearest_rank(seconds, 0.5),
-        p95=nearest_rank(seconds, 0.95),
-    )
+    measured = []
+    for model, roles in sorted(by_model.items()):
+        seconds = sorted(value for one in roles for value in one.seconds)
+        measured.append(
+            Availability(
+                model=model,
+                calls=sum(one.calls for one in roles),
+                failed=sum(one.failed for one in roles),
+                waiting=standing.waiting.get(model, 0),
+                p50=nearest_rank(seconds, 0.5),
+                p95=nearest_rank(seconds, 0.95),
+            )
+        )
+    return tuple(measured)
 
 
 def nearest_rank(ordered: Sequence[float], share: float) -> float | None:
@@ -399,11 +391,10 @@ def nearest_rank(ordered: Sequence[float], share: float) -> float | None:
 
 
 def _wins(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> tuple[PairResult, ...]:
-    return tuple(map(_pair, contests_of(rows, winner).pairs()))
-
-
-def _pair(met: Matchup) -> PairResult:
-    return PairResult(model=met.first, other=met.second, won=met.won, lost=met.lost, tied=met.tied)
+    return tuple(
+        PairResult(model=one.first, other=one.second, won=one.won, lost=one.lost, tied=one.tied)
+        for one in contests_of(rows, winner).pairs()
+    )
 
 
 def _conduct(found: SeriesRows, series: Series) -> tuple[ModelConduct, ...]:
