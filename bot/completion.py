@@ -50,15 +50,14 @@ async def _series(store: Store) -> Completions:
 
 
 def _read(ask: Callable[[Store], Awaitable[Completions]]) -> Completions:
+    async def answer() -> Completions:
+        async with read_store(load_store_settings()) as store:
+            return await ask(store)
+
     try:
-        return asyncio.run(asyncio.wait_for(_ask(ask), SECONDS))
+        return asyncio.run(asyncio.wait_for(answer(), SECONDS))
     except (RostrumError, OSError, TimeoutError):
         return []
-
-
-async def _ask(ask: Callable[[Store], Awaitable[Completions]]) -> Completions:
-    async with read_store(load_store_settings()) as store:
-        return await ask(store)
 
 
 def _begun(typed: str, found: Iterable[tuple[str, str]]) -> Completions:

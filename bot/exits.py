@@ -96,7 +96,12 @@ def run(command: Callable[[], Coroutine[Any, Any, None]], wrong_settings: int = 
             shown = os.fsencode(word).decode(errors="backslashreplace")
             if shown != word:
                 raise UsageError(f"“{headline(shown, 60)}” is not UTF-8 text; write it as UTF-8.")
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        make_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+        if sys.platform != "win32":
+            import uvloop
+
+            make_loop = uvloop.new_event_loop
+        with asyncio.Runner(loop_factory=make_loop) as runner:
             runner.run(_until_terminated(command))
         sys.stdout.flush()
     except UsageError as error:
@@ -152,11 +157,3 @@ async def _until_terminated(command: Callable[[], Coroutine[Any, Any, None]]) ->
     if task is not None and sys.platform != "win32":
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     await command()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    if sys.platform == "win32":
-        return None
-    import uvloop
-
-    return uvloop.new_event_loop

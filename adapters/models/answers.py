@@ -231,14 +231,12 @@ def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> 
 
 def _stated(outcome: _Judged, body: dict[str, Any]) -> _Judged:
     """Add the cost stated in the body, if any, and whether a figure is no amount at all."""
-    outcome = replace(outcome, doubtful=_is_doubtful(_part(body, "usage")))
+    usage: dict[str, Any] = _part(body, "usage")
+    figures = (*map(usage.get, ("cost", "prompt_tokens", "completion_tokens")), _upstream(usage))
+    doubtful = any(one is not None and not _is_amount(one) for one in figures)
+    outcome = replace(outcome, doubtful=doubtful)
     cost = stated_cost(body)
     return outcome if cost is None else replace(outcome, cost=cost, origin=Origin.REPLY)
-
-
-def _is_doubtful(usage: dict[str, Any]) -> bool:
-    figures = (*map(usage.get, ("cost", "prompt_tokens", "completion_tokens")), _upstream(usage))
-    return any(one is not None and not _is_amount(one) for one in figures)
 
 
 def read_message(message: Any) -> tuple[str, str, str]:

@@ -131,13 +131,11 @@ class Completion:
             self.misheard |= len(said) < len(self._said) // 2
             self._said = said
             self._heard(said, self._model)
-        if not self._over and self._is_too_much():
+        much = self._length > MOST_TEXT or self.size > MOST_DATA
+        much = much or self._events.pending > MOST_EVENT or self._events.lines > MOST_LINES
+        if much and not self._over:
             self._finish, self._over, self.endless = "length", True, not self._length
         return not self._over
-
-    def _is_too_much(self) -> bool:
-        much = self._length > MOST_TEXT or self.size > MOST_DATA
-        return much or self._events.pending > MOST_EVENT or self._events.lines > MOST_LINES
 
     @property
     def _text(self) -> str:

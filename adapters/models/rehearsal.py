@@ -196,7 +196,10 @@ def fill_in(form: BallotForm, topic: str, options: RehearsalOptions) -> dict[str
     else:
         scores = {n: _flat_sheet(form, n == preferred, options.margin) for n in form.names}
     totals = {name: _total(form, sheet) for name, sheet in scores.items()}
-    verdict = preferred or _verdict(form, totals)
+    first, second = sorted(totals.values(), reverse=True)[:2]
+    verdict = preferred or max(totals, key=lambda name: totals[name])
+    if preferred is None and first - second < _DECIDED:
+        verdict = next((word for word in form.verdicts if word.casefold() == TIE), TIE)
     gap = max(totals.values()) - min(totals.values())
     confidence = round(min(0.95, 0.5 + 0.1 * gap), 2)
     return {"scores": scores, "verdict": verdict, "confidence": confidence}
@@ -242,13 +245,6 @@ def _total(form: BallotForm, sheet: Mapping[str, int]) -> float:
     ends = form.criteria.items()
     points = [1 + 9 * (sheet[name] - low) / max(1, high - low) for name, (low, high) in ends]
     return sum(points) / len(points)
-
-
-def _verdict(form: BallotForm, totals: Mapping[str, float]) -> str:
-    first, second = sorted(totals.values(), reverse=True)[:2]
-    if first - second < _DECIDED:
-        return next((word for word in form.verdicts if word.casefold() == TIE), TIE)
-    return max(totals, key=lambda name: totals[name])
 
 
 # The fields of a structured turn with a limit.

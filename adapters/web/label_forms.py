@@ -75,12 +75,14 @@ def filled(form: Form, sheet: Sheet, problem: str = "") -> FilledForm:
         given = form.get(name)
         return given if isinstance(given, str) and given in known else ""
 
+    numbers = (speech.number for one in sheet.rounds for speech in one.speeches)
+    thumbs = ((number, form.get(f"{THUMB}{number}")) for number in numbers)
     return FilledForm(
         one_of("option", OPTIONS),
         one_of("confidence", CONFIDENCES),
         one_of("ground", GROUNDS),
         _comment(form),
-        _thumbs(form, sheet),
+        {number: thumb == UP for number, thumb in thumbs if thumb in (UP, DOWN)},
         problem,
     )
 
@@ -111,12 +113,6 @@ def _comment(form: Form) -> str:
     given = form.get("comment")
     # Browsers send a line's end as two characters, and count it as one.
     return given.replace("\r\n", "\n").strip() if isinstance(given, str) else ""
-
-
-def _thumbs(form: Form, sheet: Sheet) -> dict[int, bool]:
-    numbers = (speech.number for one in sheet.rounds for speech in one.speeches)
-    given = ((number, form.get(f"{THUMB}{number}")) for number in numbers)
-    return {number: thumb == UP for number, thumb in given if thumb in (UP, DOWN)}
 
 
 def _seconds(form: Form) -> float | None:

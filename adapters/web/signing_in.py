@@ -76,7 +76,10 @@ class SignIn:
             pending, goal = self._pending(request, platform)
             code = open_code(request.query, pending, accounts.issuer)
             user = await self._identify(request, accounts, code, pending)
-            response = await self._go_on(request, platform, user, goal)
+            if goal[0] == MANAGING:
+                response = await self._manage(request, platform, user)
+            else:
+                response = await self._label(request, platform, user, goal)
         except VenueAwayError as error:
             response = failure_page(request, 503, PageFailure(FAILED, error.text))
             response.headers["Retry-After"] = str(RETRY_SECONDS)
@@ -86,13 +89,6 @@ class SignIn:
             response = failure_page(request, 403, PageFailure(FAILED, error.text))
         self._sessions.end(response)
         return response
-
-    async def _go_on(
-        self, request: web.Request, platform: str, user: str, goal: Goal
-    ) -> web.Response:
-        if goal[0] == MANAGING:
-            return await self._manage(request, platform, user)
-        return await self._label(request, platform, user, goal)
 
     async def _identify(
         self, request: web.Request, accounts: Accounts, code: str, pending: Pending

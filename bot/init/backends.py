@@ -95,20 +95,18 @@ def _families(
             model = Model.parse(f"{backend}/{name}")
             families.setdefault(vendor or model.family, []).append(model)
     named = (*DEBATERS, *JURORS)
-    return {
-        family: sorted(models, key=lambda model: (_is_variant(model, models), _rank(model, named)))
-        for family, models in families.items()
-    }
+    ordered = {}
+    for family, models in families.items():
+        # A dated or free variant of a listed model, as in `x-2026-01-31`, comes last.
+        marks = tuple(f"{one.name}{mark}" for one in models for mark in ("-2", ":"))
+        key = {model: (model.name.startswith(marks), _rank(model, named)) for model in models}
+        ordered[family] = sorted(models, key=key.__getitem__)
+    return ordered
 
 
 def _rank(model: Model, named: Sequence[str]) -> int:
     name = model.name.lower()
     return next((at for at, part in enumerate(named) if part in name), len(named))
-
-
-def _is_variant(model: Model, listed: Iterable[Model]) -> bool:
-    """Return whether it is a dated or free variant of a listed model, as in `x-2026-01-31`."""
-    return any(model.name.startswith((f"{one.name}-2", f"{one.name}:")) for one in listed)
 
 
 ABOUT = """

@@ -157,16 +157,14 @@ def _from_file(value: str) -> JsonValue:
     except UnicodeDecodeError:
         raise UsageError(f"--option cannot read {path}: save it as UTF-8 text.") from None
     lines = (line.strip() for line in text.splitlines())
-    entries = [_unquote(line) for line in lines if line and not line.startswith("#")]
+    entries = []
+    for line in lines:
+        if line and not line.startswith("#"):
+            quoted = len(line) > 2 and line[0] + line[-1] in QUOTES and line[0] not in line[1:-1]
+            entries.append(line[1:-1].strip() if quoted else line)
     if not entries:
         raise UsageError(f"--option finds nothing in {path}: write one entry a line.")
     return [*entries]
-
-
-def _unquote(line: str) -> str:
-    """Return a line without quotation marks around the whole of it."""
-    quoted = len(line) > 2 and line[0] + line[-1] in QUOTES and line[0] not in line[1:-1]
-    return line[1:-1].strip() if quoted else line
 
 
 def _pairs(name: str, given: Mapping[str, Any]) -> dict[str, str]:

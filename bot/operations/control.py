@@ -310,7 +310,8 @@ async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -
             await erase_outside(settings, store, one)
         await store.retention.drop_strangers()
         overwritten = await wiped(store, SystemClock())
-    said = [f"Deleted {_codes(doomed)}, with everything stored about {_them(doomed)}."]
+    them = "it" if len(doomed) == 1 else "them"
+    said = [f"Deleted {_codes(doomed)}, with everything stored about {them}."]
     print(" ".join(said if overwritten else [*said, LATER_WIPED]))
 
 
@@ -363,10 +364,6 @@ async def _check_series(store: Store, debate: Debate) -> None:
 
 def _codes(debates: list[Debate]) -> str:
     return " and ".join(debate.code for debate in debates)
-
-
-def _them(debates: list[Debate]) -> str:
-    return "it" if len(debates) == 1 else "them"
 
 
 def _announced(doomed: list[Debate], other: Debate | None, *, held_again: bool) -> list[str]:

@@ -18,7 +18,6 @@ from adapters.terminal.record import records_of
 from bot import log
 from bot.reading import open_database
 from bot.settings.load import load_store_settings
-from bot.settings.settings import Settings
 from engine.values.errors import StoppedError, StoreError, UsageError
 
 SETTING = "ROSTRUM_DATABASE_URL"
@@ -46,7 +45,10 @@ async def copy_database(to: str) -> None:
             f"what this writes: {command}"
         )
     path = sqlite_path(settings.database_url.get_secret_value())
-    target = _open_target(to, settings)
+    try:
+        target = SqlDatabase(to, writable=False, pool=settings.database_pool)
+    except StoreError as error:
+        raise _of_target(error) from error
     stopped = threading.Event()
     try:
         with _progress(stopped) as report:
@@ -58,7 +60,9 @@ async def copy_database(to: str) -> None:
         stopped.set()
         await target.close()
     _copy_transcripts(path, to)
-    _print_sums(sums)
+    for table, found in sums.items():
+        if found.rows:
+            print(f"{table}: {found.rows:,} rows, checksum {found.digest}")
     rows = sum(found.rows for found in sums.values())
     print(
         f"Copied {path} to {target.name}: {rows:,} rows in {len(sums)} tables, read back with the "
@@ -68,19 +72,6 @@ async def copy_database(to: str) -> None:
         "Set ROSTRUM_DATABASE_URL to the new address, and start Rostrum on that alone: debates "
         "that were running go on there."
     )
-
-
-def _print_sums(sums: Sums) -> None:
-    for table, found in sums.items():
-        if found.rows:
-            print(f"{table}: {found.rows:,} rows, checksum {found.digest}")
-
-
-def _open_target(to: str, settings: Settings) -> SqlDatabase:
-    try:
-        return SqlDatabase(to, writable=False, pool=settings.database_pool)
-    except StoreError as error:
-        raise _of_target(error) from error
 
 
 async def _copy(path: Path, target: SqlDatabase, report: Report) -> Sums:

@@ -134,7 +134,13 @@ class ExportChoices(NamedTuple):
         if self.layout is not None:
             find_layout(self.layout)
         labels = _read_labels(self.labels)
-        kind = _read_format(self.file_format)
+        try:
+            kind = FileFormat(self.file_format)
+        except ValueError:
+            known = " or ".join(FileFormat)
+            raise UsageError(
+                f"--format is “{self.file_format}”; this version writes {known}."
+            ) from None
         flawed = self.include_flawed
         return ExportRequest(
             where, asked, kind, license, self.layout or "", labels=labels, flawed=flawed
@@ -149,14 +155,6 @@ async def run_export(out: Path, chosen: ExportChoices) -> None:
     own = chosen.license is None and chosen.community is not None
     counts = await export_into(settings, out, wanted, community_license=own)
     print(texts.EXPORTED.format(out=out, counts=counts))
-
-
-def _read_format(name: str) -> FileFormat:
-    try:
-        return FileFormat(name)
-    except ValueError:
-        known = " or ".join(FileFormat)
-        raise UsageError(f"--format is “{name}”; this version writes {known}.") from None
 
 
 def _read_labels(name: str) -> LabelSource:

@@ -161,7 +161,10 @@ def _lines(seen: _DebateView) -> Iterator[tuple[str, str]]:
     yield "money", f"{_money(seen.usd)} of {_money(cap) if cap is not None else 'no cap'}"
     yield "prices from", ", ".join(f"{name} ({n})" for name, n in seen.origins.items()) or "-"
     yield "steps", f"{len(seen.steps)} done, {seen.tries} tries"
-    yield from (("tokens", _tokens(one)) for one in seen.takings)
+    for usage in seen.takings:
+        counts = f"{usage.tokens_reasoning:,} reasoning, {usage.tokens_cached:,} cached"
+        used = f"{usage.tokens_in:,} in, {usage.tokens_out:,} out ({counts})"
+        yield "tokens", f"{used} by {usage.key} as {usage.role}"
     if debate.vote_deadline is not None:
         yield "vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"
     if seen.unread:
@@ -181,13 +184,6 @@ def _lines(seen: _DebateView) -> Iterator[tuple[str, str]]:
 
 def _goes_on(debate: Debate) -> bool:
     return debate.status.live or debate.status is Status.VOTING
-
-
-def _tokens(one: UsageTotals) -> str:
-    return (
-        f"{one.tokens_in:,} in, {one.tokens_out:,} out ({one.tokens_reasoning:,} reasoning, "
-        f"{one.tokens_cached:,} cached) by {one.key} as {one.role}"
-    )
 
 
 def _money(usd: float | None) -> str:
@@ -286,7 +282,11 @@ async def show_usage(
     as_json: bool,
 ) -> None:
     """Print what the calls of everything that was held took. Raises UsageError."""
-    key = _read_by(by)
+    try:
+        key = By(by.strip().lower())
+    except ValueError:
+        known = ", ".join(By)
+        raise UsageError(f"--by is “{by}”; it must be one of {known}.") from None
     first, last = read_period(since, until)
     where = UsageFilter(
         since=first,
@@ -297,7 +297,10 @@ async def show_usage(
     async with read_store(load_store_settings()) as store:
         await check_series(store, series)
         usage = await store.usage.read(where, key)
-        left_out = await _count_left_out(store, where, usage.debates)
+        left_out = 0
+        if where.without_rehearsal:
+            every = UsageFilter(where.since, where.until, where.series, where.debate)
+            left_out = await store.usage.debates(every) - usage.debates
         today = await store.usage.day(utc_now())
     if as_json:
         found = {"schema_version": SCHEMA_VERSION, "by": key, "rehearsal_left_out": left_out}
@@ -319,21 +322,6 @@ async def show_usage(
             f"Today (UTC): {today.spent:.4f} USD spent, {today.reserved:.4f} USD reserved, "
             "everywhere together."
         )
-
-
-def _read_by(text: str) -> By:
-    try:
-        return By(text.strip().lower())
-    except ValueError:
-        known = ", ".join(By)
-        raise UsageError(f"--by is “{text}”; it must be one of {known}.") from None
-
-
-async def _count_left_out(store: Store, where: UsageFilter, counted: int) -> int:
-    if not where.without_rehearsal:
-        return 0
-    every = UsageFilter(where.since, where.until, where.series, where.debate)
-    return await store.usage.debates(every) - counted
 
 
 def to_rows(usage: CallUsage, by: By = By.MODEL) -> list[dict[str, Any]]:

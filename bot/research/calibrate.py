@@ -71,7 +71,9 @@ async def run_calibrate(wanted: CalibrateOptions) -> None:
         if questions:
             progress = await _ask(wanted, settings, joints, source, questions)
         learner = Learner(joints.store, SystemClock())
-        made_up = any(one.rehearsal for one in known) or _made_up(settings.jurors, cases)
+        speakers = (model for case in cases for model in case.sides.values())
+        made_up = any(one.rehearsal for one in known)
+        made_up = made_up or any(model.rehearses for model in (*settings.jurors, *speakers))
         fitted = await learner.fit_now(rehearsal=made_up)
         evidence = await joints.store.learning.evidence(rehearsal=made_up)
     model = fitted.model or Fit()
@@ -91,11 +93,6 @@ async def run_calibrate(wanted: CalibrateOptions) -> None:
         raise SeriesEndedError(
             f"{progress.missing:,} readings are missing. {progress.problem} Run this again."
         )
-
-
-def _made_up(jurors: Iterable[Model], cases: Iterable[JudgedCase]) -> bool:
-    speakers = (model for case in cases for model in case.sides.values())
-    return any(model.rehearses for model in (*jurors, *speakers))
 
 
 async def _learn_known(

@@ -276,10 +276,11 @@ def _of_pair(pair: _Pair, answers: Sequence[Chat], votes: Counter[str]) -> Judge
         )
     ]
     name = f"{pair.question} {' '.join(pair.models)} {pair.turn}"
+    models = (Model.parse(f"{BACKEND}/{one}") for one in pair.models)
     return JudgedCase(
         key=_digest("\n".join((name, topic, *said[0], *said[1])).encode()),
         topic=topic,
-        sides=dict(zip(sides, map(_model, pair.models), strict=True)),
+        sides=dict(zip(sides, models, strict=True)),
         turns=tuple(turns),
         human=_majority(votes),
         rubric="answers",
@@ -312,11 +313,6 @@ def _answer(side: str, place: int, round_: int, number: int, text: str, model: s
         limit=0,
         model=model,
     )
-
-
-def _model(name: str) -> Model:
-    """Return a model that a set names, with its backend or without."""
-    return Model.parse(f"{BACKEND}/{name}")
 
 
 def _majority(votes: Counter[str]) -> str | None:

@@ -30,7 +30,7 @@ from bot.research.series_progress import Display, open_display, span
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
-from engine.drawing.svg import Picture, darken
+from engine.drawing.svg import darken
 from engine.prompts.library import load_prompts
 from engine.run.service import Service
 from engine.series.contents import save_series
@@ -371,22 +371,17 @@ async def read_report(store: Store, name: str) -> SeriesReport:
 def make_files(report: SeriesReport) -> dict[str, bytes]:
     """Return every file of a report by its name."""
     page, pictures = write_page(report), draw_report(report)
-    drawn = {
-        f"{name}{end}": content for name, one in pictures.items() for end, content in _draw(one)
-    }
+    drawn = {}
+    for name, picture in pictures.items():
+        drawn[f"{name}.svg"] = picture.svg.encode()
+        drawn[f"{name}.png"] = to_png(picture.svg)
+        drawn[f"{name}-dark.png"] = to_png(darken(picture.svg))
     return {
         "report.md": write_markdown(page, pictures).encode(),
         "report.html": write_html(page, pictures).encode(),
         "report.json": orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2),
         **drawn,
     }
-
-
-def _draw(picture: Picture) -> Iterator[tuple[str, bytes]]:
-    """Yield a picture as each of its files, by the ending of the name."""
-    yield ".svg", picture.svg.encode()
-    yield ".png", to_png(picture.svg)
-    yield "-dark.png", to_png(darken(picture.svg))
 
 
 def _write(out: Path, files: dict[str, bytes]) -> None:

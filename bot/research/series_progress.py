@@ -105,16 +105,12 @@ class Display:
         if standing.refused:
             yield f"{standing.refused:,} refused"
         if not _is_over(standing):
-            yield f"ETA {self._eta(standing)}"
+            done = standing.held - (self._first or 0)
+            left = standing.total - standing.held - standing.refused
+            eta = span((self._now() - self._began) / done * left) if done else "unknown"
+            yield f"ETA {eta}"
         for model, number in standing.waiting.items():
             yield f"{number:,} waiting for {model}"
-
-    def _eta(self, standing: SeriesProgress) -> str:
-        done = standing.held - (self._first or 0)
-        if not done:
-            return "unknown"
-        left = standing.total - standing.held - standing.refused
-        return span((self._now() - self._began) / done * left)
 
     async def _read_usage(self) -> None:
         """Read what calls took, beside the series and not too often."""

@@ -196,8 +196,6 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 async def _serve_web(settings: Settings, app: App) -> None:
     """Serve pages, if the settings say where."""
     if settings.web.port is not None:
-        pass  # dropped  # only now: it brings templates and statistics
-
         await serve_web(settings, app)
 
 

@@ -263,7 +263,11 @@ def _contradictions(settings: Settings) -> Iterator[Wrong]:
         for sentence in faults_of(name, given.preset, given.base_url, given.api_key):
             yield Wrong(("backends",), sentence)
     yield from _unknown_backends(settings)
-    yield from _topic_faults(settings)
+    try:
+        faults = settings.topic_list().faults
+    except SettingsError as error:
+        faults = (str(error),)
+    yield from (Wrong(("topics_file",), fault) for fault in faults)
     for sentence in _slack_faults(settings):
         yield Wrong(("slack", "secret_key"), sentence)
     yield from (Wrong(("web", "health"), sentence) for sentence in _web_faults(settings))
@@ -305,14 +309,6 @@ def _sign_in_faults(web: WebSettings) -> Iterator[Wrong]:
                 ("web",),
                 f"ROSTRUM_WEB__MANAGERS names “{who}”; write discord:USER or slack:USER.",
             )
-
-
-def _topic_faults(settings: Settings) -> Iterator[Wrong]:
-    try:
-        faults = settings.topic_list().faults
-    except SettingsError as error:
-        faults = (str(error),)
-    yield from (Wrong(("topics_file",), fault) for fault in faults)
 
 
 def _unknown_backends(settings: Settings) -> Iterator[Wrong]:

@@ -47,13 +47,9 @@ def read_topics(file: Path, named_by: str = "ROSTRUM_TOPICS_FILE") -> TopicList:
         raise SettingsError(
             f"{named_by} names {file}, which is not UTF-8 text; save it as UTF-8."
         ) from None
-    return _check(file, list(_entries(file.suffix.lower(), text)))
-
-
-def _entries(suffix: str, text: str) -> Iterator[_TopicEntry]:
-    if suffix == ".toml":
-        return _from_toml(text)
-    return _from_yaml(text) if suffix in YAML else _from_lines(text)
+    suffix = file.suffix.lower()
+    read = _from_toml if suffix == ".toml" else _from_yaml if suffix in YAML else _from_lines
+    return _check(file, list(read(text)))
 
 
 def _check(file: Path, entries: list[_TopicEntry]) -> TopicList:

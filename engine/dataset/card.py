@@ -320,7 +320,9 @@ def _front_matter(
             line for table in tables for line in _config(table, rows[table.name], file_format)
         ]
         configs += ["dataset_info:"]
-        configs += [line for table in tables for line in _features(table)]
+        for table in tables:  # the types, which an all-null column would lack otherwise
+            configs += [f"- config_name: {table.name}", "  features:"]
+            configs += [line for column in table.columns for line in _feature(column, "  ")]
     return _head(rows, figures, license, configs)
 
 
@@ -366,14 +368,6 @@ def _config(table: Table[Any], splits: Iterable[str], file_format: FileFormat) -
     for split in splits:
         yield f"  - split: {split}"
         yield f"    path: {file_format.path(table.name, split)}"
-
-
-def _features(table: Table[Any]) -> Iterator[str]:
-    """Declare the types, which an all-null column would lack otherwise."""
-    yield f"- config_name: {table.name}"
-    yield "  features:"
-    for column in table.columns:
-        yield from _feature(column, "  ")
 
 
 def _feature(column: Column[Any], indent: str) -> Iterator[str]:

@@ -33,7 +33,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.jury.rubric import find_rubric
-from engine.values.debate import Criterion, Model, PanelMode
+from engine.values.debate import Model, PanelMode
 from engine.values.judging import TIE, WEAK
 from engine.values.text import scrub
 from engine.votes.closing import QUORUM
@@ -54,11 +54,6 @@ def _contenders(entry: Entry) -> list[_Contender]:
         _Contender(side, model, side in request.drawn, entry.stances.get(side))
         for side, model in request.sides.items()
     ]
-
-
-def _criteria(entry: Entry) -> tuple[Criterion, ...]:
-    panel = entry.debate.setup.panel
-    return find_rubric(panel.rubric, panel.criteria).criteria
 
 
 def _total_cost(entry: Entry) -> float | None:
@@ -236,7 +231,9 @@ _JUDGED: Columns = (
             Column("high", TEXT, "what the highest score means, for jurors"),
         ),
         "the criteria that jurors scored",
-        _criteria,
+        lambda entry: find_rubric(
+            entry.debate.setup.panel.rubric, entry.debate.setup.panel.criteria
+        ).criteria,
     ),
     Column("recusal_failed", FLAG, "whether jurors of a debater's family had to sit",
            "debate.setup.panel.recusal_failed"),

@@ -168,6 +168,8 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
     identity = topic_id(topic)
     votes = record.asked(Question.VOTE)
     tally = _count(record, votes)
+    labels, sides = record.asked(Question.LABEL), tuple(record.debate.request.sides)
+    stances = (record.asked(Question.STANCE_BEFORE), record.asked(Question.STANCE_AFTER))
     return Entry(
         record=record,
         voters=voters,
@@ -179,9 +181,9 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
         speeches=tuple(ExportedTurn(turn, scrub(turn.text)) for turn in record.turns),
         votes=votes,
         tally=tally,
-        labels=_count_labels(record),
+        labels=tally_labels(labels, sides) if labels else None,
         agree=agreement(tally, record.verdict) if tally and record.verdict else None,
-        persuasion=_measure(record),
+        persuasion=persuasion(*stances, sides) if any(stances) and len(sides) == 2 else None,
     )
 
 
@@ -200,14 +202,3 @@ def _count(record: DebateRecord, votes: tuple[StandingAnswer, ...]) -> Tally | N
         return None
     request = record.debate.request
     return count(votes, tuple(request.sides), request.quorum)
-
-
-def _count_labels(record: DebateRecord) -> Tally | None:
-    labels = record.asked(Question.LABEL)
-    return tally_labels(labels, tuple(record.debate.request.sides)) if labels else None
-
-
-def _measure(record: DebateRecord) -> Persuasion | None:
-    before, after = record.asked(Question.STANCE_BEFORE), record.asked(Question.STANCE_AFTER)
-    sides = tuple(record.debate.request.sides)
-    return persuasion(before, after, sides) if (before or after) and len(sides) == 2 else None

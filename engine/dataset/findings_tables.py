@@ -169,10 +169,6 @@ def _scores(entry: Entry) -> Iterator[tuple[Score, float]]:
         yield score, score.value + added[score.subject, score.criterion]
 
 
-def _scores_given(judging: Judging) -> list[Score]:
-    return list(judging.found.scores) if judging.found else []
-
-
 def _verdict(judging: Judging) -> Verdict | None:
     return next(iter(judging.found.verdicts.values()), None) if judging.found else None
 
@@ -215,7 +211,7 @@ JUDGINGS = Table(
                        "null with one judge", maker="judge", unit="points"),
             ),
             "every score",
-            _scores_given,
+            lambda judging: list(judging.found.scores) if judging.found else [],
         ),
         Column("found", TEXT, "everything that was found, as JSON; mentions removed",
                lambda judging: scrub(judging.found.model_dump_json()) if judging.found else "{}"),

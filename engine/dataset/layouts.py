@@ -295,6 +295,7 @@ def _rewardbench(entry: Entry) -> Iterator[Row]:
 def _inspect(entry: Entry) -> Iterator[Row]:
     if entry.tally is None or entry.tally.winner is None:
         return
+    verdict = entry.record.verdict
     for reading in readings(entry, both=True):
         first, second = reading.names
         target = dict(zip((*reading.order, TIE), _CHOICES, strict=True))[entry.tally.winner]
@@ -307,7 +308,7 @@ def _inspect(entry: Entry) -> Iterator[Row]:
                 **_matched(reading),
                 "gold": dict(entry.tally.gold),
                 "share_first": _share(entry, reading),
-                "p_first": _chance(entry, reading),
+                "p_first": verdict.p.get(reading.order[0]) if verdict else None,
             },
         }
 
@@ -322,11 +323,6 @@ def _share(entry: Entry, reading: ShownDebate) -> float | None:
     share = entry.tally.share if entry.tally else None
     first = next(iter(entry.debate.request.sides))
     return share if share is None or reading.order[0] == first else 1 - share
-
-
-def _chance(entry: Entry, reading: ShownDebate) -> float | None:
-    verdict = entry.record.verdict
-    return verdict.p.get(reading.order[0]) if verdict else None
 
 
 LAYOUTS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from engine.dataset.columns import (
@@ -34,10 +34,6 @@ from engine.values.text import scrub
 # The table of model calls: what each try read, found in a cache, wrote and cost.
 
 
-def _tried(entry: Entry) -> Iterable[CallRecord]:
-    return entry.record.calls
-
-
 WRITTEN = Column[Reply](
     "tokens_written",
     WHOLE,
@@ -53,7 +49,7 @@ COST = Column[CallRecord](
 CALLS = Table(
     "calls",
     "a try of a model call, of a debater, captain, judge or juror",
-    _tried,
+    lambda entry: entry.record.calls,
     (
         DEBATE,
         SPLIT,

@@ -315,15 +315,11 @@ def shorten(page: ReportedDebate, part: TurnsPart) -> tuple[ReportedDebate, froz
     """Return a page whose texts fit, and the numbers of turns that are cut."""
     longer = frozenset(turn.number for turn in part.turns if cut(turn.text) != turn.text)
     turns = tuple(one._replace(text=cut(one.text)) for one in page.turns)
-    sources = tuple((name, cut(text, most)) for (name, text), most in _shares(page))
+    share = SOURCES_WEIGHT // max(1, len(page.sources))
+    sources = tuple((name, cut(text, share)) for name, text in page.sources)
     room = BALLOTS_WEIGHT // max(1, len(page.ballots))
     ballots = tuple(one._replace(reasons=cut(one.reasons, room)) for one in page.ballots)
     return page._replace(turns=turns, sources=sources, ballots=ballots), longer
-
-
-def _shares(page: ReportedDebate) -> list[tuple[tuple[str, str], int]]:
-    share = SOURCES_WEIGHT // max(1, len(page.sources))
-    return [(source, share) for source in page.sources]
 
 
 def shorten_sections(sections: Sequence[PageSection]) -> tuple[PageSection, ...]:

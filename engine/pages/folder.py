@@ -210,10 +210,11 @@ class FolderLibrary:
                 self._load(table, path)
             elif path.suffix == f".{FileFormat.JSONL}":
                 self._index(table, path)
-        found = [
-            self._list(debate)
-            for debate in list({**self._lines[DEBATES], **self._tables.get(DEBATES, {})})
-        ]
+        found = []
+        for debate in {**self._lines[DEBATES], **self._tables.get(DEBATES, {})}:
+            row = self._read(DEBATES, debate)[0]
+            self._agree[debate] = row["agree"]
+            found.append(item_of(restore_debate({DEBATES: [row]})))
         for item in sorted(found, key=lambda item: (item.held, item.id), reverse=True):
             self._items[item.id] = item
             self._codes.setdefault(item.code, item)
@@ -243,11 +244,6 @@ class FolderLibrary:
                     for name, cell in row.items()
                 }
             )
-
-    def _list(self, debate: str) -> Item:
-        row = self._read(DEBATES, debate)[0]
-        self._agree[debate] = row["agree"]
-        return item_of(restore_debate({DEBATES: [row]}))
 
     def _read(self, table: str, debate: str) -> list[Row]:
         if table in self._tables:

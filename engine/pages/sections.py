@@ -88,7 +88,9 @@ def _scores(rows: Rows) -> PageSection | None:
     numbers = {one["step"]: f"{one['seat']} · {one['number']}" for one in rows.get(SPOKEN, ())}
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for one in found:
-        cells.setdefault((one["subject"], one["side"]), {})[one["criterion"]] = _score(one)
+        given, stands = number(one["value"], "g"), number(one["adjusted"], ".4g")
+        shown = given if one["adjusted"] == one["value"] else f"{stands} ({given})"
+        cells.setdefault((one["subject"], one["side"]), {})[one["criterion"]] = shown
     lines = tuple(
         (numbers.get(subject, subject), marked(side), *(given.get(c, "") for c in criteria))
         for (subject, side), given in cells.items()
@@ -97,11 +99,6 @@ def _scores(rows: Rows) -> PageSection | None:
         return None
     head = (say("subject"), say("side"), *(say(one) for one in criteria))
     return PageSection("scores", say(SCORES), grids=(_fit(PageTable(head, lines)),))
-
-
-def _score(one: Row) -> str:
-    given, stands = number(one["value"], "g"), number(one["adjusted"], ".4g")
-    return given if one["adjusted"] == one["value"] else f"{stands} ({given})"
 
 
 def _changes(adjustments: Sequence[Row]) -> PageSection | None:
@@ -125,13 +122,12 @@ def _others(artifacts: Sequence[Row]) -> Iterator[PageSection]:
     """Yield what has no form of its own, as JSON."""
     if not artifacts:
         return
-    bodies = [f"{one['name']} ({one['kind']})\n{_pretty(one['body'])}" for one in artifacts]
+    bodies = []
+    for one in artifacts:
+        body = orjson.dumps(orjson.loads(one["body"]), option=orjson.OPT_INDENT_2).decode()
+        shown = body if len(body) <= LONGEST_BODY else f"{body[:LONGEST_BODY]} …"
+        bodies.append(f"{one['name']} ({one['kind']})\n{shown}")
     yield PageSection("findings", say(OTHERS), raw="\n\n".join(bodies))
-
-
-def _pretty(body: str) -> str:
-    told = orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2).decode()
-    return told if len(told) <= LONGEST_BODY else f"{told[:LONGEST_BODY]} …"
 
 
 def _fit(grid: PageTable) -> PageTable:

@@ -49,7 +49,6 @@ from engine.store.listings import DebateQuery, DebateSummary
 from engine.values.debate import Debate, Source
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.judging import RETRIEVED
-from engine.values.messages import Reveal
 from engine.votes.closing import read_reveal
 
 log = structlog.get_logger(__name__)
@@ -109,7 +108,10 @@ class StoredLibrary:
         number = parts.choose(part, turn)
         turns = await self._store.journal.turns_between(debate.id, *parts.bounds[number - 1])
         chosen = TurnsPart(number, len(parts.bounds), turns)
-        looked_up = await self._looked_up(debate) if number == 1 else ()
+        looked_up = []
+        if number == 1:
+            results = retrieved(await self._store.journal.found(debate.id, RETRIEVED))
+            looked_up = [Source(title=one["title"], text=one["text"]) for one in results]
         item = item_of(debate, await self._gone(debate))
         found = PageSources(item, debate, len(parts.spoken), looked_up=looked_up)
         if opened:
@@ -192,8 +194,10 @@ class StoredLibrary:
         steps = [f"{turn.step}{rest}" for turn in part.turns for rest in ("", "/shorten")]
         record = await self._record(debate, steps)
         rows = await self._rows(record, {"turns"} | (BELOW if part.last else set()))
+        told = part.last and debate.revealed_at is not None
+        reveal = await read_reveal(self._store, debate) if told else None
         return found._replace(
-            reveal=await self._reveal(debate) if part.last else None,
+            reveal=reveal,
             ballots=record.ballots,
             rows={**rows, SPOKEN: parts.spoken},
             calls=(await self._store.journal.spending(debate.id))[0] if self._operator else 0,
@@ -202,13 +206,6 @@ class StoredLibrary:
     async def _tries(self, debate: Debate) -> tuple[PageTry, ...]:
         tries = await self._store.journal.tries(debate.id)
         return tuple(PageTry(number, *one) for number, one in enumerate(tries, 1))
-
-    async def _looked_up(self, debate: Debate) -> list[Source]:
-        found = await self._store.journal.found(debate.id, RETRIEVED)
-        return [Source(title=one["title"], text=one["text"]) for one in retrieved(found)]
-
-    async def _reveal(self, debate: Debate) -> Reveal | None:
-        return await read_reveal(self._store, debate) if debate.revealed_at is not None else None
 
     async def _record(
         self, debate: Debate, steps: Sequence[str] = (), *, prompts: bool = False

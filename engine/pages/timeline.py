@@ -47,7 +47,9 @@ def draw_votes(rows: Rows, names: Mapping[str, str]) -> Picture | None:
         told.append(f"{label} {count}")
         parts += _staircase(steps, last, most, place, option)
         y = _y(count, 0, most)
-        parts += _label(f"{label} {count}", y, place, option)
+        x, y = WIDTH - RIGHT + 8, min(max(y, TOP), FLOOR) - 4 + 15 * (place - 1)
+        parts.append(disc(x + 4, y, 4, _colour(option)))
+        parts.append(write(x + 14, y + 4, fit(f"{label} {count}", RIGHT - 24), "ink small"))
     parts.append(write(LEFT, HEIGHT - 12, "0", "faint small"))
     parts.append(
         write(WIDTH - RIGHT, HEIGHT - 12, f"{number(last, '.0f')} min", "faint small", "end")
@@ -136,13 +138,6 @@ def _staircase(
         f'<polyline points="{path}" fill="none" stroke="{_colour(option)}" '
         f'stroke-width="2.5"{dashes}/>'
     )
-
-
-def _label(text: str, y: float, place: int, option: str) -> Iterator[str]:
-    x = WIDTH - RIGHT + 8
-    y = min(max(y, TOP), FLOOR) - 4 + 15 * (place - 1)
-    yield disc(x + 4, y, 4, _colour(option))
-    yield write(x + 14, y + 4, fit(text, RIGHT - 24), "ink small")
 
 
 def _colour(option: str) -> str:

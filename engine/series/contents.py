@@ -297,8 +297,6 @@ def _word(value: Any) -> str:
     if "text" in held:
         return f"“{headline(str(held['text']), 60)}”"
     held |= held.pop("options", {})
-    return ", ".join(f"{key} {_plain(one)}" for key, one in held.items()) or "the default"
-
-
-def _plain(value: object) -> str:
-    return ("off", "on")[value] if isinstance(value, bool) else str(value)
+    switches = {True: "on", False: "off"}
+    plain = {key: switches[one] if isinstance(one, bool) else one for key, one in held.items()}
+    return ", ".join(f"{key} {one}" for key, one in plain.items()) or "the default"

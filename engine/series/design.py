@@ -233,7 +233,9 @@ class Informative:
 
     def next(self, begun: Collection[str], results: Results) -> Iterator[Planned]:
         """Yield the most informative debates, until what has begun is expected to be enough."""
-        self._find(begun)
+        missing = {key for key in begun if key not in self._pulled}
+        while missing and (planned := self._pull()):
+            missing.discard(planned.key)
         if results != self._results:
             self._count(results)
         if self._done:
@@ -255,12 +257,6 @@ class Informative:
     def total(self) -> int:
         """Return the size of the series, which is seldom held as a whole."""
         return self.series.size
-
-    def _find(self, begun: Collection[str]) -> None:
-        """Find the debates that have begun."""
-        missing = {key for key in begun if key not in self._pulled}
-        while missing and (planned := self._pull()):
-            missing.discard(planned.key)
 
     def _pull(self) -> Planned | None:
         """Take one more debate from the series, None if there is none."""

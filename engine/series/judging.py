@@ -110,7 +110,10 @@ class SeriesJury:
         While others are under way it waits: they mostly cost far less than was reserved for them.
         """
         async with self._turns:
-            while not self._full and not await self._fits(most, ceiling):
+            while not self._full and ceiling != math.inf:
+                spent = (await self._usage()).sum("usd")
+                if spent + self._reserved + most <= ceiling + 1e-9:
+                    break
                 if self._running:
                     await self._turns.wait()
                 else:
@@ -119,11 +122,6 @@ class SeriesJury:
                 self._reserved += most
                 self._running += 1
             return not self._full
-
-    async def _fits(self, most: float, ceiling: float) -> bool:
-        if ceiling == math.inf:
-            return True
-        return bool((await self._usage()).sum("usd") + self._reserved + most <= ceiling + 1e-9)
 
     async def _usage(self) -> CallUsage:
         return await self.store.usage.read(UsageFilter(series=self.series.name))

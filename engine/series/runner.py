@@ -115,7 +115,8 @@ class SeriesRunner:
         await self._find_begun()
         while True:
             await self._refresh()
-            ending = Ending.STOPPED if await self._stopped() else None
+            stored = await self.store.series.find(self.series.name)
+            ending = Ending.STOPPED if stored is None or stored.stop else None
             if ending is None:
                 now = self.clock.now()
                 for debate in self._waiting():  # tried again after pauses that grow
@@ -173,10 +174,6 @@ class SeriesRunner:
 
     async def _read_results(self, among: Sequence[str] | None) -> None:
         self._results.update(await self.store.series.results(self.series.name, among))
-
-    async def _stopped(self) -> bool:
-        stored = await self.store.series.find(self.series.name)
-        return stored is None or stored.stop
 
     async def _fill(self, chooser: Chooser) -> Ending | None:
         """Begin debates while there is room; return why no more can begin."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import time
 from enum import StrEnum
 from itertools import combinations
@@ -437,7 +437,12 @@ def _pairing(file: _File) -> Pairing:
 
 
 def _topics(file: _File, listed: Sequence[Topic], languages: Sequence[str]) -> tuple[Topic, ...]:
-    named = [] if file.topics == ("builtin",) else [_topic(text) for text in file.topics]
+    named = []
+    for written in () if file.topics == ("builtin",) else file.topics:
+        text = " ".join(clean(written).split())
+        if not text or not is_visible(text):
+            raise UsageError("topics has an empty entry; write a topic, or remove it.")
+        named.append(Topic(text=text, language=""))
     topics: dict[str, Topic] = {}
     for topic in (*named, *listed):
         if topics.setdefault(fold_topic(topic.text), topic) is not topic:
@@ -451,13 +456,6 @@ def _topics(file: _File, listed: Sequence[Topic], languages: Sequence[str]) -> t
         others = f" in {' or '.join(languages)}" if topics else ""
         raise UsageError(f"There is no topic{others}; give topics, or name a topics_file.")
     return tuple(spoken)
-
-
-def _topic(text: str) -> Topic:
-    said = " ".join(clean(text).split())
-    if not said or not is_visible(said):
-        raise UsageError("topics has an empty entry; write a topic, or remove it.")
-    return Topic(text=said, language="")
 
 
 def _formats(entries: Sequence[str | Mapping[str, Any]]) -> tuple[Options, ...]:
@@ -525,7 +523,9 @@ def read_people(place: SeriesPlace, every: str, at: str, names: tuple[str, str])
         raise UsageError(
             N_("{name} is missing: say at what time, as in 09:00 Europe/Berlin."), name=names[1]
         )
-    minutes = DAY if days else parse_minutes(names[0], _in_units(every))
+    short = _LONG_UNITS.sub(lambda unit: unit[1], every.strip().casefold())  # `2 days` is `2d`
+    short = f"1{short}" if short in ("d", "h") else short
+    minutes = DAY if days else parse_minutes(names[0], short)
     if not 1 <= minutes <= 366 * DAY:
         raise UsageError(
             N_("{name} must be between a minute and a year, as in 1d or 12h."), name=names[0]
@@ -562,12 +562,6 @@ def _days(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _in_units(text: str) -> str:
-    """Return a span with short units: `2 days` is `2d`, and `day` is `1d`."""
-    said = _LONG_UNITS.sub(lambda unit: unit[1], text.strip().casefold())
-    return f"1{said}" if said in ("d", "h") else said
-
-
 def _daily(name: str, text: str) -> Daily:
     clock, _, zone = text.strip().partition(" ")
     found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", clock)
@@ -584,7 +578,10 @@ def _daily(name: str, text: str) -> Daily:
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
-        near = hint(zone, _zones()) or Text(N_("write one such as Europe/Berlin."))
+        from zoneinfo import available_timezones  # reads many files
+
+        near = hint(zone, sorted(available_timezones()))
+        near = near or Text(N_("write one such as Europe/Berlin."))
         raise UsageError(
             N_("{name} names the time zone “{zone}”, which does not exist; {near}"),
             name=name,
@@ -592,9 +589,3 @@ def _daily(name: str, text: str) -> Daily:
             near=near,
         ) from None
     return Daily(hour=int(found[1]), minute=int(found[2]), zone=zone)
-
-
-def _zones() -> Iterator[str]:
-    from zoneinfo import available_timezones  # reads many files
-
-    yield from sorted(available_timezones())

@@ -246,7 +246,11 @@ def adjust(rows: Sequence[Row], winner: Callable[[Row], str | None]) -> Adjusted
         ]
         fit, effects = _fit_effects(fit, held)
     rated = ratings_of(contests, group, fit)
-    return AdjustedRatings(**effects, ratings=dict(sorted(rated.items(), key=_rank)))
+    order = {
+        name: (rating.value is None, -(rating.value or 0.0), name) for name, rating in rated.items()
+    }
+    names = sorted(rated, key=order.__getitem__)
+    return AdjustedRatings(**effects, ratings={name: rated[name] for name in names})
 
 
 def _fit_effects(
@@ -291,8 +295,3 @@ def _edge(row: Row, first: str, second: str, name: str) -> float:
         return 0.0
     favoured = next(iter(row.models)) if name == "side" else row.closer
     return float(favoured == first) - float(favoured == second)
-
-
-def _rank(entry: tuple[str, Rating]) -> tuple[bool, float, str]:
-    model, rating = entry
-    return rating.value is None, -(rating.value or 0.0), model

@@ -198,6 +198,9 @@ def row_of(record: DebateRecord) -> Row | None:
     verdict = record.verdict if record.verdict and record.verdict.blind else None
     votes = [vote for vote in record.asked(Question.VOTE) if vote.reason != "scripted"]
     grounds = Counter(vote.ground for vote in votes if vote.ground)
+    words: Counter[str] = Counter()
+    for turn in record.turns:
+        words[turn.side] += turn.words
     return Row(
         topic=topic_id(topic),
         title=headline(topic, TITLE_LENGTH),
@@ -227,7 +230,7 @@ def row_of(record: DebateRecord) -> Row | None:
         revised=_revised(record),
         mixed=bool(record.debate.setup.replaced),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
-        words=_words(record),
+        words=dict(words),
         guesses=tuple(guesses_in(record)),
         grounds=grounds,
         leads=leads_in(record) if grounds and verdict else {},
@@ -275,13 +278,6 @@ def _closer(record: DebateRecord) -> str | None:
         return None
     last = record.turns[-1].side
     return last if last in request.sides else None
-
-
-def _words(record: DebateRecord) -> dict[str, int]:
-    words: Counter[str] = Counter()
-    for turn in record.turns:
-        words[turn.side] += turn.words
-    return dict(words)
 
 
 # Reads debates for statistics, in a worker thread.
