@@ -109,13 +109,13 @@ def push(
 ) -> None:
     """Publish an export on a dataset hub. The same command resumes one that was cut off."""
     from bot.exits import run
-    from bot.record.exchange import PublishTarget, run_push
+    from bot.record.exchange import run_push
     from bot.record.filters import ExportChoices
 
     chosen = ExportChoices(
         **{name: given.params[name] for name in ExportChoices._fields if name in given.params}
     )
-    run(lambda: run_push(PublishTarget(repo, private, revision), folder, chosen, yes=yes))
+    run(lambda: run_push(repo, folder, chosen, private=private, revision=revision, yes=yes))
 
 
 @app.command("import-labels")

@@ -156,9 +156,9 @@ def calibrate(
 ) -> None:
     """Learn how the jurors judge from what was judged before. Asks them for what is missing."""
     from bot.exits import run
-    from bot.research.calibrate import CalibrateOptions, run_calibrate
+    from bot.research.calibrate import run_calibrate
 
-    run(lambda: run_calibrate(CalibrateOptions(source, readers, limit, usd, yes, as_json)))
+    run(lambda: run_calibrate(source, readers, limit, usd, yes=yes, as_json=as_json))
 
 
 @app.command()

@@ -8,7 +8,6 @@ import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -34,16 +33,14 @@ CHANGED = "{path} is not as it was exported; export again, then push that folder
 NO_EXPORT = "{folder} is no export of Rostrum; name a folder that `rostrum export` wrote."
 
 
-class PublishTarget(NamedTuple):
-    """Where to publish."""
-
-    repo: str
-    private: bool = False
-    revision: str | None = None
-
-
 async def run_push(
-    target: PublishTarget, folder: Path | None, chosen: ExportChoices, *, yes: bool = False
+    repo: str,
+    folder: Path | None,
+    chosen: ExportChoices,
+    *,
+    private: bool = False,
+    revision: str | None = None,
+    yes: bool = False,
 ) -> None:
     """Publish a folder that was exported before, or else a new export, and print where it is."""
     check_installed()
@@ -52,29 +49,29 @@ async def run_push(
     if folder is not None:
         if chosen != ExportChoices():
             raise UsageError("--folder is exported already; leave out what chooses its debates.")
-        await _push(target, folder, yes=yes)
+        await _push(repo, private, revision, folder, yes=yes)
         return
     own = chosen.license is None and chosen.community is not None
     with TemporaryDirectory(prefix="rostrum-push-") as place:
         out = Path(place) / "export"
         counts = await export_into(settings, out, chosen.wanted(), community_license=own)
         print(f"Exported: {counts}.")
-        await _push(target, out, yes=yes)
+        await _push(repo, private, revision, out, yes=yes)
 
 
-async def _push(target: PublishTarget, folder: Path, *, yes: bool) -> None:
+async def _push(repo: str, private: bool, revision: str | None, folder: Path, *, yes: bool) -> None:
     manifest = await asyncio.to_thread(_checked, folder)
     if not any(manifest.rows.values()):
         raise UsageError("There is nothing to publish: the export has no debates.")
-    how = ", which is private" if target.private else ""
+    how = ", which is private" if private else ""
     files = len(manifest.files) + 1
     await confirm(
-        f"Publish {files} files of {folder} in the dataset repository {target.repo}{how}?",
+        f"Publish {files} files of {folder} in the dataset repository {repo}{how}?",
         yes,
     )
     message = f"Export of Rostrum {__version__}"
-    page, commit = await asyncio.to_thread(push, folder, *target, message)
-    print(f"{target.repo} has the export now: {page} (commit {commit}).")
+    page, commit = await asyncio.to_thread(push, folder, repo, private, revision, message)
+    print(f"{repo} has the export now: {page} (commit {commit}).")
 
 
 def _checked(folder: Path) -> Manifest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ulid import ULID
 
@@ -41,18 +41,9 @@ SCHEMA_VERSION = 1
 AT_ONCE = 500  # judgments stored together
 
 
-class CalibrateOptions(NamedTuple):
-    """The options of the command."""
-
-    source: str
-    readers: int
-    limit: int | None
-    usd: float | None
-    yes: bool
-    as_json: bool
-
-
-async def run_calibrate(wanted: CalibrateOptions) -> None:
+async def run_calibrate(
+    name: str, readers: int, limit: int | None, usd: float | None, *, yes: bool, as_json: bool
+) -> None:
     """Learn from a source, asking jurors for the readings that it lacks; print what is known now.
 
     A second run asks only for what is missing. Raises SeriesEndedError if readings are missing.
@@ -62,14 +53,14 @@ async def run_calibrate(wanted: CalibrateOptions) -> None:
     if not settings.jurors:
         raise UsageError("No jurors are configured: set ROSTRUM_JURORS.")
     async with asking(settings) as joints:
-        source = await read_source(wanted.source, joints.store)
-        cases = source.cases[: wanted.limit]
+        source = await read_source(name, joints.store)
+        cases = source.cases[:limit]
         known = await _learn_known(joints.store, source, cases, settings.jurors)
-        questions = plan_questions(cases, settings.jurors, known, wanted.readers)
+        questions = plan_questions(cases, settings.jurors, known, readers)
         _say(_introduction(source, cases, questions, known))
         progress = CalibrationProgress()
         if questions:
-            progress = await _ask(wanted, settings, joints, source, questions)
+            progress = await _ask(usd, yes, settings, joints, source, questions)
         learner = Learner(joints.store, SystemClock())
         speakers = (model for case in cases for model in case.sides.values())
         made_up = any(one.rehearsal for one in known)
@@ -78,8 +69,8 @@ async def run_calibrate(wanted: CalibrateOptions) -> None:
         evidence = await joints.store.learning.evidence(rehearsal=made_up)
     model = fitted.model or Fit()
     view = view_fit(model, model.number, utc_now(), evidence) if model.jurors else None
-    if wanted.as_json:
-        print_json(_to_json(wanted.source, model.number, fitted.history, view, progress))
+    if as_json:
+        print_json(_to_json(name, model.number, fitted.history, view, progress))
     else:
         counts = {"ballots": evidence.readings, "learnt": evidence.learnt_ballots}
         print(
@@ -119,7 +110,8 @@ async def _learn_known(
 
 
 async def _ask(
-    wanted: CalibrateOptions,
+    usd: float | None,
+    yes: bool,
     settings: Settings,
     joints: JudgingServices,
     source: CaseSource,
@@ -127,26 +119,25 @@ async def _ask(
 ) -> CalibrationProgress:
     """Ask the jurors once the operator agreed to what it costs."""
     prices = {juror.ref: await joints.models.price(juror) for juror in settings.jurors}
-    check_prices(prices, Caps(debate_usd=wanted.usd))
+    check_prices(prices, Caps(debate_usd=usd))
     prompts = load_prompts(settings.templates_dir).only("jury")
     new = await open_session(joints.store, defaults_of(settings), source, prompts.digest)
     bill = price_questions(questions, prices, new.setup.sampling["juror"])
     if bill is None:
         await confirm(
-            "What they cost is unknown, as some prices are not known. Ask the jurors now?",
-            wanted.yes,
+            "What they cost is unknown, as some prices are not known. Ask the jurors now?", yes
         )
     elif bill[1] > 0:
         said = (
             f"They cost about {dollars(bill[0])} USD, at most {dollars(bill[1])} USD. "
             "Ask the jurors now?"
         )
-        if wanted.yes:
+        if yes:
             _say([said.removesuffix(" Ask the jurors now?")])
-        await confirm(said, wanted.yes)
+        await confirm(said, yes)
     stored = await joints.store.learning.session(new)
     session = stored.model_copy(update={"setup": new.setup})
-    cap = (bill and bill[1]) if wanted.usd is None else wanted.usd
+    cap = (bill and bill[1]) if usd is None else usd
     parts = (joints.store, joints.models, joints.keeper, prompts, prices, cap)
     return await Calibration(session, source.digest, *parts).ask(questions)
 

@@ -101,7 +101,7 @@ def _head(folder: Path) -> str:
         return ""
 
 
-class Watching(Counts):
+class _Watching(Counts):
     """Counts, and traces too."""
 
     def __init__(self, known: Iterable[Model], traces: DebateTracer) -> None:
@@ -121,7 +121,7 @@ class Watching(Counts):
         await asyncio.to_thread(self._traces.close)
 
 
-def open_traces(known: Iterable[Model]) -> Watching:
+def open_traces(known: Iterable[Model]) -> _Watching:
     """Return what counts and traces this process. Raises SettingsError if it cannot be made."""
     try:
         from adapters.traces.spans import DebateTracer  # and with it OpenTelemetry
@@ -131,7 +131,7 @@ def open_traces(known: Iterable[Model]) -> Watching:
             "'opentelemetry-sdk>=1.38' 'opentelemetry-exporter-otlp-proto-http>=1.38', or set "
             "ROSTRUM_TRACES=off."
         ) from error
-    return Watching(known, DebateTracer(__version__))
+    return _Watching(known, DebateTracer(__version__))
 
 
 # `/livez`, `/readyz` and `/metrics`, for monitoring.

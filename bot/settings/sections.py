@@ -332,7 +332,7 @@ class LogSettings(SettingsSection):
     level: Annotated[Literal["debug", "info", "warning", "error"], Folded] = "info"
 
 
-class RoleSampling(SettingsSection):
+class _RoleSampling(SettingsSection):
     """How one role samples."""
 
     temperature: float = Field(ge=0, le=2)
@@ -340,19 +340,19 @@ class RoleSampling(SettingsSection):
     max_tokens: int = Field(6000, ge=1, le=10_000_000)
 
 
-class FreeSampling(RoleSampling):
+class _FreeSampling(_RoleSampling):
     """How a debater samples in most rounds."""
 
     temperature: float = Field(0.7, ge=0, le=2)
 
 
-class PreciseSampling(RoleSampling):
+class _PreciseSampling(_RoleSampling):
     """How a debater samples in the closing and in cross-examination."""
 
     temperature: float = Field(0.5, ge=0, le=2)
 
 
-class JudgingSampling(RoleSampling):
+class _JudgingSampling(_RoleSampling):
     """How a juror, a format's own judge and a team's captain sample."""
 
     temperature: float = Field(0.2, ge=0, le=2)
@@ -361,12 +361,12 @@ class JudgingSampling(RoleSampling):
 class SamplingSettings(SettingsSection):
     """Temperature and token cap of each role."""
 
-    debater: FreeSampling = FreeSampling()
-    closing: PreciseSampling = PreciseSampling()
-    cross: PreciseSampling = PreciseSampling()
-    juror: JudgingSampling = JudgingSampling()
-    judge: JudgingSampling = JudgingSampling()
-    captain: JudgingSampling = JudgingSampling()
+    debater: _FreeSampling = _FreeSampling()
+    closing: _PreciseSampling = _PreciseSampling()
+    cross: _PreciseSampling = _PreciseSampling()
+    juror: _JudgingSampling = _JudgingSampling()
+    judge: _JudgingSampling = _JudgingSampling()
+    captain: _JudgingSampling = _JudgingSampling()
 
     def roles(self) -> dict[str, Sampling]:
         """Return the sampling by role, as a debate freezes it."""

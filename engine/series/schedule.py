@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -58,11 +58,8 @@ LONGEST_NAME = 16  # characters of a model in a table for a phone
 GOES_ON = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 
 
-class LeagueRecord(NamedTuple):
-    """How matches of a league ended, and which are revealed, by their place among those drawn."""
-
-    results: dict[int, MatchResult]
-    revealed: tuple[int, ...]
+LeagueRecord: TypeAlias = tuple[Mapping[int, MatchResult], Sequence[int]]
+"""How matches of a league ended, and which are revealed, by their place among those drawn."""
 
 
 async def read_record(
@@ -70,7 +67,7 @@ async def read_record(
 ) -> LeagueRecord:
     """Return the results of a league's matches that have ended."""
     results: dict[int, MatchResult] = {}
-    revealed = []
+    revealed: list[int] = []
     for debate in debates:
         if debate.status in GOES_ON:
             continue
@@ -80,7 +77,7 @@ async def read_record(
         if found.revealed_at is not None:
             results[at] = decide(league, await read_reveal(store, found))
             revealed.append(at)
-    return LeagueRecord(results, tuple(revealed))
+    return results, revealed
 
 
 def table_of(
@@ -92,12 +89,17 @@ def table_of(
     outcome: Outcome = "going",
 ) -> LeagueTable:
     """Return the standing of a league; it names models of revealed matches alone."""
-    known = met(league, record.revealed)
-    rows = [place for place in standing(league, record.results) if place.model in known]
-    over = outcome == "over" and bool(record.revealed)
+    results, revealed = record
+    known = met(league, revealed)
+    rows = [place for place in standing(league, results) if place.model in known]
+    over = outcome == "over" and bool(revealed)
+    newest = max(revealed, default=None)
+    lot = ""  # who goes on by it after the latest match of a knock-out
+    if newest is not None and league.system is System.KNOCKOUT:
+        lot = drew_lots(league, results, league.drawn[newest].pair)
     return LeagueTable(
         language=series.languages[0],
-        played=len(record.results),
+        played=len(results),
         total=max(league.total, len(league.drawn)),
         rows=tuple(
             BoardRow(
@@ -108,32 +110,22 @@ def table_of(
             for number, place in enumerate(rows, start=1)
         ),
         unmet=len(league.models) - len(known),
-        latest=_latest(league, record),
-        lot=_lot(league, record),
+        latest=None if newest is None else _latest(league, newest, results[newest]),
+        lot=lot,
         next_match=written(series, due_at),
         outcome=outcome,
-        champions=champions(league, record.results) if over else (),
+        champions=champions(league, results) if over else (),
     )
 
 
-def _latest(league: League, record: LeagueRecord) -> LeagueMatch | None:
+def _latest(league: League, at: int, result: MatchResult) -> LeagueMatch:
     """Return the match that was revealed last."""
-    if not record.revealed:
-        return None
-    at = max(record.revealed)
-    winner, by = record.results[at]
+    winner, by = result
     one, other = league.drawn[at].a.ref, league.drawn[at].b.ref
     if winner == other:
         one, other = other, one
     how = "none" if winner is None else "tied" if winner == TIE else "won"
     return LeagueMatch(one=one, other=other, how=how, by=by)
-
-
-def _lot(league: League, record: LeagueRecord) -> str:
-    """Return who goes on by lot after the latest match of a knock-out; empty for no one."""
-    if league.system is not System.KNOCKOUT or not record.revealed:
-        return ""
-    return drew_lots(league, record.results, league.drawn[max(record.revealed)].pair)
 
 
 def written(series: Series, due_at: datetime | None) -> str:
@@ -259,8 +251,8 @@ class Schedule:
         """Draw the next round of a league once it is due, and post the standing."""
         series = Series.model_validate_json(stored.body)
         record = await read_record(self.store, league, debates)
-        if len(record.results) == len(league.drawn) and not stored.stop:
-            drawn = draw(league, record.results)
+        if len(record[0]) == len(league.drawn) and not stored.stop:
+            drawn = draw(league, record[0])
             over = drawn == league
             series, league = series.model_copy(update={"league": drawn}), drawn
             stored = await self._keep(lease, stored, body=series.model_dump_json())

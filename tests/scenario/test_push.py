@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.record.exchange import PublishTarget, run_push
+from bot.record.exchange import run_push
 from bot.record.filters import ExportChoices
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
@@ -65,7 +65,7 @@ async def hub(
 
 
 async def push(folder: Path, *, repo: str = REPO, private: bool = False, on: str = "") -> None:
-    await run_push(PublishTarget(repo, private, on or None), folder, ExportChoices(), yes=True)
+    await run_push(repo, folder, ExportChoices(), private=private, revision=on or None, yes=True)
 
 
 async def test_an_export_is_there_as_it_was_written_and_its_next_one_replaces_it(

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import sqrt
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
+
+from pydantic import Field
 
 from engine.stats.agreement import kappa_between, share_alike
 from engine.stats.figure import Figure
@@ -50,9 +52,14 @@ class EndedDebate(NamedTuple):
 
 
 @dataclass(slots=True)
-class CallSums:
-    """What one model's calls took in one role, and how long its answers took, in seconds."""
+class CallTotals:
+    """What one model's calls took in one role; tokens and USD are those that are known.
 
+    `seconds` is how long each answer took.
+    """
+
+    model: str
+    role: str
     calls: int = 0
     failed: int = 0
     tokens_in: int = 0
@@ -61,7 +68,7 @@ class CallSums:
     tokens_cached: int = 0
     usd: float = 0.0
     unpriced: int = 0
-    seconds: list[float] = field(default_factory=list)
+    seconds: Annotated[list[float], Field(exclude=True)] = field(default_factory=list)
 
     def add(self, one: CallTry) -> None:
         """Add a try."""
@@ -87,7 +94,7 @@ class SeriesRows:
     debates: tuple[SeriesDebate, ...]
     refusals: Mapping[str, int] = field(default_factory=dict)
     ended: tuple[EndedDebate, ...] = ()
-    calls: Mapping[tuple[str, str], CallSums] = field(default_factory=dict)
+    calls: Mapping[tuple[str, str], CallTotals] = field(default_factory=dict)
     costs: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     paid: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
@@ -128,11 +135,14 @@ def _read(store: SeriesStore, name: str, told: bool, stopped: threading.Event) -
 
 def add_up(found: SeriesReading) -> SeriesRows:
     """Add up the calls of a series; its ended debates are to follow."""
-    calls: dict[tuple[str, str], CallSums] = defaultdict(CallSums)
+    calls: dict[tuple[str, str], CallTotals] = {}
     costs: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
     paid: dict[tuple[str, str], float] = defaultdict(float)
     for one in found.tries:
-        calls[one.model, one.role].add(one)
+        key = one.model, one.role
+        if key not in calls:
+            calls[key] = CallTotals(*key)
+        calls[key].add(one)
         number, usd = costs[one.debate]
         costs[one.debate] = number + 1, usd + (one.usd or 0.0)
         if one.role == "debater":
@@ -141,7 +151,7 @@ def add_up(found: SeriesReading) -> SeriesRows:
         stored=found.stored,
         debates=tuple(found.debates),
         refusals=found.refusals,
-        calls=dict(calls),
+        calls=calls,
         costs=dict(costs),
         paid=dict(paid),
     )

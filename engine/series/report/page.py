@@ -12,8 +12,8 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import inline
 from engine.drawing.svg import Picture
+from engine.series.report.data import CallTotals
 from engine.series.report.report import (
-    CallTotals,
     Caveat,
     CaveatKind,
     PairResult,
@@ -35,7 +35,7 @@ from engine.values.text import dollars
 from engine.words.translation import plural
 
 
-class ReportTable(NamedTuple):
+class _ReportTable(NamedTuple):
     """A table; every row has as many cells as there are columns."""
 
     title: str
@@ -43,12 +43,12 @@ class ReportTable(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
-class ReportSection(NamedTuple):
+class _ReportSection(NamedTuple):
     """A part of a report; `picture` is the name of its picture, empty without one."""
 
     title: str
     lines: tuple[str, ...]
-    grids: tuple[ReportTable, ...]
+    grids: tuple[_ReportTable, ...]
     picture: str = ""
 
 
@@ -58,7 +58,7 @@ class ReportPage(NamedTuple):
     name: str
     title: str
     lines: tuple[str, ...]
-    sections: tuple[ReportSection, ...]
+    sections: tuple[_ReportSection, ...]
 
 
 # Every word of a series' report.
@@ -123,9 +123,9 @@ def write_page(report: SeriesReport) -> ReportPage:
     """Lay out a report: what a reader sees, in order."""
     columns = ("model", "role", "calls", "failed", "in", "out", "reasoning", "cached", "USD")
     rows = [(one.model, one.role, *_sums([one])) for one in report.totals]
-    grid = ReportTable("", columns, (*rows, ("all", "", *_sums(report.totals))))
+    grid = _ReportTable("", columns, (*rows, ("all", "", *_sums(report.totals))))
     lines = ["Calls, failed tries, tokens and USD."] if rows else []
-    sections = [ReportSection("Totals", tuple(lines), (grid,) if rows else ())]
+    sections = [_ReportSection("Totals", tuple(lines), (grid,) if rows else ())]
     if report.ratings.debates:
         sections += [
             _ratings(report),
@@ -138,7 +138,9 @@ def write_page(report: SeriesReport) -> ReportPage:
         _conduct(report),
         _availability(report),
         _costs(report),
-        ReportSection("What the figures cannot say", (" ".join(word_caveats(report.caveats)),), ()),
+        _ReportSection(
+            "What the figures cannot say", (" ".join(word_caveats(report.caveats)),), ()
+        ),
     ]
     return ReportPage(
         name=report.name,
@@ -217,7 +219,7 @@ def _sums(totals: Sequence[CallTotals]) -> list[str]:
     return [*(f"{number:,}" for number in sums), f"≥ {usd}" if unpriced else usd]
 
 
-def _ratings(report: SeriesReport) -> ReportSection:
+def _ratings(report: SeriesReport) -> _ReportSection:
     board, adjusted = report.ratings, report.adjusted
     judges = ("jury", "people") if board.people else ("jury",)
     columns = ["model"]
@@ -233,8 +235,8 @@ def _ratings(report: SeriesReport) -> ReportSection:
         rows.append(tuple(row))
     judged = f"{board.jury:,} debates by the jury, {board.people:,} by people."
     about = "Adjusted: with side, last word and length equal."
-    grid = ReportTable("", tuple(columns), tuple(rows))
-    return ReportSection(
+    grid = _ReportTable("", tuple(columns), tuple(rows))
+    return _ReportSection(
         N_("Ratings"),
         (judged, "1000 is the mean; 400 points are odds of ten to one. Won–lost–tied.", about, HOW),
         (grid,),
@@ -242,13 +244,13 @@ def _ratings(report: SeriesReport) -> ReportSection:
     )
 
 
-def _wins(report: SeriesReport) -> ReportSection:
+def _wins(report: SeriesReport) -> _ReportSection:
     grids = [_matrix(report, "the jury", report.wins)] if report.wins else []
     grids += [_matrix(report, "people", report.people_wins)] if report.people_wins else []
-    return ReportSection("Who beat whom", (), tuple(grids), "wins" if grids else "")
+    return _ReportSection("Who beat whom", (), tuple(grids), "wins" if grids else "")
 
 
-def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> ReportTable:
+def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> _ReportTable:
     met = {(one.model, one.other): (one.won, one.lost, one.tied) for one in pairs}
     met |= {(one.other, one.model): (one.lost, one.won, one.tied) for one in pairs}
     models = report.models
@@ -260,7 +262,7 @@ def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> Re
         ]
         rows.append((f"{number} {model}", *cells))
     columns = ("model", *(str(number) for number in range(1, len(models) + 1)))
-    return ReportTable(
+    return _ReportTable(
         f"Rows won–lost–tied against columns, by {judge}. The columns are the models in the "
         "order of the rows.",
         columns,
@@ -268,7 +270,7 @@ def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> Re
     )
 
 
-def _sides(report: SeriesReport) -> ReportSection:
+def _sides(report: SeriesReport) -> _ReportSection:
     found, adjusted = report.agreement, report.adjusted
     judges: list[tuple[str, SideShares]] = [("the jury", found.jury_shares)]
     if report.ratings.people:
@@ -287,18 +289,18 @@ def _sides(report: SeriesReport) -> ReportSection:
         )
     ]
     grids = (
-        ReportTable("Of decided debates", columns, tuple(shares)),
-        ReportTable(
+        _ReportTable("Of decided debates", columns, tuple(shares)),
+        _ReportTable(
             "Lead in points of rating, by the jury", ("advantage of", "lead"), tuple(effects)
         ),
     )
-    return ReportSection("Side and last word", (), grids, "sides")
+    return _ReportSection("Side and last word", (), grids, "sides")
 
 
-def _topics(report: SeriesReport) -> ReportSection:
+def _topics(report: SeriesReport) -> _ReportSection:
     found = report.topics
     if not found.splits:
-        return ReportSection("Topics", (), ())
+        return _ReportSection("Topics", (), ())
     lines = (
         "Spread is the standard deviation of the models' win rates on a topic, for models "
         "with at least two debates on it."
@@ -314,12 +316,12 @@ def _topics(report: SeriesReport) -> ReportSection:
     for one in found.splits[:TOPICS]:
         ends = (f"{end.model} {_percent(end.rate, 0)}" for end in (one.rates[0], one.rates[-1]))
         rows.append((one.title, str(one.debates), f"{one.spread:.2f}", *ends))
-    return ReportSection(
-        "Topics on which models differ most", (lines,), (ReportTable("", columns, tuple(rows)),)
+    return _ReportSection(
+        "Topics on which models differ most", (lines,), (_ReportTable("", columns, tuple(rows)),)
     )
 
 
-def _jury(report: SeriesReport) -> ReportSection:
+def _jury(report: SeriesReport) -> _ReportSection:
     pairs = tuple(
         (
             one.juror,
@@ -342,10 +344,10 @@ def _jury(report: SeriesReport) -> ReportSection:
             agreed = one.agreement
             row[1:1] = [word_share(agreed), str(agreed.n), word_points(one.self_preference)]
         jurors.append(tuple(row))
-    grids = [ReportTable(N_("Jurors"), tuple(columns), tuple(jurors))] if jurors else []
+    grids = [_ReportTable(N_("Jurors"), tuple(columns), tuple(jurors))] if jurors else []
     if pairs:
         titles = ("juror", "other juror", "agree", "Cohen's κ", "debates")
-        grids.append(ReportTable("Juror by juror", titles, pairs))
+        grids.append(_ReportTable("Juror by juror", titles, pairs))
     lines = [f"Krippendorff's α of jurors: {word_coefficient(found.pooled.alpha_jurors)}."]
     if people:
         lines.append(
@@ -353,13 +355,13 @@ def _jury(report: SeriesReport) -> ReportSection:
             f"debates; Cohen's κ {word_coefficient(found.kappa)}; Krippendorff's α of people "
             f"{word_coefficient(found.pooled.alpha_people)}."
         )
-    return ReportSection("The jury", tuple(lines), tuple(grids), "jurors" if pairs else "")
+    return _ReportSection("The jury", tuple(lines), tuple(grids), "jurors" if pairs else "")
 
 
 # --- conduct, availability, cost ---------------------------------------------------------
 
 
-def _conduct(report: SeriesReport) -> ReportSection:
+def _conduct(report: SeriesReport) -> _ReportSection:
     rows = []
     for one in report.conduct:
         if one.ended:
@@ -371,8 +373,8 @@ def _conduct(report: SeriesReport) -> ReportSection:
             rows.append((one.model, str(one.ended), turns, words, limit, share, how, refused))
     counted = ("model", "debates", "turns", "words a turn", "of the limit")
     columns = (*counted, "broke a limit", "how", "refused the topic")
-    return ReportSection(
-        "Length, limits and refusals", (), (ReportTable("", columns, tuple(rows)),) if rows else ()
+    return _ReportSection(
+        "Length, limits and refusals", (), (_ReportTable("", columns, tuple(rows)),) if rows else ()
     )
 
 
@@ -389,7 +391,7 @@ def _percent(share: float, digits: int = 1) -> str:
     return f"{share:.{digits}%}".replace("%", " %")
 
 
-def _availability(report: SeriesReport) -> ReportSection:
+def _availability(report: SeriesReport) -> _ReportSection:
     rows = []
     for one in report.availability:
         times = ("" if value is None else f"{value:.1f}" for value in (one.p50, one.p95))
@@ -398,27 +400,27 @@ def _availability(report: SeriesReport) -> ReportSection:
     columns = ("model", "tries", "failed", "debates waiting", "p50, s", "p95, s")
     lines = ("Failed: tries without an answer, of every role. p50 and p95: seconds of an answer.",)
     if not rows:
-        return ReportSection("Availability and latency", (), ())
-    grid = ReportTable("", columns, tuple(rows))
-    return ReportSection("Availability and latency", lines, (grid,))
+        return _ReportSection("Availability and latency", (), ())
+    grid = _ReportTable("", columns, tuple(rows))
+    return _ReportSection("Availability and latency", lines, (grid,))
 
 
-def _costs(report: SeriesReport) -> ReportSection:
+def _costs(report: SeriesReport) -> _ReportSection:
     if not report.costs:
-        return ReportSection(N_("Cost"), (), ())
+        return _ReportSection(N_("Cost"), (), ())
     columns = ("format", "debates", "calls a debate", "USD a debate", "median", "highest")
     costs = []
     for one in report.costs:
         usd = map(dollars, (one.usd, one.usd_median, one.usd_max))
         costs.append((one.format or "all", f"{one.debates:,}", f"{one.calls:.1f}", *usd))
-    formats = ReportTable("Cost of a debate, with its jury", columns, tuple(costs))
+    formats = _ReportTable("Cost of a debate, with its jury", columns, tuple(costs))
     spent = tuple(
         (one.model, str(one.debates), dollars(one.usd))
         for one in report.conduct
         if one.usd is not None
     )
-    own = ReportTable("A debater's own calls", ("model", "debates", "USD a debate"), spent)
-    return ReportSection(N_("Cost"), (), (formats, own), "cost")
+    own = _ReportTable("A debater's own calls", ("model", "debates", "USD a debate"), spent)
+    return _ReportSection(N_("Cost"), (), (formats, own), "cost")
 
 
 # --- limits ------------------------------------------------------------------------------

@@ -12,8 +12,7 @@ from statistics import fmean, median
 
 from engine.blinding.identity import kin
 from engine.series.report.data import (
-    COUNTED,
-    CallSums,
+    CallTotals,
     EndedDebate,
     JurorPair,
     SeriesRows,
@@ -172,21 +171,6 @@ class Experiment(Value):
     cap_usd: float | None
 
 
-class CallTotals(Value):
-    """What one model's calls took in one role; tokens and USD are those that are known."""
-
-    model: str
-    role: str
-    calls: int
-    failed: int
-    tokens_in: int
-    tokens_out: int
-    tokens_reasoning: int
-    tokens_cached: int
-    usd: float
-    unpriced: int
-
-
 class Costs(Value):
     """What debates of one format took, each with all of its calls; empty format: all of them."""
 
@@ -319,7 +303,7 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
         standing=standing,
         stopping=found.stored.stop,
         rehearsal=tuple(sorted(one for one in names if one.startswith("rehearsal/"))),
-        totals=tuple(_totals(*key, found.calls[key]) for key in sorted(found.calls)),
+        totals=tuple(sums for _, sums in sorted(found.calls.items())),
         costs=tuple(_costs(found)),
         ratings=rank_models(rows),
         adjusted=adjust_models(rows),
@@ -334,11 +318,6 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
 
 
 # --- what it took ------------------------------------------------------------------------
-
-
-def _totals(model: str, role: str, sums: CallSums) -> CallTotals:
-    counted = ("calls", "failed", *COUNTED, "usd", "unpriced")
-    return CallTotals(model=model, role=role, **{name: getattr(sums, name) for name in counted})
 
 
 def _costs(found: SeriesRows) -> Iterable[Costs]:
@@ -361,7 +340,7 @@ def _costs(found: SeriesRows) -> Iterable[Costs]:
 
 
 def _availability(found: SeriesRows, standing: SeriesProgress) -> tuple[Availability, ...]:
-    by_model: dict[str, list[CallSums]] = defaultdict(list)
+    by_model: dict[str, list[CallTotals]] = defaultdict(list)
     for (model, _), sums in sorted(found.calls.items()):
         by_model[model].append(sums)
     for model in standing.waiting:
