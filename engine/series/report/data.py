@@ -68,7 +68,9 @@ class CallTotals:
     tokens_cached: int = 0
     usd: float = 0.0
     unpriced: int = 0
-    seconds: Annotated[list[float], Field(exclude=True)] = field(default_factory=list)
+    seconds: Annotated[list[float], Field(exclude=True)] = field(
+        default_factory=list, compare=False
+    )
 
     def add(self, one: CallTry) -> None:
         """Add a try."""
