@@ -207,7 +207,7 @@ class SeriesStore:
         """
         which = {"every": among is None, "among": among or ()}
         rows = await self._database.rows(RESULTS, name=name, **which)
-        return {row.key: row.jury for row in rows}
+        return {row.series_key: row.jury for row in rows}
 
     async def refusals(self, name: str, among: Sequence[str] | None = None) -> dict[str, int]:
         """Return in how many debates each model refused: a turn, or so that the debate ended.
