@@ -150,6 +150,7 @@ class Code(IntEnum):
     INVALID_TOKEN = 50027, 401, "Invalid Webhook Token"
     INVALID_FORM = 50035, 400, "Invalid Form Body"
     THREAD_ARCHIVED = 50083, 400, "Thread is archived"
+    INVALID_JSON = 50109, 400, "The request body contains invalid JSON."
     THREAD_EXISTS = 160004, 400, "A thread has already been created for this message"
     THREAD_LOCKED = 160005, 403, "Thread is locked"
     TOO_MANY_THREADS = 160006, 400, "Maximum number of active threads reached"
