@@ -58,19 +58,21 @@ async def test_what_a_workspace_does_elsewhere_is_known_here_soon_and_not_read_f
 ) -> None:
     store = Store(database, ["a-key-of-the-operator"])
     await store.installs.keep(given(slack.bot_token))
-    replica = Installations(app)
+    patient, replica = Installations(app), Installations(app)
+    await patient.open(store.installs, store.people)
+    lasting = await patient.find(TEAM)
+    monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
     await replica.open(store.installs, store.people)
     first = await replica.find(TEAM)
     assert await answers(first, slack)
+    assert await replica.find(TEAM) is first
     slack.bot_token = "xoxb-after-installing-again"
     await store.installs.keep(given(slack.bot_token))
-    assert await replica.find(TEAM) is first
-    monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
     again = await replica.find(TEAM)
     assert await answers(again, slack)
-    assert await replica.find(TEAM) is again
     assert await replica.of_bot(BOT_USER) is again
     await store.installs.drop("slack", TEAM)
+    assert await patient.find(TEAM) is lasting
     with pytest.raises(VenueGoneError, match="not installed"):
         await replica.find(TEAM)
     assert await replica.of_bot(BOT_USER) is None
