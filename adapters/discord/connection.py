@@ -165,7 +165,7 @@ class _Shard:
             except VenueAwayError as error:
                 log.warning("gateway unavailable", why=str(error))
             except KNOWN as error:
-                # Raise SettingsError for an end that reconnecting would only repeat.
+                # Reconnecting would only repeat this end: it is a SettingsError.
                 final = isinstance(error, discord.PrivilegedIntentsRequired)
                 if isinstance(error, discord.ConnectionClosed):
                     final = error.code in FINAL_CODES

@@ -84,7 +84,7 @@ async def begin(
     if person.trial is not None:  # one person votes, with buttons
         order = order.model_copy(update={"ballot": BallotKind.PRIVATE, "quorum": 1})
     if (order.topic or "").strip().casefold() == RANDOM:
-        # Have a topic drawn from those that people suggested, if any is in the debate's language.
+        # The topic is one that people suggested, if any is in the debate's language.
         own = await suggested_topics(context.store, person, defaults)
         language = (BUILT_IN | defaults | order).language or ""
         fit = tuple(topic for topic in own if topic.speaks(language))

@@ -243,7 +243,7 @@ async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
     async def connect_and_stop(*arguments: Any, **options: Any) -> DiscordWebSocket:
         connected = await connect(*arguments, **options)
         running.cancel()
-        # In this very round of the loop discord.py's own waiting is told of both.
+        # discord.py learns of both in the same turn of the loop.
         return connected
 
     monkeypatch.setattr(DiscordWebSocket, "from_client", connect_and_stop)

@@ -356,8 +356,8 @@ def prepare_once(name: str, house: House) -> None:
     elif name == "an answer of 1 MB":
         for said in range(8):
             for model in ("ana", "ben"):
-                # Too long, and so asked for anew; the last of those, whose delivery nothing
-                # waits for, is as long.
+                # Too long, so it is asked for again; B's last one, which no delivery waits for,
+                # is as long.
                 wordy = said % 2 == 0 or (model, said) == ("ben", 7)
                 house.disturb(Step("", model, said), acts.big() if wordy else Act())
     elif name in AWAY:

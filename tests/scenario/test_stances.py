@@ -72,7 +72,7 @@ async def test_the_debate_waits_for_stances_and_asks_again_with_the_vote(
     entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
     told = [(row["phase"], row["option"], row["gold"]) for row in VOTES.rows(entry)]
     assert sorted(told) == [
-        ("before_reveal", "A", False),  # of whoever started it nothing is gold
+        ("before_reveal", "A", False),  # the starter's own stance is never gold
         ("stance_after", "for", False),
         ("stance_after", "for", True),
         ("stance_after", "unsure", True),

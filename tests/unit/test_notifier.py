@@ -1,4 +1,4 @@
-"""The notifier: whoever waits is woken, and no ring is lost."""
+"""The notifier wakes every waiter, and loses no notification."""
 
 from __future__ import annotations
 

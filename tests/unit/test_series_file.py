@@ -274,7 +274,7 @@ def test_the_first_is_at_the_next_time_of_day_and_without_one_now(now: str, firs
         (NINE, "2026-03-10 08:00", "2026-03-14 12:00", "2026-03-15 08:00"),
         (f"every 2 days {NINE}", "2026-03-10 08:00", "2026-03-14 12:00", "2026-03-16 08:00"),
         ("every weekday 09:00 UTC", "2027-01-04 09:00", "2027-01-08 21:00", "2027-01-11 09:00"),
-        # Several times a day begin anew each morning.
+        # Several a day start over each morning.
         (f"every 6 hours {NINE}", "2026-03-10 08:00", "2026-03-10 08:05", "2026-03-10 14:00"),
         (f"every 6 hours {NINE}", "2026-03-10 20:00", "2026-03-10 20:05", "2026-03-11 08:00"),
         (f"every 6 hours {NINE}", "2026-03-10 08:00", "2026-03-12 21:00", "2026-03-13 08:00"),

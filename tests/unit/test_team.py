@@ -232,7 +232,7 @@ async def test_seats_write_to_their_team_and_its_captain_decides_knowing_counts_
     assert asked == ["note/cross-1/B2", "note/cross-1/B3"]
     kept = desk.artifacts["note/free-3/A4"]
     assert (kept.kind, kept.body["note"]) == ("note", "NOTE of A4 in free-3")
-    # Until the reveal nobody reads them, and then the note of whoever was chosen.
+    # Sealed until the reveal, which shows only the chosen seat's note.
     assert "NOTE of" not in desk.shown
     (report,) = [p.message for p in desk.held if p.key == "team/captains"]
     assert isinstance(report, Report)

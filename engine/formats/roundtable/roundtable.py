@@ -182,7 +182,7 @@ class Roundtable(Format):
                 for agent, text in zip(personas, texts, strict=True)
             }
         floor.adjourn()
-        # Find the best final answer: by the judges, or without any by what the answers share.
+        # By the judges; without judges, the answer most like the others is best.
         if not floor.request.judges:
             await converge(floor, personas, drafts)
         else:
