@@ -14,8 +14,8 @@ from engine.store.database import SqlConnection
 from engine.store.debates import listing_of
 from engine.store.journal import FROM_CALL, PANEL
 from engine.values.debate import Model, PanelSetup, Request, Setup, Status, Turn, Usage
-from engine.values.judging import Ballot, Question, Verdict, Vote
 from engine.values.ports import Reply
+from engine.values.verdicts import Ballot, Question, Verdict, Vote
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
 JURORS = 6

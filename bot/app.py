@@ -18,9 +18,9 @@ from adapters.models.router import ModelRouter, open_models
 from bot import __version__, exits
 from bot.clock import SystemClock
 from bot.log import about
-from bot.reading import open_database, read_store
+from bot.read_only import open_database, read_store
+from bot.role import Role, Sharing, open_sharing
 from bot.settings.settings import STOP_SECONDS, Settings
-from bot.sharing import Role, Sharing, open_sharing
 from engine.delivery.outbox import Delivery
 from engine.fleet.leases import LeaseManager
 from engine.prompts.library import Prompts, load_prompts
@@ -322,7 +322,7 @@ class MainLine:
         from engine.chat import schedules  # a terminal needs none of them
         from engine.chat.context import Context
         from engine.chat.settings import overlay
-        from engine.series.recurring import Recurrences
+        from engine.series.recurrence import Recurrences
         from engine.series.schedule import Schedule
 
         joints = (self._store, self._keeper, self._notifier, self._clock)

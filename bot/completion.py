@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeAlias
 
-from bot.reading import read_store
+from bot.read_only import read_store
 from bot.settings.load import load_settings, load_store_settings
 from engine.store import Store
 from engine.values.errors import RostrumError

@@ -15,7 +15,7 @@ import structlog
 from discord import app_commands
 
 from adapters.discord import render
-from adapters.discord.answering import PLATFORM, DiscordInteractionHandler, Interaction
+from adapters.discord.interactions import PLATFORM, DiscordInteractionHandler, Interaction
 from adapters.discord.presence import ShardPresence
 from adapters.discord.registration import keep_registered, offer
 from adapters.discord.render import typed_in

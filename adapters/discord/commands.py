@@ -15,7 +15,7 @@ import structlog
 from discord import app_commands
 
 from adapters.discord import texts
-from adapters.discord.answering import (
+from adapters.discord.interactions import (
     BUTTONS_ONLY,
     NO_SETTINGS,
     DiscordInteractionHandler,

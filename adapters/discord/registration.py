@@ -13,12 +13,12 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.answers import reads
-from adapters.discord.answering import DiscordInteractionHandler, Interaction
 from adapters.discord.commands import DebateCommands, TopicForm
 from adapters.discord.errors import DiscordAct, unreadable
+from adapters.discord.interactions import DiscordInteractionHandler, Interaction
 from adapters.discord.rest import DiscordRest
 from adapters.discord.translation import Translator, language_of
+from adapters.responses import reads
 from engine.chat.choices import motion_of
 from engine.chat.context import Trial
 from engine.values.errors import UsageError, VenueAwayError, VenueError, why_of

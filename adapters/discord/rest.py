@@ -23,7 +23,6 @@ from aiolimiter import AsyncLimiter
 from discord.http import HTTPClient, Route
 from pydantic import SecretStr
 
-from adapters.answers import reads
 from adapters.discord.errors import (
     KNOWN,
     NETWORK,
@@ -34,6 +33,7 @@ from adapters.discord.errors import (
     unreadable,
 )
 from adapters.discord.permissions import application_id_of, in_channel
+from adapters.responses import reads
 from engine.values.errors import why_of
 
 # The bot-wide rate limit: at most 45 requests leave in any second, first come first served.

@@ -12,7 +12,6 @@ from typing import Any
 import structlog
 from discord.utils import snowflake_time
 
-from adapters.answers import reads
 from adapters.discord import render, texts
 from adapters.discord.errors import (
     ARCHIVED,
@@ -44,6 +43,7 @@ from adapters.discord.render import (
 from adapters.discord.rest import DiscordRest, rights_in
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
+from adapters.responses import reads
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.store.leases import OWN
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError

@@ -20,7 +20,7 @@ from procrastinate.connector import BaseAsyncConnector, Notify
 from procrastinate.exceptions import ConnectorException, NoResult
 from procrastinate.worker import Worker
 
-from engine.delivery.ending import needing
+from engine.delivery.reasons import needing
 from engine.fleet.leases import Notifier
 from engine.values.errors import RostrumError, StoreError
 

@@ -47,7 +47,7 @@ class Histogram:
 
 @dataclass(slots=True)
 class MetricFigures:
-    """The numbers so far, by their labels in the order of adapters/metrics/page.py."""
+    """The numbers so far, by their labels in the order of adapters/metrics/exposition.py."""
 
     calls: Counter[Labels] = field(default_factory=Counter)
     retries: Counter[Labels] = field(default_factory=Counter)

@@ -9,9 +9,9 @@ from time import perf_counter
 
 import orjson
 
-from adapters.models.answers import amount_in, read_answer
 from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.backends import Backend
+from adapters.models.completions import amount_in, read_answer
 from adapters.models.connection import COST, ConnectionPool, HttpResponse
 from adapters.models.events import MOST_TEXT, Completion
 from adapters.models.faults import (
@@ -29,7 +29,7 @@ from adapters.models.faults import (
     status_fault,
 )
 from adapters.models.habits import Habits, Rung, request_body, streams
-from adapters.models.pacing import Gate, Weighed
+from adapters.models.pace import Gate, Weighed
 from adapters.models.prices import FETCH_S, PriceBook, read_contexts
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace, tokens_in

@@ -27,7 +27,6 @@ from urllib.parse import urlsplit
 import orjson
 
 from adapters.models.backends import Backend
-from adapters.models.decoding import decode_raw, redact
 from adapters.models.faults import (
     CallFault,
     Next,
@@ -37,6 +36,7 @@ from adapters.models.faults import (
     proxy_fault,
     unreachable_fault,
 )
+from adapters.models.safe_text import decode_raw, redact
 from adapters.proxies import OtherProxy, find_proxy
 from engine.values.ports import FaultKind
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from adapters.models.decoding import redact
+from adapters.models.safe_text import redact
 from engine.values.debate import Origin, Usage
 from engine.values.errors import name_failure
 from engine.values.ports import FaultKind

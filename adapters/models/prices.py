@@ -17,7 +17,7 @@ import orjson
 
 from adapters.models.backends import Backend
 from adapters.models.connection import ConnectionPool, HttpResponse
-from adapters.models.decoding import decode
+from adapters.models.safe_text import decode
 from engine.values.debate import Model, Origin, Price, Tier
 
 if TYPE_CHECKING:

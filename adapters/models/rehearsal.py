@@ -25,9 +25,9 @@ from adapters.models.speeches import ArgumentPoint, SceneSpeaker, cite, compose
 from engine.jury.rubric import RUBRICS
 from engine.stage.steps import Pace
 from engine.values.debate import Model, Origin, Price, Usage
-from engine.values.judging import TIE
 from engine.values.ports import AnswerSchema, AttemptLog, Call, FaultKind, Reply
 from engine.values.text import count_words
+from engine.values.verdicts import TIE
 
 # Structured answers of a rehearsal model: a value that satisfies a JSON schema.
 

@@ -20,7 +20,7 @@ from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.backends import Backend
 from adapters.models.connection import ConnectionPool
 from adapters.models.faults import CallAnswer, CallFault, Next, Outcome, status_fault
-from adapters.models.pacing import Gate
+from adapters.models.pace import Gate
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace
 from engine.values.debate import Model, Origin, Price

@@ -20,15 +20,15 @@ from slack_bolt.context.async_context import AsyncBoltContext
 
 from adapters.in_order import InOrder
 from adapters.slack import texts
-from adapters.slack.answering import PLATFORM, SlackInteractionHandler
 from adapters.slack.forms.fields import FORM, SETTINGS_FORM
 from adapters.slack.forms.modals import Modals
 from adapters.slack.home import Home
 from adapters.slack.install.workspaces import Workspace
+from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.render import ANY, reaction_of, typed
 from adapters.slack.venue import SlackPlace, SlackVenue
 from adapters.slack.whisper import EphemeralReply, ReplyTarget
-from engine.chat.answers.answers import voted_in
+from engine.chat.answers.base import voted_in
 from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen

@@ -13,10 +13,10 @@ from aiohttp import web
 from slack_bolt.async_app import AsyncApp
 
 from adapters.site import Site
-from adapters.slack.answering import PLATFORM, SlackInteractionHandler
 from adapters.slack.client import SlackClient
 from adapters.slack.install.oauth import Installer
 from adapters.slack.install.workspaces import Managers, Workspaces
+from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
 from engine.fleet.shares import PartitionLeases

@@ -28,7 +28,7 @@ from adapters.slack.errors import (
     slow_down,
     unreadable,
 )
-from engine.chat.answers.answers import SentFile
+from engine.chat.answers.base import SentFile
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import File
 from engine.values.sources import SourceFile, SourceLimits, check_files

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from adapters.answers import reads
 from adapters.pictures.png import drawn
+from adapters.responses import reads
 from adapters.slack import render, texts
 from adapters.slack.errors import SlackAct, name_of, unreadable
 from adapters.slack.install.workspaces import Managers, Workspace, Workspaces

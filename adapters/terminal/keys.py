@@ -24,7 +24,7 @@ from engine.tally.questions import (
     UP,
 )
 from engine.values.errors import UsageError
-from engine.values.judging import EVEN
+from engine.values.verdicts import EVEN
 from engine.words.phrases import NO_STANCES, option_name
 
 KEYS = {

@@ -11,7 +11,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from engine.labelling.sheet import Sheet, SheetAnswer
-from engine.store.labelling import MOST_COMMENT
+from engine.store.labels import MOST_COMMENT
 from engine.values.language import N_
 
 # Forms as browsers send them.

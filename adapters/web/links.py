@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from urllib.parse import urlencode
 
 from adapters.web.application import address_of, assets, write
-from engine.delivery.ending import INTERRUPTED
+from engine.delivery.reasons import INTERRUPTED
 from engine.formats import FORMATS
-from engine.pages.debate import (
+from engine.pages.debate_page import (
     CallPage,
     CallsPage,
     DebatePage,

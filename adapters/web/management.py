@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from adapters.web.accounts import Accounts
 from adapters.web.application import PageFailure, failure_page, language_of
 from adapters.web.label_forms import read_form
-from adapters.web.labelling import TASK, show_page
+from adapters.web.label_pages import TASK, show_page
 from adapters.web.session import (
     BrowserSession,
     LoginThrottle,
@@ -28,11 +28,11 @@ from adapters.web.session import (
     require_token,
 )
 from engine.formats import FORMATS
-from engine.labelling.labelling import Labelling
 from engine.labelling.report import MARKS, LabelReport, Rate
+from engine.labelling.tasks import Labelling
 from engine.stats.figure import Figure
 from engine.store import ExportFilter
-from engine.store.labelling import Task, Terms
+from engine.store.labels import Task, Terms
 from engine.values.errors import NotFoundError, RostrumError, StoreError
 from engine.values.language import N_, speaking
 from engine.words.phrases import money, option_name

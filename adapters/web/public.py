@@ -20,9 +20,9 @@ from adapters.web.crowd import (
     LiveUpdates,
     PageContent,
 )
-from adapters.web.labelling import Saw
+from adapters.web.label_pages import Saw
 from adapters.web.links import STATES, PublicLinks, write_debate
-from adapters.web.reading import DRAWN
+from adapters.web.reader import DRAWN
 from engine.dataset.bundle import ROOT
 from engine.pages.public import CommunityPages, PublicDebate, PublicReader
 from engine.stats.presentation import (

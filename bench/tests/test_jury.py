@@ -57,7 +57,7 @@ from bench.wheel.jury_world import (
 )
 from engine.jury.model import weigh
 from engine.values.errors import UsageError
-from engine.values.judging import TIE
+from engine.values.verdicts import TIE
 from tests.kit import HANG_SECONDS
 
 ROOT = Path(__file__).parents[2]

@@ -22,8 +22,8 @@ from bench.wheel.jury_world import (
     weigh_perfectly,
 )
 from engine.jury.aggregate import BEHIND, MOST_JURORS, aggregate
+from engine.jury.fit import fit_jurors
 from engine.jury.fit_quality import compare_rules
-from engine.jury.fitting import fit_jurors
 from engine.jury.history import fit
 from engine.jury.model import chance, choose, gain_of_another, plot, posterior
 from engine.jury.plan import next_readings
@@ -32,7 +32,7 @@ from engine.jury.rubric import DEBATE
 from engine.jury.sight import HeardDebate, hear
 from engine.store.journal import PastDebate
 from engine.values.debate import Fit, PanelSetup
-from engine.values.judging import TIE, Ballot, Verdict
+from engine.values.verdicts import TIE, Ballot, Verdict
 
 NAIVE_JURORS = 6
 SWAPPED_JURORS = 3

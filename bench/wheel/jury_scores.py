@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bench.wheel.jury_panels import PanelCall
 from bench.wheel.jury_world import Case
-from engine.values.judging import TIE
+from engine.values.verdicts import TIE
 
 ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
 KNOWING, THRIFTY = "six, exact weights", "exact, adaptive stop"

@@ -19,7 +19,7 @@ import numpy as np
 from engine.jury.ballot import JurorReading
 from engine.jury.rubric import DEBATE, HIGHEST, LOWEST
 from engine.values.debate import Fit, JurorFit, Model
-from engine.values.judging import TIE, Ballot
+from engine.values.verdicts import TIE, Ballot
 
 JURORS, FAMILIES, HERD = 12, 6, 5
 DEBATING_FAMILIES = 12  # half of them have no juror

@@ -169,6 +169,6 @@ def usage(
 ) -> None:
     """Add up calls, tokens and cost of everything that was held."""
     from bot.exits import run
-    from bot.record.listing import show_usage
+    from bot.record.tables import show_usage
 
     run(lambda: show_usage(**given.params))

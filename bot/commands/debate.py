@@ -120,6 +120,6 @@ def debate(
 ) -> None:
     """Hold one debate in the terminal, on your backends."""
     from bot.exits import run
-    from bot.local.debate import run_debate
+    from bot.local.single import run_debate
 
     run(lambda: run_debate(given.params))

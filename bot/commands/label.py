@@ -61,7 +61,7 @@ def label_create(
 ) -> None:
     """Make a labelling task of the debates that are closed now."""
     from bot.exits import run
-    from bot.research.labelling import TaskOptions, create_task
+    from bot.research.labels import TaskOptions, create_task
 
     run(lambda: create_task(TaskOptions(**given.params)))
 
@@ -76,7 +76,7 @@ def label_invite(
 ) -> None:
     """Print links to a task. They are shown once; only digests are stored."""
     from bot.exits import run
-    from bot.research.labelling import invite
+    from bot.research.labels import invite
 
     run(lambda: invite(name, links, people, days, as_json=as_json))
 
@@ -85,7 +85,7 @@ def label_invite(
 def label_list(as_json: Annotated[bool, JSON] = False) -> None:
     """List the labelling tasks."""
     from bot.exits import run
-    from bot.research.labelling import list_tasks
+    from bot.research.labels import list_tasks
 
     run(lambda: list_tasks(as_json=as_json))
 
@@ -101,7 +101,7 @@ def label_report(
 ) -> None:
     """Show progress, agreement, who is reliable, and hard debates. With --pay, also costs."""
     from bot.exits import run
-    from bot.research.labelling import report
+    from bot.research.labels import report
 
     run(lambda: report(name, pay, as_json=as_json))
 
@@ -110,7 +110,7 @@ def label_report(
 def label_close(name: Annotated[str, NAME]) -> None:
     """End a task: it takes no more answers. Its labels stay."""
     from bot.exits import run
-    from bot.research.labelling import close_task
+    from bot.research.labels import close_task
 
     run(lambda: close_task(name))
 
@@ -119,6 +119,6 @@ def label_close(name: Annotated[str, NAME]) -> None:
 def label_page() -> None:
     """Print a link to the manager's page of labelling, for one browser."""
     from bot.exits import run
-    from bot.research.labelling import print_page
+    from bot.research.labels import print_page
 
     run(print_page)

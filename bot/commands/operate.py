@@ -30,7 +30,7 @@ def list_(
 ) -> None:
     """List debates, newest first."""
     from bot.exits import run
-    from bot.record.listing import list_debates
+    from bot.record.tables import list_debates
 
     run(lambda: list_debates(state, limit, as_json=as_json))
 
@@ -51,7 +51,7 @@ def show(
 ) -> None:
     """Show a debate: state, steps, costs, and what it waits for. Or what was said in it."""
     from bot.exits import run
-    from bot.record.listing import show_debate
+    from bot.record.tables import show_debate
 
     run(lambda: show_debate(debate_id, as_json=as_json, transcript=transcript))
 

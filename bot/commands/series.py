@@ -26,7 +26,7 @@ def series_plan(
 ) -> None:
     """Say what a series will hold: calls, tokens, cost and time. Nothing is paid."""
     from bot.exits import run
-    from bot.research.series import plan_file
+    from bot.research.series_runs import plan_file
 
     run(lambda: plan_file(file, as_json=as_json, yes=yes))
 
@@ -35,7 +35,7 @@ def series_plan(
 def series_run(file: Annotated[Path, FILE], yes: Annotated[bool, MANY] = False) -> None:
     """Hold a series; run again, it goes on where it was ended."""
     from bot.exits import run
-    from bot.research.series import run_file
+    from bot.research.series_runs import run_file
 
     run(lambda: run_file(file, yes=yes))
 
@@ -44,7 +44,7 @@ def series_run(file: Annotated[Path, FILE], yes: Annotated[bool, MANY] = False) 
 def series_status(name: Annotated[str, SERIES], as_json: Annotated[bool, JSON] = False) -> None:
     """Show how far a series is, and what it took."""
     from bot.exits import run
-    from bot.research.series import show_status
+    from bot.research.series_runs import show_status
 
     run(lambda: show_status(name, as_json=as_json))
 
@@ -56,7 +56,7 @@ def series_report(
 ) -> None:
     """Write a report: totals, ratings, jurors and costs. Says what they cannot say."""
     from bot.exits import run
-    from bot.research.series import write_series_report
+    from bot.research.series_runs import write_series_report
 
     run(lambda: write_series_report(name, out))
 
@@ -65,6 +65,6 @@ def series_report(
 def series_stop(name: Annotated[str, SERIES]) -> None:
     """Let a series begin no more debates; those that run are finished."""
     from bot.exits import run
-    from bot.research.series import stop_series
+    from bot.research.series_runs import stop_series
 
     run(lambda: stop_series(name))

@@ -24,8 +24,8 @@ def run_() -> None:
 def gateway() -> None:
     """Serve the chat platforms, beside workers."""
     from bot.exits import serve
+    from bot.role import Role
     from bot.serve.run import run_rostrum
-    from bot.sharing import Role
 
     serve(lambda: run_rostrum(Role.GATEWAY))
 
@@ -34,8 +34,8 @@ def gateway() -> None:
 def worker() -> None:
     """Hold debates, beside gateways."""
     from bot.exits import serve
+    from bot.role import Role
     from bot.serve.run import run_rostrum
-    from bot.sharing import Role
 
     serve(lambda: run_rostrum(Role.WORKER))
 

@@ -18,12 +18,12 @@ from adapters.models.faults import CallFault
 from adapters.models.moderation import HttpModerator
 from adapters.proxies import proxy_of
 from bot.console import print_json
-from bot.doctor.debate import check_debate
-from bot.reading import open_database, read_store
+from bot.doctor.trial import check_debate
+from bot.read_only import open_database, read_store
 from bot.settings.load import examine_settings, find_secrets, load_store_settings
 from bot.settings.settings import Settings
 from engine.prompts.library import load_prompts
-from engine.run.learning import left_out_of
+from engine.run.juror_fits import left_out_of
 from engine.store import Store
 from engine.store.installation import write_scratch
 from engine.store.installs import Install
@@ -338,7 +338,7 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _installs(settings: Settings) -> list[Install]:
     """Return the workspaces that installed Rostrum; none without a database."""
-    from bot.reading import read_store
+    from bot.read_only import read_store
 
     try:
         async with read_store(settings) as store:

@@ -20,8 +20,8 @@ from adapters.models.discovery import probe
 from adapters.private_files import FILE_MODE
 from adapters.proxies import proxy_of
 from bot.console import ask, confirm, has_terminal
-from bot.doctor.debate import check_debate
 from bot.doctor.doctor import check_backend, check_roster, show, then_close
+from bot.doctor.trial import check_debate
 from bot.init.backends import Backends, ask_backends, ask_models, ask_prices, propose
 from bot.settings.format_sections import PREFIX
 from bot.settings.load import ENV_FILE, NAMES_FILE, examine_settings, preview_settings

@@ -19,7 +19,7 @@ from adapters.database.file import ADDRESS, BESIDE, lock
 from adapters.models import LM_STUDIO, OLLAMA
 from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances, parse_sure
-from bot import log, texts
+from bot import log, sentences
 from bot.app import find_debate
 from bot.console import has_keyboard, showing_debate
 from bot.local.orders import (
@@ -97,7 +97,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
             counts = await export_into(_settings_of(aside / database.name), out, ExportRequest())
         servers = await local_servers()
         activate = _unknown_script("activate")
-        said = texts.demo_outro(counts, out, out / PLACE, activate, servers)
+        said = sentences.demo_outro(counts, out, out / PLACE, activate, servers)
         console.print(said, markup=False)
 
 
@@ -107,7 +107,7 @@ async def _start(
     console = session.console
     named = {"topic": order.topic, "for": order.stance_a, "against": order.stance_b}
     named |= {"format": order.format, "language": order.language, "length": order.length}
-    intro = texts.demo_intro(
+    intro = sentences.demo_intro(
         {name: text for name, text in named.items() if text},
         session.votes,
         stances,
@@ -116,7 +116,7 @@ async def _start(
     console.print(intro, markup=False)
 
     def explain(started: Started) -> None:
-        console.print(texts.remarks(started), markup=False, end="")
+        console.print(sentences.remarks(started), markup=False, end="")
 
     session.on_start = explain
     try:

@@ -13,20 +13,20 @@ from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, keyboard, keys_of
 from adapters.terminal.texts import key_help
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import GUEST, guests_among
-from bot import texts
+from bot import sentences
 from bot.app import App
 from bot.console import has_keyboard
 from bot.local.orders import HOST
 from engine.chat.answers.voters import ASK, MENU
-from engine.run.asking import ask
+from engine.run.audience_questions import ask
 from engine.store import VoterComment
 from engine.store.guests import OpenTurn
 from engine.tally.questions import CONFIDENCES, GROUNDS
 from engine.values.debate import Debate
 from engine.values.errors import LeaseLostError, RostrumError, UsageError
-from engine.values.judging import Question
 from engine.values.language import speaking
 from engine.values.text import marked
+from engine.values.verdicts import Question
 from engine.words.phrases import option_name, round_name
 from engine.words.translation import say
 
@@ -68,14 +68,14 @@ async def _ask(app: App, venue: TerminalVenue, debate: Debate, given: Sequence[s
         elif has_keyboard():
             await _by_lines(app, venue, debate)
         else:
-            venue.note(texts.NO_ASKERS)
+            venue.note(sentences.NO_ASKERS)
         with suppress(LeaseLostError):  # it is ending right now
             await app.service.windows[PLATFORM].close_questions(debate.id)
 
 
 async def _by_lines(app: App, venue: TerminalVenue, debate: Debate) -> None:
     """Take a question from each line until an empty one, or until the time is over."""
-    venue.note(texts.ASK_BY_LINES)
+    venue.note(sentences.ASK_BY_LINES)
     number = len(await app.store.asking.asked(debate.id))
     with typed_lines(sys.stdin.fileno()) as lines:
         while text := await lines.get():
@@ -134,7 +134,7 @@ async def _write(app: App, venue: TerminalVenue, debate: Debate) -> None:
             within = f" (≤ {turn.words})" if turn.words else ""
             named = round_name(turn.step.split("/")[1])
             side = marked(debate.request.guest)
-            venue.note(texts.WRITE_BY_LINES.format(side=side, round=named) + within)
+            venue.note(sentences.WRITE_BY_LINES.format(side=side, round=named) + within)
             said: list[str] = []  # up to an empty line or the end of the input
             while (line := await lines.get()) is not END:
                 if not line.strip() and said:

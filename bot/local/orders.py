@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from adapters.terminal.votes import parse_rounds, parse_votes
-from bot import texts
+from bot import sentences
 from bot.local.session import COMMUNITY, PLATFORM
 from bot.settings.settings import Settings
 from engine.formats import find_format
@@ -57,9 +57,9 @@ def order_of(given: Mapping[str, Any]) -> Order:
         try:
             kind = os.fstat(sys.stdin.fileno()).st_mode
         except (OSError, ValueError):
-            raise UsageError(texts.NO_WRITER) from None
+            raise UsageError(sentences.NO_WRITER) from None
         if not (sys.stdin.isatty() or stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
-            raise UsageError(texts.NO_WRITER)
+            raise UsageError(sentences.NO_WRITER)
         del sides[guest.side]
         said.setdefault("turn_minutes", LONGEST_TURN)
     return Order(

@@ -26,7 +26,7 @@ from adapters.terminal.votes import (
     parse_sure,
     parse_votes,
 )
-from bot import texts
+from bot import sentences
 from bot.app import App, find_debate, run_app
 from bot.console import has_keyboard
 from bot.settings.settings import Settings
@@ -36,9 +36,9 @@ from engine.store import Caps
 from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
 from engine.values.debate import OTHER, Debate, Replacement, Status, short_code
 from engine.values.errors import RostrumError, StoreError, UsageError, VenueError
-from engine.values.judging import EVEN
 from engine.values.language import speaking
 from engine.values.ports import Audience, Inbound, ReactionSeen, VenueLimits
+from engine.values.verdicts import EVEN
 from engine.words.phrases import NO_STANCES
 
 PLATFORM = COMMUNITY = "terminal"
@@ -179,7 +179,7 @@ class TerminalSession:
         venue.listener = partial(self._hear, app, venue, debate_id)
         given = (self.votes, self.stances, self.ahead, self.sure)
         if any(answers is not None for answers in given):
-            await self._mark_scripted(app, venue, debate_id, texts.SCRIPTED)
+            await self._mark_scripted(app, venue, debate_id, sentences.SCRIPTED)
         venue.guests = _LocalVoters(venue, self.ahead, self.sure)
         venue.turn_page = partial(self._turn_page, venue) if self.by_page else None
         try:
@@ -191,7 +191,7 @@ class TerminalSession:
             await app.deliveries[PLATFORM].settled(debate_id)
         except asyncio.CancelledError:
             code = short_code(debate_id)
-            venue.note(texts.STOPPING.format(command=self.resume_command, code=code))
+            venue.note(sentences.STOPPING.format(command=self.resume_command, code=code))
             raise
         finally:
             venue.close()
@@ -220,7 +220,7 @@ class TerminalSession:
     async def _hear(self, app: App, venue: TerminalVenue, debate_id: str, event: Inbound) -> object:
         """Pass on what happened here; a second person at one keyboard may be the first again."""
         if isinstance(event, ReactionSeen) and guests_among([event.user]) > 1:
-            await self._mark_scripted(app, venue, debate_id, texts.ONE_KEYBOARD)
+            await self._mark_scripted(app, venue, debate_id, sentences.ONE_KEYBOARD)
         return await app.service.hear(PLATFORM, event)
 
     async def _mark_scripted(
@@ -297,7 +297,7 @@ class TerminalSession:
             quorum = debate.request.quorum
             await _by_keys(venue, options, before, debate.setup.called, quorum)
         else:
-            venue.note(texts.NO_VOTERS)
+            venue.note(sentences.NO_VOTERS)
         asks_how_sure = debate.request.confidence and self.votes is None and self.sure is None
         if asks_how_sure and has_keyboard():
             await _until(app, debate.id, lambda _: venue.asked(CLOSE))

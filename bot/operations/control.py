@@ -19,15 +19,15 @@ from bot import log
 from bot.app import defaults_of, open_configured_models
 from bot.clock import SystemClock
 from bot.console import confirm
-from bot.local.debate import read_changes
-from bot.reading import SERVER_SECONDS, open_database, read_store
+from bot.local.single import read_changes
+from bot.read_only import SERVER_SECONDS, open_database, read_store
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import Settings
 from engine.chat.own_data import own_file
 from engine.chat.privacy import Erase, Keeping, check_no_live, forget, purge, wiped
 from engine.fleet.leases import LEASE_SECONDS
 from engine.run.plan import check_prices
-from engine.run.replacing import replace_models, replaced_post
+from engine.run.replacement import replace_models, replaced_post
 from engine.store import Store
 from engine.values.debate import Cause, Debate, Status
 from engine.values.errors import NotFoundError, StoppedError, UsageError

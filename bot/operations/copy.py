@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adapters.database.copying import CopyProgress, CopyStage, Report, Sums, copy
 from adapters.database.database import OR_A_FILE, SERVERS, SqlDatabase
 from adapters.database.file import local_file, sqlite_path
+from adapters.database.transfer import CopyProgress, CopyStage, Report, Sums, copy
 from adapters.terminal.record import records_of
 from bot import log
-from bot.reading import open_database
+from bot.read_only import open_database
 from bot.settings.load import load_store_settings
 from engine.values.errors import StoppedError, StoreError, UsageError
 

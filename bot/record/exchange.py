@@ -15,7 +15,7 @@ from adapters.hub.push import check_installed, push
 from bot import __version__, log
 from bot.clock import SystemClock
 from bot.console import confirm
-from bot.reading import read_store
+from bot.read_only import read_store
 from bot.record.exports import export_into
 from bot.record.filters import ExportChoices
 from bot.settings.load import load_store_settings

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from bot import __version__, texts
-from bot.reading import read_store
+from bot import __version__, sentences
+from bot.read_only import read_store
 from bot.settings.settings import Settings
 from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, Report, export
 from engine.store import Store, count_rehearsals
@@ -41,7 +41,7 @@ async def export_into(
         if community_license:
             asked = replace(asked, license=await _license_of(store, asked.where.community or ""))
         rehearsals = await asyncio.to_thread(count_rehearsals, store.archive, asked.where)
-        left_out = plural(*texts.LEFT_OUT, rehearsals) if rehearsals else ""
+        left_out = plural(*sentences.LEFT_OUT, rehearsals) if rehearsals else ""
         try:
             with _progress() as report:
                 manifest = await export(
@@ -78,7 +78,7 @@ def _progress() -> Iterator[Report]:
     began = time.monotonic()
     # Drawn by the reports, not by a thread, so that a stalled export shows a stalled bar.
     bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
-    task, at = bar.add_task(texts.EXPORTING[ExportStage.LINES.name]), ExportStage.LINES
+    task, at = bar.add_task(sentences.EXPORTING[ExportStage.LINES.name]), ExportStage.LINES
     drawn = began + PATIENCE_SECONDS
 
     def report(headway: ExportProgress) -> None:
@@ -86,7 +86,7 @@ def _progress() -> Iterator[Report]:
         stage, done, total = headway
         if stage is not at:
             # Reset, because the remaining time is estimated from the pace so far.
-            bar.reset(task, description=texts.EXPORTING[stage.name])
+            bar.reset(task, description=sentences.EXPORTING[stage.name])
             at = stage
         now = time.monotonic()
         if now >= drawn:

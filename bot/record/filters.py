@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from bot import log, texts
+from bot import log, sentences
 from bot.record.exports import export_into
 from bot.settings.load import load_store_settings
 from engine.dataset.card import read_license
@@ -154,7 +154,7 @@ async def run_export(out: Path, chosen: ExportChoices) -> None:
     log.configure(settings.log, settings.secrets())
     own = chosen.license is None and chosen.community is not None
     counts = await export_into(settings, out, wanted, community_license=own)
-    print(texts.EXPORTED.format(out=out, counts=counts))
+    print(sentences.EXPORTED.format(out=out, counts=counts))
 
 
 def _read_labels(name: str) -> LabelSource:

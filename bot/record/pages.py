@@ -14,16 +14,16 @@ from aiohttp import web
 from adapters.site import Site
 from adapters.web.application import furnish
 from adapters.web.links import write_folder
-from adapters.web.reading import ReadingPages
+from adapters.web.reader import ReadingPages
 from adapters.web.session import OneReaderAccess
-from bot import log, texts
-from bot.reading import read_store
+from bot import log, sentences
+from bot.read_only import read_store
 from bot.record.exports import export_into
 from bot.record.filters import ExportChoices
 from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, check_replaceable, staged
 from engine.dataset.page import read_page, write_html, write_markdown
-from engine.pages.debate import Library
+from engine.pages.debate_page import Library
 from engine.pages.folder import FolderLibrary, check_folder
 from engine.pages.stored import StoredLibrary
 from engine.store.listings import DebateQuery
@@ -123,7 +123,7 @@ async def export_pages(out: Path, chosen: ExportChoices) -> None:
         made = Path(place) / "export"
         await export_into(settings, made, wanted)
         debates, files = await write_pages(made, out)
-    print(texts.EXPORTED.format(out=out, counts=f"debates {debates:,}, files {files:,}"))
+    print(sentences.EXPORTED.format(out=out, counts=f"debates {debates:,}, files {files:,}"))
 
 
 async def write_pages(made: Path, out: Path) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from bot.clock import SystemClock
 from bot.console import confirm, print_json
 from bot.research.cases import CaseSource, read_source
 from bot.research.judgments import JudgingServices, asking
-from bot.research.series import SeriesEndedError
+from bot.research.series_runs import SeriesEndedError
 from bot.research.stats import show_panel
 from bot.settings.load import load_settings
 from bot.settings.settings import Settings
@@ -27,11 +27,11 @@ from engine.run.calibration import (
     plan_questions,
     price_questions,
 )
-from engine.run.learning import LEASE, LEASE_SECONDS, Learner
+from engine.run.juror_fits import LEASE, LEASE_SECONDS, Learner
 from engine.run.plan import Defaults, check_prices
 from engine.stats.jurors import FitView, view_fit
 from engine.store import Caps, NewDebate, Store
-from engine.store.learning import SESSION, Learnt
+from engine.store.fits import SESSION, Learnt
 from engine.values.debate import Fit, JurorHistory, Model, PanelSetup, Request, Setup
 from engine.values.errors import UsageError
 from engine.values.ports import utc_now

@@ -23,8 +23,8 @@ from engine.store import DebateRecord, ExportFilter, Store
 from engine.tally.tally import count
 from engine.values.debate import Criterion, Model, Turn
 from engine.values.errors import MISFITS, UsageError, why_of
-from engine.values.judging import TIE, Ballot
 from engine.values.text import count_words
+from engine.values.verdicts import TIE, Ballot
 
 Row: TypeAlias = dict[str, Any]
 Chat: TypeAlias = Sequence[Row]

@@ -12,18 +12,18 @@ from ulid import ULID
 
 from bot.app import defaults_of, open_configured_models
 from bot.console import TableConsole, print_json, print_lines
-from bot.reading import read_store
+from bot.read_only import read_store
 from bot.settings.load import load_settings
 from bot.settings.settings import Settings
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.fleet.limits import Fleet, FleetMember
 from engine.formats.judges import tell_judges
-from engine.run.judging import judge_again
+from engine.run.later_judges import judge_again
 from engine.store import DebateRecord, ExportFilter, Judging, Note, Store
 from engine.values.debate import Debate, Model
 from engine.values.errors import NotFoundError
-from engine.values.judging import TIE, Score, Verdict
 from engine.values.ports import Models
+from engine.values.verdicts import TIE, Score, Verdict
 from engine.words.translation import plural
 
 # What a command needs that asks models about debates which have ended, beside other processes.

@@ -9,11 +9,11 @@ from typing import Any
 from bot.app import defaults_of
 from bot.console import print_json, print_lines
 from bot.research.judgments import asking
-from bot.research.series import SeriesEndedError
 from bot.research.series_progress import Display, open_display
+from bot.research.series_runs import SeriesEndedError
 from bot.settings.load import load_settings
-from engine.run.judging import PANEL, read_again
-from engine.series.judging import SeriesJury, cap_left
+from engine.run.later_judges import PANEL, read_again
+from engine.series.later_juries import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.series.spec import Series
 from engine.store import Judging, Store
@@ -21,9 +21,9 @@ from engine.store.debates import no_debate
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Model, PanelMode
 from engine.values.errors import NotFoundError
-from engine.values.judging import Verdict
 from engine.values.options import parse_choice
 from engine.values.text import clean, headline
+from engine.values.verdicts import Verdict
 
 NONE = "no verdict"
 

@@ -11,10 +11,10 @@ from typing import Any
 from rich.table import Table
 
 from bot.console import TableConsole, print_json
-from bot.reading import read_store
+from bot.read_only import read_store
 from bot.record.filters import check_series, read_formats, read_languages
 from bot.settings.load import load_store_settings
-from engine.run.learning import read_fit
+from engine.run.juror_fits import read_fit
 from engine.stats.agreement import (
     Agreement,
     measure_agreement,
@@ -33,7 +33,7 @@ from engine.stats.presentation import (
 from engine.stats.ratings import AdjustedLeaderboard, Leaderboard, adjust_models, rank_models
 from engine.stats.row import GuessFigures, work_out
 from engine.store import ExportFilter, count_rehearsals
-from engine.store.learning import Learning
+from engine.store.fits import Learning
 from engine.values.debate import SEES, Value
 from engine.values.errors import ExportError
 from engine.words.translation import plural

@@ -16,12 +16,12 @@ import structlog
 from aiohttp import web
 
 from adapters.metrics.counts import Counts
-from adapters.metrics.page import CONTENT_TYPE, Snapshot, write_page
+from adapters.metrics.exposition import CONTENT_TYPE, Snapshot, write_page
 from adapters.site import Site
 from bot import __version__
 from bot.settings.sections import HealthSettings
 from bot.settings.settings import Settings
-from engine.run.learning import left_out_of
+from engine.run.juror_fits import left_out_of
 from engine.store import Backlog, Store
 from engine.store.usage import Day
 from engine.values.debate import Debate, Model, Status

@@ -17,18 +17,18 @@ from aiohttp import web
 from adapters.pictures.png import drawn
 from adapters.site import Site
 from adapters.web.application import furnish
-from adapters.web.labelling import Saw
+from adapters.web.label_pages import Saw
 from adapters.web.public import PublicPages
 from adapters.web.session import PROXIES
-from bot import __version__, exits, log, texts
+from bot import __version__, exits, log, sentences
 from bot.app import App, first_error, open_counts, run_app
 from bot.operations.control import eraser, keeping_of
-from bot.research.labelling import label_routes, noticing_of
+from bot.research.labels import label_routes, noticing_of
+from bot.role import Role
 from bot.serve.health import Health, PlatformPresence, build_of, serve_health
 from bot.serve.platforms import Platform, open_platforms
 from bot.settings.load import load_settings
 from bot.settings.settings import PLATFORMS, Settings
-from bot.sharing import Role
 from engine.chat.privacy import keep_for, tidy
 from engine.pages.public import PublicReader
 from engine.store import Store
@@ -82,12 +82,12 @@ async def serve_web(settings: Settings, app: App) -> None:
 
 # What only some debates need: imported before anything is served, as later the loop would wait.
 SERVED = (
-    *("engine.delivery.board", "engine.delivery.deleter", "engine.delivery.ending"),
+    *("engine.delivery.board", "engine.delivery.deleter", "engine.delivery.reasons"),
     *("engine.jury.history", "engine.jury.model", "engine.run.estimate", "engine.run.guest"),
-    *("engine.run.question_time", "engine.run.rematch", "engine.run.replacing"),
+    *("engine.run.question_time", "engine.run.rematch", "engine.run.replacement"),
     "engine.stage.drafts",
     *("engine.stage.research", "engine.store.communities", "engine.store.installs"),
-    *("engine.store.labelling", "engine.store.listings", "engine.store.retention"),
+    *("engine.store.labels", "engine.store.listings", "engine.store.retention"),
     *("engine.store.series", "engine.store.suggestions", "engine.store.usage"),
     *("engine.values.overlap", "engine.votes.spoken", "engine.words.invitations"),
     *("engine.words.league", "engine.words.result_picture", "engine.words.scores"),
@@ -104,7 +104,7 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
     settings = load_settings(without=() if role.serves else PLATFORMS)
     log.configure(settings.log, settings.secrets())
     if role is not Role.ALL and not settings.shared:
-        raise SettingsError(texts.NOT_SHARED.format(role=role))
+        raise SettingsError(sentences.NOT_SHARED.format(role=role))
     platforms = open_platforms(settings) if role.serves else ()
     store: Store | None = None
     try:
@@ -112,7 +112,7 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
             store = app.store
             logger.info("rostrum started", role=role, platforms=sorted(app.deliveries))
             if any(model.rehearses for model in (*settings.models, *settings.jurors)):
-                logger.warning(texts.REHEARSING)
+                logger.warning(sentences.REHEARSING)
             try:
                 await asyncio.Event().wait()
             finally:

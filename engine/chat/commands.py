@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from engine.chat import choices, leagues, lifecycle, own_data, participants, revealed, schedules
-from engine.chat.answers.answers import Answer
+from engine.chat.answers.base import Answer
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
     ALIASES,

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from engine.values.debate import Value
-from engine.values.judging import Question
 from engine.values.options import Options
 from engine.values.sources import SourceFile
+from engine.values.verdicts import Question
 
 
 class Arguments(Value):

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 from ulid import ULID
 
-from engine.chat.answers.answers import Answer
+from engine.chat.answers.base import Answer
 from engine.chat.answers.management import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import LeagueArguments
 from engine.chat.settings import check_channel, overlay
-from engine.delivery.ending import without_settings
+from engine.delivery.reasons import without_settings
 from engine.formats import find_format
 from engine.run.plan import Defaults
 from engine.series.contents import begin_in_chat, first_time

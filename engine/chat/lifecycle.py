@@ -35,7 +35,7 @@ from engine.chat.invocation import (
 )
 from engine.chat.settings import check_channel, order_of, overlay, page_of
 from engine.delivery.board import awaits_consent, turns_expected
-from engine.delivery.ending import where_revealed, why
+from engine.delivery.reasons import where_revealed, why
 from engine.run.plan import Defaults, Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.store import Store
@@ -43,12 +43,12 @@ from engine.store.communities import PublicPart
 from engine.store.votes import closes_with, tied
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.judging import Log, Question
 from engine.values.language import N_
 from engine.values.options import BUILT_IN
 from engine.values.ports import Permalinks
 from engine.values.topics import RANDOM
-from engine.votes.closing import read_reveal, unread_logs
+from engine.values.verdicts import Log, Question
+from engine.votes.close import read_reveal, unread_logs
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING)

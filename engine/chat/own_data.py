@@ -20,7 +20,7 @@ from engine.chat.privacy import forget as forget_person
 from engine.store import OwnData, PersonTraces, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 
 OWN_FILE = "rostrum-my-data.json"
 LAYOUT = 1  # of the file; raised when a reader of it would have to change

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from engine.chat.answers.answers import (
+from engine.chat.answers.base import (
     FORGOTTEN,
     AskedAnswer,
     ConsentAnswer,
@@ -29,14 +29,14 @@ from engine.chat.invocation import (
     RemarkArguments,
     ReviewArguments,
 )
-from engine.run.asking import UNKNOWN, ask, is_listed, remove
+from engine.run.audience_questions import UNKNOWN, ask, is_listed, remove
 from engine.run.plan import ME, ONLY_ONE, Invited
 from engine.store import ExportFilter, Store, VoterComment
 from engine.tally.questions import CONFIDENCES, GROUNDS, vote_options
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.judging import Question
 from engine.values.text import clean, headline
+from engine.values.verdicts import Question
 from engine.votes.offers import Offer, Why, doubt_of, offer
 from engine.words.buttons import ButtonAction
 

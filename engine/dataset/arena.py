@@ -22,7 +22,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.dataset.preferences import make_conversation
-from engine.values.judging import TIE, WEAK
+from engine.values.verdicts import TIE, WEAK
 
 _CONVERSATION = "chat: the task, its turns as `assistant`, the other side's turns as `user`"
 _BITS = 63  # of a topic's 64-bit id, as the column is signed

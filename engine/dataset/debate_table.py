@@ -34,9 +34,9 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry
 from engine.jury.rubric import find_rubric
 from engine.values.debate import Model, PanelMode
-from engine.values.judging import TIE, WEAK
 from engine.values.text import scrub
-from engine.votes.closing import QUORUM
+from engine.values.verdicts import TIE, WEAK
+from engine.votes.close import QUORUM
 
 Columns: TypeAlias = tuple[Column[Entry] | OfDebate, ...]
 

@@ -13,10 +13,10 @@ import orjson
 from engine.store import DebateRecord, ExportFilter, StandingAnswer
 from engine.tally.tally import agreement, count
 from engine.values.debate import ENDED, Debate, Turn
-from engine.values.judging import Persuasion, Question, Summary, Tally
 from engine.values.text import scrub
 from engine.values.topics import split_of, topic_id
-from engine.votes.closing import persuasion, tally_labels
+from engine.values.verdicts import Persuasion, Question, Summary, Tally
+from engine.votes.close import persuasion, tally_labels
 
 # Pseudonyms of voters: the same within one export, different in the next.
 

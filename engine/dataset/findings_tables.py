@@ -27,10 +27,10 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry
 from engine.store import Judging
 from engine.values.debate import Quotation, Turn
-from engine.values.judging import RETRIEVED, Artifact, Score, Verdict
 from engine.values.language import N_
 from engine.values.sources import outcome_of
 from engine.values.text import scrub
+from engine.values.verdicts import RETRIEVED, Artifact, Score, Verdict
 
 # The tables of sources, and of what turns quoted from them.
 

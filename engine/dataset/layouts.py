@@ -17,9 +17,9 @@ from engine.dataset.entry import Entry
 from engine.dataset.preferences import PREFERENCE
 from engine.values.debate import Debate, Status, Turn, TurnOrder
 from engine.values.errors import UsageError
-from engine.values.judging import TIE, WEAK
 from engine.values.language import N_
 from engine.values.text import scrub
+from engine.values.verdicts import TIE, WEAK
 
 # A debate as people read it who label it in another tool: blind, the sides in one order.
 

@@ -16,12 +16,12 @@ from engine.blinding.identity import names_of, scrub
 from engine.dataset.findings_tables import retrieved
 from engine.store import Store
 from engine.values.debate import Debate, Source, Status, Turn
-from engine.values.judging import RETRIEVED, Ballot
 from engine.values.language import N_, speaking
 from engine.values.messages import Reveal
 from engine.values.sources import named
 from engine.values.text import clean, rename, scrub as scrub_mentions
-from engine.votes.closing import read_reveal
+from engine.values.verdicts import RETRIEVED, Ballot
+from engine.votes.close import read_reveal
 from engine.words.cards import broken_rule, words_used
 from engine.words.details import detail_lines
 from engine.words.phrases import option_name, round_name, sum_up

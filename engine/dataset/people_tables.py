@@ -22,10 +22,10 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import NO_CHANCES, Entry
 from engine.store import StandingAnswer
-from engine.store.asking import AudienceQuestion
-from engine.values.judging import IMPORT, QUESTIONS, Question
+from engine.store.questions import AudienceQuestion
 from engine.values.text import scrub
-from engine.votes.closing import platform_of
+from engine.values.verdicts import IMPORT, QUESTIONS, Question
+from engine.votes.close import platform_of
 
 # The table of votes: each answer, its time, and what the person could know.
 

@@ -24,9 +24,9 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry, ExportedTurn
 from engine.values.debate import Turn
-from engine.values.judging import TIE, Tally
 from engine.values.language import N_
 from engine.values.text import split_draft
+from engine.values.verdicts import TIE, Tally
 
 # Debates as chat messages, for trainers.
 

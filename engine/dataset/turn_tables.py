@@ -27,9 +27,9 @@ from engine.dataset.entry import Entry
 from engine.store import CallRecord
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Model, Turn, not_given
-from engine.values.judging import DECISION, POSITION, Question, Score
 from engine.values.ports import Reply
 from engine.values.text import scrub
+from engine.values.verdicts import DECISION, POSITION, Question, Score
 
 # The table of model calls: what each try read, found in a cache, wrote and cost.
 

@@ -26,8 +26,8 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry
 from engine.jury.aggregate import margins
 from engine.jury.rubric import find_rubric
-from engine.values.judging import Ballot
 from engine.values.text import scrub
+from engine.values.verdicts import Ballot
 
 # The table of verdicts: every ballot of the panel's jurors, valid or not.
 

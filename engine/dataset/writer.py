@@ -41,8 +41,8 @@ from engine.dataset.preferences import SAME_SIDE, Mirrors
 from engine.dataset.tables import PROMPTS, choose_tables
 from engine.store import Archive, ExportFilter, Store
 from engine.values.errors import NotFoundError, StoppedError, UsageError
-from engine.values.judging import Question
 from engine.values.topics import SPLITS
+from engine.values.verdicts import Question
 
 if TYPE_CHECKING:
     from engine.dataset.layouts import ExportLayout

@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 import structlog
 
-from engine.delivery.ending import posted_reveal, where_revealed, why
+from engine.delivery.reasons import posted_reveal, where_revealed, why
 from engine.formats import length_of
 from engine.store import Intent, Store
 from engine.store.communities import PublicPart
@@ -21,10 +21,10 @@ from engine.store.leases import Partition, everyone
 from engine.store.votes import awaits, tied
 from engine.values.debate import ENDED, Debate, Status, short_code, side_of
 from engine.values.errors import NotFoundError, VenueAwayError, VenueError, VenueGoneError, why_of
-from engine.values.judging import QUESTIONS, Question
 from engine.values.messages import Announcement, Phase, Progress, Reveal
 from engine.values.ports import Clock, Part, Permalinks, Venue
 from engine.values.text import headline
+from engine.values.verdicts import QUESTIONS, Question
 
 # How many turns a debate has, as far as that is known while it is held.
 

@@ -34,7 +34,6 @@ from engine.values.errors import (
     VenueGoneError,
     VenueLockedError,
 )
-from engine.values.judging import Question
 from engine.values.messages import (
     Alert,
     Announcement,
@@ -52,12 +51,13 @@ from engine.values.messages import (
 )
 from engine.values.ports import Clock, Part, Permalinks, Venue
 from engine.values.text import headline
+from engine.values.verdicts import Question
 from engine.words.phrases import LOCKED, WAITS_TO_POST
 
 if TYPE_CHECKING:
     from engine.delivery.board import Board
     from engine.delivery.deleter import Deleter
-    from engine.delivery.ending import Alerts
+    from engine.delivery.reasons import Alerts
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
@@ -144,7 +144,7 @@ class Delivery:
     def _alerts(self) -> Alerts:
         """What tells managers."""
         if self._managers is None:
-            from engine.delivery.ending import Alerts  # few debates have any
+            from engine.delivery.reasons import Alerts  # few debates have any
 
             self._managers = Alerts(self.venue, self.store)
         return self._managers

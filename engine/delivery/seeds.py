@@ -27,8 +27,8 @@ from engine.values.errors import (
     VenueError,
     VenueGoneError,
 )
-from engine.values.judging import Question
 from engine.values.ports import Clock, Venue
+from engine.values.verdicts import Question
 from engine.words.phrases import WAITS_TO_REACT
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only

@@ -13,8 +13,8 @@ from engine.formats.format import Format, Labels, Sized
 from engine.stage.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
 from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
-from engine.values.judging import DECISION, Artifact
 from engine.values.language import N_
+from engine.values.verdicts import DECISION, Artifact
 
 DECISIONS = ("maintains", "qualifies", "gives_up")
 UNKNOWN = "unknown"  # a decision that could not be read, which is never guessed

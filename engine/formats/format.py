@@ -13,9 +13,9 @@ from engine.prompts.library import Prompts
 from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Length, Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
-from engine.values.judging import Verdict, Vote
 from engine.values.language import N_, Text
 from engine.values.text import headline
+from engine.values.verdicts import Verdict, Vote
 
 _ITEM = re.compile(
     r"""\s*(?:"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|'([^']*)'(?=\s*(?:,|$))|([^,]*))\s*(?:,|$)"""

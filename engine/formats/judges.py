@@ -16,10 +16,10 @@ from pydantic import BaseModel
 
 from engine.stage.shapes import Node, Shape, ShapedAnswer
 from engine.stage.stage import Stage
-from engine.values.judging import TIE, Artifact, Score
 from engine.values.language import N_
 from engine.values.overlap import similarity
 from engine.values.text import marked
+from engine.values.verdicts import TIE, Artifact, Score
 from engine.words.translation import plural, say
 
 # The median of several judges' answers, part by part; pure.

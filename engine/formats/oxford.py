@@ -9,9 +9,9 @@ from engine.formats.format import Decision, Format, Roles, Sized
 from engine.stage.shapes import TurnLimits
 from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
-from engine.values.judging import TIE, Question, Verdict, Vote
 from engine.values.language import N_
 from engine.values.text import marked
+from engine.values.verdicts import TIE, Question, Verdict, Vote
 from engine.words.translation import say
 
 NAME = "oxford"

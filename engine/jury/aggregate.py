@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from engine.jury.rubric import Rubric, find_rubric
 from engine.values.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
-from engine.values.judging import TIE, Ballot, Verdict
 from engine.values.language import N_
+from engine.values.verdicts import TIE, Ballot, Verdict
 
 CLIP = 2.5
 VERDICT_TERM = 0.35

@@ -15,8 +15,8 @@ from engine.jury.rubric import DEBATE, Rubric
 from engine.stage.shapes import TEXT, by_key, choice, named, number, record, whole
 from engine.stage.structured import Parsed, UnreadableError, is_filler, read_object
 from engine.values.debate import Criterion, Model
-from engine.values.judging import TIE, Ballot
 from engine.values.ports import AnswerSchema, Reply
+from engine.values.verdicts import TIE, Ballot
 
 # A verdict may name a side that its own scores put behind by this much, in points (1–10).
 CONTRADICTION = 0.5

@@ -13,9 +13,9 @@ from engine.stage.steps import Caller
 from engine.stage.structured import Object, UnreadableError, example_texts, is_filler, read_object
 from engine.values.debate import Debate, Model, Price, Setup
 from engine.values.errors import BudgetError, ModelError, StoppedError
-from engine.values.judging import TIE, Artifact, Ballot, Rationale, Verdict
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from engine.values.text import clean, is_visible, marked, unmarked
+from engine.values.verdicts import TIE, Artifact, Ballot, Rationale, Verdict
 
 STEP = "why"  # of the call, and the name and kind of the artifact
 TEMPLATE = "jury/why"

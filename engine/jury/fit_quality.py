@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.jury import model
 from engine.jury.aggregate import CLIP, UNKNOWN, VERDICT_TERM
-from engine.jury.fitting import fit_jurors
+from engine.jury.fit import fit_jurors
 from engine.jury.history import fit
 from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (

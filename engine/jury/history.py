@@ -15,14 +15,14 @@ from statistics import fmean
 from typing import NamedTuple
 
 from engine.jury.aggregate import UNKNOWN, margins, signals
+from engine.jury.consensus import fit_slope, track
 from engine.jury.roster import PanelFit
 from engine.jury.rubric import find_rubric
 from engine.jury.sight import hear
-from engine.jury.tracking import fit_slope, track
+from engine.store.fits import Learnt
 from engine.store.journal import PastDebate
-from engine.store.learning import Learnt
 from engine.values.debate import Fit, JurorFit, JurorHistory
-from engine.values.judging import TIE, Ballot
+from engine.values.verdicts import TIE, Ballot
 
 OFFSET_SHRINK = 10  # ballots' worth of the pooled lean and spread
 GOLD_BALLOTS = 150  # human-labelled ballots from which people's votes weigh jurors
@@ -191,8 +191,8 @@ def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> PanelFit:
     balanced, model = fit(past), Fit()
     if balanced.history:
         # Imported only here, as NumPy is.
+        from engine.jury.fit import fit_jurors
         from engine.jury.fit_quality import compare_rules, with_errors
-        from engine.jury.fitting import fit_jurors
 
         heard = hear(past)
         model = with_errors(fit_jurors(heard, before), heard)

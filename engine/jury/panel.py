@@ -31,10 +31,10 @@ from engine.stage.structured import example_texts, sent_back
 from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Turn, TurnOrder
 from engine.values.errors import ModelError
-from engine.values.judging import Ballot, Summary, Verdict
 from engine.values.ports import Call, ChatMessage, Reply
 from engine.values.sources import named
 from engine.values.text import SIDES, clean, headline, marked, rename
+from engine.values.verdicts import Ballot, Summary, Verdict
 
 
 def open_transcript(debate: Debate) -> TranscriptWriter:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from engine.jury.aggregate import MOST_JURORS, MOST_READINGS, aggregate, plot, ready_fit
 from engine.jury.ballot import JurorReading
 from engine.values.debate import Model, PanelMode, PanelSetup
-from engine.values.judging import Ballot
+from engine.values.verdicts import Ballot
 
 FIRST_WAVE = 3
 FIRST_PAIR = 2  # where the model of jurors decides

@@ -20,7 +20,7 @@ from engine.jury.aggregate import margins
 from engine.jury.rubric import find_rubric
 from engine.store.journal import PastDebate
 from engine.values.debate import Fit
-from engine.values.judging import TIE
+from engine.values.verdicts import TIE
 
 # Reads past debates into the few numbers that the model of jurors is fitted to; pure.
 

@@ -7,8 +7,8 @@ from statistics import fmean
 
 from engine.blinding.identity import names_of, scrub
 from engine.values.debate import Setup
-from engine.values.judging import TIE, Ballot, Rationale, Verdict
 from engine.values.text import clean, marked, rename, whole_sentences
+from engine.values.verdicts import TIE, Ballot, Rationale, Verdict
 
 REASONS, SENTENCE = 600, 300  # characters of a juror's reasons, and of those that a reveal quotes
 

@@ -17,13 +17,13 @@ from engine.stats.coefficients import kappa_of, kappa_sums
 from engine.stats.figure import Figure, estimate, total
 from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
-from engine.store.labelling import Drawn, Queued, Task
+from engine.store.labels import Drawn, Queued, Task
 from engine.tally.tally import count, wilson
 from engine.values.debate import Value
-from engine.values.judging import TIE, WEAK, Question
 from engine.values.language import N_
 from engine.values.text import headline, scrub
 from engine.values.topics import topic_id
+from engine.values.verdicts import TIE, WEAK, Question
 
 HARD = 10  # debates listed
 FAST_SHARE = 0.2  # of an annotator's labels, from which they are marked

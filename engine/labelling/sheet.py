@@ -15,11 +15,11 @@ from pydantic import Field, field_validator
 
 from engine.blinding.transcript import Round
 from engine.dataset.layouts import read_blind, unquote, without_mentions
-from engine.store.labelling import MOST_COMMENT, Drawn, StoredSheetAnswer, Task
+from engine.store.labels import MOST_COMMENT, Drawn, StoredSheetAnswer, Task
 from engine.values.debate import Debate, Turn, Value
-from engine.values.judging import TIE, WEAK
 from engine.values.sources import named
 from engine.values.text import clean, headline
+from engine.values.verdicts import TIE, WEAK
 from engine.votes.imported import is_fast
 
 Place = Literal["first", "second"]

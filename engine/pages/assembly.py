@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
-from engine.delivery.ending import INTERRUPTED, way_on, why
-from engine.pages.debate import (
+from engine.delivery.reasons import INTERRUPTED, way_on, why
+from engine.pages.debate_page import (
     CALLS_ON_A_PAGE,
     CallPage,
     CallsPage,
@@ -24,10 +24,10 @@ from engine.pages.debate import (
 )
 from engine.pages.sections import read_marks, read_sections
 from engine.values.debate import Debate, Source, Status, Turn
-from engine.values.judging import Ballot
 from engine.values.language import speaking
 from engine.values.messages import Reveal
 from engine.values.text import scrub
+from engine.values.verdicts import Ballot
 from engine.words.phrases import told_reason
 from engine.words.translation import say
 

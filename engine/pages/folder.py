@@ -26,7 +26,7 @@ from engine.pages.assembly import (
     tries_of,
     whole_text,
 )
-from engine.pages.debate import (
+from engine.pages.debate_page import (
     A_PAGE,
     SPOKEN,
     CallPage,

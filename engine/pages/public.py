@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from engine.dataset.bundle import Bundle, export_zip
 from engine.dataset.writer import ExportRequest
-from engine.delivery.ending import where_revealed
+from engine.delivery.reasons import where_revealed
 from engine.drawing.svg import Picture, darken, draw, fit, wrap, write
-from engine.pages.debate import DebatePage
+from engine.pages.debate_page import DebatePage
 from engine.pages.stored import StoredLibrary
 from engine.series.report.data import SeriesRows, read_series_rows
 from engine.series.report.page import ReportPage, write_results
@@ -39,7 +39,7 @@ from engine.values.language import N_, speaking
 from engine.values.messages import File, LeagueTable, Outcome
 from engine.values.ports import Clock
 from engine.values.text import headline, scrub as scrub_mentions
-from engine.votes.closing import read_reveal
+from engine.votes.close import read_reveal
 from engine.words.result_picture import LETTERS, LINE, MARGIN, MOTION, WIDTH, result_picture
 from engine.words.reveal import outcome_line
 from engine.words.translation import say

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from engine.jury.rubric import RUBRICS
-from engine.pages.debate import Rows
+from engine.pages.debate_page import Rows
 from engine.tally.questions import round_options
 from engine.values.debate import (
     Cause,
@@ -27,9 +27,17 @@ from engine.values.debate import (
     Turn,
     Violation,
 )
-from engine.values.judging import Ballot, Persuasion, Rationale, RoundTally, Summary, Tally, Verdict
 from engine.values.messages import Reveal
-from engine.votes.closing import NO_VERDICT, reveal_of
+from engine.values.verdicts import (
+    Ballot,
+    Persuasion,
+    Rationale,
+    RoundTally,
+    Summary,
+    Tally,
+    Verdict,
+)
+from engine.votes.close import NO_VERDICT, reveal_of
 
 Row: TypeAlias = Mapping[str, Any]
 _ULID = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from engine.formats.audited.judge import RegisterEntry, tell_entry
 from engine.formats.structured.trace import Trace, describe, table
 from engine.jury.explain import STEP as WHY
-from engine.pages.debate import SPOKEN, PageSection, PageTable, Rows, TurnMark
+from engine.pages.debate_page import SPOKEN, PageSection, PageTable, Rows, TurnMark
 from engine.pages.restored import restore_tally
 from engine.pages.timeline import timelines
-from engine.values.judging import DECISION, POSITION, QUESTIONS, RETRIEVED
 from engine.values.language import N_
 from engine.values.text import marked
+from engine.values.verdicts import DECISION, POSITION, QUESTIONS, RETRIEVED
 from engine.words.phrases import option_name, round_name
 from engine.words.translation import number, percent, say
 

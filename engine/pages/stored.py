@@ -16,7 +16,7 @@ from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.findings_tables import retrieved
 from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.tables import TABLES
-from engine.delivery.ending import interrupted
+from engine.delivery.reasons import interrupted
 from engine.drawing.svg import Picture
 from engine.pages.assembly import (
     PageSources,
@@ -27,7 +27,7 @@ from engine.pages.assembly import (
     sealed_calls,
     whole_text,
 )
-from engine.pages.debate import (
+from engine.pages.debate_page import (
     A_PAGE,
     SPOKEN,
     CallPage,
@@ -48,8 +48,8 @@ from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.listings import DebateQuery, DebateSummary
 from engine.values.debate import Debate, Source
 from engine.values.errors import NotFoundError, StoreError
-from engine.values.judging import RETRIEVED
-from engine.votes.closing import read_reveal
+from engine.values.verdicts import RETRIEVED
+from engine.votes.close import read_reveal
 
 log = structlog.get_logger(__name__)
 BELOW = {"debates", "votes", "guesses", "judgments", "scores", "adjustments", "artifacts"}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from engine.drawing.svg import GREY, OTHERS, Picture, bar, disc, draw, fit, line, write
-from engine.pages.debate import SPOKEN, PageSection, Rows
-from engine.values.judging import TIE, WEAK
+from engine.pages.debate_page import SPOKEN, PageSection, Rows
 from engine.values.language import N_, speaking
 from engine.values.text import unmarked
+from engine.values.verdicts import TIE, WEAK
 from engine.words.phrases import option_name
 from engine.words.translation import number, say
 

@@ -20,10 +20,10 @@ from engine.jury.ballot import JurorReading
 from engine.jury.panel import PanelReadings, open_transcript
 from engine.prompts.library import Prompts
 from engine.run.estimate import JURY_PROMPT_TOKENS, manner_of
-from engine.run.judging import LaterJurors
+from engine.run.later_judges import LaterJurors
 from engine.stage.steps import BYTES_PER_TOKEN, Pace, Steps
 from engine.store import Lease, Store
-from engine.store.learning import Learnt
+from engine.store.fits import Learnt
 from engine.values.debate import (
     REHEARSAL,
     Criterion,
@@ -37,8 +37,8 @@ from engine.values.debate import (
     Value,
 )
 from engine.values.errors import BudgetError
-from engine.values.judging import Ballot
 from engine.values.ports import ChatMessage, Models
+from engine.values.verdicts import Ballot
 
 READERS = 6  # of each case: enough that what jurors share is told from what they see
 AT_ONCE = 8  # cases

@@ -15,11 +15,11 @@ from engine.store.guests import Guest, OpenTurn
 from engine.tally.questions import waiting_for
 from engine.values.debate import Debate
 from engine.values.errors import DeclinedError, DesertedError, PausedError, UsageError
-from engine.values.judging import Question, Withheld
 from engine.values.language import N_
 from engine.values.messages import GuestInvite, Notice, SpeakInvite
 from engine.values.ports import Clock, Moderator
 from engine.values.text import count_words
+from engine.values.verdicts import Question, Withheld
 from engine.votes.audience import moderate
 from engine.votes.spoken import said_below, spoken_text
 from engine.votes.window import VoteWindow

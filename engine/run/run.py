@@ -32,11 +32,11 @@ from engine.values.errors import (
     StoreError,
     ThreadGoneError,
 )
-from engine.values.judging import Rationale
 from engine.values.language import N_, speaking
 from engine.values.messages import Notice
 from engine.values.ports import Audience, Call, Models, Reply, utc_now
 from engine.values.sources import named
+from engine.values.verdicts import Rationale
 from engine.words.phrases import NEEDS
 from engine.words.translation import say
 
@@ -262,27 +262,27 @@ class Runner:
     async def _conclude(
         self, debate_id: str, lease: Lease, status: Status, error: RostrumError | None
     ) -> None:
-        from engine.delivery import ending  # few debates have a bad one
+        from engine.delivery import reasons  # few debates have a bad one
 
-        error = error or RostrumError(ending.STOPPED_BY_BUG)
+        error = error or RostrumError(reasons.STOPPED_BY_BUG)
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
             return
         if isinstance(error, ModelError) and error.passing and debate.series is not None:
             # The process that holds its series tries again, as no one else would.
-            reason = ending.waiting_for(error)
+            reason = reasons.waiting_for(error)
             await self.store.debates.advance(lease, debate_id, Status.QUEUED, reason)
             return
         if not debate.gone:
             # The notice first: a reader that sees the end may wait for its messages and leave.
             number = (await self.store.journal.spending(debate_id))[0]
             with speaking(debate.request.language):
-                text = f"{say(FAREWELLS.get(status, FAILED))} {say(ending.said_of(error))}"
+                text = f"{say(FAREWELLS.get(status, FAILED))} {say(reasons.said_of(error))}"
                 notice = Notice(level="warning", text=text)
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
-        cause, model = ending.cause_of(error), error.model if isinstance(error, ModelError) else ""
+        cause, model = reasons.cause_of(error), error.model if isinstance(error, ModelError) else ""
         await self.store.debates.advance(
-            lease, debate_id, status, ending.reason_of(error), cause=cause, model=model or None
+            lease, debate_id, status, reasons.reason_of(error), cause=cause, model=model or None
         )
         log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
         self.keeper.watch.ended(status, cause)

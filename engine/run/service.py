@@ -17,7 +17,7 @@ from engine.formats import Format, find_format
 from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
 from engine.run.estimate import estimate, longest_prompts
-from engine.run.learning import Learner
+from engine.run.juror_fits import Learner
 from engine.run.plan import (
     Defaults,
     Order,
@@ -52,7 +52,7 @@ from engine.values.language import N_, Text
 from engine.values.messages import Announcement, Before, Estimate
 from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.values.sources import named
-from engine.votes.hearing import EventOutcome
+from engine.votes.events import EventOutcome
 from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class Service:
         if ended:
             setup, posts = debate.setup, list[Post]()
             if changes:
-                from engine.run.replacing import replace_models, replaced_post
+                from engine.run.replacement import replace_models, replaced_post
 
                 setup = await replace_models(setup, changes, self.models)
                 posts = [replaced_post(setup)]

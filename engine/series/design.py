@@ -34,7 +34,7 @@ from engine.stats.likelihood import (
 )
 from engine.stats.ratings import POINTS
 from engine.tally.tally import Z95
-from engine.values.judging import TIE
+from engine.values.verdicts import TIE
 
 SPREAD = 4.0  # of strengths, in log odds, before anything is known: about 700 points
 PRIOR = 1 / SPREAD**2

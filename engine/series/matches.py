@@ -16,8 +16,8 @@ from engine.series.contents import Planned, Results, expand
 from engine.series.design import Informative
 from engine.series.spec import Bye, Decided, League, Match, Pairing, Series, System, contenders_of
 from engine.values.debate import Model
-from engine.values.judging import TIE
 from engine.values.messages import Reveal
+from engine.values.verdicts import TIE
 
 MOST_MATCHES = 3  # of one pair in a knock-out, before the lot decides
 By = Literal["people", "jury", ""]

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import structlog
 
-from engine.delivery.ending import awaited
+from engine.delivery.reasons import awaited
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.formats import find_format
 from engine.run.plan import Defaults, Order, check_prices

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from engine.delivery.ending import awaited
+from engine.delivery.reasons import awaited
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.run.plan import Defaults, check_allowed
 from engine.run.service import Service
@@ -31,7 +31,7 @@ from engine.series.matches import (
     place_of,
     standing,
 )
-from engine.series.recurring import Recurrences
+from engine.series.recurrence import Recurrences
 from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, Pause, defaults_of, order_of
 from engine.series.spec import League, Series, SeriesAudience, System
 from engine.store import Lease, Post, Store
@@ -45,11 +45,11 @@ from engine.values.errors import (
     StoreError,
     without_words,
 )
-from engine.values.judging import TIE
 from engine.values.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
 from engine.values.ports import Clock, Location, Venue
 from engine.values.text import headline
-from engine.votes.closing import read_reveal
+from engine.values.verdicts import TIE
+from engine.votes.close import read_reveal
 
 # What a league says in its channel after each reveal: the standing, and who won.
 

@@ -16,11 +16,11 @@ from engine.stage.shapes import TEXT, Shape, named
 from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import Retrieval, Source, Value
-from engine.values.judging import RETRIEVED, Artifact
 from engine.values.language import N_
 from engine.values.messages import Report
 from engine.values.sources import title_of
 from engine.values.text import clean, headline, is_visible, marked
+from engine.values.verdicts import RETRIEVED, Artifact
 from engine.words.phrases import source_name
 from engine.words.translation import say
 

@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from engine.stage.structured import CUT_OFF, UnreadableError, is_filler, read_object, readable_part
 from engine.values.debate import CUT_SHORT, REPEATS, Value, Violation
-from engine.values.judging import Artifact
 from engine.values.ports import AnswerSchema, Reply
 from engine.values.text import count_arguments, count_repeats, count_words
+from engine.values.verdicts import Artifact
 
 # JSON schemas of structured answers; keys are in the order of the answer.
 #

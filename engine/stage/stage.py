@@ -57,12 +57,12 @@ from engine.values.debate import (
     side_of,
 )
 from engine.values.errors import DesertedError, ModelError, StoppedError
-from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict
 from engine.values.language import N_
 from engine.values.messages import Notice, TurnPost
 from engine.values.ports import KEPT, Call, CallRole, ChatMessage, Reply
 from engine.values.sources import check_quotations, named, tell_quotation
 from engine.values.text import clean, count_words, first_words, marked, words_to_read
+from engine.values.verdicts import UNANSWERED, Adjustment, Artifact, Score, Verdict
 from engine.words.phrases import sum_up
 from engine.words.translation import say
 

@@ -24,7 +24,7 @@ from engine.stats.figure import Figure, Observation, estimate, estimate_share, m
 from engine.stats.jurors import JurorFigures, juror_figures
 from engine.stats.row import GuessFigures, ReasonShare, Row, measure_grounds, measure_guesses
 from engine.values.debate import Value
-from engine.values.judging import TIE
+from engine.values.verdicts import TIE
 
 # How far a reveal moves people: their answers after it, compared with their votes; pure.
 

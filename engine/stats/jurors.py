@@ -15,7 +15,7 @@ from engine.jury.model import choose, weigh
 from engine.jury.sight import combine, stake_of
 from engine.stats.figure import Figure, Sums, estimate, estimate_share, mean_of
 from engine.stats.row import JurorBallot, Row
-from engine.store.learning import Evidence
+from engine.store.fits import Evidence
 from engine.values.debate import SEES, Fit, JurorFit, Value
 
 # What the model of jurors says of each juror, and what one more would be worth; pure.

@@ -22,9 +22,9 @@ from engine.stats.agreement import Agreement
 from engine.stats.coefficients import Bin
 from engine.stats.figure import Figure
 from engine.stats.ratings import Effect, Leaderboard, Missing, ModelRatings, Rating, Unknown
-from engine.values.judging import TIE
 from engine.values.language import N_
 from engine.values.messages import File
+from engine.values.verdicts import TIE
 from engine.words.translation import number, percent, say
 
 # The wording of statistics, for chats, terminals and pictures.

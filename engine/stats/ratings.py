@@ -13,7 +13,7 @@ from engine.stats.contests import Contests, Matchup, comparable_groups, reach
 from engine.stats.row import Row
 from engine.tally.tally import Z95
 from engine.values.debate import Value
-from engine.values.judging import TIE
+from engine.values.verdicts import TIE
 
 MIDDLE = 1000.0
 POINTS = 400 / log(10)  # a lead of 400 is odds of ten to one, as in chess

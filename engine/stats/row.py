@@ -17,10 +17,10 @@ from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
 from engine.values.debate import TurnOrder, Value
 from engine.values.errors import StoppedError
-from engine.values.judging import IMPORT, TIE, WEAK, Question, Tally
 from engine.values.text import headline, scrub
 from engine.values.topics import topic_id
-from engine.votes.closing import platform_of, tally_labels
+from engine.values.verdicts import IMPORT, TIE, WEAK, Question, Tally
+from engine.votes.close import platform_of, tally_labels
 
 # How blind people are, and what decides for them; pure.
 #

@@ -13,14 +13,6 @@ from engine.store.archive import (
     count_rehearsals,
 )
 from engine.store.budgets import Caps, NewDebate
-from engine.store.casting import (
-    Brought,
-    Cast,
-    Kept,
-    Press,
-    Remarked,
-    VoterComment,
-)
 from engine.store.debates import Debates, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
@@ -29,6 +21,7 @@ from engine.store.own import GuessRecord, OwnData, OwnRow, OwnVote
 from engine.store.people import PeopleStore, PersonTraces
 from engine.store.store import Store
 from engine.store.targets import OpenQuestion, Target
+from engine.store.vote_intake import Brought, Cast, Kept, Press, Remarked, VoterComment
 from engine.store.vote_log import Act, Intervention, Outcome
 from engine.store.votes import Closing, Votes
 

@@ -12,16 +12,17 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.store.asking import AudienceQuestion, to_question
 from engine.store.database import Database, SqlConnection
 from engine.store.debates import SELECT, to_debate
 from engine.store.installation import DELETED, FIND
 from engine.store.journal import BALLOTS, JUDGINGS, Judging, read_findings, to_ballot, to_judging
 from engine.store.people import hidden_people
+from engine.store.questions import AudienceQuestion, to_question
 from engine.store.vote_log import read_log
 from engine.tally.tally import count, revised_votes, turn_labels
 from engine.values.debate import Debate, Turn
-from engine.values.judging import (
+from engine.values.ports import Reply
+from engine.values.verdicts import (
     LABELS,
     REVEALED,
     Adjustment,
@@ -35,7 +36,6 @@ from engine.values.judging import (
     Vote,
     VoteEvent,
 )
-from engine.values.ports import Reply
 
 
 @dataclass(frozen=True, slots=True)

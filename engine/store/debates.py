@@ -158,7 +158,7 @@ BY_CODE = f"{SELECT} WHERE {CODED} ORDER BY number DESC"
 HERE = "debates.platform = :platform AND debates.community = :community"
 BY_ID_HERE = f"{BY_ID} AND {HERE}"
 BY_CODE_HERE = f"{SELECT} WHERE {CODED} AND {HERE} ORDER BY number DESC"
-# Without what calibrations of jurors are journaled as (engine/store/learning.py).
+# Without what calibrations of jurors are journaled as (engine/store/fits.py).
 RECENT = f"{SELECT} WHERE platform <> 'calibration' ORDER BY number DESC LIMIT :limit"
 RECENT_AT = f"""
 {SELECT} WHERE platform <> 'calibration' AND status IN :statuses ORDER BY number DESC LIMIT :limit
@@ -172,7 +172,7 @@ SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
 WHERE debates.id = :debate AND people."user" = :user
 """
 # Debates of a series that no one watches are resumed by the process that holds the series, and so
-# are those that wait for a model (engine/delivery/ending.py). In some a juror still has to say why
+# are those that wait for a model (engine/delivery/reasons.py). In some a juror still has to say why
 # the panel decided so (engine/jury/explain.py).
 LIVE = """
 SELECT id FROM debates WHERE platform <> 'series' AND (

@@ -15,8 +15,8 @@ from engine.store.people import ensure_person, find_key, is_opted_out, lock_pers
 from engine.store.targets import LOCK_QUESTION
 from engine.values.debate import Value
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.judging import Question, Withheld
 from engine.values.language import N_
+from engine.values.verdicts import Question, Withheld
 
 MOST_AWAITING = 2  # live debates that one person argues in, or is asked to
 

@@ -19,7 +19,8 @@ from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, 
 from engine.store.outbox import Post, insert_held, insert_posts
 from engine.tally.tally import count
 from engine.values.debate import Criterion, Model, Origin, PanelMode, Setup, Status, Turn, Value
-from engine.values.judging import (
+from engine.values.ports import Attempt, Call, CallRole, ChatMessage, Reply, utc_now
+from engine.values.verdicts import (
     QUESTIONS,
     UNANSWERED,
     Adjustment,
@@ -29,7 +30,6 @@ from engine.values.judging import (
     Verdict,
     Vote,
 )
-from engine.values.ports import Attempt, Call, CallRole, ChatMessage, Reply, utc_now
 
 JUDGING = "judging"  # what the steps of a later judging begin with
 

@@ -15,9 +15,9 @@ from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, 
 from engine.store.targets import OpenQuestion, Target, accept_thumbs
 from engine.tally.questions import THUMBS
 from engine.values.debate import BallotKind, Status, Value
-from engine.values.judging import Question
 from engine.values.messages import MESSAGE, Message, TurnPost
 from engine.values.ports import Part, utc_now
+from engine.values.verdicts import Question
 
 
 class Post(Value):

@@ -18,7 +18,7 @@ from engine.store.database import SqlConnection
 from engine.store.leases import OWN
 from engine.tally.tally import count
 from engine.values.debate import Value, short_code
-from engine.values.judging import Question, Vote
+from engine.values.verdicts import Question, Vote
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Table

@@ -32,7 +32,7 @@ from engine.store.own import (
 from engine.store.purge import load_tables
 from engine.values.debate import Value
 from engine.values.errors import NotAllowedError
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 
 
 class PersonTraces(Value):

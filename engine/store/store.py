@@ -7,21 +7,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from engine.store.archive import Archive
-from engine.store.asking import AudienceQuestions
 from engine.store.database import Database
 from engine.store.debates import Debates
+from engine.store.fits import Learning
 from engine.store.guests import GuestStore
 from engine.store.journal import Journal
-from engine.store.learning import Learning
 from engine.store.leases import Leases
 from engine.store.outbox import Outbox
 from engine.store.people import PeopleStore
+from engine.store.questions import AudienceQuestions
 from engine.store.votes import Votes
 
 if TYPE_CHECKING:
     from engine.store.communities import Communities
     from engine.store.installs import Installs
-    from engine.store.labelling import LabellingStore
+    from engine.store.labels import LabellingStore
     from engine.store.listings import Listings
     from engine.store.retention import Deletions, Retention
     from engine.store.series import SeriesStore
@@ -102,7 +102,7 @@ class Store:
     @cached_property
     def labelling(self) -> LabellingStore:
         """Labelling tasks."""
-        from engine.store.labelling import LabellingStore
+        from engine.store.labels import LabellingStore
 
         return LabellingStore(self.database)
 

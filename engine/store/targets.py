@@ -12,8 +12,8 @@ from engine.store.database import Database, SqlConnection
 from engine.store.leases import EVERYONE, Partition, within
 from engine.tally.questions import KINDS, options_of
 from engine.values.debate import BallotKind, Value
-from engine.values.judging import REVEALED, Question
 from engine.values.text import split_variant
+from engine.values.verdicts import REVEALED, Question
 
 
 class OpenQuestion(NamedTuple):

@@ -14,7 +14,7 @@ from engine.store.leases import Lease, guard
 from engine.store.people import barred, ensure_person, find_key
 from engine.store.targets import ASKED, LOCK_QUESTION, Target
 from engine.values.debate import Value
-from engine.values.judging import How, Question, VoteEvent
+from engine.values.verdicts import How, Question, VoteEvent
 from engine.words.phrases import VOTE_DELETED
 
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from engine.store.casting import Casting
 from engine.store.database import SqlConnection
 from engine.store.debates import note_agreement
 from engine.store.journal import insert_verdict
 from engine.store.leases import EVERYONE, Lease, Partition, guard, within
 from engine.store.outbox import Post, insert_posts, release
 from engine.store.targets import ACCEPT, OpenQuestion, Targets, accept, let_seeds_go
+from engine.store.vote_intake import Casting
 from engine.store.vote_log import VoteLog, find_log
 from engine.tally.questions import KINDS
 from engine.values.debate import Debate, Status, Value
-from engine.values.judging import REVEALED, Log, Question, Verdict, Vote, VoteEvent, Withheld
+from engine.values.verdicts import REVEALED, Log, Question, Verdict, Vote, VoteEvent, Withheld
 
 LONGEST_WAIT = timedelta(hours=24)
 """How long a vote stays open past its deadline until the mirror's vote opens.

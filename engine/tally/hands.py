@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
-from engine.values.judging import How, VoteEvent
+from engine.values.verdicts import How, VoteEvent
 
 NO_DELAY = timedelta()
 _NUMBER = attrgetter("number")

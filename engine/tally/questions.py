@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.values.debate import BallotKind, Status
-from engine.values.judging import EVEN, TIE, WEAK, Question
+from engine.values.verdicts import EVEN, TIE, WEAK, Question
 from engine.words.phrases import WAITS_TO_BEGIN, WAITS_TO_CLOSE, WAITS_TO_HEAR
 
 UP, DOWN, UNSURE = "up", "down", "unsure"

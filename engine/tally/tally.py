@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from engine.tally.hands import Hands, as_given, hands_held, standing_option, take
 from engine.tally.questions import UP, vote_options
 from engine.values.debate import BallotKind, Debate
-from engine.values.judging import (
+from engine.values.verdicts import (
     TIE,
     WEAK,
     NotGold,

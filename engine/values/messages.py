@@ -16,8 +16,8 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, TypeAdapter
 
 from engine.values.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
-from engine.values.judging import Persuasion, Question, Rationale, RoundTally, Tally, Verdict
 from engine.values.language import spoken
+from engine.values.verdicts import Persuasion, Question, Rationale, RoundTally, Tally, Verdict
 
 Phase = Literal[
     "queued",

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 import structlog
 
 from engine.stage.stage import MOST_PUT
-from engine.store.asking import AudienceQuestion
+from engine.store.questions import AudienceQuestion
 from engine.tally.hands import hands_held, standing_option
 from engine.values.debate import Moderation
 from engine.values.errors import FlaggedError
-from engine.values.judging import VoteEvent
 from engine.values.ports import Moderator
+from engine.values.verdicts import VoteEvent
 
 # Texts by people, shown to a moderation model where one is named.
 

@@ -21,12 +21,12 @@ from engine.tally.hands import is_undecided
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
-from engine.values.judging import Log, Question, VoteEvent, Withheld
 from engine.values.language import speaking
 from engine.values.ports import Clock, Moderator, Venue
-from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
+from engine.values.verdicts import Log, Question, VoteEvent, Withheld
+from engine.votes.close import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.outcome import NONE, tally_of
-from engine.votes.reading import ReactionReader, Recovered
+from engine.votes.recovery import ReactionReader, Recovered
 
 if TYPE_CHECKING:
     pass

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from engine.store import Brought, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotFoundError
-from engine.values.judging import TIE, WEAK, Vote
+from engine.values.verdicts import TIE, WEAK, Vote
 from engine.votes.outcome import WORDS_A_MINUTE
 
 FIRST, SECOND = "first", "second"

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from engine.store import DebateRecord
 from engine.tally.tally import count
-from engine.values.judging import TIE, WEAK, Question
+from engine.values.verdicts import TIE, WEAK, Question
 
 OFFERED = 5
 DIFFERENT, NEAR = 0.25, 0.2  # from which difference, and up to which lead, a winner is unclear

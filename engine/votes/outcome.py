@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from engine.tally.questions import CONFIDENCE_NAMES, options_of, round_options, stance_name
 from engine.tally.tally import count, standing_votes
 from engine.values.debate import BallotKind, Debate, Scores
-from engine.values.judging import Log, Question, RoundTally, Tally, Vote, VoteEvent
+from engine.values.verdicts import Log, Question, RoundTally, Tally, Vote, VoteEvent
 
 WORDS_A_MINUTE = 1000
 NONE: frozenset[Log] = frozenset()

@@ -12,10 +12,10 @@ from engine.store import Store
 from engine.store.guests import Guest
 from engine.values.debate import Debate
 from engine.values.errors import FlaggedError, VenueAwayError, VenueError
-from engine.values.judging import Withheld
 from engine.values.ports import Venue
 from engine.values.text import clean, is_visible, scrub
 from engine.values.topics import has_blocked
+from engine.values.verdicts import Withheld
 
 SHORTEST_NAME = 3  # characters; a shorter one is a word like any other
 SHORTEST_PART = 4  # of one of several words of a name

@@ -27,12 +27,12 @@ from engine.values.errors import (
     VenueAwayError,
     VenueError,
 )
-from engine.values.judging import Question
 from engine.values.language import N_, Text
 from engine.values.ports import Clock, Moderator, Venue
+from engine.values.verdicts import Question
 from engine.votes.closer import Closer
-from engine.votes.hearing import MISSED, Hearing
-from engine.votes.reading import ReactionReader, never
+from engine.votes.events import MISSED, Hearing
+from engine.votes.recovery import ReactionReader, never
 from engine.votes.removal import Removals
 from engine.words.phrases import CLOSES_ONCE_READ, WAITS_TO_CHECK
 
@@ -306,7 +306,7 @@ class VoteWindow:
         elif asked.question is Question.SPEAK:  # no vote waits; the log says why
             return
         elif isinstance(error, RostrumError):
-            from engine.delivery.ending import REFUSED  # few closes fail
+            from engine.delivery.reasons import REFUSED  # few closes fail
 
             members = error.text if isinstance(error, VenueError) else REFUSED
             why = str(Text("Waiting to close the vote: {why}", why=members))

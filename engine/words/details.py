@@ -7,10 +7,10 @@ from statistics import fmean
 from typing import TypeAlias
 
 from engine.values.debate import Criterion
-from engine.values.judging import TIE, Verdict
 from engine.values.language import N_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
+from engine.values.verdicts import TIE, Verdict
 from engine.words.phrases import BRIEF_STANCE, NO_STANCES, money, option_name
 from engine.words.translation import number, plural, say
 

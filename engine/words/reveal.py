@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from engine.values.debate import SOMEBODY
-from engine.values.judging import TIE, Rationale, Verdict
 from engine.values.language import N_, NN_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
+from engine.values.verdicts import TIE, Rationale, Verdict
 from engine.words.details import counts_of, readings_of
 from engine.words.phrases import (
     BRIEF_STANCE,

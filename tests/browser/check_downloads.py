@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.research.series import make_files
+from bot.research.series_runs import make_files
 from engine.dataset.page import write_html
 from engine.series.report.report import make_report
 from engine.values.ports import utc_now

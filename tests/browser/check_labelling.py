@@ -16,13 +16,13 @@ from adapters.database.database import SqlDatabase
 from adapters.site import Site
 from adapters.web.application import furnish
 from bot.clock import SystemClock
-from bot.research.labelling import label_routes, print_token
+from bot.research.labels import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
-from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
+from engine.labelling.tasks import Labelling
 from engine.store import ExportFilter, Store
-from engine.store.labelling import Terms
+from engine.store.labels import Terms
 from tests.browser.conftest import (
     DESKTOP,
     NARROW,

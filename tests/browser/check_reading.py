@@ -14,7 +14,7 @@ from playwright.async_api import expect
 
 from adapters.database.database import SqlDatabase
 from adapters.web.crowd import LiveUpdates
-from adapters.web.reading import ReadingPages
+from adapters.web.reader import ReadingPages
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.values.ports import AttemptLog, Call, Reply

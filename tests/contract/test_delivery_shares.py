@@ -19,9 +19,9 @@ from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Intent, Lease, Post, Store
 from engine.store.leases import Partition, lane_of
 from engine.values.debate import Debate, Status
-from engine.values.judging import Question
 from engine.values.messages import Notice
 from engine.values.ports import VenueLimits, utc_now
+from engine.values.verdicts import Question
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
 from tests.kit import HANG_SECONDS, create, new_debate, until

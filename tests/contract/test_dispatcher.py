@@ -11,7 +11,7 @@ import pytest
 from adapters.database.database import SqlDatabase
 from adapters.database.jobs import JobTable
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
-from engine.delivery.ending import NO_ROOM, why
+from engine.delivery.reasons import NO_ROOM, why
 from engine.fleet.leases import Notifier
 from engine.store import Store
 from engine.store.debates import defer

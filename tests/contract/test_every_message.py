@@ -12,7 +12,6 @@ from typing import get_args
 import pytest
 
 from engine.values.debate import Criterion, Violation
-from engine.values.judging import Persuasion, Rationale, Tally, Verdict
 from engine.values.language import speaking
 from engine.values.messages import (
     AgainInvite,
@@ -40,6 +39,7 @@ from engine.values.messages import (
     VoteClosed,
     VoteInvite,
 )
+from engine.values.verdicts import Persuasion, Rationale, Tally, Verdict
 from engine.words import translation
 from engine.words.translation import LANGUAGES
 from tests.contract.test_venue import PLATFORMS, Stage, post, terminal

@@ -17,8 +17,8 @@ from engine.values.errors import (
     StoreError,
     ThreadGoneError,
 )
-from engine.values.judging import Question
 from engine.values.ports import Attempt, Part, Reply
+from engine.values.verdicts import Question
 from tests.kit import (
     LATER,
     NO_CAPS,

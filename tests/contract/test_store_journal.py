@@ -10,8 +10,8 @@ from engine.store import Closing, Store
 from engine.store.journal import prompt_hash
 from engine.values.debate import Status, Usage
 from engine.values.errors import StoppedError, ThreadGoneError
-from engine.values.judging import Vote, VoteEvent
 from engine.values.ports import Attempt, Reply
+from engine.values.verdicts import Vote, VoteEvent
 from tests.kit import NOW, ballot, make_call, new_debate, real, run, verdict, vote
 
 

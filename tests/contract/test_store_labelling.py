@@ -8,13 +8,13 @@ from collections import Counter
 import pytest
 
 from adapters.database.database import SqlDatabase
-from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import Sheet, SheetAnswer
-from engine.store import Store, labelling as labelling_table
-from engine.store.labelling import Annotator, Terms
+from engine.labelling.tasks import Labelling
+from engine.store import Store, labels as labelling_table
+from engine.store.labels import Annotator, Terms
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.doubles.databases import traces
 from tests.kit import (
     NOW,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine.store import ExportFilter, Lease, Store
-from engine.store.learning import SESSION, Evidence, Learnt
+from engine.store.fits import SESSION, Evidence, Learnt
 from engine.values.errors import LeaseLostError
-from engine.values.judging import Ballot
+from engine.values.verdicts import Ballot
 from tests.kit import NOW, ballot, new_debate, real, run, some, verdict
 
 FITTING = "fit"

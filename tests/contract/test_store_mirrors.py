@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from engine.store import Closing, DeliveryState, Post, Store
 from engine.values.debate import Status
-from engine.values.judging import Question, VoteEvent
+from engine.values.verdicts import Question, VoteEvent
 from engine.votes.outcome import standing
 from tests.kit import (
     LATER,

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from engine.store import Closing, DeliveryState, Note, Store
 from engine.values.debate import Status
-from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict, VoteEvent
 from engine.values.ports import utc_now
+from engine.values.verdicts import UNANSWERED, Adjustment, Artifact, Score, Verdict, VoteEvent
 from tests.kit import NOW, Running, notice, record_of, run, verdict
 
 STEP = "turn/opening/A"

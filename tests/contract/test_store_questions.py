@@ -21,7 +21,7 @@ from engine.store import (
 from engine.store.leases import Partition, lane_of
 from engine.store.vote_log import NewEvent
 from engine.values.debate import BallotKind, Status
-from engine.values.judging import How, Log, Question, VoteEvent
+from engine.values.verdicts import How, Log, Question, VoteEvent
 from tests.kit import (
     LATER,
     NO_CAPS,

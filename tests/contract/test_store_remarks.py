@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.store import PersonTraces, Remarked, Store, VoterComment
 from engine.values.debate import BallotKind
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.kit import LATER, NOW, Running, cast, new_debate, run
 
 MENU = ("house/oak", "house/elm")

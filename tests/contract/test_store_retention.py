@@ -14,7 +14,7 @@ from engine.store.retention import OUTDATED, UNPRUNED
 from engine.store.series import StoredSeries
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, NotFoundError, UsageError
-from engine.values.judging import Artifact
+from engine.values.verdicts import Artifact
 from tests.kit import (
     NO_CAPS,
     NOW,

@@ -10,8 +10,8 @@ import pytest
 from engine.store import Closing, OpenQuestion, Store
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
-from engine.values.judging import How, VoteEvent
 from engine.values.messages import Notice
+from engine.values.verdicts import How, VoteEvent
 from tests.kit import LATER, NOW, Running, asking, cast, new_debate, notice, run, some, vote
 
 SOON = NOW + timedelta(minutes=1)

@@ -25,7 +25,7 @@ from adapters.site import Site
 from adapters.slack.rest import SlackRest
 from adapters.slack.transports import SocketTransport
 from bot.app import MainLine
-from engine.run.asking import ask
+from engine.run.audience_questions import ask
 from engine.run.plan import Order
 from engine.store import DeliveryState, Store
 from engine.values.debate import Model, Price, Status

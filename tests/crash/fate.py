@@ -20,8 +20,8 @@ import orjson
 from adapters.database.database import SqlDatabase
 from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post, Store
 from engine.values.debate import Status, Turn
-from engine.values.judging import Question
 from engine.values.ports import Inbound, Listener, Part, Reactions, VenueLimits
+from engine.values.verdicts import Question
 from tests.doubles.venue import MemoryVenue
 
 DOOMED, MET, FREEZE, TRAIL, URL = "doomed", "met", "freeze", "trail", "database"

@@ -12,8 +12,8 @@ from engine.prompts.library import DATA, Prompts, load_prompts
 from engine.run.plan import Defaults, Invited, Order
 from engine.store import Closing, Store
 from engine.values.debate import Debate, Length, Model, Price, Sampling, Status
-from engine.values.judging import Ballot, Verdict
 from engine.values.ports import utc_now
+from engine.values.verdicts import Ballot, Verdict
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
 from tests.kit import create, new_debate, some, vote
 

@@ -16,15 +16,15 @@ from adapters.database.database import SqlDatabase
 from adapters.site import Site
 from adapters.web.application import furnish
 from bot.clock import SystemClock
-from bot.research.labelling import label_routes
+from bot.research.labels import label_routes
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
-from engine.store import Store, labelling
+from engine.store import Store, labels
 
 
 def die_of_an_answer(when: str) -> None:
     """Have this process killed when an answer comes."""
-    keep, fill = labelling._keep_votes, labelling.LabellingStore.fill
+    keep, fill = labels._keep_votes, labels.LabellingStore.fill
 
     def keep_and_die(*args: Any) -> None:
         keep(*args)
@@ -35,8 +35,8 @@ def die_of_an_answer(when: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     acts = {
-        "before": (labelling, "_keep_votes", keep_and_die),
-        "after": (labelling.LabellingStore, "fill", fill_and_die),
+        "before": (labels, "_keep_votes", keep_and_die),
+        "after": (labels.LabellingStore, "fill", fill_and_die),
     }
     if when in acts:
         setattr(*acts[when])

@@ -9,7 +9,7 @@ import pytest
 
 from engine.jury.aggregate import ready_fit
 from engine.values.debate import Fit, Setup, Status
-from engine.values.judging import Ballot
+from engine.values.verdicts import Ballot
 from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
 from tests.crash.driver import PEOPLE
 from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES

@@ -11,9 +11,9 @@ from aiohttp import ClientError, ClientSession
 
 from adapters.database.database import SqlDatabase
 from bot.clock import SystemClock
-from engine.labelling.labelling import Labelling
+from engine.labelling.tasks import Labelling
 from engine.store import Store
-from engine.store.labelling import Terms
+from engine.store.labels import Terms
 from tests.contract.test_store_labelling import debates, labels
 from tests.doubles.command import ROOT, environment_of, fork, kill_group, streams_to
 from tests.kit import PROCESS_SECONDS, until

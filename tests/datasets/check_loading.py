@@ -19,7 +19,7 @@ from engine.dataset.folder import FileFormat, Manifest
 from engine.dataset.tables import TABLES
 from engine.dataset.writer import ExportRequest, write_export
 from engine.values.debate import Quotation, Source
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.doubles.archive import MemoryArchive
 from tests.kit import (
     BIRCH,

@@ -12,7 +12,7 @@ import promql_parser
 import pytest
 import yaml
 
-from adapters.metrics.page import FAMILIES, Family
+from adapters.metrics.exposition import FAMILIES, Family
 from bot.settings.sections import WorkerSettings
 from engine.values.ports import FaultKind
 

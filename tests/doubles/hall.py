@@ -20,7 +20,6 @@ from engine.run.plan import Defaults, Order
 from engine.run.service import Service
 from engine.store import Store
 from engine.values.debate import Debate, Model, Sampling, Status
-from engine.values.judging import Vote
 from engine.values.ports import (
     Audience,
     Clock,
@@ -31,6 +30,7 @@ from engine.values.ports import (
     Venue,
     VenueLimits,
 )
+from engine.values.verdicts import Vote
 from tests.doubles.venue import MemoryVenue, StoredMessage
 from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, record_of, until_asked
 

@@ -14,10 +14,10 @@ from ulid import ULID
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import DeliveryState, Store
 from engine.values.debate import BallotKind, Debate, Status
-from engine.values.judging import Vote
 from engine.values.messages import Notice
 from engine.values.ports import ButtonPressed, Inbound
-from engine.votes.hearing import EventOutcome
+from engine.values.verdicts import Vote
+from engine.votes.events import EventOutcome
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
 from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, some, verdict

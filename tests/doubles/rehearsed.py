@@ -33,9 +33,9 @@ from engine.stage.stage import PersonTurn, Stage
 from engine.store import Note, Post
 from engine.values.debate import Debate, Model, Retrieval, Sampling, Setup, Source, Status, Turn
 from engine.values.errors import ModelError, RostrumError
-from engine.values.judging import UNANSWERED, Artifact, Score
 from engine.values.language import speaking
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
+from engine.values.verdicts import UNANSWERED, Artifact, Score
 from tests.kit import RecordedAttempts, new_debate, stored
 
 WARM = {"debater": 0.7, "closing": 0.5, "cross": 0.5, "juror": 0.2, "judge": 0.2, "captain": 0.2}

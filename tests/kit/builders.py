@@ -29,7 +29,7 @@ from engine.store import (
     Store,
     Target,
 )
-from engine.store.asking import AudienceQuestion
+from engine.store.questions import AudienceQuestion
 from engine.tally.questions import options_of
 from engine.values.debate import (
     BallotKind,
@@ -44,7 +44,9 @@ from engine.values.debate import (
     Usage,
     Violation,
 )
-from engine.values.judging import (
+from engine.values.messages import Announcement, Estimate, Notice, Reveal, TurnPost, VoteInvite
+from engine.values.ports import Attempt, Call, ChatMessage, Reply
+from engine.values.verdicts import (
     Adjustment,
     Artifact,
     Ballot,
@@ -57,8 +59,6 @@ from engine.values.judging import (
     Vote,
     VoteEvent,
 )
-from engine.values.messages import Announcement, Estimate, Notice, Reveal, TurnPost, VoteInvite
-from engine.values.ports import Attempt, Call, ChatMessage, Reply
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=30)

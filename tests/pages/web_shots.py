@@ -22,14 +22,14 @@ from playwright.async_api import Browser, Page, async_playwright
 from adapters.database.database import SqlDatabase
 from adapters.site import Site
 from adapters.web.application import furnish
-from adapters.web.labelling import LabelPages
-from adapters.web.reading import ReadingPages
+from adapters.web.label_pages import LabelPages
+from adapters.web.reader import ReadingPages
 from adapters.web.session import LoginThrottle, Sessions
 from bot.clock import SystemClock
-from engine.labelling.labelling import Labelling
+from engine.labelling.tasks import Labelling
 from engine.pages.stored import StoredLibrary
 from engine.store import ExportFilter, Store
-from engine.store.labelling import Terms
+from engine.store.labels import Terms
 from tests.browser import chromium
 from tests.doubles.hall import made_in
 from tests.scenario import recorded_debates

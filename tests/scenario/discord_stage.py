@@ -23,13 +23,13 @@ from adapters.discord.presence import IdentifyLimit
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from bot.app import App
+from bot.role import Role
 from bot.serve.platforms import Discord, Platform, trial_of
 from bot.serve.run import serving
 from bot.settings.settings import Settings
-from bot.sharing import Role
 from engine.values.debate import Debate, Status
-from engine.values.judging import Question
 from engine.values.ports import VenueLimits, utc_now
+from engine.values.verdicts import Question
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
 from tests.doubles.facts import on_discord

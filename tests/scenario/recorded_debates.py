@@ -30,24 +30,24 @@ from adapters.slack.render import SlackPayload
 from adapters.web.application import furnish
 from adapters.web.links import write_folder
 from adapters.web.public import PublicPages
-from bot.research.labelling import label_routes, print_token
+from bot.research.labels import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.dataset.entry import Keys
 from engine.dataset.page import read_page, write_html, write_markdown
 from engine.dataset.writer import write_export
-from engine.labelling.labelling import Labelling
+from engine.labelling.tasks import Labelling
 from engine.pages.public import PublicReader
 from engine.pages.stored import StoredLibrary
 from engine.run.plan import Defaults, Order
 from engine.store import ExportFilter, OpenQuestion, Store, Target
 from engine.store.communities import CommunitySettings, PublicPart
-from engine.store.labelling import Terms
+from engine.store.labels import Terms
 from engine.values.debate import BallotKind, Debate, Model, Scores, Status, TurnOrder
-from engine.values.judging import Question
 from engine.values.messages import Announcement, Message
 from engine.values.options import BUILT_IN
 from engine.values.ports import Clock, Permalinks, VenueLimits
+from engine.values.verdicts import Question
 from tests.doubles.hall import DEFAULTS as USUAL, LOBBY, Hall, Session, has_ended
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue, StoredMessage

@@ -14,9 +14,9 @@ from engine.run.plan import Defaults
 from engine.store import DebateRecord, ExportFilter, OpenQuestion, StandingAnswer, Target
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import VenueError
-from engine.values.judging import Question
 from engine.values.messages import Reveal
 from engine.values.ports import ButtonPressed, Reactions
+from engine.values.verdicts import Question
 from tests.doubles.databases import traces
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue

@@ -11,7 +11,7 @@ import bot.serve.run
 import engine.run.guest
 import engine.series.schedule
 from bot.app import App
-from engine.delivery.ending import interrupted
+from engine.delivery.reasons import interrupted
 from engine.store.listings import DebateQuery
 from engine.values.debate import Status
 from tests.doubles.discord import DiscordServer, Rates

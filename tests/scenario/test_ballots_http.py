@@ -14,7 +14,7 @@ import pytest
 from engine.jury.aggregate import UNPROVEN
 from engine.run.plan import Defaults
 from engine.values.debate import Debate, Model, PanelMode, Price, Status
-from engine.values.judging import Ballot, Verdict
+from engine.values.verdicts import Ballot, Verdict
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body, ModelServer, answers_in
 from tests.scenario.conftest import (

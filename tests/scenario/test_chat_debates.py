@@ -11,11 +11,11 @@ import engine.delivery.outbox
 import engine.run.invitation
 import engine.votes.window
 from bot.app import App
-from bot.record.listing import show_debate
+from bot.record.tables import show_debate
 from engine.store import DebateRecord
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from engine.words.reveal import UNREAD
 from tests.doubles.discord.state import FLAGS
 from tests.doubles.faults import drop, garbage, limited, page, status

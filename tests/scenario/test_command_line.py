@@ -117,7 +117,7 @@ def test_help_is_instant_because_it_loads_nothing_heavy() -> None:
 @pytest.mark.slow
 def test_a_debate_loads_nothing_that_it_does_not_need_before_its_first_call() -> None:
     late = ("engine.dataset", "engine.stats", "engine.chat", "openai", "alembic", "aiohttp")
-    loaded = printed_by("import sys, bot.local.debate; print(*sys.modules)").split()
+    loaded = printed_by("import sys, bot.local.single; print(*sys.modules)").split()
     assert not {*late} & {*loaded}
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from adapters.database.file import lock
-from bot.doctor.debate import check_debate
 from bot.doctor.doctor import run_check
-from bot.research.series import plan_file
+from bot.doctor.trial import check_debate
+from bot.research.series_runs import plan_file
 from bot.serve.health import Health
 from bot.settings.load import load_settings
 from engine.store import Store

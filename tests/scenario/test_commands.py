@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import FileAnswer, NoFileAnswer
 from engine.chat.choices import match_debates, match_jurors, match_models

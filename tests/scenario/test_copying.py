@@ -20,10 +20,10 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from adapters.database import copying, migrate
-from adapters.database.copying import LAYOUTS, CopyProgress, CopyStage, copy
+from adapters.database import migrate, transfer
 from adapters.database.database import SqlDatabase
 from adapters.database.file import lock
+from adapters.database.transfer import LAYOUTS, CopyProgress, CopyStage, copy
 from bench.past_debates import Scale, fill
 from engine.store import Store
 from engine.store.installation import make_secret
@@ -123,7 +123,7 @@ def change(path: Path, sql: str, *values: Any) -> None:
         connection.execute(sql, values)
 
 
-async def copied(path: Path, url: str, report: copying.Report = lambda headway: None) -> Any:
+async def copied(path: Path, url: str, report: transfer.Report = lambda headway: None) -> Any:
     target = SqlDatabase(url, writable=False, start_seconds=60)
     try:
         return await copy(path, target, report)
@@ -131,7 +131,7 @@ async def copied(path: Path, url: str, report: copying.Report = lambda headway: 
         await target.close()
 
 
-async def refusal(path: Path, url: str, report: copying.Report = lambda headway: None) -> str:
+async def refusal(path: Path, url: str, report: transfer.Report = lambda headway: None) -> str:
     with pytest.raises(RostrumError) as caught:
         await copied(path, url, report)
     said = str(caught.value)
@@ -311,14 +311,14 @@ async def test_a_command_that_writes_meanwhile_is_noticed(file: Path, target: Ta
 async def test_what_arrives_otherwise_is_noticed(
     file: Path, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true_write = copying._write
+    true_write = transfer._write
 
-    def lose(driver: Any, layout: copying.TableLayout, rows: copying.Rows) -> None:
+    def lose(driver: Any, layout: transfer.TableLayout, rows: transfer.Rows) -> None:
         true_write(driver, layout, rows)
         if layout.name == "votes":
             driver.execute("UPDATE votes SET body = replace(body, 'A', 'B')")
 
-    monkeypatch.setattr(copying, "_write", lose)
+    monkeypatch.setattr(transfer, "_write", lose)
     assert "is not what is in" in await refusal(file, target.url)
     assert await target.is_empty()
 

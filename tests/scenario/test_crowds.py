@@ -8,7 +8,7 @@ from itertools import cycle
 
 import pytest
 
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, vote
 from tests.scenario.discord_stage import DiscordStage, known, voting
 from tests.scenario.test_remarks import kept, tap

@@ -21,9 +21,9 @@ from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, ex
 from engine.store import AttemptStart, Closing, ExportFilter, Lease, Post, Store
 from engine.values.debate import Sampling, Status
 from engine.values.errors import UsageError
-from engine.values.judging import Ballot, Verdict, VoteEvent
 from engine.values.messages import Notice
 from engine.values.ports import Attempt, Call, ChatMessage, Reply
+from engine.values.verdicts import Ballot, Verdict, VoteEvent
 from engine.votes.outcome import standing
 from tests.kit import (
     MAPLE,

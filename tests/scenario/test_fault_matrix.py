@@ -24,8 +24,8 @@ from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from engine.values.debate import Debate, Model, Status, Turn
 from engine.values.errors import failure_in, no_answer
-from engine.values.judging import Ballot, Verdict
 from engine.values.ports import VenueLimits
+from engine.values.verdicts import Ballot, Verdict
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.hall import joined

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from bot import cli
-from engine.delivery.ending import STOPPED_BY_BUG
+from engine.delivery.reasons import STOPPED_BY_BUG
 from engine.formats import FORMATS, find_format
 from engine.jury.explain import STEP
 from engine.run.plan import Defaults

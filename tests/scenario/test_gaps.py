@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.record.listing import show_debate
+from bot.record.tables import show_debate
 from engine.dataset.writer import export
 from engine.store import ExportFilter
 from tests.doubles.discord import Code, denied

@@ -14,10 +14,10 @@ from aiohttp import ClientSession
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import migrate
 from bot.app import App
+from bot.role import Role
 from bot.serve import health as rooms
 from bot.serve.health import Health
 from bot.serve.run import serving
-from bot.sharing import Role
 from engine.store import Store
 from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.doubles.wire import wired

@@ -11,9 +11,9 @@ import pytest
 from adapters.database.database import SqlDatabase
 from adapters.web.links import ServerLinks, write_debate
 from bot.doctor.doctor import check_day
-from bot.record.listing import list_debates, show_debate, show_usage
+from bot.record.tables import list_debates, show_debate, show_usage
 from bot.serve.health import Health
-from engine.pages.debate import read_sought, write_sought
+from engine.pages.debate_page import read_sought, write_sought
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.values.debate import Status

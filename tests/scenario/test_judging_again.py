@@ -20,8 +20,8 @@ from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import choose_tables
 from engine.dataset.verdict_tables import VERDICTS
 from engine.fleet.leases import LeaseManager, Notifier
-from engine.run.judging import judge_again
-from engine.series.judging import SeriesJury, cap_left
+from engine.run.later_judges import judge_again
+from engine.series.later_juries import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.store import DebateRecord, ExportFilter, Judging
 from engine.store.usage import UsageFilter

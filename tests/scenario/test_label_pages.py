@@ -22,21 +22,21 @@ from adapters.database.database import SqlDatabase
 from adapters.pictures.png import drawn
 from adapters.site import Site
 from adapters.web.application import HEADERS, furnish
-from adapters.web.labelling import MOST_JOINS
+from adapters.web.label_pages import MOST_JOINS
 from adapters.web.public import PublicPages
 from adapters.web.session import Sessions
 from bot.clock import SystemClock
-from bot.research.labelling import label_routes, noticing_of, print_token
+from bot.research.labels import label_routes, noticing_of, print_token
 from bot.settings.sections import DiscordSettings, SlackSettings, WebSettings
 from bot.settings.settings import Settings
 from engine.drawing.svg import Picture
-from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
+from engine.labelling.tasks import Labelling
 from engine.pages.public import PublicReader
 from engine.run.plan import Order
-from engine.store import ExportFilter, Store, labelling
+from engine.store import ExportFilter, Store, labels
 from engine.store.communities import CommunitySettings, PublicPart
-from engine.store.labelling import Terms
+from engine.store.labels import Terms
 from engine.values.debate import Debate, Status
 from engine.values.errors import StoreError
 from engine.values.ports import Permalinks
@@ -337,7 +337,7 @@ async def test_each_link_that_does_not_lead_in_says_why(
     page = await browser.join(link)
     await desk.labelling.close("tea")
     with monkeypatch.context() as over:
-        over.setattr(labelling, "GRACE", timedelta(0))
+        over.setattr(labels, "GRACE", timedelta(0))
         late = await browser.post(page.path, **answer(page))
         assert (late.status, late.heading) == (410, "This task is closed")
         assert "not stored" in late.text

@@ -13,18 +13,18 @@ import orjson
 import pytest
 
 from adapters.database.database import SqlDatabase
-from bot.research.labelling import OF_MANAGERS
+from bot.research.labels import OF_MANAGERS
 from engine.dataset.entry import LabelSource
 from engine.dataset.label_files import read_labels
 from engine.dataset.writer import ExportRequest, export
-from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
+from engine.labelling.tasks import Labelling
 from engine.stats.agreement import measure_agreement
 from engine.stats.row import work_out
 from engine.store import ExportFilter, Store
-from engine.store.labelling import Annotator, Terms
+from engine.store.labels import Annotator, Terms
 from engine.values.errors import UsageError
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from engine.votes.imported import Imported, ImportedLabel, LabelFault, import_labels
 from tests.doubles.command import rostrum
 from tests.kit import NOON, FixedClock, record_of

@@ -18,12 +18,12 @@ from bot.settings.load import load_settings
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.jury.roster import PanelFit
-from engine.run.learning import LEASE, Learner, left_out_of
+from engine.run.juror_fits import LEASE, Learner, left_out_of
 from engine.store import ExportFilter, Lease, Store
-from engine.store.learning import Evidence, Learnt
+from engine.store.fits import Evidence, Learnt
 from engine.values.debate import Fit
-from engine.values.judging import Ballot
 from engine.values.ports import utc_now
+from engine.values.verdicts import Ballot
 from tests.doubles.model_server import hang
 from tests.kit import NOW, FixedClock, make_ballot, until
 from tests.scenario.conftest import DEFAULTS, Stage, judging

@@ -12,7 +12,7 @@ from engine.prompts.library import Prompts, load_prompts
 from engine.run.plan import Defaults
 from engine.values.debate import Debate, Model, Price, Status, TurnOrder
 from engine.values.errors import BudgetError, UsageError
-from engine.values.judging import Summary
+from engine.values.verdicts import Summary
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body
 from tests.kit import conclude

@@ -13,7 +13,7 @@ from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.turn_tables import TURNS
 from engine.store import ExportFilter
 from engine.values.debate import Status
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
 from tests.kit import records_of, until_asked

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import AT_ONCE, MOST_REMEMBERED, SECONDS, Cooldown, Requester
-from engine.delivery.ending import refusal_of
+from engine.delivery.reasons import refusal_of
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.values.debate import Model, Retrieval
 from engine.values.errors import NotAllowedError, RostrumError

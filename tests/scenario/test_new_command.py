@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import IdeasAnswer
 from engine.chat.command_line import read_debate
 from engine.chat.commands import COMMANDS, Command, Commands, Takes, parse_command

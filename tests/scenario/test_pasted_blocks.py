@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import texts
+from bot import sentences
 from tests.doubles.command import environment_of
 from tests.doubles.model_server import ModelServer
 from tests.scenario.conftest import play
@@ -61,7 +61,7 @@ COPY = block("docs/operations.md", "ROSTRUM_DATABASE_URL=sqlite")
 EXPERIMENT = block("README.md", "rostrum series plan")
 SERIES = block("docs/series.md", "rostrum series plan")
 ROSTERS = [text for kind, text in FENCE.findall(read(ROOT / "docs/jury.md")) if kind == "dotenv"]
-DEMO = texts.BY_HAND.format(topic=texts.TOPIC).partition("own key:\n")[2]
+DEMO = sentences.BY_HAND.format(topic=sentences.TOPIC).partition("own key:\n")[2]
 PASTED = {OWN, EXPORT, PAGES, BACKUP, COPY, EXPERIMENT, SERIES}
 
 

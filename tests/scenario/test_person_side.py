@@ -18,8 +18,8 @@ from engine.store.communities import CommunitySettings
 from engine.store.guests import OpenTurn
 from engine.values.debate import SOMEBODY, Cause, Debate, Moderation, Status
 from engine.values.errors import ModelError, NotAllowedError, UsageError
-from engine.values.judging import Question
 from engine.values.messages import Announcement, Reveal, TurnPost, VoteInvite
+from engine.values.verdicts import Question
 from engine.words.cards import progressed
 from engine.words.phrases import WAITS_TO_CHECK
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session

@@ -16,7 +16,7 @@ from bot.operations.control import forget_person
 from bot.serve.run import serving
 from bot.settings.sections import PrivacySettings
 from bot.settings.settings import Settings
-from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.base import to_markdown
 from engine.chat.answers.own_data import ForgottenAnswer
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester

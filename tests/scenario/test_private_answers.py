@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from adapters.discord import answering, rest
+from adapters.discord import interactions, rest
 from adapters.slack import whisper
 from tests.doubles.discord import Code, DiscordServer, denied
 from tests.doubles.faults import Fault, drop, status
@@ -62,7 +62,7 @@ async def test_an_answer_in_pieces_is_whole_when_one_was_cut(
     discord = on_discord.discord
     async with on_discord.process():
         whole = (await discord.slash("ada", "debate topics").finished()).text
-        monkeypatch.setattr(answering, "ANSWER", len(whole) // 2)
+        monkeypatch.setattr(interactions, "ANSWER", len(whole) // 2)
         discord.fail(drop("before"), "POST", "/webhooks/*/*", times=2)
         asked = await discord.slash("ada", "debate topics").finished()
         await until(lambda: asked.text.split() == whole.split())

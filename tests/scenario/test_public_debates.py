@@ -24,13 +24,13 @@ from adapters.terminal import render as terminal
 from adapters.web import crowd, public
 from adapters.web.application import FAILURES
 from adapters.web.public import PublicPages
-from adapters.web.reading import DRAWN
+from adapters.web.reader import DRAWN
 from bot.app import MainLine
-from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.base import to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
 from engine.delivery.board import Board
-from engine.delivery.ending import cause_of, needing, reason_of, waiting_for, why
+from engine.delivery.reasons import cause_of, needing, reason_of, waiting_for, why
 from engine.pages import public as values
 from engine.prompts.library import load_prompts
 from engine.store import Closing, DeliveryState, Post, Store
@@ -44,8 +44,8 @@ from engine.values.errors import (
     ThreadGoneError,
     VenueLockedError,
 )
-from engine.values.judging import VoteEvent
 from engine.values.ports import Permalinks
+from engine.values.verdicts import VoteEvent
 from engine.votes.outcome import standing
 from tests.doubles.hall import DEFAULTS
 from tests.doubles.venue import MemoryVenue

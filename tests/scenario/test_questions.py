@@ -11,14 +11,14 @@ import pytest
 from engine.dataset.page import read_page
 from engine.dataset.writer import write_export
 from engine.delivery.board import turns_expected
-from engine.run.asking import ask, remove
+from engine.run.audience_questions import ask, remove
 from engine.run.plan import Defaults
 from engine.store import ExportFilter
-from engine.store.asking import MOST_ASKED
+from engine.store.questions import MOST_ASKED
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, RostrumError, UsageError
-from engine.values.judging import QUESTIONS, Question
 from engine.values.messages import QuestionsClosed, QuestionsInvite, TurnPost
+from engine.values.verdicts import QUESTIONS, Question
 from tests.doubles.hall import DEFAULTS, Hall, Session
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import KEYS, HeardModels

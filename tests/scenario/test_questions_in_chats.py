@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.app import App
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.doubles.model_server import ModelServer, status
 from tests.kit import until, until_asked, until_true
 from tests.scenario.chat_stage import Chat, close, said

@@ -13,10 +13,10 @@ import pytest
 from aiohttp import ClientSession
 
 from adapters.database.database import SqlDatabase
-from adapters.web.reading import ReadingPages
+from adapters.web.reader import ReadingPages
 from bot.record.filters import ExportChoices, run_export
 from bot.record.pages import export_pages, write_pages
-from engine.pages.debate import DebatePage, Library
+from engine.pages.debate_page import DebatePage, Library
 from engine.pages.folder import FolderLibrary
 from engine.pages.stored import StoredLibrary
 from engine.store import Store

@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 import pytest
 
-from adapters.database.copying import copy
 from adapters.database.database import SqlDatabase
+from adapters.database.transfer import copy
 from tests.doubles.databases import PostgresDouble
 from tests.scenario.recorded_debates import Recorded, hold_all
 

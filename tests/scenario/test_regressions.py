@@ -12,8 +12,8 @@ from engine.run.plan import Defaults
 from engine.store import Caps, Intent, Lease
 from engine.values.debate import PanelMode, Price, Status
 from engine.values.errors import BudgetError, UsageError
-from engine.values.judging import How
 from engine.values.messages import Announcement, Reveal
+from engine.values.verdicts import How
 from tests.doubles import model_server as acts
 from tests.doubles.hall import DEFAULTS as OFFLINE, QUICK, Hall
 from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue

@@ -14,7 +14,7 @@ from engine.dataset.people_tables import GUESSES, VOTES
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.values.debate import Debate
 from engine.values.errors import UsageError
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage
 from tests.kit import HANG_SECONDS, record_of

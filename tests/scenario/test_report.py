@@ -18,7 +18,7 @@ from engine.dataset.page import (
     write_markdown,
 )
 from engine.values.debate import Status, Turn
-from engine.values.judging import Ballot
+from engine.values.verdicts import Ballot
 from tests.kit import make_ballot, make_debate, make_invalid_ballot, make_turn
 from tests.scenario.conftest import DEFAULTS, SUMMARY, Running
 

@@ -21,7 +21,7 @@ from engine.dataset.page import read_page, write_markdown
 from engine.dataset.writer import export
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.formats import FORMATS
-from engine.run.judging import judge_again
+from engine.run.later_judges import judge_again
 from engine.store import ExportFilter
 from engine.values.debate import RETRIEVAL, Model, Retrieval, Status
 from engine.values.errors import SettingsError

@@ -7,14 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.base import to_markdown
 from engine.chat.answers.voters import ReviewAnswer
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
 from engine.run.plan import Defaults
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from engine.votes.outcome import readable_from
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 from tests.kit import record_of

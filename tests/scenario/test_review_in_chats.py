@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.app import App
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.kit import records_of, until_asked, until_true

@@ -13,9 +13,9 @@ from engine.run.plan import Defaults
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import BallotKind, Status
 from engine.values.errors import VenueAwayError, VenueError
-from engine.values.judging import Question
 from engine.values.messages import Reveal, RoundInvite
 from engine.values.ports import ButtonPressed, Reactions
+from engine.values.verdicts import Question
 from engine.words.cards import card_of
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED

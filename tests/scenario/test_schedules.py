@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.app import App
-from engine.series.recurring import AWAY, EMPTY, NO_PLACE, OVER_LIMIT, REFUSED, key_of
+from engine.series.recurrence import AWAY, EMPTY, NO_PLACE, OVER_LIMIT, REFUSED, key_of
 from engine.series.spec import Recurring, Series, SeriesPlace, read_when
 from engine.store.series import StoredSeries
 from engine.values.debate import Status

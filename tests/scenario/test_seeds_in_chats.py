@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import engine.delivery.seeds
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.kit import until
 from tests.scenario.chat_stage import NOBODY, Chat, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, voting

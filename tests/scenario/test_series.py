@@ -13,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.database.file import lock
-from engine.delivery.ending import MODEL_REFUSED, why
+from engine.delivery.reasons import MODEL_REFUSED, why
 from engine.fleet import leases
 from engine.series.contents import save_series
 from engine.series.runner import Ending, SeriesProgress, plan_series, standing_of

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import engine.series.schedule
-from engine.delivery.ending import MODEL_AWAY, why
+from engine.delivery.reasons import MODEL_AWAY, why
 from engine.run.plan import Defaults
 from engine.series.contents import save_series
 from engine.series.runner import plan_series, standing_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.research.series import make_files, read_report
+from bot.research.series_runs import make_files, read_report
 from engine.series.contents import save_series
 from engine.series.report.page import NO_DEBATES
 from engine.series.report.report import CaveatKind, SeriesReport

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from adapters.database.database import SqlDatabase
-from bot.record.listing import list_debates, show_debate
+from bot.record.tables import list_debates, show_debate
 from tests.scenario.conftest import Stage
 
 ODD = (

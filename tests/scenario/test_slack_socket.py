@@ -8,9 +8,9 @@ import time
 import aiohttp
 import pytest
 
-from adapters.slack import answering
+from adapters.slack import interactions
 from bot.app import App
-from engine.values.judging import How, VoteEvent
+from engine.values.verdicts import How, VoteEvent
 from tests.doubles.slack import DidNotRespondError, Rules, SlackServer
 from tests.kit import until_true
 from tests.scenario.discord_stage import free_port, until
@@ -113,16 +113,16 @@ async def test_votes_cast_while_nothing_ran_are_read_at_the_start(
 async def test_a_command_that_slack_gave_up_starts_no_debate(
     database_url: str, monkeypatch: pytest.MonkeyPatch, http: bool
 ) -> None:
-    monkeypatch.setattr(answering, "WAKING_SECONDS", 2.0)
+    monkeypatch.setattr(interactions, "WAKING_SECONDS", 2.0)
     async with SlackServer(rules=Rules.generous()) as slack:
         stage = SlackStage(database_url, slack, http=http)
         async with stage.process() as app:
             asking = asyncio.create_task(slack.slash("ada", "/debate start Tea beats coffee"))
             await asyncio.sleep(0)
-            time.sleep(answering.GIVEN_UP_SECONDS + 0.2)  # noqa: ASYNC251 - what it is about
+            time.sleep(interactions.GIVEN_UP_SECONDS + 0.2)  # noqa: ASYNC251 - what it is about
             with pytest.raises(DidNotRespondError):
                 await asking
-            await asyncio.sleep(answering.WAKING_SECONDS)
+            await asyncio.sleep(interactions.WAKING_SECONDS)
             assert await app.store.debates.recent(limit=1) == []
             await (await slack.slash("ada", "/debate start Tea beats coffee")).said()
             assert len(await app.store.debates.recent(limit=9)) == 1

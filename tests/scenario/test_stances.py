@@ -7,9 +7,9 @@ from engine.dataset.people_tables import VOTES
 from engine.run.plan import Defaults
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import BallotKind, Status
-from engine.values.judging import Question
 from engine.values.messages import Reveal
 from engine.values.ports import ButtonPressed
+from engine.values.verdicts import Question
 from tests.doubles.hall import DEFAULTS, Hall, Session
 from tests.doubles.venue import AttentiveVenue, StoredMessage
 from tests.kit import record_of, until_asked

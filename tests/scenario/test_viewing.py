@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession, CookieJar, TCPConnector
 
 from adapters.web.crowd import MOST_OF_ONE, LiveUpdates
-from adapters.web.reading import ReadingPages
+from adapters.web.reader import ReadingPages
 from bot.record.pages import viewing
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.pages.stored import StoredLibrary

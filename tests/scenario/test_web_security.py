@@ -20,7 +20,7 @@ from adapters.pictures.png import drawn
 from adapters.web.application import HEADERS, address_of, furnish
 from adapters.web.crowd import LiveUpdates
 from adapters.web.public import PublicPages
-from adapters.web.reading import ReadingPages
+from adapters.web.reader import ReadingPages
 from adapters.web.session import OneReaderAccess
 from engine.pages.public import PublicReader
 from engine.pages.stored import StoredLibrary

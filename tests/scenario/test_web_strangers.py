@@ -16,7 +16,7 @@ from adapters.web import public
 from adapters.web.label_forms import URLENCODED, read_form
 from adapters.web.public import PublicPages
 from bot.clock import SystemClock
-from bot.research.labelling import label_routes, print_token
+from bot.research.labels import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.dataset.bundle import Bundle

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from engine.formats import find_format
-from engine.formats.audited.scoring import (
+from engine.formats.audited.scores import (
     DRAW_MOST,
     LEAST_LEAD,
     LOSER_MOST,
@@ -32,8 +32,8 @@ from engine.formats.audited.scoring import (
 )
 from engine.prompts.library import load_prompts
 from engine.values.errors import ModelError, SettingsError, UsageError
-from engine.values.judging import Adjustment
 from engine.values.messages import Arc, Report, ScoreBoard
+from engine.values.verdicts import Adjustment
 from engine.words.scores import board_lines
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 

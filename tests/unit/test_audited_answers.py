@@ -15,7 +15,7 @@ from engine.formats.audited.answers import (
     convergence_shape,
     pairwise_shape,
 )
-from engine.formats.audited.scoring import PRESSURES, SCALES
+from engine.formats.audited.scores import PRESSURES, SCALES
 from engine.stage.shapes import Shape, read_shape
 from engine.values.ports import Reply
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.formats.audited.scoring import (
+from engine.formats.audited.scores import (
     DRAW_MOST,
     LEAST_LEAD,
     LOSER_MOST,

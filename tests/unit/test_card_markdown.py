@@ -7,11 +7,11 @@ import pytest
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
-from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.base import to_markdown
 from engine.chat.answers.debates import DebateLine, ResultAnswer
 from engine.values.debate import Status
-from engine.values.judging import Tally
 from engine.values.messages import JurorLine, Message, Progress, VoteInvite
+from engine.values.verdicts import Tally
 from engine.words.cards import card_of
 from tests.kit import announcement, make_debate, reveal, speech
 

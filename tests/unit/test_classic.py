@@ -12,7 +12,7 @@ from engine.formats.classic import Classic
 from engine.prompts.library import quote
 from engine.values.debate import Setup
 from engine.values.errors import ModelError, StoreError, UsageError
-from engine.values.judging import Artifact
+from engine.values.verdicts import Artifact
 from tests.kit import ScriptedDesk, conclude, floor_on, setup_of, tell
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")

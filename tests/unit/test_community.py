@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from engine.chat.answers.answers import Answer
+from engine.chat.answers.base import Answer
 from engine.chat.answers.own_data import ForgottenAnswer, OptedAnswer, PrivacyAnswer
 from engine.chat.settings import (
     change_settings,

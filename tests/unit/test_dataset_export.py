@@ -24,7 +24,7 @@ from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, wr
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, Status
 from engine.values.errors import ExportError, NotFoundError, StoppedError, StoreError, UsageError
-from engine.values.judging import Verdict
+from engine.values.verdicts import Verdict
 from tests.doubles.archive import MemoryArchive
 from tests.kit import (
     BIRCH,

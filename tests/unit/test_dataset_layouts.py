@@ -22,7 +22,7 @@ from engine.dataset.writer import ExportRequest, write_export
 from engine.store import DebateRecord
 from engine.values.debate import Model, Status, Violation
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.judging import Verdict
+from engine.values.verdicts import Verdict
 from tests.doubles.archive import MemoryArchive
 from tests.kit import MAPLE, make_ballot, make_debate, make_record, make_turn, make_vote
 

@@ -19,7 +19,7 @@ from engine.dataset.tables import TABLES
 from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, write_export
 from engine.values.debate import Quotation, Source, Status
 from engine.values.errors import StoppedError, StoreError
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 from tests.doubles.archive import MemoryArchive
 from tests.doubles.command import printed_by
 from tests.kit import (

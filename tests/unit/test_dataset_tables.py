@@ -23,7 +23,7 @@ from engine.values.debate import (
     Usage,
     Violation,
 )
-from engine.values.judging import Adjustment, Artifact, Question, Score, Summary, Vote
+from engine.values.verdicts import Adjustment, Artifact, Question, Score, Summary, Vote
 from tests.kit import (
     BIRCH,
     MAPLE,

@@ -19,10 +19,10 @@ from discord.http import Route
 from yarl import URL
 
 from adapters.discord import presence
-from adapters.discord.answering import BUTTONS_ONLY, DiscordInteractionHandler
 from adapters.discord.client import intents
 from adapters.discord.commands import DebateCommands, start_command
 from adapters.discord.errors import DiscordAct, UnreadyError, explain
+from adapters.discord.interactions import BUTTONS_ONLY, DiscordInteractionHandler
 from adapters.discord.permissions import (
     NEEDED,
     application_id_of,

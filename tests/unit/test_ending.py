@@ -7,7 +7,7 @@ import pytest
 from adapters.discord import texts as discord_texts
 from adapters.models.faults import CallFault, full_fault, status_fault
 from adapters.slack import texts as slack_texts
-from engine.delivery.ending import (
+from engine.delivery.reasons import (
     HELD_UP,
     MODEL_FAILED,
     MODEL_FULL,

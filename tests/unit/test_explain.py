@@ -19,8 +19,8 @@ from engine.jury.explain import (
 from engine.prompts.library import Prompts, load_prompts
 from engine.values.debate import Debate, Model, PanelSetup, Price, Sampling, Setup, Status
 from engine.values.errors import BudgetError, ModelError, RostrumError, StoppedError
-from engine.values.judging import Ballot, Rationale, Verdict
 from engine.values.ports import Call, Reply
+from engine.values.verdicts import Ballot, Rationale, Verdict
 from tests.kit import ballot, make_setup, new_debate, stored
 
 PROMPTS = load_prompts()

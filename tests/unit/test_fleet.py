@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 
 from adapters.models.backends import Backend
-from adapters.models.pacing import Gate, Weighed
+from adapters.models.pace import Gate, Weighed
 from engine.fleet.leases import RENEW_SECONDS, LeaseManager, Notifier
 from engine.fleet.limits import Fleet, FleetMember
 from engine.stage.steps import Pace

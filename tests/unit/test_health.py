@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.database.database import SqlDatabase
 from adapters.metrics.counts import Counts
-from adapters.metrics.page import FAMILIES
+from adapters.metrics.exposition import FAMILIES
 from bot.serve import health as rooms
 from bot.serve.health import Build, Connected, Health, PlatformPresence, serve_health
 from bot.settings.sections import HealthSettings

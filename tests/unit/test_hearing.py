@@ -10,9 +10,9 @@ import engine.votes.window
 from engine.store import Store
 from engine.values.debate import BallotKind, Status
 from engine.values.errors import VenueAwayError, VenueError
-from engine.values.judging import How
 from engine.values.messages import Reveal
 from engine.values.ports import CommunityLost, ReactionSeen, ThreadDeleted, ThreadShut
+from engine.values.verdicts import How
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
 from tests.doubles.venue import Fault
 from tests.kit import HANG_SECONDS

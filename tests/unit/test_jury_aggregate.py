@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import JurorReading
-from engine.jury.fitting import fit_jurors
+from engine.jury.fit import fit_jurors
 from engine.jury.history import fit
 from engine.jury.model import posterior, signal
 from engine.jury.plan import WORTHWHILE, next_readings
@@ -22,7 +22,7 @@ from engine.jury.rubric import DEBATE
 from engine.jury.sight import hear, stake_of
 from engine.store.journal import PastDebate
 from engine.values.debate import Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
-from engine.values.judging import TIE, Ballot, Verdict
+from engine.values.verdicts import TIE, Ballot, Verdict
 from tests.slow import slow_after
 
 SIDES = ("A", "B")

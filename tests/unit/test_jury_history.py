@@ -13,16 +13,16 @@ from hypothesis import given, strategies as st
 
 from engine.jury.aggregate import BEHIND, MOST_JURORS, UNPROVEN
 from engine.jury.ballot import JurorReading
+from engine.jury.consensus import track
+from engine.jury.fit import fit_jurors
 from engine.jury.fit_quality import compare_rules
-from engine.jury.fitting import fit_jurors
 from engine.jury.history import fit, fit_all
 from engine.jury.plan import attendance, next_readings
 from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.sight import PROVEN, HeardDebate, PairBallot, bet, combine, hear, stake_of
-from engine.jury.tracking import track
 from engine.store.journal import PastDebate
 from engine.values.debate import SEES, Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
-from engine.values.judging import TIE, Ballot
+from engine.values.verdicts import TIE, Ballot
 from tests.slow import slow_after
 from tests.unit.test_jury_aggregate import AB, BA, SIDES, ballot, hold, jurors, leaning, spoilt
 

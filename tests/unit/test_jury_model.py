@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.jury.fit import fit_jurors
 from engine.jury.fit_quality import with_errors
-from engine.jury.fitting import fit_jurors
 from engine.jury.lbfgs import minimise
 from engine.jury.likelihood import (
     KIN,

@@ -11,7 +11,7 @@ from engine.jury.panel import open_transcript, summarise
 from engine.prompts.library import load_prompts
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, ModelError, RostrumError
-from engine.values.judging import Summary
+from engine.values.verdicts import Summary
 from tests.kit import ScriptedDesk, floor_on, new_debate, setup_of, stored, tell
 
 SENTENCE = "Avocet spoke of what tea costs, and Wagtail of coffee alone. "

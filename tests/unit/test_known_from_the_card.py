@@ -21,8 +21,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from adapters.terminal.render import plain
-from engine.values.judging import TIE
 from engine.values.messages import MESSAGE, Announcement, Reveal
+from engine.values.verdicts import TIE
 from engine.words.phrases import captioned
 from engine.words.translation import LANGUAGES
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.labelling.labelling import queue_of
 from engine.labelling.report import HARD, Labelled, LabelReport, Rate, report_of
+from engine.labelling.tasks import queue_of
 from engine.store import DebateRecord
-from engine.store.labelling import Drawn, Kind, Queued, StoredSheetAnswer, Task
+from engine.store.labels import Drawn, Kind, Queued, StoredSheetAnswer, Task
 from engine.tally.questions import options_of, stance_name
 from engine.tally.tally import turn_labels
 from engine.values.errors import UsageError
-from engine.values.judging import How, Question, Verdict, Vote, VoteEvent
-from engine.votes.closing import persuasion
+from engine.values.verdicts import How, Question, Verdict, Vote, VoteEvent
+from engine.votes.close import persuasion
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
 from tests.kit import NOW, answers_of, event, id_of, make_debate, make_turn, make_vote, vote
 

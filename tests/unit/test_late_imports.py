@@ -39,8 +39,8 @@ NOT_IN_A_DEMO = """
 adapters.metrics.counts adapters.models.backends adapters.models.client adapters.models.discovery
 adapters.models.moderation adapters.models.search adapters.terminal.keys bot.local.keyboard
 bot.commands.bench bot.commands.data bot.commands.debate bot.commands.label bot.commands.operate
-bot.commands.series bot.commands.serve bot.local.debate bot.record.filters bot.settings.load
-bot.serve.health engine.dataset.layouts engine.dataset.prompt_table engine.delivery.ending
+bot.commands.series bot.commands.serve bot.local.single bot.record.filters bot.settings.load
+bot.serve.health engine.dataset.layouts engine.dataset.prompt_table engine.delivery.reasons
 engine.delivery.board engine.delivery.deleter engine.drawing engine.fleet.limits
 engine.stage.drafts engine.stage.research engine.jury.history engine.jury.model engine.run.guest
 engine.run.rematch engine.run.question_time engine.stats.confidence engine.values.markdown
@@ -48,9 +48,7 @@ engine.values.overlap engine.votes.audience engine.votes.spoken engine.words.inv
 engine.words.league engine.words.scores aiohttp numpy procrastinate psycopg
 """
 # Imported by no serving process before it serves: in a thread, or by an operator's choice.
-NOT_SERVED = (
-    "engine.jury.fit_quality engine.jury.fitting engine.dataset.parquet engine.store.tables"
-)
+NOT_SERVED = "engine.jury.fit_quality engine.jury.fit engine.dataset.parquet engine.store.tables"
 
 
 @pytest.fixture(scope="module")

@@ -192,7 +192,7 @@ def test_every_model_that_is_named_has_a_price(file: Path) -> None:
 
 
 def test_the_guide_and_the_demo_name_models() -> None:
-    for file in (ROOT / "docs/debates.md", ROOT / "bot" / "texts.py"):
+    for file in (ROOT / "docs/debates.md", ROOT / "bot" / "sentences.py"):
         assert len(named_in(file.read_text("utf-8"))) > 4
 
 

@@ -7,7 +7,7 @@ import pytest
 from engine.formats.format import Decision
 from engine.formats.oxford import Oxford
 from engine.prompts.library import quote
-from engine.values.judging import Question, Verdict, Vote
+from engine.values.verdicts import Question, Verdict, Vote
 from tests.doubles.rehearsed import hold, setup_for, survives_every_death
 from tests.kit import vote
 

@@ -14,7 +14,7 @@ from adapters.database.database import SqlDatabase
 from adapters.database.jobs import JobTable
 from adapters.models.router import open_models
 from bot.app import MainLine
-from bot.sharing import Role
+from bot.role import Role
 from engine.fleet import leases
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.prompts.library import load_prompts

@@ -30,12 +30,12 @@ from adapters.slack.render import SlackPayload
 from adapters.terminal.render import plain
 from bot.cli import app
 from engine.blinding.transcript import BlindTurn, Round
-from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
-from engine.chat.following import HomePage
-from engine.delivery.ending import refusal_of
+from engine.chat.progress import HomePage
+from engine.delivery.reasons import refusal_of
 from engine.formats import FORMATS
 from engine.jury.ballot import ballot_schema
 from engine.jury.explain import explain

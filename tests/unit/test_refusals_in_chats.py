@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.discord import errors as of_discord
 from adapters.slack import errors as of_slack
-from engine.delivery.ending import refusal_of, without_settings
+from engine.delivery.reasons import refusal_of, without_settings
 from engine.formats import FORMATS
 from engine.formats.format import Format, read_own
 from engine.values.errors import UsageError, VenueError

@@ -15,9 +15,9 @@ from PIL import Image, ImageChops, ImageStat
 from adapters.pictures import png
 from adapters.pictures.png import OTHER_SCRIPTS, drawn, to_png
 from engine.drawing.svg import draw, width_of, wrap, write
-from engine.values.judging import Tally, Verdict
 from engine.values.language import speaking
 from engine.values.messages import File, Reveal
+from engine.values.verdicts import Tally, Verdict
 from engine.words.result_picture import MARGIN, MOTION, WIDTH, result_picture
 from tests import kit
 from tests.slow import slow_after

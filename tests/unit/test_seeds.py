@@ -17,9 +17,9 @@ from engine.fleet.leases import Notifier
 from engine.store import Store
 from engine.values.debate import BallotKind
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
-from engine.values.judging import Question
 from engine.values.ports import Reactions
-from engine.votes.reading import Recovered
+from engine.values.verdicts import Question
+from engine.votes.recovery import Recovered
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.kit import HANG_SECONDS, until_asked

@@ -39,8 +39,8 @@ from engine.stats.likelihood import chances
 from engine.store import Store
 from engine.store.usage import CallUsage, UsageTotals
 from engine.values.errors import UsageError
-from engine.values.judging import TIE
 from engine.values.topics import Topic
+from engine.values.verdicts import TIE
 
 BASE: dict[str, Any] = {
     "name": "spring",

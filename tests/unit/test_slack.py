@@ -26,8 +26,8 @@ from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.render import SlackPayload
 from adapters.slack.rest import METHODS, MINUTE, SlackRest, Tiers
 from adapters.slack.venue import SlackVenue
-from engine.delivery.ending import refusal_of
 from engine.delivery.fallbacks import numbered
+from engine.delivery.reasons import refusal_of
 from engine.values.errors import VenueAwayError
 from engine.values.language import speaking
 from engine.values.markdown import chop

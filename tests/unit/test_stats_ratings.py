@@ -27,7 +27,7 @@ from engine.stats.ratings import (
 )
 from engine.stats.row import Row
 from engine.tally.tally import Z95
-from engine.values.judging import TIE
+from engine.values.verdicts import TIE
 from tests.kit import make_row
 from tests.slow import slow_after
 

@@ -19,7 +19,7 @@ import orjson
 import pytest
 
 from bot.research.stats import _guessing
-from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.base import to_markdown
 from engine.chat.answers.statistics import AgreementAnswer
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
@@ -28,11 +28,11 @@ from engine.stats.confidence import Confidence, Sure, calibrate, chances, compar
 from engine.stats.jurors import best_panels, right, view_fit
 from engine.stats.row import Row, leads_in, measure_guesses, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
-from engine.store.learning import Evidence
+from engine.store.fits import Evidence
 from engine.tally.tally import wilson
 from engine.values.debate import Fit, JurorFit, Model, PanelSetup, Status, TurnOrder
 from engine.values.errors import StoppedError, StoreError
-from engine.values.judging import Question, Verdict, Vote
+from engine.values.verdicts import Question, Verdict, Vote
 from tests.doubles.archive import MemoryArchive
 from tests.kit import (
     ASPEN,

@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 
 from engine.tally.tally import count, standing_votes, wilson
 from engine.values.debate import BallotKind
-from engine.values.judging import How, Vote, VoteEvent
 from engine.values.ports import Reactions
-from engine.votes.reading import reconcile
+from engine.values.verdicts import How, Vote, VoteEvent
+from engine.votes.recovery import reconcile
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OPTIONS = ("A", "B", "tie", "weak")

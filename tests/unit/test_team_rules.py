@@ -37,8 +37,8 @@ from engine.formats.team.rules import (
 from engine.prompts.library import load_prompts
 from engine.values.debate import OTHER, Setup, Turn, Violation
 from engine.values.errors import ModelError, SettingsError
-from engine.values.judging import Adjustment
 from engine.values.messages import TurnPost
+from engine.values.verdicts import Adjustment
 from tests import kit
 from tests.doubles.rehearsed import DiedError, RehearsedDesk, hold, setup_for
 from tests.slow import slow_after

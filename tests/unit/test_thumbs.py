@@ -14,8 +14,8 @@ import engine.votes.window
 from engine.store import DeliveryState, Store
 from engine.values.debate import Status
 from engine.values.errors import VenueAwayError, VenueError
-from engine.values.judging import How, Question, TurnLabel, VoteEvent
 from engine.values.ports import ConnectionGap, Reactions
+from engine.values.verdicts import How, Question, TurnLabel, VoteEvent
 from tests.doubles.poll import THREAD, Poll, open_poll
 from tests.doubles.venue import MemoryVenue
 from tests.kit import (

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from engine.chat.commands import with_usage
-from engine.delivery.ending import refusal_of, without_settings
+from engine.delivery.reasons import refusal_of, without_settings
 from engine.values.errors import (
     BudgetError,
     NotAllowedError,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-import bot.record.listing
-from bot.record.listing import print_usage
+import bot.record.tables
+from bot.record.tables import print_usage
 from engine.store.usage import By, CallUsage, UsageTotals
 
 NEAR = UsageTotals(
@@ -22,7 +22,7 @@ def shown(
     def console(narrowest: int = 0) -> Console:
         return Console(force_terminal=True, color_system=None, width=max(width, narrowest))
 
-    monkeypatch.setattr(bot.record.listing, "TableConsole", console)
+    monkeypatch.setattr(bot.record.tables, "TableConsole", console)
     print_usage(CallUsage((near, FAR), 12), by)
 
 

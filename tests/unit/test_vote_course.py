@@ -12,9 +12,9 @@ from hypothesis import given, settings, strategies as st
 from engine.tally.hands import is_undecided
 from engine.tally.tally import standing_votes
 from engine.values.debate import BallotKind
-from engine.values.judging import How, VoteEvent
 from engine.values.ports import Reactions
-from engine.votes.reading import UNHEARD, EventOrder, reconcile
+from engine.values.verdicts import How, VoteEvent
+from engine.votes.recovery import UNHEARD, EventOrder, reconcile
 
 OPTIONS = ("A", "B", "tie", "weak")
 PEOPLE = {"ann": 1, "bob": 2, "cem": 3}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.jury.why import mean_marks, quote, representative, told_reasons
-from engine.values.judging import Ballot, Verdict
 from engine.values.text import whole_sentences
+from engine.values.verdicts import Ballot, Verdict
 from tests.kit import ballot, make_setup
 
 SETUP = make_setup()

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from structlog.testing import capture_logs
 
-import engine.votes.closing
+import engine.votes.close
 import engine.votes.window
 from adapters.database.database import SqlDatabase
 from engine.store import Store
 from engine.tally.tally import agreement
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotToldYetError, StoreError, VenueAwayError, VenueError
-from engine.values.judging import Log, Tally, Vote, VoteEvent
 from engine.values.language import speaking
 from engine.values.messages import Notice, Reveal
 from engine.values.ports import ConnectionGap, Reactions, ReactionSeen, VenueLimits
+from engine.values.verdicts import Log, Tally, Vote, VoteEvent
 from engine.votes.outcome import tally_of
 from engine.words.translation import say_stored
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
@@ -550,7 +550,7 @@ async def test_a_vote_that_cannot_be_concluded_says_so_and_keeps_no_other_open(
         return tally_of(debate, events, *more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine.votes.closing, "tally_of", fail_for_the_first)
+        patch.setattr(engine.votes.close, "tally_of", fail_for_the_first)
         async with poll.watching():
             poll.clock.pass_minutes(31)
             waits = await poll.until(lambda debate: debate.reason)

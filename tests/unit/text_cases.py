@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.terminal.keys import key_hint
 from adapters.terminal.texts import hand_text
-from engine.chat.answers.answers import Answer
+from engine.chat.answers.base import Answer
 from engine.chat.answers.catalogue import (
     FormatLine,
     FormatsAnswer,
@@ -41,7 +41,6 @@ from engine.stats.presentation import (
 from engine.stats.ratings import Missing, Rating, rank_models
 from engine.store import PersonTraces
 from engine.values.debate import Source, Status, Violation
-from engine.values.judging import Persuasion, Rationale, RoundTally, Summary, Tally, Verdict
 from engine.values.messages import (
     AgainInvite,
     BoardRow,
@@ -59,6 +58,7 @@ from engine.values.messages import (
 )
 from engine.values.sources import check_quotations
 from engine.values.topics import Topic
+from engine.values.verdicts import Persuasion, Rationale, RoundTally, Summary, Tally, Verdict
 from engine.words.phrases import (
     about_minutes,
     lasting,

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, cast
 
 from adapters.slack import texts
-from adapters.slack.answering import PLATFORM, SlackInteractionHandler, explained
 from adapters.slack.errors import SlackAct
 from adapters.slack.forms.fields import (
     Json,
@@ -24,9 +23,10 @@ from adapters.slack.forms.fields import (
     form_view,
     settings_form,
 )
+from adapters.slack.interactions import PLATFORM, SlackInteractionHandler, explained
 from adapters.slack.rest import SlackRest, read_files
 from adapters.slack.whisper import EphemeralReply, ReplyTarget
-from engine.chat.answers.answers import Answer
+from engine.chat.answers.base import Answer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models, motion_of
 from engine.chat.context import Requester
@@ -39,7 +39,7 @@ from engine.chat.invocation import (
 )
 from engine.chat.participants import check_form
 from engine.chat.settings import find_mistakes
-from engine.delivery.ending import refusal_of
+from engine.delivery.reasons import refusal_of
 from engine.values.errors import NotAllowedError, RostrumError, VenueError
 from engine.values.language import speaking, spoken
 from engine.words.buttons import ButtonAction, read_button

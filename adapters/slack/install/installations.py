@@ -12,8 +12,8 @@ from slack_sdk.oauth.installation_store import Bot, Installation
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 
 from adapters.slack import texts
-from adapters.slack.answering import PLATFORM
 from adapters.slack.install.workspaces import Profiles, Workspace
+from adapters.slack.interactions import PLATFORM
 from adapters.slack.rest import SlackRest
 from engine.run.plan import NOT_ALLOWED
 from engine.store.installs import Install, Installs

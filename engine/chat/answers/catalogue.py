@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import ClassVar, Literal
 
-from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.base import Answer, Wording
 from engine.prompts.library import NAMES
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Value

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.base import Answer, Wording
 from engine.values.debate import Debate, Status, Value
 from engine.values.language import N_, Text
 from engine.values.messages import Estimate, File, Reveal, Where

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import ClassVar
 
-from engine.chat.answers.answers import Answer, SentFile, Wording
+from engine.chat.answers.base import Answer, SentFile, Wording
 from engine.chat.answers.statistics import left_out
 from engine.values.debate import Value
 from engine.values.language import N_

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
-from engine.chat.answers.answers import Answer, SentFile, Wording
+from engine.chat.answers.base import Answer, SentFile, Wording
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.store import GuessRecord, OwnVote, PersonTraces
 from engine.store.communities import PublicPart

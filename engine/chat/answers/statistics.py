@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.base import Answer, Wording
 from engine.stats.agreement import Agreement
 from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.base import Answer, Wording
 from engine.chat.answers.debates import DebateLine
 from engine.store.vote_log import Outcome
 from engine.tally.questions import CONFIDENCES, GROUNDS

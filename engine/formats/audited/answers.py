@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
-from engine.formats.audited.scoring import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
+from engine.formats.audited.scores import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
 from engine.stage.shapes import (
     FLAG,
     TEXT,

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from engine.formats.audited.judge import Audit
 from engine.formats.audited.result import conclude
-from engine.formats.audited.scoring import Archetypes
+from engine.formats.audited.scores import Archetypes
 from engine.formats.format import Format, Names, Roles, Sized
 from engine.stage.shapes import TurnLimits
 from engine.stage.stage import Stage

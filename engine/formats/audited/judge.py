@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from engine.formats.audited.answers import Absolute, Pairwise, absolute_shape, pairwise_shape
-from engine.formats.audited.scoring import (
+from engine.formats.audited.scores import (
     BROKEN,
     PLACES,
     SCALES,
@@ -31,11 +31,11 @@ from engine.stage.shapes import Shape, ShapedAnswer, kept
 from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import OTHER, Turn, Value
-from engine.values.judging import Adjustment, Artifact, Score
 from engine.values.language import N_
 from engine.values.messages import Report
 from engine.values.overlap import is_quoted
 from engine.values.text import marked
+from engine.values.verdicts import Adjustment, Artifact, Score
 from engine.words.translation import say
 
 # The result of one judge's answers on the turns: scores, register, adjustments; pure.

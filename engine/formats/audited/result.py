@@ -15,15 +15,15 @@ from engine.formats.audited.answers import (
     narrative_shape,
 )
 from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
-from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
+from engine.formats.audited.scores import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
 from engine.stage.shapes import ShapedAnswer, kept
 from engine.stage.stage import Stage
 from engine.store import Post
-from engine.values.judging import TIE, Artifact, Verdict
 from engine.values.language import N_
 from engine.values.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.values.text import marked
+from engine.values.verdicts import TIE, Artifact, Verdict
 from engine.words.translation import number, say
 
 COLUMNS = (N_("logic"), N_("rhet."), N_("tact."), N_("total"))

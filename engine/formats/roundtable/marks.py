@@ -25,11 +25,11 @@ from engine.stage.shapes import (
 )
 from engine.stage.stage import Stage
 from engine.store import Post
-from engine.values.judging import TIE, Artifact, Score, Verdict
 from engine.values.language import N_
 from engine.values.messages import Report
 from engine.values.overlap import mean_overlaps, most_central
 from engine.values.text import rename
+from engine.values.verdicts import TIE, Artifact, Score, Verdict
 from engine.words.phrases import sentence_case
 from engine.words.translation import number, say
 

@@ -26,10 +26,10 @@ from engine.stage.shapes import ShapedAnswer
 from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import OTHER, Request, Value
-from engine.values.judging import POSITION, TIE, Artifact, Score, Verdict
 from engine.values.language import N_
 from engine.values.messages import File, Report
 from engine.values.text import marked
+from engine.values.verdicts import POSITION, TIE, Artifact, Score, Verdict
 from engine.words.cards import ARGUES
 from engine.words.translation import number, say
 

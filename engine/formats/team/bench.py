@@ -35,8 +35,8 @@ from engine.stage.shapes import (
 )
 from engine.stage.stage import Stage
 from engine.values.debate import Length, Turn, Value
-from engine.values.judging import Artifact
 from engine.values.text import clean, marked
+from engine.values.verdicts import Artifact
 from engine.words import phrases
 from engine.words.translation import say
 

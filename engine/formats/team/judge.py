@@ -49,11 +49,11 @@ from engine.stage.stage import Stage
 from engine.stage.steps import ConcurrentWork
 from engine.store import Post
 from engine.values.debate import Turn
-from engine.values.judging import Adjustment, Artifact, Score, Verdict
 from engine.values.language import N_
 from engine.values.messages import Report
 from engine.values.ports import KEPT
 from engine.values.text import marked
+from engine.values.verdicts import Adjustment, Artifact, Score, Verdict
 from engine.words.phrases import headed
 from engine.words.translation import say
 

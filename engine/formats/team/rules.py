@@ -17,11 +17,11 @@ from pydantic import model_validator
 from engine.prompts.library import QuotedSpeech, SpeechRecord
 from engine.values.debate import OTHER, Turn, Value, side_of
 from engine.values.errors import UsageError
-from engine.values.judging import Adjustment
 from engine.values.language import N_
 from engine.values.messages import BoardRow, Report, ScoreBoard
 from engine.values.ports import KEPT
 from engine.values.text import marked
+from engine.values.verdicts import Adjustment
 from engine.words.phrases import headed, round_name
 from engine.words.translation import number, plural, say
 

@@ -19,8 +19,8 @@ import orjson
 from discord import app_commands
 from pydantic import SecretStr
 
-from adapters.discord.answering import person_of, pressed_of
 from adapters.discord.client import DiscordClient
+from adapters.discord.interactions import person_of, pressed_of
 from adapters.discord.presence import ShardPresence
 from adapters.discord.rest import DiscordRest
 from adapters.discord.translation import language_around, language_of

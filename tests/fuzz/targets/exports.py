@@ -22,7 +22,7 @@ from bot.record.exchange import _checked
 from bot.research.cases import read_source
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.folder import MANIFEST, listed_files
-from engine.pages.debate import ListPage
+from engine.pages.debate_page import ListPage
 from engine.pages.folder import FolderLibrary
 from engine.store.listings import DebateQuery
 from engine.values.errors import RostrumError

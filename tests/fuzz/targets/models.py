@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from adapters.models.answers import read_answer
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend, ModerationEndpoint
+from adapters.models.completions import read_answer
 from adapters.models.connection import HttpResponse
 from adapters.models.events import Completion
 from adapters.models.faults import CallAnswer, CallFault, Outcome, complaint, status_fault
@@ -24,8 +24,8 @@ from engine.stage.research import read_results
 from engine.stage.shapes import read_shape
 from engine.stage.structured import MAX_CHARS
 from engine.values.debate import Model
-from engine.values.judging import TIE
 from engine.values.ports import Reply
+from engine.values.verdicts import TIE
 from tests.fuzz.target import Target, wait
 
 SECRET = "sk-fuzz-0123456789"

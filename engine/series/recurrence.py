@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from engine.delivery.ending import without_settings
+from engine.delivery.reasons import without_settings
 from engine.fleet.leases import Notifier
 from engine.series.contents import next_time
 from engine.series.spec import Recurring, Series, SeriesAudience

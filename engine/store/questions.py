@@ -9,7 +9,7 @@ from engine.store.database import Database, SqlConnection
 from engine.store.people import BEGAN, ensure_person, find_key, find_known
 from engine.store.targets import LOCK_QUESTION
 from engine.values.debate import Value
-from engine.values.judging import Question
+from engine.values.verdicts import Question
 
 MOST_ASKED = 100  # questions of one debate that are kept
 MOST_EACH = 3  # of one person, one after another: each before was taken back

@@ -14,7 +14,6 @@ from typing import Any, TypeGuard, TypeVar
 
 import orjson
 
-from adapters.models.decoding import decode, redact
 from adapters.models.faults import (
     LATER,
     REWORD,
@@ -25,6 +24,7 @@ from adapters.models.faults import (
     classify,
     spoken,
 )
+from adapters.models.safe_text import decode, redact
 from engine.values.debate import Origin, Usage
 from engine.values.ports import FaultKind
 from engine.values.text import clean, headline

@@ -17,24 +17,24 @@ from pydantic import ValidationError
 from rich.table import Table
 
 from adapters.web.accounts import Accounts, DiscordAccounts, Registration, SlackAccounts
-from adapters.web.labelling import COOKIE, LabelPages, Saw, noticing
+from adapters.web.label_pages import COOKIE, LabelPages, Saw, noticing
 from adapters.web.management import ENTER, HOURS, LINK, ManagerPages
 from adapters.web.session import LoginThrottle, Sessions
-from adapters.web.signing_in import SIGN_IN_SECONDS, SignIn
+from adapters.web.sign_in import SIGN_IN_SECONDS, SignIn
 from bot import log
 from bot.clock import SystemClock
 from bot.console import TableConsole, print_json, print_lines
-from bot.reading import read_store
+from bot.read_only import read_store
 from bot.record.filters import check_series, read_formats, read_languages, split_list
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.sections import WebSettings
 from bot.settings.settings import PLATFORMS, Settings
-from engine.labelling.labelling import NOTHING, Labelling
 from engine.labelling.report import MARKS, LabelReport, Rate
+from engine.labelling.tasks import NOTHING, Labelling
 from engine.prompts.library import check_language
 from engine.stats.presentation import word_coefficient, word_share
 from engine.store import ExportFilter, Store, count_rehearsals
-from engine.store.labelling import Task, Terms
+from engine.store.labels import Task, Terms
 from engine.values.errors import SettingsError, UsageError
 from engine.values.ports import Clock
 from engine.values.text import headline

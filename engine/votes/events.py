@@ -13,7 +13,6 @@ from engine.delivery.fallbacks import LastWord
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
 from engine.values.debate import BallotKind, Value
-from engine.values.judging import How, Question
 from engine.values.language import N_
 from engine.values.ports import (
     ButtonPressed,
@@ -29,7 +28,8 @@ from engine.values.ports import (
     ThreadShut,
     Venue,
 )
-from engine.votes.reading import ReactionReader, days_since
+from engine.values.verdicts import How, Question
+from engine.votes.recovery import ReactionReader, days_since
 from engine.votes.removal import Removals, VisibleReaction
 from engine.words.phrases import LOCKED
 

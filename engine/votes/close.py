@@ -17,7 +17,18 @@ from engine.store import Closing, Intervention, Post, Store
 from engine.tally.questions import vote_options
 from engine.tally.tally import StandingVote, agreement, count, leader, wilson
 from engine.values.debate import Criterion, Debate, Setup
-from engine.values.judging import (
+from engine.values.language import N_
+from engine.values.messages import (
+    AgainInvite,
+    JurorLine,
+    Message,
+    Notice,
+    Report,
+    Reveal,
+    VoteClosed,
+    VoteInvite,
+)
+from engine.values.verdicts import (
     LABELS,
     TIE,
     WEB,
@@ -30,17 +41,6 @@ from engine.values.judging import (
     Verdict,
     Vote,
     VoteEvent,
-)
-from engine.values.language import N_
-from engine.values.messages import (
-    AgainInvite,
-    JurorLine,
-    Message,
-    Notice,
-    Report,
-    Reveal,
-    VoteClosed,
-    VoteInvite,
 )
 from engine.votes.outcome import (
     NONE,

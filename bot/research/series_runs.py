@@ -20,12 +20,12 @@ from adapters.pictures.png import to_png
 from bot import log
 from bot.app import MainLine, defaults_of, open_configured_models, run_app
 from bot.console import confirm, print_json, print_lines
-from bot.doctor.debate import check_contexts
 from bot.doctor.doctor import show, then_close
+from bot.doctor.trial import check_contexts
 from bot.local.orders import quiet
-from bot.reading import open_database, read_store
+from bot.read_only import open_database, read_store
 from bot.record.filters import find_series
-from bot.record.listing import print_usage, to_rows
+from bot.record.tables import print_usage, to_rows
 from bot.research.series_progress import Display, open_display, span
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import Settings

@@ -10,7 +10,7 @@ from aiohttp import web
 from adapters.web.application import language_of
 from adapters.web.crowd import LiveUpdates
 from adapters.web.links import Links, ServerLinks, write_call, write_calls, write_debate, write_list
-from engine.pages.debate import Library, read_sought
+from engine.pages.debate_page import Library, read_sought
 from engine.values.errors import UsageError
 
 HIGHEST = 1_000_000  # number in an address

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, NamedTuple
 
 from engine.values.debate import Value
-from engine.values.judging import Question
 from engine.values.language import N_
 from engine.values.messages import File
-from engine.votes.hearing import EventOutcome
+from engine.values.verdicts import Question
+from engine.votes.events import EventOutcome
 from engine.words.buttons import Button
 from engine.words.phrases import option_name
 from engine.words.translation import plural, say

@@ -12,7 +12,7 @@ from engine.store.database import Database, SqlConnection
 from engine.store.debates import INSERT, SELECT, to_debate, to_row
 from engine.store.leases import Lease, guard
 from engine.values.debate import Criterion, Debate, Status, Value
-from engine.values.judging import Ballot
+from engine.values.verdicts import Ballot
 
 SESSION = "calibration"  # the platform of the debates that calibrations are journaled as
 

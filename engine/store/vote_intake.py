@@ -23,7 +23,7 @@ from engine.store.targets import find_question
 from engine.store.vote_log import Outcome, append, append_all, read_log
 from engine.tally.hands import chosen_option, hands_held
 from engine.values.debate import BallotKind, Value
-from engine.values.judging import IMPORT, How, Question, Vote, VoteEvent
+from engine.values.verdicts import IMPORT, How, Question, Vote, VoteEvent
 
 
 class Cast(Value):

@@ -24,7 +24,7 @@ from engine.labelling.sheet import (
     make_sheet,
 )
 from engine.store import DebateRecord, ExportFilter, Store
-from engine.store.labelling import (
+from engine.store.labels import (
     Annotator,
     AnnotatorProgress,
     Drawn,

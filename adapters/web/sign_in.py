@@ -13,7 +13,7 @@ from aiohttp import web
 
 from adapters.web.accounts import EXPIRED, Accounts, Pending, open_code
 from adapters.web.application import RETRY_SECONDS, PageFailure, failure_page
-from adapters.web.labelling import TASK, TOKEN
+from adapters.web.label_pages import TASK, TOKEN
 from adapters.web.session import LoginThrottle, Sessions, client_of
 from engine.values.errors import NotAllowedError, VenueAwayError, VenueError
 from engine.values.language import N_

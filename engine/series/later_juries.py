@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from engine.fleet.leases import LeaseManager
-from engine.run.judging import read_again
+from engine.run.later_judges import read_again
 from engine.run.plan import check_prices
 from engine.series.runner import Ending, SeriesProgress
 from engine.series.spec import Series

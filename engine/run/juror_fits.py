@@ -12,7 +12,7 @@ from ulid import ULID
 
 from engine.jury.roster import PanelFit
 from engine.store import Lease, Store
-from engine.store.learning import Evidence, StoredFit
+from engine.store.fits import Evidence, StoredFit
 from engine.values.debate import Fit
 from engine.values.errors import LeaseLostError
 from engine.values.ports import Clock

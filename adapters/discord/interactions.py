@@ -29,17 +29,17 @@ from adapters.discord.translation import language_around, language_of, typed, wi
 from adapters.discord.venue import DiscordVenue
 from adapters.discord.wellformed import read_attachments
 from adapters.pictures.png import drawn
-from engine.chat.answers.answers import Answer, SentFile, to_markdown, vote_answer, voted_in
+from engine.chat.answers.base import Answer, SentFile, to_markdown, vote_answer, voted_in
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine
 from engine.chat.commands import OWN_DATA, Commands
 from engine.chat.context import Requester, Trial, own_community
-from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.participants import check_form
-from engine.delivery.ending import refusal_of
+from engine.chat.progress import OVER, Followers, follow
+from engine.delivery.reasons import refusal_of
 from engine.run.plan import check_allowed
 from engine.values.errors import NotAllowedError, RostrumError, UsageError
 from engine.values.language import speaking
@@ -47,7 +47,7 @@ from engine.values.markdown import split_markdown
 from engine.values.messages import File
 from engine.values.ports import ButtonPressed, Listener
 from engine.values.text import headline
-from engine.votes.hearing import EventOutcome
+from engine.votes.events import EventOutcome
 from engine.words.buttons import Button, ButtonAction, Row
 from engine.words.forms import form_of
 from engine.words.phrases import COMMAND_BUG

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from rich.table import Column, Table
 
 from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
-from bot.reading import read_store
+from bot.read_only import read_store
 from bot.record.filters import check_series, read_period
 from bot.settings.load import load_store_settings
-from engine.delivery.ending import INTERRUPTED, interrupted, way_on
+from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
 from engine.store import DeliveryState, Store
 from engine.store.journal import Failed
 from engine.store.listings import DebateQuery
@@ -21,9 +21,9 @@ from engine.store.outbox import Gap
 from engine.store.usage import By, CallUsage, UsageFilter, UsageTotals
 from engine.values.debate import Debate, Status
 from engine.values.errors import UsageError
-from engine.values.judging import Question
 from engine.values.ports import utc_now
 from engine.values.text import clean, headline, scrub
+from engine.values.verdicts import Question
 from engine.words.reveal import UNREAD
 from engine.words.translation import plural
 

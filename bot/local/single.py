@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.terminal.votes import parse_stances, parse_sure
-from bot import log, texts
+from bot import log, sentences
 from bot.app import find_debate
 from bot.console import showing_debate
 from bot.local.orders import (
@@ -23,7 +23,7 @@ from bot.local.orders import (
 from bot.local.session import PLATFORM, TerminalSession
 from bot.settings.load import load_settings
 from bot.settings.settings import Settings
-from engine.run.asking import read_question
+from engine.run.audience_questions import read_question
 from engine.run.plan import Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.run.service import Started
@@ -86,7 +86,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     with showing_debate() as console:
 
         def explain(started: Started) -> None:
-            console.print(texts.warnings(started), markup=False, end="")
+            console.print(sentences.warnings(started), markup=False, end="")
 
         session = TerminalSession(settings, console, votes, moves, ahead, sure, explain)
         session.questions, session.say_why = questions or None, given["say_why"]
@@ -99,7 +99,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
 
         ids = tuple(filter(None, (held.id, held.mirror)))
         counts = await export_into(settings, out, ExportRequest(ExportFilter(ids=ids)))
-        print(texts.EXPORTED.format(out=out, counts=counts))
+        print(sentences.EXPORTED.format(out=out, counts=counts))
 
 
 def read_files(given: Iterable[str], limits: SourceLimits) -> tuple[SourceFile, ...]:

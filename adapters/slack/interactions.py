@@ -16,7 +16,7 @@ from adapters.slack.render import controls, review_menus, row
 from adapters.slack.rest import hand_over
 from adapters.slack.venue import SlackPlace, ground_of, link_to
 from adapters.slack.whisper import EphemeralReply, ReplyTarget
-from engine.chat.answers.answers import Answer, SentFile, to_markdown, vote_answer, voted_in
+from engine.chat.answers.base import Answer, SentFile, to_markdown, vote_answer, voted_in
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
@@ -25,10 +25,10 @@ from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer
 from engine.chat.commands import OWN_DATA, Commands, parse_command, with_usage
 from engine.chat.context import Requester
-from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
+from engine.chat.progress import OVER, Followers, follow
 from engine.chat.settings import RESET, usual_language
-from engine.delivery.ending import refusal_of
+from engine.delivery.reasons import refusal_of
 from engine.fleet.leases import elapsed
 from engine.run.plan import PlaceCapabilities
 from engine.values.debate import BallotKind

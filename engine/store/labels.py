@@ -18,7 +18,7 @@ from engine.store.people import PersonIdentity, ensure_person, find_key, find_kn
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Value
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.judging import LABELS, WEB, Question, Vote
+from engine.values.verdicts import LABELS, WEB, Question, Vote
 
 NAME = r"[a-z0-9][a-z0-9-]{0,39}"
 MOST_COMMENT = 2000  # characters

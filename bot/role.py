@@ -81,7 +81,7 @@ def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Shari
     if not settings.shared:
         return sharing
     # Only here: PostgreSQL's driver and Procrastinate come with the extra `scale`.
-    from adapters.database.listening import NotificationExchange
+    from adapters.database.notifications import NotificationExchange
     from engine.fleet.limits import Fleet
 
     url = settings.database_direct_url or settings.database_url

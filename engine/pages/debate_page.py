@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import ReportedDebate
-from engine.delivery.ending import INTERRUPTED
+from engine.delivery.reasons import INTERRUPTED
 from engine.drawing.svg import Picture
 from engine.store.listings import DebateQuery, DebateSummary
 from engine.values.debate import Debate, Status, Turn

@@ -6,7 +6,7 @@ from engine.fleet.leases import Notifier
 from engine.run.plan import check_words
 from engine.run.service import Service
 from engine.store import Store
-from engine.store.asking import MOST_ASKED
+from engine.store.questions import MOST_ASKED
 from engine.values.debate import Debate
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_

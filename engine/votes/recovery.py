@@ -22,9 +22,9 @@ from engine.store.vote_log import ConnectionGaps, NewEvent, unseeded_of
 from engine.tally.hands import as_given, hands_held, shortest_delay
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.values.judging import How, Log, Question, VoteEvent
 from engine.values.ports import Clock, Reactions, Venue, Watch
 from engine.values.text import split_variant, with_variant
+from engine.values.verdicts import How, Log, Question, VoteEvent
 from engine.votes.removal import Removals, VisibleReaction
 
 # Reconcile a question's event log with a reading of its messages.

@@ -32,9 +32,9 @@ from adapters.web.session import (
     holds_token,
     require_token,
 )
-from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import LabelProgress, Sheet
-from engine.store.labelling import NAME, Annotator, Joining, Task
+from engine.labelling.tasks import Labelling
+from engine.store.labels import NAME, Annotator, Joining, Task
 from engine.values.errors import StoreError
 from engine.values.language import N_
 
