@@ -120,7 +120,7 @@ class DiscordClient(discord.AutoShardedClient):
         """Wait until every event that was received is handled; when stopping, for some seconds."""
         if self._registering is not None:
             self._registering.cancel()
-        await self._desk.followers.stop()
+        await self._desk.stop()
         task = asyncio.current_task()
         stopping = task is not None and task.cancelling() > 0
         while self._tasks:
@@ -236,7 +236,7 @@ class DiscordClient(discord.AutoShardedClient):
         if asked is not None:
             await self._desk.carry_out(interaction, asked, in_place=pressed.in_place)
         else:
-            await self._desk.vote(interaction, pressed.of or None)
+            await self._desk.press(interaction, pressed.of or None)
 
     async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
         """Log a handler's bug, without its arguments."""

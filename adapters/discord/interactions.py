@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import io
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -23,42 +23,36 @@ import structlog
 from adapters.discord import texts
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.permissions import ground_of
-from adapters.discord.render import LONGEST_ALT, controls, modal_of, review_menus, shown, view_of
+from adapters.discord.render import LONGEST_ALT, below, modal_of, shown
 from adapters.discord.rest import insist, seconds_left
 from adapters.discord.translation import language_around, language_of, typed, with_options
 from adapters.discord.venue import DiscordVenue
 from adapters.discord.wellformed import read_attachments
 from adapters.pictures.png import drawn
-from engine.chat.answers.base import Answer, SentFile, to_markdown, vote_answer, voted_in
+from engine.chat.answers.base import Answer, SentFile, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
-from engine.chat.answers.debates import StartedAnswer
+from engine.chat.answers.debates import StatusAnswer
 from engine.chat.answers.management import SettingsAnswer
-from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine
-from engine.chat.commands import OWN_DATA, Commands
+from engine.chat.commands import OWN_DATA
 from engine.chat.context import Requester, Trial, own_community
-from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
+from engine.chat.interactions import LOOK_SECONDS, OVER, InteractionHandler
+from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.participants import check_form
-from engine.chat.progress import OVER, Followers, follow
 from engine.delivery.reasons import refusal_of
 from engine.run.plan import check_allowed
 from engine.values.errors import NotAllowedError, RostrumError, UsageError
 from engine.values.language import speaking
 from engine.values.markdown import split_markdown
-from engine.values.messages import File
-from engine.values.ports import ButtonPressed, Listener
+from engine.values.ports import ButtonPressed
 from engine.values.text import headline
-from engine.votes.events import EventOutcome
-from engine.words.buttons import Button, ButtonAction, Row
+from engine.words.buttons import ButtonAction
 from engine.words.forms import form_of
-from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
 
 PLATFORM = "discord"
 MOST_BYTES = 10 * 2**20 - 4096  # of a file, as Discord counts them with the request around it
 ANSWER = 4000  # characters of an embed's text, with room to spare
 MARGIN_SECONDS = 30.0  # left of the fifteen minutes, for a last edit
-LOOK_SECONDS = 0.25
-PRESS_TRIES = 8
 LATE_SECONDS = 60.0  # between two public notes on private answers that were lost
 ACKNOWLEDGE_SECONDS = 2.0  # of the three that Discord waits
 # What begins a debate or more: Discord showed that it failed, so the person asks for it once more.
@@ -70,22 +64,20 @@ log = structlog.get_logger(__name__)
 Interaction = discord.Interaction[discord.Client]
 
 
-@dataclass(frozen=True, slots=True)
-class _AnswerText:
-    """An answer's text: `private` for the person; `public` is None if no one else may read it.
+@dataclass(slots=True)
+class _Reply:
+    """An interaction whose answer was announced, in time or not; `text` is the answer shown."""
 
-    `picture` is an SVG that says the same. `started` is the id of a new debate, `offered` are
-    debates to review, and `rows` are buttons and menus below it.
-    """
+    interaction: Interaction
+    acknowledged: bool
+    text: str = ""
+    answer: Answer | None = None
+    link: str = ""  # below the answer, once a debate has a thread
 
-    private: str
-    public: str | None = None
-    file: SentFile | None = None
-    picture: File | None = None
-    started: str = ""
-    offered: tuple[ReviewLine, ...] = ()
-    buttons: tuple[Button, ...] = ()
-    rows: tuple[Row, ...] = ()
+    @property
+    def around(self) -> str:
+        """The language of everyone around the person."""
+        return language_around(self.interaction)
 
 
 class Hears(Enum):
@@ -102,7 +94,7 @@ def none_else() -> Hears:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscordInteractionHandler:
+class DiscordInteractionHandler(InteractionHandler[_Reply]):
     """Answers commands and button presses.
 
     `hears`: if another process hears them as well, the first to acknowledge one answers it.
@@ -110,14 +102,11 @@ class DiscordInteractionHandler:
     messages.
     """
 
-    commands: Commands
-    listener: Listener
     venue: DiscordVenue
     hears: Callable[[], Hears] = none_else
     trial: Trial | None = None
     at_work: set[object] = field(default_factory=set)  # interactions that are being answered
     told_late: dict[str, float] = field(default_factory=dict)  # when a place was, last
-    followers: Followers = field(default_factory=Followers)
 
     async def carry_out(
         self,
@@ -131,41 +120,28 @@ class DiscordInteractionHandler:
 
         `in_place`: the answer replaces the private message whose button was pressed.
         """
-        with self._working(interaction):
-            await self._carry_out(interaction, asked, attached, in_place)
+        async with self._replying(interaction, in_place=in_place) as reply:
+            if reply is None:
+                return
 
-    async def _carry_out(
-        self,
-        interaction: Interaction,
-        asked: Invocation | Callable[[], Invocation],
-        attached: Sequence[discord.Attachment],
-        in_place: bool,
-    ) -> None:
-        acknowledged = await self._acknowledge(interaction, in_place=in_place)
-        if acknowledged is None:
-            return
+            async def run() -> Answer:
+                self.commands.check_database()
+                command = asked() if callable(asked) else asked
+                if not reply.acknowledged and command.name in SPENDING:
+                    raise RostrumError(texts.GIVEN_UP)
+                if attached:
+                    files = await read_attachments(attached, self.commands.defaults.sources)
+                    given = command.arguments.model_copy(update={"sources": files})
+                    command = command._replace(arguments=given)
+                return await self.run(reply, command)
 
-        async def run() -> _AnswerText:
-            self.commands.check_database()
-            command = asked() if callable(asked) else asked
-            if not acknowledged and command.name in SPENDING:
-                raise RostrumError(texts.GIVEN_UP)
-            if attached:
-                files = await read_attachments(attached, self.commands.defaults.sources)
-                given = command.arguments.model_copy(update={"sources": files})
-                command = command._replace(arguments=given)
-            _refuse_broadcast(command)
-            person = await self.person(interaction)
-            answer = await self.commands.run(person, command)
-            if isinstance(answer, HelpAnswer):
-                hides = not person.ground.no_removal
-                answer = with_options(answer, interaction.command, hides=hides)
-            return said_of(answer, language_around(interaction))
+            await self.answer(reply, run)
 
-        said = await _explained(run, language_around(interaction))
-        await self._show(interaction, acknowledged, said)
-        if said.started and acknowledged:
-            self.followers.start(self._follow(interaction, said))
+    async def press(self, interaction: Interaction, option: str | None) -> None:
+        """Cast a vote by button; None withdraws it."""
+        async with self._replying(interaction) as reply:
+            if reply is not None:
+                await self.vote(reply, pressed_of(interaction, option))
 
     async def open_form(self, interaction: Interaction, pressed: ButtonAction) -> None:
         """Open a button's form, for those who may send it.
@@ -206,11 +182,16 @@ class DiscordInteractionHandler:
 
     async def refuse(self, interaction: Interaction, error: RostrumError) -> None:
         """Say to the person alone why nothing was done."""
-        with self._working(interaction):
-            acknowledged = await self._acknowledge(interaction)
-            if acknowledged is not None:
-                said = refusal_of(error)
-                await self._show(interaction, acknowledged, _AnswerText(said, said))
+        async with self._replying(interaction) as reply:
+            if reply is not None:
+                await self.explain(reply, partial(refusal_of, error))
+
+    async def requester(self, reply: _Reply, command: Invocation | None = None) -> Requester:
+        """Return who asks; refuses to show reveals in the channel too, which Discord cannot."""
+        given = command and command.arguments
+        if isinstance(given, SettingsArguments) and set(NO_SETTINGS) & set(given.changes):
+            raise UsageError(texts.NO_BROADCAST)
+        return await self.person(reply.interaction)
 
     async def person(self, interaction: Interaction) -> Requester:
         """Return the person and their place. Raises RostrumError where debates cannot be."""
@@ -242,50 +223,51 @@ class DiscordInteractionHandler:
             number = (await store.votes.people(PLATFORM, [user])).get(user)
         return number or 0
 
-    async def vote(self, interaction: Interaction, option: str | None) -> None:
-        """Cast a vote by button; None withdraws it."""
-        with self._working(interaction):
-            await self._vote(interaction, option)
+    async def show(self, reply: _Reply, answer: Answer) -> None:
+        """Show an answer privately, or else its public part in the channel."""
+        if isinstance(answer, SettingsAnswer):
+            answer = answer.without(NO_SETTINGS)
+        if isinstance(answer, HelpAnswer):
+            inside = reply.interaction.guild_id is not None
+            hides = not (inside and ground_of(reply.interaction).no_removal)
+            answer = with_options(answer, reply.interaction.command, hides=hides)
+            answer = answer.without(BUTTONS_ONLY, instead=texts.REMATCH)
+        # A mention notifies no one, as allowed mentions are none.
+        said = to_markdown(answer, link=lambda at: f"<#{at}>", person=lambda user: f"<@{user}>")
+        reply.text, reply.answer = typed(said), answer
+        public = answer.public()
+        await self._show(reply, None if public is None else lambda: typed(to_markdown(public)))
 
-    async def _vote(self, interaction: Interaction, option: str | None) -> None:
-        acknowledged = await self._acknowledge(interaction)
-        if acknowledged is None:
-            return
+    async def explain(self, reply: _Reply, why: Callable[[], str]) -> None:
+        """Show why there is no answer."""
+        reply.text, reply.answer = why(), None
+        await self._show(reply, why)
 
-        async def run() -> _AnswerText:
-            self.commands.check_database()
-            heard = await self._press(pressed_of(interaction, option))
-            said = _AnswerText(vote_answer(heard))
-            return await self._with_more(interaction, said, voted_in(heard))
+    def seconds_left(self, reply: _Reply) -> float:
+        """Return for how long the answer can be edited; 0 if it is shown nowhere."""
+        return seconds_left(reply.interaction) - MARGIN_SECONDS if reply.acknowledged else 0.0
 
-        said = await _explained(run, language_around(interaction))
-        await self._show(interaction, acknowledged, said)
+    async def show_progress(self, reply: _Reply, status: StatusAnswer) -> None:
+        """Add a link to the thread, then an abnormal end."""
+        text = reply.text
+        if status.debate.status in OVER:
+            text = to_markdown(status)
+        else:
+            reply.link = "\n" + say(texts.THREAD, thread=status.debate.thread)
+        await _edit_answer(reply, f"{text}{reply.link}")
 
-    async def _with_more(
-        self, interaction: Interaction, said: _AnswerText, debate: str
-    ) -> _AnswerText:
-        """Add to a vote's answer what else its person may say."""
-        if not debate:
-            return said
-        asked = Invocation("remark", RemarkArguments(debate=debate))
-        try:
-            answer = await self.commands.run(person_of(interaction), asked)
-        except RostrumError as error:  # the vote itself is stored
-            log.info("nothing offered beside a vote", why=str(error))
-            return said
-        more = said_of(answer, language_around(interaction))
-        text = f"{said.private}\n\n{more.private}"
-        return replace(said, private=text, rows=more.rows) if more.rows else said
-
-    async def _acknowledge(
+    @asynccontextmanager
+    async def _replying(
         self, interaction: Interaction, *, in_place: bool = False
-    ) -> bool | None:
-        """Return whether it was acknowledged in time; None if another process answers it."""
-        hears = self.hears()
-        if hears is Hears.ANOTHER_INSTEAD:
-            return None
-        shared = hears is Hears.ANOTHER
-        return await acknowledge(interaction, shared=shared, in_place=in_place)
+    ) -> AsyncIterator[_Reply | None]:
+        """Acknowledge an interaction, and answer it within; None if another process does."""
+        with self._working(interaction):
+            hears = self.hears()
+            acknowledged: bool | None = None
+            if hears is not Hears.ANOTHER_INSTEAD:
+                shared = hears is Hears.ANOTHER
+                acknowledged = await acknowledge(interaction, shared=shared, in_place=in_place)
+            yield None if acknowledged is None else _Reply(interaction, acknowledged)
 
     @contextmanager
     def _working(self, interaction: Interaction) -> Iterator[None]:
@@ -296,41 +278,20 @@ class DiscordInteractionHandler:
         finally:
             self.at_work.discard(interaction)
 
-    async def _press(self, pressed: ButtonPressed) -> object:
-        """Pass a press on, with retries: a button is visible just before its vote is stored."""
-        for _ in range(PRESS_TRIES):
-            heard = await self.listener(pressed)
-            if not (isinstance(heard, EventOutcome) and heard.outcome == "unknown"):
-                break
-            await asyncio.sleep(LOOK_SECONDS)
-        return heard
-
-    async def _follow(self, interaction: Interaction, said: _AnswerText) -> None:
-        """Add a link to the thread, then an abnormal end, while the answer can be edited."""
-        person, link = await self.person(interaction), ""
-        seconds = seconds_left(interaction) - MARGIN_SECONDS
-        async for status in follow(self.commands, person, said.started, seconds):
-            if status.debate.status in OVER:
-                ended = to_markdown(status)
-                await _edit_answer(interaction, replace(said, private=f"{ended}{link}"))
-            else:
-                link = "\n" + say(texts.THREAD, thread=status.debate.thread)
-                await _edit_answer(interaction, replace(said, private=f"{said.private}{link}"))
-
-    async def _show(self, interaction: Interaction, acknowledged: bool, said: _AnswerText) -> None:
-        """Show an answer privately, or else its public part in the channel."""
-        if acknowledged and await _edit_answer(interaction, said):
+    async def _show(self, reply: _Reply, public: Callable[[], str] | None) -> None:
+        """Show an answer privately, or else what everyone may read of it in the channel."""
+        if reply.acknowledged and await _edit_answer(reply, reply.text):
             return
-        if said.public is not None or self._may_tell_late(str(interaction.channel_id)):
-            with speaking(language_around(interaction)):
-                text = said.public or say(texts.ASK_AGAIN)
-                late = say(texts.TOO_LATE, user=interaction.user.id, answer=text)
+        place = str(reply.interaction.channel_id)
+        if public is not None or self._may_tell_late(place):
+            with speaking(reply.around):
+                text = public() if public is not None else say(texts.ASK_AGAIN)
+                late = say(texts.TOO_LATE, user=reply.interaction.user.id, answer=text)
                 try:
                     for piece in _pieces(late):
-                        body = {"embeds": [{"description": piece}]}
-                        await self.venue.say(str(interaction.channel_id), body)
+                        await self.venue.say(place, {"embeds": [{"description": piece}]})
                 except RostrumError as error:
-                    log.warning("answer lost", place=interaction.channel_id, why=str(error))
+                    log.warning("answer lost", place=place, why=str(error))
 
     def _may_tell_late(self, place: str) -> bool:
         """Return whether to say in public that a private answer was lost: once a minute a place.
@@ -353,13 +314,6 @@ def _named(interaction: Interaction) -> str:
     data: dict[str, Any] = dict(interaction.data or {})
     options: Sequence[dict[str, Any]] = data.get("options") or ({},)
     return str(options[0].get("name", ""))
-
-
-def _refuse_broadcast(command: Invocation) -> None:
-    """Refuse to show reveals in the channel too: Discord cannot."""
-    given = command.arguments
-    if isinstance(given, SettingsArguments) and set(NO_SETTINGS) & set(given.changes):
-        raise UsageError(texts.NO_BROADCAST)
 
 
 async def acknowledge(
@@ -424,57 +378,18 @@ def pressed_of(interaction: Interaction, option: str | None) -> ButtonPressed:
     )
 
 
-def _mention(user: str) -> str:
-    return f"<@{user}>"  # which notifies no one, as allowed mentions are none
-
-
-def said_of(answer: Answer, around: str) -> _AnswerText:
-    """Word an answer for the person, and for everyone in the language `around` them."""
-    if isinstance(answer, SettingsAnswer):
-        answer = answer.without(NO_SETTINGS)
-    if isinstance(answer, HelpAnswer):
-        answer = answer.without(BUTTONS_ONLY, instead=texts.REMATCH)
-    public = answer.public()
-    with speaking(around):
-        read_by_all = None if public is None else typed(to_markdown(public))
-    return _AnswerText(
-        private=typed(to_markdown(answer, link=lambda thread: f"<#{thread}>", person=_mention)),
-        public=read_by_all,
-        file=answer if isinstance(answer, SentFile) else None,
-        picture=answer.picture(),
-        started=answer.debate.id if isinstance(answer, StartedAnswer) else "",
-        offered=answer.lines if isinstance(answer, ReviewAnswer) else (),
-        buttons=answer.buttons(),
-        rows=answer.rows() if isinstance(answer, RemarkAnswer) else (),
-    )
-
-
-async def _explained(run: Callable[[], Awaitable[_AnswerText]], around: str) -> _AnswerText:
-    """Return an answer, or the reason why there is none."""
-    why: Callable[[], str]
-    try:
-        return await run()
-    except RostrumError as error:
-        why = partial(refusal_of, error)
-    except Exception:  # the person gets an answer, and the log has the details
-        log.exception("unhandled error in a command")
-        why = partial(say, COMMAND_BUG)
-    with speaking(around):
-        public = why()
-    return _AnswerText(why(), public)
-
-
-async def _edit_answer(interaction: Interaction, said: _AnswerText) -> bool:
-    """Show an answer in place of the acknowledgement; False if it is too late."""
-    first, *more = (discord.Embed(description=piece) for piece in _pieces(said.private))
-    pictures = await drawn([said.picture]) if said.picture else ()
+async def _edit_answer(reply: _Reply, text: str) -> bool:
+    """Show a text in place of the acknowledgement, with its answer's parts; False if too late."""
+    interaction, answer = reply.interaction, reply.answer
+    first, *more = (discord.Embed(description=piece) for piece in _pieces(text))
+    picture = answer.picture() if answer else None
+    pictures = await drawn([picture]) if picture else ()
 
     async def edit() -> None:
-        file = said.file
-        files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
-        files += map(_shown, pictures)
-        view = review_menus(said.offered) if said.offered else view_of(said.buttons)
-        view = controls(said.rows) if said.rows else view
+        files = [_file(one.name, one.data(), headline(one.alt, LONGEST_ALT)) for one in pictures]
+        if isinstance(answer, SentFile):
+            files.insert(0, _file(answer.name, answer.content))
+        view = below(answer) if answer else None
         await interaction.edit_original_response(embed=first, attachments=files, view=view)
 
     if not await insist(interaction, edit):
@@ -487,9 +402,8 @@ async def _edit_answer(interaction: Interaction, said: _AnswerText) -> bool:
     return True
 
 
-def _shown(picture: File) -> discord.File:
-    alt = headline(picture.alt, LONGEST_ALT)
-    return discord.File(io.BytesIO(picture.data()), picture.name, description=alt)
+def _file(name: str, content: bytes, alt: str | None = None) -> discord.File:
+    return discord.File(io.BytesIO(content), name, description=alt)
 
 
 def _pieces(text: str) -> tuple[str, ...]:

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import discord
 
-from engine.chat.answers.voters import ReviewLine
+from engine.chat.answers.base import Answer
+from engine.chat.answers.voters import ReviewAnswer
 from engine.delivery.fallbacks import numbered
 from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part, ReactionsCleared, ReactionSeen
 from engine.values.text import REACTIONS, VARIANT, clean, headline, split_variant, with_variant
-from engine.words.buttons import Button, Menu, Row, review_menu
+from engine.words.buttons import Button, Menu, review_menu
 from engine.words.card import (
     Card,
     CardSpeaker,
@@ -164,50 +165,45 @@ def _button(button: Button) -> dict[str, Any]:
     return shown | {"custom_id": button.id} | emoji
 
 
-def view_of(buttons: Sequence[Button]) -> discord.ui.View | None:
-    """Return buttons for an answer to an interaction; None for none."""
-    if not buttons:
-        return None
-    view = discord.ui.View(timeout=1.0)  # a press is handled by its custom id, as a choice is
-    for one in buttons:
-        style = discord.ButtonStyle(DANGER_STYLE if one.danger else PLAIN_STYLE)
-        view.add_item(discord.ui.Button(custom_id=one.id, label=one.label, style=style))
-    return view
+def below(answer: Answer) -> discord.ui.View | None:
+    """Return the buttons and menus below a private answer; None for none.
 
-
-def controls(rows: Sequence[Row]) -> discord.ui.View:
-    """Return rows of buttons and menus, below a private answer."""
-    view = discord.ui.View(timeout=1.0)  # handled by custom id, too
-    for number, row in enumerate(rows):
+    A press and a choice are handled by custom id, so the view itself may time out.
+    """
+    view = discord.ui.View(timeout=1.0)
+    for number, row in enumerate(answer.rows()):
         if isinstance(row, Menu):
-            menu: discord.ui.Select[discord.ui.View] = discord.ui.Select(
-                custom_id=row.id, placeholder=row.hint, row=number
-            )
+            menu = _add_menu(view, row.id, row.hint, number)
             for at, label in enumerate(row.labels):
                 menu.add_option(label=label, value=str(at), default=at == row.chosen)
-            view.add_item(menu)
             continue
         for one in row:
             style = discord.ButtonStyle.success if one.chosen else discord.ButtonStyle.secondary
-            view.add_item(
-                discord.ui.Button(custom_id=one.id, label=one.label, style=style, row=number)
-            )
-    return view
-
-
-def review_menus(lines: Sequence[ReviewLine]) -> discord.ui.View:
-    """Return a menu for each debate of a review."""
-    # Choices are handled by custom id, so the view itself may time out.
-    view = discord.ui.View(timeout=1.0)
-    for line in lines:
+            _add_button(view, one, style, number)
+    for line in answer.lines if isinstance(answer, ReviewAnswer) else ():
         code = line.debate.code
-        menu: discord.ui.Select[discord.ui.View] = discord.ui.Select(
-            custom_id=review_menu(code), placeholder=review_hint(code, line.names)
-        )
+        menu = _add_menu(view, review_menu(code), review_hint(code, line.names))
         for option, name in line.choices:
             menu.add_option(label=name, value=option, emoji=REACTIONS[option])
-        view.add_item(menu)
-    return view
+    for one in answer.buttons():
+        _add_button(view, one, discord.ButtonStyle(DANGER_STYLE if one.danger else PLAIN_STYLE))
+    return view if view.children else None
+
+
+def _add_menu(
+    view: discord.ui.View, custom_id: str, hint: str, row: int | None = None
+) -> discord.ui.Select[discord.ui.View]:
+    menu: discord.ui.Select[discord.ui.View] = discord.ui.Select(
+        custom_id=custom_id, placeholder=hint, row=row
+    )
+    view.add_item(menu)
+    return menu
+
+
+def _add_button(
+    view: discord.ui.View, button: Button, style: discord.ButtonStyle, row: int | None = None
+) -> None:
+    view.add_item(discord.ui.Button(custom_id=button.id, label=button.label, style=style, row=row))
 
 
 # Forms (engine/words/buttons.py) in Discord's form.

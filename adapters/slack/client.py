@@ -27,12 +27,12 @@ from adapters.slack.install.workspaces import Workspace
 from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.render import ANY, reaction_of, typed
 from adapters.slack.venue import SlackPlace, SlackVenue
-from adapters.slack.whisper import EphemeralReply, ReplyTarget
-from engine.chat.answers.base import voted_in
+from adapters.slack.whisper import ReplyTarget
 from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen
 from engine.values.text import scrub
+from engine.votes.events import EventOutcome
 from engine.words.buttons import read_button
 from engine.words.forms import opens_form
 from engine.words.translation import say
@@ -92,7 +92,7 @@ class SlackClient:
 
     async def finish(self) -> None:
         """Give running answers some seconds to finish."""
-        await self._desk.followers.stop()
+        await self._desk.stop()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=FINISH_SECONDS)
             for task in late:
@@ -120,7 +120,7 @@ class SlackClient:
             case ["settings"]:
                 self._spawn(self._modals.open_settings(asker, command["trigger_id"]))
             case _:
-                self._spawn(self._desk.carry_out_line(asker, line))
+                self._spawn(self._desk.carry_out(asker, line))
 
     async def _on_shortcut(self, ack: Ack, shortcut: Json) -> None:
         """Acknowledge “Debate this”, then open the form about the message."""
@@ -168,7 +168,7 @@ class SlackClient:
         )
         if home is None:
             log.info("button from an unknown workspace", action=action["action_id"])
-            self._spawn(EphemeralReply(self._desk.workspaces, asker).say(say(texts.NOT_SERVED)))
+            self._spawn(self._desk.reply(asker).say(say(texts.NOT_SERVED)))
             return
         if opens_form(pressed):
             self._spawn(self._modals.open_form(asker, body["trigger_id"], pressed))
@@ -178,7 +178,8 @@ class SlackClient:
         if asked is not None:
             self._spawn(self._desk.carry_out(asker, asked, in_place=pressed.in_place))
         else:
-            self._spawn(self._desk.vote(asker, _vote_of(place, body, pressed.of or None)))
+            vote = _vote_of(place, body, pressed.of or None)
+            self._spawn(self._desk.vote(self._desk.reply(asker), vote))
 
     # --- events --------------------------------------------------------------------------
 
@@ -213,10 +214,10 @@ class SlackClient:
                 given_at=whole.replace(microsecond=int(f"{fraction:0<6}"[:6])),
             )
             heard = await self._desk.listener(seen)
-        if debate := voted_in(heard):
+        if isinstance(heard, EventOutcome) and heard.voted:
             where = SlackPlace.parse(place)
             asker = ReplyTarget(home.team, where.channel, seen.user, root=where.root)
-            self._spawn(self._desk.offer(asker, debate))
+            self._spawn(self._desk.offer(asker, heard.voted))
         if home.people.is_bot(seen.user) is None:
             self._spawn(self._take_from_bot(home, seen))
 

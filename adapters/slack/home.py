@@ -19,8 +19,8 @@ from adapters.slack.forms.modals import Modals
 from adapters.slack.interactions import SlackInteractionHandler
 from adapters.slack.venue import SlackPlace, link_to
 from adapters.slack.whisper import ReplyTarget
+from engine.chat.interactions import HomePage, home_page
 from engine.chat.invocation import home_invocation
-from engine.chat.progress import HomePage, home_page
 from engine.values.errors import RostrumError
 from engine.values.language import speaking
 from engine.values.text import headline

@@ -5,30 +5,29 @@ Slow work happens here, once Slack has its acknowledgement.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import structlog
 
 from adapters.slack import texts
 from adapters.slack.install.workspaces import Managers, Workspaces
-from adapters.slack.render import controls, review_menus, row
+from adapters.slack.render import below
 from adapters.slack.rest import hand_over
 from adapters.slack.venue import SlackPlace, ground_of, link_to
 from adapters.slack.whisper import EphemeralReply, ReplyTarget
-from engine.chat.answers.base import Answer, SentFile, to_markdown, vote_answer, voted_in
+from engine.chat.answers.base import Answer, SentFile, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
-from engine.chat.answers.debates import StartedAnswer
+from engine.chat.answers.debates import StatusAnswer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.own_data import OwnRecordAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer
-from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer
-from engine.chat.commands import OWN_DATA, Commands, parse_command, with_usage
+from engine.chat.answers.voters import ReviewAnswer
+from engine.chat.commands import OWN_DATA, parse_command, with_usage
 from engine.chat.context import Requester
-from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
-from engine.chat.progress import OVER, Followers, follow
+from engine.chat.interactions import OVER, InteractionHandler
+from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.settings import RESET, usual_language
-from engine.delivery.reasons import refusal_of
 from engine.fleet.leases import elapsed
 from engine.run.plan import PlaceCapabilities
 from engine.values.debate import BallotKind
@@ -41,8 +40,6 @@ from engine.values.errors import (
 )
 from engine.values.language import ENGLISH, speaking
 from engine.values.options import parse_list
-from engine.values.ports import ButtonPressed, Listener
-from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
 
 # A process that stood still reads requests that Slack has given up.
@@ -56,7 +53,7 @@ GIVEN_UP_SECONDS = 3.0
 WAKING_SECONDS = 5.0  # in which all that came meanwhile has been read
 
 
-class Standstill:
+class _Standstill:
     """Notices that the process stood still: nobody called `beat` for too long."""
 
     def __init__(self) -> None:
@@ -91,7 +88,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
-class FollowUpPrompts:
+class _FollowUpPrompts:
     """Who was asked, unbidden, to say more about their vote; a few are asked at a time."""
 
     _made: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -113,62 +110,57 @@ class FollowUpPrompts:
 
 
 @dataclass(frozen=True, slots=True)
-class SlackInteractionHandler:
+class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
     """Answers commands, button presses and submitted forms."""
 
-    commands: Commands
-    listener: Listener
     workspaces: Workspaces
     managers: Managers
-    followers: Followers = field(default_factory=Followers)
-    offers: FollowUpPrompts = field(default_factory=FollowUpPrompts)
-    standstill: Standstill = field(default_factory=Standstill)
+    offers: _FollowUpPrompts = field(default_factory=_FollowUpPrompts)
+    standstill: _Standstill = field(default_factory=_Standstill)
+
+    def reply(self, asker: ReplyTarget, *, in_place: bool = False) -> EphemeralReply:
+        """Return how to answer somebody; `in_place` of the message of their button if told so."""
+        return EphemeralReply(self.workspaces, asker, in_place)
 
     async def carry_out(
-        self, asker: ReplyTarget, command: Invocation, *, in_place: bool = False
+        self, asker: ReplyTarget, asked: Invocation | str, *, in_place: bool = False
     ) -> None:
-        """Run a command and show its answer, in place of the message of its button if told so."""
-        whisper = EphemeralReply(self.workspaces, asker, in_place)
+        """Run a command and show its answer; errors in a typed one are shown with its usage."""
+        asker = asker._replace(language=await self.language(asker))
+        reply = self.reply(asker, in_place=in_place)
 
-        async def run() -> None:
-            await self.finish(whisper, await self.run(asker, command))
-
-        with speaking(await self.language(asker)):
-            await explained(whisper, run)
-
-    async def carry_out_line(self, asker: ReplyTarget, line: str) -> None:
-        """Run a typed command; errors in it are shown with its usage."""
-        whisper = EphemeralReply(self.workspaces, asker)
-
-        async def run() -> None:
-            command = parse_command(line, hides=False)
+        async def run() -> Answer:
+            if not isinstance(asked, str):
+                return await self.run(reply, asked)
+            command = parse_command(asked, hides=False)
             try:
-                answer = await self.run(asker, command)
+                return await self.run(reply, command)
             except UsageError as error:
                 raise with_usage(error, command.name, hides=False) from None
-            await self.finish(whisper, answer)
 
-        with speaking(await self.language(asker)):
-            await explained(whisper, run)
+        with speaking(asker.language):
+            await self.answer(reply, run)
 
-    async def run(self, asker: ReplyTarget, command: Invocation) -> Answer:
-        """Run a command. Raises RostrumError, whose message is for the person."""
+    async def requester(
+        self, reply: EphemeralReply, command: Invocation | None = None
+    ) -> Requester:
+        """Return who asks, and for a command also their groups, and what the channel lacks."""
+        asker = reply.asker
+        if command is None:
+            return await self.person(asker)
         self.standstill.check()
-        self.commands.check_database()
         _refuse_what_slack_lacks(command)
         person = await self._with_groups(await self._asking(asker, command))
-        if person.manager:
-            given = command.arguments
-            if isinstance(given, SettingsArguments):
-                named = given.changes.get("starters", "").strip()
-                if named.casefold() not in RESET:
-                    people = (await self.workspaces.find(person.community)).people
-                    await people.groups(person.user, parse_list("starters", named))
+        given = command.arguments
+        if person.manager and isinstance(given, SettingsArguments):
+            named = given.changes.get("starters", "").strip()
+            if named.casefold() not in RESET:
+                people = (await self.workspaces.find(person.community)).people
+                await people.groups(person.user, parse_list("starters", named))
         ground = PlaceCapabilities(no_removal=texts.NOT_HIDDEN)
         if command.name in ("start", "rematch", "league", "schedule"):
             ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
-        person = person.model_copy(update={"ground": ground})
-        return await self.commands.run(person, command)
+        return person.model_copy(update={"ground": ground})
 
     async def _asking(self, asker: ReplyTarget, command: Invocation) -> Requester:
         """Return who asks; their own data is theirs in a workspace too that is not served."""
@@ -194,70 +186,55 @@ class SlackInteractionHandler:
             return person.model_copy(update={"roles_unknown": error.text})
         return person.model_copy(update={"roles": roles})
 
-    async def finish(self, whisper: EphemeralReply, answer: Answer) -> None:
-        """Show an answer; after a start also a link to the thread, once it is open."""
-        if isinstance(answer, ReviewAnswer):
-            await self._offer(whisper, answer)
-            return
-        if isinstance(answer, SettingsAnswer):
-            answer = answer.without(NO_SETTINGS)
-        names = await self._names(whisper, answer)
-        text = to_markdown(
-            answer, link=await self._linked(whisper, answer), person=lambda user: names[user]
-        )
-        if isinstance(answer, RemarkAnswer):
-            await whisper.say(text, *controls(answer.rows()))
-            return
+    async def show(self, reply: EphemeralReply, answer: Answer) -> None:
+        """Show an answer, in the person's language; many may vote at once, and need theirs."""
+        asker = reply.asker
+        with speaking(await self.language(asker, many=True)):
+            if isinstance(answer, SettingsAnswer):
+                answer = answer.without(NO_SETTINGS)
+            text = await self._word(asker, answer)
+            if isinstance(answer, SentFile):
+                rest = (await self.workspaces.find(asker.team)).rest
+                await hand_over(rest, asker.user, text, answer)
+                if asker.home:  # where it is now
+                    return
+                text = f"{text}\n{say(texts.HANDED_OVER)}"
+            await reply.say(text, *below(answer))
+
+    async def _word(self, asker: ReplyTarget, answer: Answer) -> str:
+        """Return an answer's text; only one with threads or people in it needs a look-up."""
+        link: Callable[[str], str] = str
+        names: dict[str, str] = {}
+        if isinstance(answer, OwnRecordAnswer | ReviewAnswer):
+            url = (await (await self.workspaces.find(asker.team)).rest.identity()).url
+            link = lambda at: say(texts.LINK, link=link_to(url, SlackPlace.parse(at)))  # noqa: E731
+        if isinstance(answer, LeaderboardAnswer):
+            people = (await self.workspaces.find(asker.team)).people
+            for user in (one.user for one in answer.guessers):
+                names[user] = (await people.profile(user)).name or "?"
+        text = to_markdown(answer, link=link, person=lambda user: names[user])
         if isinstance(answer, HelpAnswer) and answer.command is None:
             text = f"{text}\n{say(texts.FORMS)}"
-        if isinstance(answer, SentFile):
-            home = await self.workspaces.find(whisper.asker.team)
-            await hand_over(home.rest, whisper.asker.user, text, answer)
-            if whisper.asker.home:  # where it is now
-                return
-            text = f"{text}\n{say(texts.HANDED_OVER)}"
-        await whisper.say(text, *([row(buttons)] if (buttons := answer.buttons()) else []))
-        if isinstance(answer, StartedAnswer):
-            self.followers.start(self._follow(whisper, answer.debate.id))
+        return text
 
-    async def _names(self, whisper: EphemeralReply, answer: Answer) -> dict[str, str]:
-        """Return the names of people who want to be named in an answer."""
-        if not isinstance(answer, LeaderboardAnswer):
-            return {}
-        home = await self.workspaces.find(whisper.asker.team)
-        users = [one.user for one in answer.guessers]
-        return {user: (await home.people.profile(user)).name or "?" for user in users}
+    async def explain(self, reply: EphemeralReply, why: Callable[[], str]) -> None:
+        """Show why there is no answer."""
+        await reply.say(why())
 
-    async def _linked(self, whisper: EphemeralReply, answer: Answer) -> Callable[[str], str]:
-        """Return what makes a link of a thread; answers without any need no address for it."""
-        if not isinstance(answer, OwnRecordAnswer | ReviewAnswer):
-            return str
-        home = await self.workspaces.find(whisper.asker.team)
-        url = (await home.rest.identity()).url
-        return lambda thread: say(texts.LINK, link=link_to(url, SlackPlace.parse(thread)))
+    def seconds_left(self, reply: EphemeralReply) -> float:
+        """Return for how long Slack accepts private answers."""
+        return FOLLOWED_SECONDS
 
-    async def _offer(self, whisper: EphemeralReply, review: ReviewAnswer) -> None:
-        """Show debates to review, each with a link and a menu."""
-        text = to_markdown(review, link=await self._linked(whisper, review))
-        await whisper.say(text, *([review_menus(review.lines)] if review.lines else []))
-
-    async def vote(self, asker: ReplyTarget, pressed: ButtonPressed) -> None:
-        """Cast a vote by button, and show the result."""
-        whisper = EphemeralReply(self.workspaces, asker)
-
-        async def run() -> None:
-            self.commands.check_database()
-            heard = await self.listener(pressed)
-            debate = voted_in(heard)
-            more = await self._remark(asker, debate) if debate else None
-            with speaking(await self.language(asker, many=True)):
-                said = vote_answer(heard)
-                if more is None:
-                    await whisper.say(said)
-                else:
-                    await whisper.say(f"{said}\n\n{to_markdown(more)}", *controls(more.rows()))
-
-        await explained(whisper, run)
+    async def show_progress(self, reply: EphemeralReply, status: StatusAnswer) -> None:
+        """Show a link to the thread, then an abnormal end."""
+        thread = status.debate.thread
+        if status.debate.status in OVER:
+            await reply.say(to_markdown(status))
+            if thread is None:
+                await reply.say(say(texts.NO_THREAD))
+        elif thread is not None:
+            url = (await (await self.workspaces.find(reply.asker.team)).rest.identity()).url
+            await reply.say(say(texts.THREAD, link=link_to(url, SlackPlace.parse(thread))))
 
     async def offer(self, asker: ReplyTarget, debate: str) -> None:
         """Ask somebody who has just voted by a reaction what else they may say, once a debate.
@@ -268,25 +245,14 @@ class SlackInteractionHandler:
             return
         try:
             home = await self.workspaces.find(asker.team)
-            more = await self._remark(asker, debate)
+            more = await self.remark(self.reply(asker), debate)
             if more is not None and not (await home.people.profile(asker.user)).bot:
                 with speaking(await self.language(asker, many=True)):
-                    whisper = EphemeralReply(self.workspaces, asker)
-                    await whisper.offer(to_markdown(more), *controls(more.rows()))
+                    await self.reply(asker).offer(to_markdown(more), *below(more))
         except RostrumError as error:
             log.info("nothing offered beside a vote", why=str(error))
         finally:
             self.offers.end()
-
-    async def _remark(self, asker: ReplyTarget, debate: str) -> RemarkAnswer | None:
-        """Return what a voter may say beside their vote; None for nothing."""
-        try:
-            asked = Invocation("remark", RemarkArguments(debate=debate))
-            answer = await self.run(asker, asked)
-        except RostrumError as error:  # the vote itself is stored
-            log.info("nothing offered beside a vote", why=str(error))
-            return None
-        return answer if isinstance(answer, RemarkAnswer) and answer.open else None
 
     async def language(self, asker: ReplyTarget, *, many: bool = False, ask: bool = True) -> str:
         """Return the language that a person reads: their own, else their community's.
@@ -323,31 +289,6 @@ class SlackInteractionHandler:
             manager=profile.admin or asker.user in await self.managers.of(home.team),
             max_bytes=MOST_BYTES,
         )
-
-    async def _follow(self, whisper: EphemeralReply, debate_id: str) -> None:
-        """Show a link to the thread, then an abnormal end, while Slack accepts private answers."""
-        person = await self.person(whisper.asker)
-        async for status in follow(self.commands, person, debate_id, FOLLOWED_SECONDS):
-            thread = status.debate.thread
-            if status.debate.status in OVER:
-                await whisper.say(to_markdown(status))
-                if thread is None:
-                    await whisper.say(say(texts.NO_THREAD))
-            elif thread is not None:
-                home = await self.workspaces.find(whisper.asker.team)
-                url = (await home.rest.identity()).url
-                await whisper.say(say(texts.THREAD, link=link_to(url, SlackPlace.parse(thread))))
-
-
-async def explained(whisper: EphemeralReply, run: Callable[[], Awaitable[None]]) -> None:
-    """Run something, or show why it failed."""
-    try:
-        await run()
-    except RostrumError as error:
-        await whisper.say(refusal_of(error))
-    except Exception:  # the person gets an answer, and the log has the details
-        log.exception("unhandled error in a command")
-        await whisper.say(say(COMMAND_BUG))
 
 
 def _refuse_what_slack_lacks(command: Invocation) -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from adapters.slack import texts
-from engine.chat.answers.voters import ReviewLine
+from engine.chat.answers.base import Answer
+from engine.chat.answers.voters import ReviewAnswer, ReviewLine
 from engine.delivery.fallbacks import numbered
 from engine.values.debate import BallotKind
 from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part
 from engine.values.text import REACTIONS, SIDES, VARIANT, clean, headline, with_variant
-from engine.words.buttons import PREFIX, Button, Menu, Row, review_menu
+from engine.words.buttons import PREFIX, Button, Menu, review_menu
 from engine.words.card import (
     Card,
     CardSpeaker,
@@ -168,17 +169,20 @@ def carries(message: dict[str, Any], reference: str) -> bool:
 ANY = re.compile(rf"^{PREFIX}:")
 
 
-def row(buttons: Sequence[Button]) -> dict[str, Any]:
-    """Return buttons in a row."""
-    return {"type": "actions", "elements": [_button(button) for button in buttons]}
-
-
-def controls(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return rows of buttons and menus, below a private answer."""
-    return [
-        {"type": "actions", "elements": [_choices(one)]} if isinstance(one, Menu) else row(one)
-        for one in rows
+def below(answer: Answer) -> list[dict[str, Any]]:
+    """Return the buttons and menus below a private answer, row by row."""
+    rows: list[list[dict[str, Any]]] = [
+        [_choices(one)] if isinstance(one, Menu) else [*map(_button, one)] for one in answer.rows()
     ]
+    if isinstance(answer, ReviewAnswer):
+        rows.append([_menu(line) for line in answer.lines])
+    rows.append([*map(_button, answer.buttons())])
+    return [row(elements) for elements in rows if elements]
+
+
+def row(elements: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return buttons and menus in a row."""
+    return {"type": "actions", "elements": list(elements)}
 
 
 def _choices(menu: Menu) -> dict[str, Any]:
@@ -190,11 +194,6 @@ def _choices(menu: Menu) -> dict[str, Any]:
         "options": options,
     }
     return shown if menu.chosen is None else shown | {"initial_option": options[menu.chosen]}
-
-
-def review_menus(lines: Sequence[ReviewLine]) -> dict[str, Any]:
-    """Return a menu for each debate of a review."""
-    return {"type": "actions", "elements": [_menu(line) for line in lines]}
 
 
 def _menu(line: ReviewLine) -> dict[str, Any]:
@@ -355,7 +354,7 @@ def _payload(card: Card, piece: Piece) -> SlackPayload:
         )
         # Slack has no secret ballots, and so no buttons for them.
         secret = card.ballot is not None and card.ballot.kind is BallotKind.SECRET
-        blocks += [row(card.buttons)] if card.buttons and not secret else []
+        blocks += [row(map(_button, card.buttons))] if card.buttons and not secret else []
         below = [" · ".join(filter(None, (number, card.code, card.footer)))]
         below += [card.small] if card.small else []
     blocks.append(line_block(*below))

@@ -8,7 +8,7 @@ import pytest
 
 import engine.delivery.outbox
 from bot.app import App
-from engine.chat import progress
+from engine.chat import interactions
 from engine.values.debate import Debate, Status
 from tests.doubles.discord import Code, DiscordServer, Interaction, denied, drop
 from tests.doubles.discord.state import DIRECT, Message
@@ -25,8 +25,8 @@ from tests.scenario.slack_stage import (
 @pytest.fixture
 def stage(on_discord: DiscordStage, monkeypatch: pytest.MonkeyPatch) -> DiscordStage:
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr(progress, "VOTE_SECONDS", 0.1)
-    monkeypatch.setattr(progress, "LATER_SECONDS", 0.1)
+    monkeypatch.setattr(interactions, "VOTE_SECONDS", 0.1)
+    monkeypatch.setattr(interactions, "LATER_SECONDS", 0.1)
     on_discord.discord.rules.nonce_seconds = 0.0
     return on_discord
 

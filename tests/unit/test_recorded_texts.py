@@ -34,7 +34,7 @@ from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
-from engine.chat.progress import HomePage
+from engine.chat.interactions import HomePage
 from engine.delivery.reasons import refusal_of
 from engine.formats import FORMATS
 from engine.jury.ballot import ballot_schema

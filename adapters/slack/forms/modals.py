@@ -23,9 +23,9 @@ from adapters.slack.forms.fields import (
     form_view,
     settings_form,
 )
-from adapters.slack.interactions import PLATFORM, SlackInteractionHandler, explained
+from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.rest import SlackRest, read_files
-from adapters.slack.whisper import EphemeralReply, ReplyTarget
+from adapters.slack.whisper import ReplyTarget
 from engine.chat.answers.base import Answer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models, motion_of
@@ -159,7 +159,7 @@ class Modals:
             body = {"trigger_id": trigger, "view": view}
             await rest.write(SlackAct.OPEN, "views.open", body, place=asker.channel)
 
-        await explained(EphemeralReply(self._desk.workspaces, asker), run)
+        await self._desk.explained(self._desk.reply(asker), run)
 
     async def _carry_out(
         self,
@@ -178,7 +178,7 @@ class Modals:
             await ack(response_action="errors", errors={beside: refusal_of(refusal)})
             return
         await ack()
-        self._spawn(self._finish(asker, running))
+        self._spawn(self._desk.answer(self._desk.reply(asker), lambda: running))
 
     async def _run(self, asker: ReplyTarget, command: Invocation, files: Sequence[Json]) -> Answer:
         if files and isinstance(command.arguments, StartArguments):
@@ -187,15 +187,7 @@ class Modals:
             sources = (*command.arguments.sources, *read)
             given = command.arguments.model_copy(update={"sources": sources})
             command = command._replace(arguments=given)
-        return await self._desk.run(asker, command)
-
-    async def _finish(self, asker: ReplyTarget, running: asyncio.Future[Answer]) -> None:
-        whisper = EphemeralReply(self._desk.workspaces, asker)
-
-        async def run() -> None:
-            await self._desk.finish(whisper, await running)
-
-        await explained(whisper, run)
+        return await self._desk.run(self._desk.reply(asker), command)
 
 
 def _asker_of(body: Json) -> ReplyTarget:

@@ -14,7 +14,7 @@ from engine.values.language import N_
 from engine.values.messages import File
 from engine.values.verdicts import Question
 from engine.votes.events import EventOutcome
-from engine.words.buttons import Button
+from engine.words.buttons import Button, Row
 from engine.words.phrases import option_name
 from engine.words.translation import plural, say
 
@@ -42,6 +42,10 @@ class Answer(Value):
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons below it."""
+        return ()
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return the buttons and menus below it, row by row, at most five."""
         return ()
 
     def picture(self) -> File | None:
@@ -90,33 +94,47 @@ SUPPORTED = N_(
 )
 
 
-def voted_in(heard: object) -> str:
-    """Return the id of the debate in whose vote somebody has made a choice; empty for none."""
-    return heard.voted if isinstance(heard, EventOutcome) else ""
+class VotedAnswer(Answer):
+    """What became of a press; `more` is what its person may say beside their vote."""
 
+    private: ClassVar[bool] = True
+    heard: EventOutcome | None = None
+    more: Answer | None = None
 
-def vote_answer(heard: object) -> str:
-    """Return the answer to a press, by its outcome."""
-    match heard:
-        case EventOutcome(outcome="stored" | "duplicate", question=Question.SUPPORT, option=number):
-            return (
-                say(SUPPORTED, number=number)
-                if number
-                else say("You support no question any more.")
-            )
-        case EventOutcome(outcome="stored" | "duplicate", option=None):
-            return say("Your vote is withdrawn.")
-        case EventOutcome(outcome="stored" | "duplicate", option=str(option), name=name):
-            return say(
-                "Vote recorded: {option}. Press another option to change it, or the same "
-                "one to withdraw.",
-                option=name or option_name(option),
-            )
-        case EventOutcome(outcome="closed"):
-            return say("This vote is closed; nothing was changed.")
-        case EventOutcome(outcome="forgotten"):
-            return say(FORGOTTEN)
-    return say("This message has no open vote yet; try again in a moment.")
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say what holds now, then what else there is to say."""
+        yield self._outcome()
+        if self.more is not None:
+            yield ""
+            yield from self.more.say(chat)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return those of what else there is to say."""
+        return self.more.rows() if self.more else ()
+
+    def _outcome(self) -> str:
+        match self.heard:
+            case EventOutcome(
+                outcome="stored" | "duplicate", question=Question.SUPPORT, option=number
+            ):
+                return (
+                    say(SUPPORTED, number=number)
+                    if number
+                    else say("You support no question any more.")
+                )
+            case EventOutcome(outcome="stored" | "duplicate", option=None):
+                return say("Your vote is withdrawn.")
+            case EventOutcome(outcome="stored" | "duplicate", option=str(option), name=name):
+                return say(
+                    "Vote recorded: {option}. Press another option to change it, or the same "
+                    "one to withdraw.",
+                    option=name or option_name(option),
+                )
+            case EventOutcome(outcome="closed"):
+                return say("This vote is closed; nothing was changed.")
+            case EventOutcome(outcome="forgotten"):
+                return say(FORGOTTEN)
+        return say("This message has no open vote yet; try again in a moment.")
 
 
 # Answers to somebody who asks the sides of a debate something, as canonical Markdown.

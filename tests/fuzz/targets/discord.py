@@ -88,7 +88,7 @@ class Desk:
         command = asked() if callable(asked) else asked
         assert isinstance(command, Invocation)
 
-    async def vote(self, interaction: Any, option: str | None) -> None:
+    async def press(self, interaction: Any, option: str | None) -> None:
         pressed_of(interaction, option)
 
     async def open_form(self, interaction: Any, form: Any) -> None:

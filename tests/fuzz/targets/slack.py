@@ -82,11 +82,13 @@ class Desk:
 
     async def carry_out(self, asker: Any, command: Any, **_: object) -> None:
         _check(asker)
+        if isinstance(command, str):
+            command = parse_command(command, hides=False)
         repr(command.arguments).encode()
 
-    async def carry_out_line(self, asker: Any, line: str) -> None:
+    def reply(self, asker: Any) -> Any:
         _check(asker)
-        parse_command(line, hides=False)
+        return asker
 
     async def vote(self, asker: Any, pressed: Any) -> None:
         _check(asker)
@@ -97,7 +99,7 @@ class Desk:
         _check(asker)
         raise NotAllowedError
 
-    offer = run = finish = _nothing
+    offer = run = answer = explained = _nothing
 
 
 def _check(asker: Any) -> None:
