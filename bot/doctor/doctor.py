@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from adapters.database.database import SqlDatabase
@@ -184,11 +186,16 @@ def _to_json(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def show(finding: Finding) -> None:
-    """Print a finding in one line."""
+    """Print a finding: whole in a pipe, in lines that end between words on a terminal."""
     mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
     # Names of servers, workspaces and channels are untrusted text.
-    line = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
-    print(f"{mark}  {line}", flush=True)
+    text = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
+    if sys.stdout.isatty():
+        width = max(shutil.get_terminal_size().columns, 40)
+        indent = " " * len(f"{mark}  ")
+        text = fill(text, width - len(indent), break_long_words=False, break_on_hyphens=False)
+        text = text.replace("\n", f"\n{indent}")
+    print(f"{mark}  {text}", flush=True)
 
 
 async def _look() -> AsyncIterator[Finding]:

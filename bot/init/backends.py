@@ -117,6 +117,7 @@ Without one, debates run on the built-in rehearsal model, which recites prepared
 NO_KEY = "Key of {name} (Enter: none)"
 UNKNOWN = "“{said}” is neither a preset nor an http address"
 MOST_SHOWN, MOST_USD = 12, 1e6
+KEEP = "keep"  # what is typed to write what failed
 ROLES = {"ROSTRUM_MODELS": "Models that debate", "ROSTRUM_JURORS": "Models that judge"}
 FEWEST = {"ROSTRUM_MODELS": 1, "ROSTRUM_JURORS": 2}
 
@@ -127,6 +128,7 @@ class Backends:
 
     given: list[Backend] = field(default_factory=list)
     listed: dict[str, list[str]] = field(default_factory=dict)
+    before: frozenset[str] = frozenset()  # names of those that `.env` has
 
     def __bool__(self) -> bool:
         return bool(self.given)
@@ -155,16 +157,17 @@ class Backends:
         return values
 
 
-async def ask_backends() -> Backends:
-    """Ask for backends until no more is wanted; each has answered."""
+async def ask_backends(before: frozenset[str]) -> Backends:
+    """Ask for backends until no more is wanted; each has answered, or is to be kept."""
     print(ABOUT.format(presets=", ".join(PRESETS)))
     for server in await find_local_servers():
         show(Finding("local server", None, f"{server.name} answers; its preset is {server.preset}"))
-    backends = Backends()
+    backends = Backends(before=before)
+    first = "Backend (Enter keeps those of .env)" if before else "Backend (Enter: none)"
     while said := await ask(
         "Another backend, so that jurors are of other families (Enter: no more)"
         if backends
-        else "Backend (Enter: none)"
+        else first
     ):
         await _try(backends, said)
     return backends
@@ -178,8 +181,14 @@ async def _try(backends: Backends, said: str) -> None:
         subject = f"backend {backend.name}"
         listed = await probe(backend)
     except NoListError as error:
-        show(Finding(subject, None, f"{error} Name its models yourself"))
-        backends.add(backend, ())
+        show(Finding(subject, None, str(error)))
+        said = await ask(
+            "Its address once more (keep writes it, and you name its models; Enter drops it)"
+        )
+        if said.lower() == KEEP:
+            backends.add(backend, ())
+        elif said:
+            await _try(backends, said)
     except (ModelError, SettingsError) as error:
         show(Finding(subject, False, str(error)))
     else:
@@ -221,20 +230,41 @@ async def ask_models(variable: str, proposed: str, backends: Backends) -> str:
             more = f" and {len(models) - MOST_SHOWN} more" if len(models) > MOST_SHOWN else ""
             if models:
                 print(f"{name} offers {', '.join(models[:MOST_SHOWN])}{more}.")
-    while True:
-        said = await ask(f"{ROLES[variable]}{f' (Enter: {proposed})' if proposed else ''}")
-        if not said:
-            return proposed
+    question = ROLES[variable] + (f" (Enter: {proposed})" if proposed else "")
+    unlisted = ""
+    while said := await ask(f"{question}, or keep" if unlisted else question):
+        if unlisted and said.lower() == KEEP:
+            return unlisted
         try:
-            # The backend may be left out if there is one. Raises UsageError.
-            fewest = FEWEST[variable]
-            refs = [_read_model(item.strip(), backends) for item in said.split(",") if item.strip()]
-            refs = list(dict.fromkeys(refs))
-            if len(refs) < fewest:
-                raise UsageError(f"name at least {fewest}, separated by commas")
-            return ",".join(refs)
+            unlisted, problems = _read_models(said, FEWEST[variable], backends)
         except UsageError as error:
-            show(Finding(ROLES[variable].lower(), False, str(error)))
+            unlisted, problems = "", [str(error)]
+        else:
+            if not problems:
+                return unlisted
+        for problem in problems:
+            show(Finding(ROLES[variable].lower(), False, problem))
+    return proposed
+
+
+def _read_models(said: str, fewest: int, backends: Backends) -> tuple[str, list[str]]:
+    """Return models as the setting takes them, and which their backends do not list.
+
+    The backend may be left out if there is one. Raises UsageError.
+    """
+    models, problems = dict[str, None](), []
+    for item in filter(None, map(str.strip, said.split(","))):
+        model = _read_model(item, backends)
+        listed = backends.listed.get(model.backend)
+        if listed and not is_listed(model.name, listed):
+            close = nearest(model.name, listed)
+            hint = f"; did you mean {close}?" if close else ""
+            problems.append(f"{model.backend} does not list {model.name}{hint}")
+        family = item.partition("#")[2].strip()
+        models[f"{model.ref}#{family}" if family else model.ref] = None
+    if len(models) < fewest:
+        raise UsageError(f"name at least {fewest}, separated by commas")
+    return ",".join(models), problems
 
 
 async def ask_prices(settings: Settings) -> dict[str, str]:
@@ -277,19 +307,14 @@ async def _ask_price(ref: str) -> list[float]:
     return []
 
 
-def _read_model(text: str, backends: Backends) -> str:
+def _read_model(text: str, backends: Backends) -> Model:
     backend, slash, _ = text.partition("/")
-    known = slash and backend.strip().lower() in backends.listed
-    only = next(iter(backends.listed)) if len(backends.listed) == 1 else ""
+    names = {*backends.listed, *backends.before}
+    only = next(iter(names)) if len(names) == 1 else ""
+    known = slash and backend.strip().lower() in names
     model = Model.parse(text if known or not only else f"{only}/{text}")
-    if model.backend not in backends.listed:
+    if model.backend not in names:
         raise UsageError(
-            f"“{text}” names no backend; begin it with {' or '.join(backends.listed)} and /"
+            f"“{text}” names no backend; begin it with {' or '.join(sorted(names))} and /"
         )
-    listed = backends.listed[model.backend]
-    if listed and not is_listed(model.name, listed):
-        close = nearest(model.name, listed)
-        hint = f"did you mean {close}?" if close else "it must be one that it lists"
-        raise UsageError(f"{model.backend} does not list {model.name}; {hint}")
-    _, _, family = text.partition("#")
-    return f"{model.ref}#{family.strip()}" if family.strip() else model.ref
+    return model

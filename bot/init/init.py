@@ -22,12 +22,23 @@ from adapters.proxies import proxy_of
 from bot.console import ask, confirm, has_terminal
 from bot.doctor.doctor import check_backend, check_roster, show, then_close
 from bot.doctor.trial import check_debate
-from bot.init.backends import Backends, ask_backends, ask_models, ask_prices, propose
+from bot.init.backends import KEEP, Backends, ask_backends, ask_models, ask_prices, propose
 from bot.settings.format_sections import PREFIX
-from bot.settings.load import ENV_FILE, NAMES_FILE, examine_settings, preview_settings
+from bot.settings.load import (
+    ENV_FILE,
+    NAMES_FILE,
+    examine_settings,
+    path_of,
+    preview_settings,
+    read_env,
+    secret_paths,
+    shape_of,
+    unread_lines,
+)
 from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import Settings
 from engine.values.errors import ModelError, RostrumError, SettingsError, UsageError
+from engine.values.text import clean
 
 # The file `.env`: what it becomes with new values, and how it is written.
 
@@ -35,25 +46,17 @@ from engine.values.errors import ModelError, RostrumError, SettingsError, UsageE
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,@+=-]*")
 
 
-def read_env(file: Path) -> str:
-    """Return the file's text; empty for none. Raises SettingsError."""
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return ""
-    except UnicodeDecodeError:
-        raise SettingsError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
-    except OSError as error:
-        raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None
-
-
 def merge(text: str, values: Mapping[str, str], dropped: Collection[str] = ()) -> str:
     """Return the text with values by variable; every other line stays as it is.
 
     A variable that is there gets its value in its place, others follow at the end. Variables that
-    begin like one of `dropped` and get no value are removed. Raises SettingsError for a text that
-    would swallow the new lines, such as one with an open quotation mark.
+    begin like one of `dropped` and get no value are removed. Raises SettingsError for a line that
+    is no assignment, as an open quotation mark would swallow the new ones.
     """
+    if line := next(unread_lines(text), 0):
+        raise SettingsError(
+            f"Line {line} of .env is not NAME=value; correct it, and run rostrum init again."
+        )
     left, lines = dict(values), []
     for binding in parse_stream(io.StringIO(text)):
         name = (binding.key or "").upper()
@@ -63,21 +66,7 @@ def merge(text: str, values: Mapping[str, str], dropped: Collection[str] = ()) -
             lines.append(binding.original.string)
     if lines and not lines[-1].endswith("\n"):
         lines.append("\n")
-    merged = "".join([*lines, *(f"{_assign(*item)}\n" for item in left.items())])
-    _expect(merged, values)
-    return merged
-
-
-def _expect(text: str, values: Mapping[str, str]) -> None:
-    """Check that the values are read as they were written. Raises SettingsError."""
-    bindings = list(parse_stream(io.StringIO(text)))
-    read = {binding.key: binding.value for binding in bindings}
-    if all(read.get(name) == value for name, value in values.items()):
-        return
-    line = next((binding.original.line for binding in bindings if binding.error), 1)
-    raise SettingsError(
-        f"Line {line} of .env is not NAME=value; correct it, and run rostrum init again."
-    )
+    return "".join([*lines, *(f"{_assign(*item)}\n" for item in left.items())])
 
 
 def write_env(file: Path, text: str) -> None:
@@ -115,9 +104,11 @@ def _assign(name: str, value: str) -> str:
 
 DISCORD_TOKEN = "ROSTRUM_DISCORD__TOKEN"  # noqa: S105
 SLACK_BOT, SLACK_APP = "ROSTRUM_SLACK__BOT_TOKEN", "ROSTRUM_SLACK__APP_TOKEN"
-MODELS, JURORS = "ROSTRUM_MODELS", "ROSTRUM_JURORS"
+SUBJECTS = {DISCORD_TOKEN: "discord", SLACK_BOT: "slack", SLACK_APP: "slack app token"}
+MODELS, JURORS, PRICES = "ROSTRUM_MODELS", "ROSTRUM_JURORS", "ROSTRUM_PRICES"
+BACKENDS = "ROSTRUM_BACKENDS__"
+SHOWN = 4  # characters of a secret
 OF_MODELS = ("backends", "models", "jurors", "prices", "budget")
-KEEP = "keep"
 
 INTRODUCTION = """\
 Each answer is tried at once, and nothing is written before the end. Enter skips a question, Ctrl-C
@@ -131,6 +122,7 @@ prints, and install it. The bot token is under OAuth & Permissions; make the app
 the scope connections:write under Basic Information."""
 STOPPED = "Stopped; nothing was written."
 NOTHING = "Nothing to write. Without settings rostrum demo and rostrum debate work offline."
+UNCHANGED = f"Nothing was changed: {ENV_FILE} stays as it is. rostrum check tries what it sets."
 WROTE = "Wrote {names} to {file}, which only you can read."
 
 
@@ -138,11 +130,13 @@ WROTE = "Wrote {names} to {file}, which only you can read."
 class _EnvDraft:
     """What is going to be written: values by variable, and beginnings of variables to remove.
 
-    `failed`: something was found that keeps debates from starting.
+    `before` is what `.env` has of what is asked for. `failed`: something was found that keeps
+    debates from starting.
     """
 
     values: dict[str, str] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
+    before: dict[str, str] = field(default_factory=dict)
     failed: bool = False
 
     def settings(self, *sections: str) -> Settings:
@@ -163,7 +157,7 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
     try:
         draft = await (_read_environment() if from_env else _ask_all())
         if not draft.values:
-            print(f"\n{NOTHING}")
+            print(f"\n{UNCHANGED if draft.before else NOTHING}")
             return
         await _write(draft, yes=yes)
     except asyncio.CancelledError:
@@ -174,17 +168,47 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
 
 async def _ask_all() -> _EnvDraft:
     print(INTRODUCTION)
-    draft = _EnvDraft()
+    draft = _EnvDraft(before=_say_what_is_set(read_env(ENV_FILE)))
     print(ABOUT_DISCORD)
-    token = await _ask_until("Token of the Discord bot", "discord", _try_discord)
+    token = await _ask_until(draft, DISCORD_TOKEN, "Token of the Discord bot", _try_discord)
     draft.values |= {DISCORD_TOKEN: token} if token else {}
     await _ask_slack(draft)
-    backends = await ask_backends()
+    named = {path_of(name)[1:2] for name in draft.before if name.startswith(BACKENDS)}
+    backends = await ask_backends(frozenset().union(*named))
     if backends:
         draft.values |= backends.values()
-        draft.dropped |= {f"{PREFIX}BACKENDS__{name}__".upper() for name in backends.listed}
+        draft.dropped |= {f"{BACKENDS}{name}__".upper() for name in backends.listed}
         await _choose_models(draft, backends, asking=True)
     return draft
+
+
+def _say_what_is_set(text: str) -> dict[str, str]:
+    """Print what a file sets of what is asked for, a secret by its end; return it by variable.
+
+    Raises SettingsError for a line that cannot be read, as merge would.
+    """
+    merge(text, {})
+    bindings = parse_stream(io.StringIO(text))
+    asked = (DISCORD_TOKEN, SLACK_BOT, SLACK_APP, MODELS, JURORS, PRICES)
+    before = {
+        name: binding.value
+        for binding in bindings
+        if binding.value
+        and ((name := (binding.key or "").upper()) in asked or name.startswith(BACKENDS))
+    }
+    if before:
+        print(f"\n{ENV_FILE} has these, and Enter keeps them:")
+    for name, value in before.items():
+        print(f"  {name}={_shown(name, value)}")
+    return before
+
+
+def _shown(name: str, value: str) -> str:
+    """Return a value as it may be shown."""
+    path = path_of(name)
+    if path not in secret_paths(shape_of(Settings), path):
+        return clean(value)
+    return f"…{value[-SHOWN:]}" if len(value) >= 4 * SHOWN else "…"
 
 
 async def _choose_models(draft: _EnvDraft, backends: Backends, *, asking: bool) -> None:
@@ -194,6 +218,11 @@ async def _choose_models(draft: _EnvDraft, backends: Backends, *, asking: bool) 
         refs = ",".join(model.ref for model in proposed)
         chosen = await ask_models(name, refs, backends) if asking else refs
         draft.values |= {name: chosen} if chosen else {}
+    if missing := [name for name in (MODELS, JURORS) if name not in draft.before | draft.values]:
+        text = f"none is named, so no debate can begin: set {' and '.join(missing)}"
+        show(Finding("models", False, text))
+        draft.failed = True
+        return
     try:
         if asking:
             draft.values |= await ask_prices(draft.settings(*OF_MODELS))
@@ -210,10 +239,11 @@ async def _choose_models(draft: _EnvDraft, backends: Backends, *, asking: bool) 
 
 async def _ask_slack(draft: _EnvDraft) -> None:
     print(ABOUT_SLACK)
-    bot = await _ask_until("Bot token of Slack (xoxb-…)", "slack", _try_slack_bot)
+    bot = await _ask_until(draft, SLACK_BOT, "Bot token of Slack (xoxb-…)", _try_slack_bot)
     if not bot:
         return
-    app = await _ask_until("App-level token (xapp-…)", "slack app token", _try_slack_app)
+    app = await _ask_until(draft, SLACK_APP, "App-level token (xapp-…)", _try_slack_app)
+    app = app or draft.before.get(SLACK_APP, "")
     if app:
         draft.values |= {SLACK_BOT: bot, SLACK_APP: app}
     else:
@@ -223,10 +253,12 @@ async def _ask_slack(draft: _EnvDraft) -> None:
 
 
 async def _ask_until(
-    what: str, subject: str, tried: Callable[[SecretStr], AsyncIterator[Finding]]
+    draft: _EnvDraft, name: str, what: str, tried: Callable[[SecretStr], AsyncIterator[Finding]]
 ) -> str:
     """Ask for a token until one is good; other subjects are for `rostrum check`. Empty for none."""
-    last = ""
+    last, subject = "", SUBJECTS[name]
+    if name in draft.before:
+        what += f" (Enter keeps {_shown(name, draft.before[name])})"
     while True:
         said = await ask(
             f"{what} once more (Enter skips it; keep writes it as it is)" if last else what,

@@ -8,12 +8,15 @@ file, which no layer overrides: if it is given twice, both values must be the sa
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
 
+from dotenv.parser import parse_stream
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
@@ -84,6 +87,8 @@ def provided_files(prefix: str) -> Iterator[Path]:
 
 
 ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
+# `unread_lines` says it in our words.
+logging.getLogger("dotenv.main").setLevel(logging.ERROR)
 # The settings of commands that only use the database.
 STORED = ("database_url", "database_pool", "export")
 ANY = "*"  # stands for a name chosen by the user
@@ -187,7 +192,7 @@ def read_layers(
     """
     shape = shape_of(settings)
     toml = _expand(shape, (), _read_toml(settings, toml_file), toml_file.name)
-    dotenv = _from_variables(shape, _read_env_file(settings, env_file), env_file.name)
+    dotenv = _read_env_file(shape, settings, env_file)
     environment = _from_variables(shape, EnvSettingsSource(settings).env_vars, "")
     values = [*toml, *dotenv, *environment, *_from_host(shape)]
     given = [value for value in values if isinstance(value, Given)]
@@ -206,13 +211,35 @@ def _read_toml(settings: type[BaseSettings], file: Path) -> dict[str, Any]:
         raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None
 
 
-def _read_env_file(settings: type[BaseSettings], file: Path) -> Mapping[str, str | None]:
+def _read_env_file(
+    shape: Shape, settings: type[BaseSettings], file: Path
+) -> Iterator[Given | Wrong]:
+    for line in unread_lines(read_env(file)):
+        yield Wrong((), f"Line {line} of {file} is not NAME=value; correct it, or remove it.")
+    variables = DotEnvSettingsSource(settings, env_file=file).env_vars
+    yield from _from_variables(shape, variables, file.name)
+
+
+def read_env(file: Path) -> str:
+    """Return the text of a file like `.env`; empty for none. Raises SettingsError."""
     try:
-        return DotEnvSettingsSource(settings, env_file=file).env_vars
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
     except UnicodeDecodeError:
         raise SettingsError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None
+
+
+def unread_lines(text: str) -> Iterator[int]:
+    """Yield the numbers of lines that are no assignments, such as one with an open quote.
+
+    What follows an open quote may be read as a part of its value, or not at all.
+    """
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.error:
+            yield binding.original.line
 
 
 def _from_variables(

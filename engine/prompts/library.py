@@ -334,9 +334,10 @@ def _read(file: Traversable) -> str:
 def _check(name: str, changed: Prompts, built_in: Prompts) -> None:
     if name not in built_in.texts:
         file = name if name.endswith(DATA) else name + SUFFIX
+        near = get_close_matches(name, built_in.texts, n=1)
+        hint = f"did you mean {near[0]}?" if near else "docs/prompts.md says which there are."
         raise SettingsError(
-            f"The template {file} in ROSTRUM_TEMPLATES_DIR replaces none of Rostrum's; "
-            f"it has {', '.join(sorted(built_in.texts))}."
+            f"The template {file} in ROSTRUM_TEMPLATES_DIR replaces none of Rostrum's; {hint}"
         )
     if name.endswith(DATA):
         changed.data(name.removesuffix(DATA), _Table)

@@ -27,6 +27,7 @@ DISCORD, SLACK = "Token of the Discord bot", "Bot token of Slack (xoxb-…)"
 BACKEND, MORE = "Backend (Enter: none)", "(Enter: no more)"
 DEBATERS, JURORS = "Models that debate", "Models that judge"
 WRONG_TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAwMA.wrong.wrong-and-secret"
+WIDE = {"COLUMNS": "240"}  # sentences stand in one line
 KEY = "sk-a-key-for-the-double-only"
 
 
@@ -80,7 +81,7 @@ class SetUp(Desk):
 
     def environment(self) -> dict[str, str]:
         own = Desk.environment(self)
-        return {k: v for k, v in own.items() if not k.startswith("ROSTRUM_")} | self.more
+        return {k: v for k, v in own.items() if not k.startswith("ROSTRUM_")} | self.more | WIDE
 
 
 @dataclass(slots=True)
@@ -179,6 +180,8 @@ async def test_a_wrong_answer_is_explained_and_asked_for_again(world: World) -> 
         to.answer(MORE)
         to.answer(DEBATERS, "gpt-6-mini")
         to.wait("local does not list gpt-6-mini; did you mean gpt-5-mini?")
+        to.answer(DEBATERS, "other/gpt-5-mini/x")
+        to.wait("local does not list other/gpt-5-mini/x")
         to.answer(DEBATERS, "gpt-5-mini, local/qwen3-max#alibaba")
         to.answer(JURORS, "deepseek-v3")
         to.wait("name at least 2, separated by commas")
@@ -255,11 +258,12 @@ async def test_an_existing_file_is_written_only_after_yes_and_keeps_its_other_li
 ) -> None:
     world.env.write_text(OLD)
     world.env.chmod(0o644)
+    kept = "Backend (Enter keeps those of .env)"
 
     def talk(to: Talk, said: str) -> None:
         to.answer(DISCORD, world.discord.token)
         to.answer(SLACK)
-        to.answer(BACKEND, world.models.base_url)
+        to.answer(kept, world.models.base_url)
         to.answer("Key of local")
         to.answer(MORE)
         to.answer(DEBATERS)
@@ -284,6 +288,85 @@ async def test_an_existing_file_is_written_only_after_yes_and_keeps_its_other_li
         "ROSTRUM_JURORS=local/gpt-5-mini,local/qwen3-max\n"
     )
     assert stat.S_IMODE(world.env.stat().st_mode) == 0o600
+
+
+SET_UP = f"""\
+ROSTRUM_DISCORD__TOKEN={WRONG_TOKEN}
+ROSTRUM_BACKENDS__LOCAL__PRESET=vllm
+ROSTRUM_BACKENDS__LOCAL__API_KEY={KEY}
+ROSTRUM_MODELS=local/ana-1,local/ben-1
+ROSTRUM_LOG__LEVEL=debug
+"""
+
+
+async def test_a_rerun_shows_what_is_set_and_enter_keeps_all_of_it(world: World) -> None:
+    world.env.write_text(SET_UP)
+
+    def talk(to: Talk) -> None:
+        to.wait(".env has these, and Enter keeps them:")
+        to.wait("ROSTRUM_DISCORD__TOKEN=…cret")
+        to.wait("ROSTRUM_BACKENDS__LOCAL__PRESET=vllm")
+        to.wait("ROSTRUM_BACKENDS__LOCAL__API_KEY=…only")
+        to.wait("ROSTRUM_MODELS=local/ana-1,local/ben-1")
+        to.answer(f"{DISCORD} (Enter keeps …cret)")
+        to.answer(SLACK)
+        to.answer("Backend (Enter keeps those of .env)")
+        to.wait("Nothing was changed: .env stays as it is.")
+
+    code, shown = await world.converse(talk)
+    assert (code, world.env.read_text()) == (0, SET_UP), shown
+    assert not any(secret in shown for secret in (KEY, WRONG_TOKEN))
+
+
+@pytest.mark.slow
+async def test_a_model_that_is_not_listed_can_be_kept(world: World) -> None:
+    def talk(to: Talk) -> None:
+        to.answer(DISCORD)
+        to.answer(SLACK)
+        to.answer(BACKEND, world.models.base_url)
+        to.answer("Key of local")
+        to.answer(MORE)
+        to.answer(DEBATERS, "a-model-of-tomorrow, deepseek-v3")
+        to.wait("FAIL  models that debate: local does not list a-model-of-tomorrow")
+        to.answer("deepseek-v3,local/mistral-large), or keep", "keep")
+        to.answer(JURORS)
+        to.answer("No price is known of local/a-model-of-tomorrow", "0.3 1.2")
+
+    code, shown = await world.converse(talk)
+    assert code == 0, shown
+    assert world.written()["ROSTRUM_MODELS"] == "local/a-model-of-tomorrow,local/deepseek-v3"
+
+
+@pytest.mark.slow
+async def test_an_address_without_a_list_is_asked_again_before_it_is_kept(world: World) -> None:
+    nowhere = world.models.base_url.removesuffix("/v1")
+
+    def talk(to: Talk) -> None:
+        to.answer(DISCORD)
+        to.answer(SLACK)
+        to.answer(BACKEND, nowhere)
+        to.answer("Key of local")
+        to.answer("Its address once more")
+        to.answer(BACKEND, nowhere)
+        to.answer("Key of local")
+        to.answer("Its address once more", "keep")
+        to.answer(MORE)
+        to.answer(DEBATERS)
+        to.answer(JURORS)
+        to.wait("FAIL  models: none is named, so no debate can begin: set ROSTRUM_MODELS and ROSTR")
+        to.wait("Then: correct what failed above")
+
+    code, shown = await world.converse(talk)
+    assert code == 0, shown
+    assert world.written() == {"ROSTRUM_BACKENDS__LOCAL__BASE_URL": nowhere}
+
+
+async def test_a_line_that_is_no_assignment_is_named_before_any_question(world: World) -> None:
+    world.env.write_text('ROSTRUM_LOG__LEVEL=debug\nROSTRUM_MODELS="a/b,c/d\nROSTRUM_JURORS=e/f\n')
+    listed = await asyncio.to_thread(rostrum, world.folder, "list", **world.environment())
+    assert "Line 2 of .env is not NAME=value; correct it, or remove it." in listed.failed(1)
+    code, shown = await world.converse(lambda to: to.wait("and run rostrum init again."))
+    assert (code, DISCORD in shown) == (1, False)
 
 
 @pytest.mark.slow

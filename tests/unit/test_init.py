@@ -12,7 +12,9 @@ from dotenv import dotenv_values
 from hypothesis import given, strategies as st
 from rich.table import Table
 
+from adapters.finding import Finding
 from bot.console import PIPE_WIDTH, TableConsole, print_json, print_lines
+from bot.doctor.doctor import show
 from bot.init.backends import propose
 from bot.init.init import merge
 from engine.values.errors import SettingsError
@@ -120,6 +122,21 @@ def test_nothing_is_obeyed_by_a_terminal(capsys: pytest.CaptureFixture[str]) -> 
     assert not re.search(
         "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", printed + as_json
     )
+
+
+def test_a_long_finding_ends_its_lines_between_words_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finding = Finding("templates", False, "one that nobody can read " * 4 + "/a/" + "long/" * 20)
+    show(finding)
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    show(finding)
+    first, *others, address = capsys.readouterr().out.splitlines()
+    assert first.startswith("FAIL  templates: one that")
+    assert all(line.startswith("      ") and len(line) <= 60 for line in others)
+    assert address == "      /a/" + "long/" * 20
 
 
 def test_a_pipe_gets_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
