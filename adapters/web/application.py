@@ -83,6 +83,12 @@ def language_of(request: web.Request) -> str:
     return negotiate_locale([one for one in wanted if one.isascii()], KNOWN) or ENGLISH
 
 
+def number_in(request: web.Request, name: str) -> int:
+    """Return a number from an address's parameter; 0 without one."""
+    given = request.query.get(name, "")[:9]
+    return min(int(given), HIGHEST) if given.isascii() and given.isdecimal() else 0
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -131,6 +137,12 @@ HEADERS: Mapping[str, str] = MappingProxyType(
 )
 """Of every answer that does not set its own."""
 RETRY_SECONDS = 10  # after which a browser may ask again while the database is away
+
+
+SVG = "image/svg+xml"
+DRAWN = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+"""Of a picture: it has its own style, and a sandbox, so that opened alone it can run nothing."""
+HIGHEST = 1_000_000  # number in an address
 
 
 class PageFailure(NamedTuple):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import structlog
 from aiohttp import web
 
-from adapters.web.application import PageFailure, failure_page
+from adapters.web.application import DRAWN, SVG, PageFailure, failure_page
 from adapters.web.session import client_of
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.language import N_
@@ -92,6 +92,8 @@ class Crowd:
                 return _showing(content, web.Response(status=304, headers=headers))
         if content.name:
             headers["Content-Disposition"] = f'attachment; filename="{content.name}"'
+        if content.media == SVG:
+            headers |= DRAWN
         charset = "utf-8" if content.media.startswith("text/") else None
         whole = web.Response(
             body=content.body, content_type=content.media, charset=charset, headers=headers

@@ -6,11 +6,19 @@ import asyncio
 from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from aiohttp import web
 
-from adapters.web.application import PageFailure, failure_page, language_of, write
+from adapters.web.application import (
+    SVG,
+    Handler,
+    PageFailure,
+    failure_page,
+    language_of,
+    number_in,
+    write,
+)
 from adapters.web.crowd import (
     BUSY,
     READ_SECONDS,
@@ -22,7 +30,6 @@ from adapters.web.crowd import (
 )
 from adapters.web.label_pages import Saw
 from adapters.web.links import STATES, PublicLinks, write_debate
-from adapters.web.reader import DRAWN
 from engine.dataset.bundle import ROOT
 from engine.pages.public import CommunityPages, PublicDebate, PublicReader
 from engine.stats.presentation import (
@@ -58,7 +65,8 @@ TITLES = {
     PublicPart.LEAGUES: N_("Leagues and schedules"),
     PublicPart.DATASET: N_("Dataset"),
 }
-PATHS = {part: f"/{part}" for part in PublicPart}
+LEAGUE = "public_league.html.jinja"
+Values: TypeAlias = dict[str, Any]
 
 
 class PublicPages:
@@ -77,40 +85,60 @@ class PublicPages:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the pages by their addresses."""
+        at, debate = "/c/{key}", "/d/{id}"
         return [
-            web.get("/d/{id}", self._debate),
-            web.get("/d/{id}/{picture:(sealed|result)}.png", self._preview),
-            web.get("/d/{id}/{picture:[a-z]+}.svg", self._drawing),
-            web.get("/d/{id}/turn-{number:[0-9]{1,6}}.txt", self._turn),
-            web.get("/d/{id}/events", self._events, allow_head=False),
-            web.get("/c/{key}", self._front),
-            web.get("/c/{key}/debates", self._debates),
-            web.get("/c/{key}/leaderboard", self._leaderboard),
-            web.get("/c/{key}/agreement", self._agreement),
-            web.get("/c/{key}/leagues", self._leagues),
-            web.get("/c/{key}/leagues/{name}", self._league),
-            web.get("/c/{key}/dataset", self._dataset),
-            web.get("/c/{key}/dataset.zip", self._download),
+            web.get(debate, self._shared(self._debate)),
+            web.get(f"{debate}/{{picture:(sealed|result)}}.png", self._shared(self._preview)),
+            web.get(f"{debate}/{{picture:[a-z]+}}.svg", self._shared(self._drawing)),
+            web.get(f"{debate}/turn-{{number:[0-9]{{1,6}}}}.txt", self._shared(self._turn)),
+            web.get(f"{debate}/events", self._events, allow_head=False),
+            web.get(at, self._front),
+            web.get(f"{at}/debates", self._page(PublicPart.DEBATES, self._debates)),
+            web.get(f"{at}/leaderboard", self._page(PublicPart.LEADERBOARD, self._leaderboard)),
+            web.get(f"{at}/agreement", self._page(PublicPart.AGREEMENT, self._agreement)),
+            web.get(f"{at}/leagues", self._page(PublicPart.LEAGUES, self._leagues)),
+            web.get(f"{at}/leagues/{{name}}", self._page(PublicPart.LEAGUES, self._league, LEAGUE)),
+            web.get(f"{at}/dataset", self._page(PublicPart.DATASET, self._dataset)),
+            web.get(f"{at}/dataset.zip", self._download),
         ]
 
     def end(self) -> None:
         """Let the readers of growing pages go: the server stops."""
         self._pulses.end()
 
-    # --- debates -------------------------------------------------------------------------
+    # --- what every page does --------------------------------------------------------------
 
-    async def _debate(self, request: web.Request) -> web.Response:
-        name = request.match_info["id"]
-        asked = request.query.get("part", "")[:6]
-        part = int(asked) if asked.isascii() and asked.isdecimal() else 1
+    def _shared(self, make: Callable[[web.Request], Awaitable[PageContent]]) -> Handler:
+        """Return what answers with what is made for an address, shared by all who ask for it."""
 
-        async def make() -> PageContent:
-            found = await self._public.debate(name, part)
-            page = await asyncio.to_thread(self._write_debate, found)
-            shows = () if found.sealed else (found.shown.item.id,)
-            return PageContent(page.encode(), sealed=found.sealed, shows=shows)
+        async def answer(request: web.Request) -> web.Response:
+            key = (make.__name__, *request.match_info.values(), number_in(request, "part"))
+            return await self._answer(request, key, partial(make, request))
 
-        return await self._answer(request, ("debate", name, part), make)
+        return answer
+
+    def _page(
+        self, part: PublicPart, read: Callable[[web.Request], Awaitable[Values]], name: str = ""
+    ) -> Handler:
+        """Return what answers with a community's page, a template filled with what is read."""
+
+        async def answer(request: web.Request) -> web.Response:
+            language = language_of(request)
+
+            async def make() -> PageContent:
+                key = request.match_info["key"]
+                place = await self._public.place(key, part)
+                values = {"heading": "", **await read(request), **_framed(place, part)}
+                template = name or f"public_{part}.html.jinja"
+                page = await asyncio.to_thread(partial(write, template, language, **values))
+                told = part is PublicPart.AGREEMENT or name
+                shows = await self._public.revealed(key) if told else ()
+                return PageContent(page.encode(), shows=shows)
+
+            asked = (part, *request.match_info.values(), name, language, _before(request))
+            return await self._answer(request, asked, make, FIGURES_SECONDS)
+
+        return answer
 
     async def _answer(
         self,
@@ -126,6 +154,14 @@ class PublicPages:
             await self._saw(request, shows)
         return answer
 
+    # --- debates -------------------------------------------------------------------------
+
+    async def _debate(self, request: web.Request) -> PageContent:
+        found = await self._public.debate(request.match_info["id"], number_in(request, "part"))
+        page = await asyncio.to_thread(self._write_debate, found)
+        shows = () if found.sealed else (found.shown.item.id,)
+        return PageContent(page.encode(), sealed=found.sealed, shows=shows)
+
     def _write_debate(self, found: PublicDebate) -> str:
         address = self._permalinks.debate(found.shown.item.id)
         preview = "sealed" if found.sealed else "result"
@@ -138,109 +174,57 @@ class PublicPages:
         }
         return write_debate(found.shown, self._links, "public_debate.html.jinja", **frame)
 
-    async def _drawing(self, request: web.Request) -> web.Response:
-        name, which = request.match_info["id"], request.match_info["picture"]
+    async def _drawing(self, request: web.Request) -> PageContent:
+        name = request.match_info["id"]
+        picture = await self._public.drawing(name, request.match_info["picture"])
+        return PageContent(picture.svg.encode(), SVG, shows=(name.upper(),))
 
-        async def make() -> PageContent:
-            picture = await self._public.drawing(name, which)
-            return PageContent(picture.svg.encode(), "image/svg+xml", shows=(name.upper(),))
-
-        answer = await self._answer(request, ("drawing", name, which), make)
-        answer.headers.update(DRAWN if answer.content_type == "image/svg+xml" else {})
-        return answer
-
-    async def _turn(self, request: web.Request) -> web.Response:
+    async def _turn(self, request: web.Request) -> PageContent:
         name, number = request.match_info["id"], int(request.match_info["number"])
+        text = await self._public.turn_text(name, number)
+        return PageContent(text.encode(), "text/plain", sealed=True)  # it may be hidden later on
 
-        async def make() -> PageContent:
-            text = await self._public.turn_text(name, number)
-            return PageContent(
-                text.encode(), "text/plain", sealed=True
-            )  # it may be hidden later on
-
-        return await self._answer(request, ("turn", name, number), make)
+    async def _preview(self, request: web.Request) -> PageContent:
+        name, sealed = request.match_info["id"], request.match_info["picture"] == "sealed"
+        files = await self._draw((await self._public.picture(name, sealed=sealed),))
+        if not files:
+            raise web.HTTPNotFound
+        shows = () if sealed else (name.upper(),)
+        return PageContent(b64decode(files[0].content), files[0].media, shows=shows)
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         return await self._pulses.stream(request, request.match_info["id"], SHARED_SECONDS)
 
-    async def _preview(self, request: web.Request) -> web.Response:
-        name, sealed = request.match_info["id"], request.match_info["picture"] == "sealed"
-
-        async def make() -> PageContent:
-            files = await self._draw((await self._public.picture(name, sealed=sealed),))
-            if not files:
-                raise web.HTTPNotFound
-            shows = () if sealed else (name.upper(),)
-            return PageContent(b64decode(files[0].content), files[0].media, shows=shows)
-
-        return await self._answer(request, ("preview", name, sealed), make)
+    # --- a community ---------------------------------------------------------------------
 
     async def _front(self, request: web.Request) -> web.Response:
         place = await self._public.place(request.match_info["key"])
-        raise web.HTTPFound(f"/c/{place.key}{PATHS[place.parts[0]]}")
+        raise web.HTTPFound(f"/c/{place.key}/{place.parts[0]}")
 
-    async def _debates(self, request: web.Request) -> web.Response:
-        key, before = request.match_info["key"], request.query.get("before", "")[:26]
+    async def _debates(self, request: web.Request) -> Values:
+        found = await self._public.debates(request.match_info["key"], _before(request))
+        return {"found": found, "states": STATES}
 
-        def put(found: Any) -> dict[str, Any]:
-            return {"found": found, "states": STATES}
+    async def _leaderboard(self, request: web.Request) -> Values:
+        board = await self._public.leaderboard(request.match_info["key"])
+        return {"board": board, "draw": draw_leaderboard, "alt": leaderboard_alt}
 
-        read = partial(self._public.debates, key, before)
-        return await self._page(request, PublicPart.DEBATES, read, put, before)
+    async def _agreement(self, request: web.Request) -> Values:
+        figures, disputed = await self._public.agreement(request.match_info["key"])
+        drawn = {"matrix": draw_matrix, "reliability": draw_reliability}
+        return {"figures": figures, "disputed": disputed, **drawn}
 
-    # --- figures -------------------------------------------------------------------------
+    async def _leagues(self, request: web.Request) -> Values:
+        return {"found": await self._public.leagues(request.match_info["key"])}
 
-    async def _leaderboard(self, request: web.Request) -> web.Response:
-        def put(found: Any) -> dict[str, Any]:
-            return {"board": found, "draw": draw_leaderboard, "alt": leaderboard_alt}
-
-        read = partial(self._public.leaderboard, request.match_info["key"])
-        return await self._page(request, PublicPart.LEADERBOARD, read, put)
-
-    async def _agreement(self, request: web.Request) -> web.Response:
-        def put(found: Any) -> dict[str, Any]:
-            figures, disputed = found
-            return {
-                "figures": figures,
-                "disputed": disputed,
-                "matrix": draw_matrix,
-                "reliability": draw_reliability,
-            }
-
-        read = partial(self._public.agreement, request.match_info["key"])
-        return await self._page(request, PublicPart.AGREEMENT, read, put)
-
-    async def _leagues(self, request: web.Request) -> web.Response:
-        read = partial(self._public.leagues, request.match_info["key"])
-        return await self._page(request, PublicPart.LEAGUES, read, lambda found: {"found": found})
-
-    async def _league(self, request: web.Request) -> web.Response:
+    async def _league(self, request: web.Request) -> Values:
         key, name = request.match_info["key"], request.match_info["name"]
+        league, table, report, pictures = await self._public.league(key, name)
+        told = {"title_of": league_title, "lines": league_lines, "standing": league_picture}
+        return {"league": league, "table": table, "report": report, "pictures": pictures, **told}
 
-        def put(found: Any) -> dict[str, Any]:
-            league, table, report, pictures = found
-            return {
-                "league": league,
-                "table": table,
-                "report": report,
-                "pictures": pictures,
-                "title_of": league_title,
-                "lines": league_lines,
-                "standing": league_picture,
-            }
-
-        read = partial(self._public.league, key, name)
-        return await self._page(
-            request, PublicPart.LEAGUES, read, put, name, template="public_league.html.jinja"
-        )
-
-    # --- the dataset ---------------------------------------------------------------------
-
-    async def _dataset(self, request: web.Request) -> web.Response:
-        read = partial(self._public.dataset_size, request.match_info["key"])
-        return await self._page(
-            request, PublicPart.DATASET, read, lambda debates: {"debates": debates}
-        )
+    async def _dataset(self, request: web.Request) -> Values:
+        return {"debates": await self._public.dataset_size(request.match_info["key"])}
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         key = request.match_info["key"]
@@ -250,8 +234,7 @@ class PublicPages:
             shows = await self._public.revealed(key)
             return PageContent(whole, "application/zip", name=f"{ROOT}.zip", shows=shows)
 
-        kept = ("dataset", key)
-        answer = await self._answer(request, kept, make, DOWNLOAD_SECONDS, self._files)
+        answer = await self._answer(request, key, make, DOWNLOAD_SECONDS, self._files)
         if answer.status == 200 and not answer.body:
             return failure_page(request, 503, TOO_LARGE)
         if answer.status != 200 or request.method == "HEAD":
@@ -264,32 +247,10 @@ class PublicPages:
         finally:
             self._downloads -= 1
 
-    # --- every page of a community ---------------------------------------------------------
 
-    async def _page(
-        self,
-        request: web.Request,
-        part: PublicPart,
-        read: Callable[[], Awaitable[object]],
-        put: Callable[[Any], dict[str, Any]],
-        *more: str,
-        template: str = "",
-    ) -> web.Response:
-        """Answer with the page of a part, from what was read."""
-        key, language = request.match_info["key"], language_of(request)
-
-        async def make() -> PageContent:
-            place = await self._public.place(key, part)
-            values = {"heading": "", **put(await read()), **_framed(place, part)}
-            name = template or f"public_{part}.html.jinja"
-            page = await asyncio.to_thread(partial(write, name, language, **values))
-            told = part is PublicPart.AGREEMENT or template
-            shows = await self._public.revealed(key) if told else ()
-            return PageContent(page.encode(), shows=shows)
-
-        return await self._answer(
-            request, (part, key, language, template, *more), make, FIGURES_SECONDS
-        )
+def _before(request: web.Request) -> str:
+    """Return the debate before which a list goes on; empty at its beginning."""
+    return request.query.get("before", "")[:26]
 
 
 async def _send(request: web.Request, whole: web.Response) -> web.StreamResponse:
@@ -318,7 +279,7 @@ def _framed(place: CommunityPages | None, part: PublicPart) -> dict[str, Any]:
     at = f"/c/{place.key}" if place else ""
     return {
         "title": TITLES[part],
-        "tabs": [(f"{at}{PATHS[one]}", TITLES[one], one is part) for one in shown],
+        "tabs": [(f"{at}/{one}", TITLES[one], one is part) for one in shown],
         "at": at,
         "data": _data,
         "word_rating": word_rating,

@@ -7,15 +7,11 @@ from collections.abc import Callable, Sequence
 
 from aiohttp import web
 
-from adapters.web.application import language_of
+from adapters.web.application import DRAWN, SVG, language_of, number_in
 from adapters.web.crowd import LiveUpdates
 from adapters.web.links import Links, ServerLinks, write_call, write_calls, write_debate, write_list
 from engine.pages.debate_page import Library, read_sought
 from engine.values.errors import UsageError
-
-HIGHEST = 1_000_000  # number in an address
-# A picture has its own style, and a sandbox: opened alone it can run nothing.
-DRAWN = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
 
 class ReadingPages:
@@ -49,21 +45,21 @@ class ReadingPages:
             sought = read_sought(request.query)
         except UsageError:
             raise web.HTTPBadRequest from None
-        page = await self._library.find(sought, _number(request, "page") or 1)
+        page = await self._library.find(sought, number_in(request, "page") or 1)
         return await _page(write_list, page, self._links, language_of(request))
 
     async def debate(self, request: web.Request) -> web.Response:
         """Show a part of a debate, or lead to the one with a turn."""
         name = request.match_info["name"]
-        if turn := _number(request, "turn"):
+        if turn := number_in(request, "turn"):
             item, part = await self._library.place(name, turn)
             raise web.HTTPFound(f"{self._links.debate(item, part)}#t{turn}")
-        shown = await self._library.debate(name, _number(request, "part"))
+        shown = await self._library.debate(name, number_in(request, "part"))
         return await _page(write_debate, shown, self._links)
 
     async def calls(self, request: web.Request) -> web.Response:
         """Show a page of a debate's calls."""
-        name, number = request.match_info["name"], _number(request, "page") or 1
+        name, number = request.match_info["name"], number_in(request, "page") or 1
         return await _page(write_calls, await self._library.calls(name, number), self._links)
 
     async def call(self, request: web.Request) -> web.Response:
@@ -75,7 +71,7 @@ class ReadingPages:
         """Show a picture."""
         name, which = request.match_info["name"], request.match_info["picture"]
         picture = await self._library.picture(name, which)
-        return web.Response(text=picture.svg, content_type="image/svg+xml", headers=DRAWN)
+        return web.Response(text=picture.svg, content_type=SVG, headers=DRAWN)
 
     async def turn(self, request: web.Request) -> web.Response:
         """Show a turn's whole text."""
@@ -91,9 +87,3 @@ async def _page(make: Callable[..., str], *values: object) -> web.Response:
     """Write a page in a thread: Markdown of a long debate takes a moment."""
     text = await asyncio.to_thread(make, *values)
     return web.Response(text=text, content_type="text/html")
-
-
-def _number(request: web.Request, name: str) -> int:
-    """Return a number from an address; 0 without one."""
-    given = request.query.get(name, "")[:9]
-    return min(int(given), HIGHEST) if given.isascii() and given.isdecimal() else 0

@@ -22,9 +22,8 @@ from adapters.pictures.png import drawn
 from adapters.slack import render as slack
 from adapters.terminal import render as terminal
 from adapters.web import crowd, public
-from adapters.web.application import FAILURES
+from adapters.web.application import DRAWN, FAILURES
 from adapters.web.public import PublicPages
-from adapters.web.reader import DRAWN
 from bot.app import MainLine
 from engine.chat.answers.base import to_markdown
 from engine.chat.commands import Commands, parse_command
