@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import structlog
 from aiohttp import web
@@ -187,14 +187,23 @@ def furnish(served: web.Application) -> None:
     served.router.add_get(f"{ASSETS_PATH}/{{name}}", serve_asset)
 
 
+def show_page(template: str, language: str, *, status: int = 200, **values: Any) -> web.Response:
+    """Return a page as an answer."""
+    text = write(template, language, **values)
+    return web.Response(text=text, status=status, content_type="text/html")
+
+
 def failure_page(
     request: web.Request, status: int, failure: PageFailure | None = None
 ) -> web.Response:
     """Return the page for a failure; nothing of the request is repeated on it."""
     told = failure or FAILURES.get(status, FAILURES[400 if status < 500 else 500])
-    language = language_of(request)
-    page = write("failure.html.jinja", language, title=told.title, told=told.told)
-    return web.Response(text=page, status=status, content_type="text/html")
+    return show_page("failure.html.jinja", language_of(request), status=status, **told._asdict())
+
+
+def see_page(path: str) -> web.Response:
+    """Lead to a page of ours, by its path alone."""
+    return web.Response(status=303, headers={"Location": path})
 
 
 async def _set_headers(request: web.Request, response: web.StreamResponse) -> None:

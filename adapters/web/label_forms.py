@@ -5,33 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl
 
-from aiohttp import web
 from pydantic import ValidationError
 
 from engine.labelling.sheet import Sheet, SheetAnswer
 from engine.store.labels import MOST_COMMENT
 from engine.values.language import N_
-
-# Forms as browsers send them.
-
-
-URLENCODED = "application/x-www-form-urlencoded"
-MOST_FIELDS = 10_000
-
-
-async def read_form(request: web.Request) -> Mapping[str, str]:
-    """Return the fields of a form. Raises HTTPBadRequest for a body without fields."""
-    if request.content_type != URLENCODED:
-        raise web.HTTPBadRequest
-    body = await request.read()
-    try:
-        fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
-    except ValueError:
-        raise web.HTTPBadRequest from None
-    return dict(fields)
-
 
 OPTIONS = ("first", "second", "tie", "weak")
 CONFIDENCES = ("close", "clear", "one-sided")

@@ -8,11 +8,12 @@ a forged one, and is replaced by a new one whenever it gains an annotator.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 import structlog
 from aiohttp import web
+from aiohttp.web import Request, Response
 
 from adapters.web.accounts import Accounts
 from adapters.web.application import (
@@ -21,16 +22,20 @@ from adapters.web.application import (
     PageFailure,
     failure_page,
     language_of,
-    write,
+    see_page,
+    show_page,
 )
-from adapters.web.label_forms import FilledForm, filled, is_field, read_answer, read_form, stored
+from adapters.web.label_forms import FilledForm, filled, is_field, read_answer, stored
 from adapters.web.session import (
     BrowserSession,
+    Form,
     LoginThrottle,
     Sessions,
     client_of,
+    form,
     holds_token,
-    require_token,
+    needs,
+    read_form,
 )
 from engine.labelling.sheet import LabelProgress, Sheet
 from engine.labelling.tasks import Labelling
@@ -92,7 +97,7 @@ ASKED = ""  # in place of a task's name: who signed in and was asked to agree
 log = structlog.get_logger(__name__)
 
 
-Saw = Callable[[web.Request, Collection[str]], Awaitable[None]]
+Saw = Callable[[Request, Collection[str]], Awaitable[None]]
 
 
 class Visitor(NamedTuple):
@@ -117,7 +122,8 @@ class LabelPages:
         url: str,
     ) -> None:
         self._labelling, self._sessions = labelling, sessions
-        self._tries, self._accounts, self._url = tries, accounts, url
+        self._tries, self._url = tries, url
+        self._titles = {name: one.title for name, one in accounts.items()}
         # A link for many has so many places: one address must not use them all up.
         self._joins = LoginThrottle(MOST_JOINS, JOINS_SECONDS)
 
@@ -136,15 +142,65 @@ class LabelPages:
             web.post(f"{at}/leave", self.leave),
         ]
 
+    # --- who it is --------------------------------------------------------------------------
+
+    async def _find(self, request: Request) -> Visitor | None:
+        """Return who a browser is in the task of an address."""
+        session, name = self._sessions.read(request), request.match_info["task"]
+        key = None if session is None else _keys(session).get(name)
+        if session is None or key is None:
+            return None
+        annotator = await self._labelling.annotator(key)
+        return None if annotator is None or annotator.task != name else Visitor(session, annotator)
+
+    async def _own(self, request: Request, visitor: Visitor) -> Sheet:
+        """Return a sheet of somebody's own; any other is not there."""
+        sheet = await self._labelling.sheet(visitor.annotator.key, request.match_info["sheet"])
+        if sheet is None:
+            raise web.HTTPNotFound
+        return sheet
+
+    async def _begun(self, request: Request) -> BrowserSession | None:
+        return self._sessions.read(request)
+
+    def _gone(self, request: Request) -> Response:
+        return failure_page(request, 403, GONE)
+
+    def _left(self, request: Request) -> Response:
+        response = show_page("label_left.html.jinja", language_of(request))
+        self._sessions.end(response)
+        return response
+
+    async def _again(self, request: Request, session: BrowserSession, fields: Form) -> Response:
+        """Answer a form that was sent twice: the first time took part, and began a new session."""
+        if fields.get("participant") or await self._find(request) is None:
+            raise web.HTTPForbidden
+        return self._see(request, "next")
+
+    def _see(self, request: Request, page: str) -> Response:
+        """Lead to a page of the task."""
+        return see_page(f"/label/{request.match_info['task']}/{page}")
+
+    async def _progress(self, visitor: Visitor) -> LabelProgress:
+        progress = await self._labelling.progress(visitor.annotator.key)
+        if progress is None:  # forgotten a moment ago
+            raise web.HTTPNotFound
+        return progress
+
+    def _unknown(self, request: Request) -> Response:
+        session = self._sessions.read(request)
+        known = session is not None and request.match_info["task"] in _keys(session)
+        return failure_page(request, 403, GONE if known else UNINVITED)
+
     # --- the way in -------------------------------------------------------------------------
 
-    async def invite(self, request: web.Request) -> web.Response:
+    async def invite(self, request: Request) -> Response:
         """Show what a link invites to, without using it."""
         token = request.query.get(TOKEN, "")
         name = request.match_info["task"]
         known = await self._find(request)
         if not token:
-            return self._see(name, "next") if known else self._offer_accounts(request)
+            return self._see(request, "next") if known else self._offer_accounts(request)
         self._tries.check(client_of(request))
         link = await self._labelling.invitation(token)
         if link.task is None or link.task.name != name or link.state == "unknown":
@@ -152,7 +208,7 @@ class LabelPages:
             return failure_page(request, 404, UNKNOWN)
         participant = request.query.get(link.task.parameter, "") if link.task.parameter else ""
         if known and not participant:
-            return self._see(name, "next")
+            return self._see(request, "next")
         if link.state != "open" and not (participant and link.state == "used"):
             return failure_page(request, *REFUSALS[link.state])
         session = self._sessions.read(request)
@@ -164,14 +220,14 @@ class LabelPages:
 
     def _consent(
         self,
-        request: web.Request,
+        request: Request,
         task: Task,
         token: str,
         participant: str = "",
         *,
         begun: BrowserSession,
         signed_in: bool = False,
-    ) -> web.Response:
+    ) -> Response:
         known = participant or signed_in
         return show_page(
             "label_invitation.html.jinja",
@@ -181,49 +237,42 @@ class LabelPages:
             participant=participant,
             signed_in=signed_in,
             missing=bool(task.parameter) and not known,
-            accounts={} if known else {n: one.title for n, one in self._accounts.items()},
+            accounts={} if known else self._titles,
             token=begun.token,
         )
 
-    def _offer_accounts(self, request: web.Request) -> web.Response:
+    def _offer_accounts(self, request: Request) -> Response:
         """Answer a visit without a link: people may sign in, whatever task there is or is not."""
-        if not self._accounts:
+        if not self._titles:
             return failure_page(request, 403, UNINVITED)
         return show_page(
             "label_sign_in.html.jinja",
             language_of(request),
             path=request.path,
-            accounts={name: one.title for name, one in self._accounts.items()},
+            accounts=self._titles,
         )
 
-    async def join(self, request: web.Request) -> web.Response:
+    @needs(_begun, _gone)
+    @form(_again)
+    async def join(self, request: Request, session: BrowserSession, fields: Form) -> Response:
         """Take part: this uses the link."""
-        name, form = request.match_info["task"], await read_form(request)
-        participant, link = form.get("participant", ""), form.get("link", "")
-        session = self._sessions.read(request)
-        if session is None:
-            return failure_page(request, 403, GONE)
-        if not holds_token(session, form):
-            # Pressed twice: the first press took part, and began a new session.
-            if not participant and await self._find(request) is not None:
-                return self._see(name, "next")
-            raise web.HTTPForbidden
+        name, link = request.match_info["task"], fields.get("link", "")
         self._tries.check(client_of(request))
-        if "signed_in" in form:
+        if "signed_in" in fields:
             task, platform, user, link = orjson.loads(_keys(session).get(ASKED, '["", "", "", ""]'))
             if task != name:
-                return failure_page(request, 403, GONE)
+                return self._gone(request)
             joined = await self._labelling.sign_in(name, platform, user, link)
             return self.welcome(request, joined, name)
         self._joins.check(client_of(request))
-        joined = await self._labelling.join(link, session.token, participant)
+        joined = await self._labelling.join(link, session.token, fields.get("participant", ""))
         if joined[0] == "joined":
             self._joins.failed(client_of(request))
         return self.welcome(request, joined, name)
 
     async def sign_in(
-        self, request: web.Request, platform: str, user: str, goal: tuple[str, str]
-    ) -> web.Response:
+        self, request: Request, platform: str, user: str, goal: tuple[str, str]
+    ) -> Response:
         """Go on as a user of a chat platform, or ask one who is new whether they agree."""
         name, link = goal
         joined = await self._labelling.sign_in(name, platform, user, link, agreed=False)
@@ -237,7 +286,7 @@ class LabelPages:
         self._sessions.put(response, begun)
         return response
 
-    def welcome(self, request: web.Request, joined: Joining, name: str) -> web.Response:
+    def welcome(self, request: Request, joined: Joining, name: str) -> Response:
         """Begin the session of somebody who takes part now, or say why they cannot."""
         outcome, annotator = joined
         if annotator is None or annotator.task != name:
@@ -249,11 +298,11 @@ class LabelPages:
         for one in (name, ASKED):
             known.pop(one, None)
         latest = dict([*known.items(), (name, annotator.key)][-MOST_TASKS:])
-        response = self._see(name, "next")
+        response = see_page(f"/label/{name}/next")
         self._sessions.begin(response, _pack(latest))
         return response
 
-    async def offer_return(self, request: web.Request) -> web.Response:
+    async def offer_return(self, request: Request) -> Response:
         """Ask before going on here: a link alone must not make somebody someone else."""
         session = self._sessions.read(request)
         begun = session or Sessions.draw(_pack({}))
@@ -268,98 +317,82 @@ class LabelPages:
             self._sessions.put(response, begun)
         return response
 
-    async def come_back(self, request: web.Request) -> web.Response:
+    @needs(_begun, _gone)
+    @form(_again)
+    async def come_back(self, request: Request, session: BrowserSession, fields: Form) -> Response:
         """Go on in this browser, by a personal link."""
-        name, form = request.match_info["task"], await read_form(request)
-        session = self._sessions.read(request)
-        if session is None:
-            return failure_page(request, 403, GONE)
-        if not holds_token(session, form):
-            if await self._find(request) is not None:
-                return self._see(name, "next")
-            raise web.HTTPForbidden
         self._tries.check(client_of(request))
-        annotator = await self._labelling.come_back(form.get("link", ""))
+        annotator = await self._labelling.come_back(fields.get("link", ""))
+        name = request.match_info["task"]
         return self.welcome(request, ("again" if annotator else "unknown", annotator), name)
 
-    async def leave(self, request: web.Request) -> web.Response:
+    @needs(_begun, _left)
+    @form()
+    async def leave(self, request: Request, session: BrowserSession, fields: Form) -> Response:
         """Forget in this browser who it was, in every task."""
-        session, form = self._sessions.read(request), await read_form(request)
-        if session is not None:
-            require_token(session, form)
-        response = show_page("label_left.html.jinja", language_of(request))
-        self._sessions.end(response)
-        return response
+        return self._left(request)
 
     # --- sheets -----------------------------------------------------------------------------
 
-    async def next(self, request: web.Request) -> web.Response:
+    @needs(_find, _unknown)
+    async def next(self, request: Request, visitor: Visitor) -> Response:
         """Lead to the open sheet, to a new one, or to the end."""
-        visitor, name = await self._find(request), request.match_info["task"]
-        if visitor is None:
-            return self._unknown(request)
         sheet = await self._labelling.next(visitor.annotator.key)
-        return self._see(name, "done" if sheet is None else f"sheet/{sheet.id}")
+        return self._see(request, "done" if sheet is None else f"sheet/{sheet.id}")
 
-    async def show(self, request: web.Request) -> web.Response:
+    @needs(_find, _unknown)
+    async def show(self, request: Request, visitor: Visitor) -> Response:
         """Show a sheet of one's own, open or answered."""
-        visitor = await self._find(request)
-        if visitor is None:
-            return self._unknown(request)
         sheet = await self._own(request, visitor)
         return await self._sheet(request, visitor, sheet, stored(sheet.answer))
 
-    async def save(self, request: web.Request) -> web.Response:
+    @needs(_begun, _gone)
+    async def save(self, request: Request, session: BrowserSession) -> Response:
         """Store an answer, however often it is sent."""
-        form, name = await read_form(request), request.match_info["task"]
-        session = self._sessions.read(request)
-        if session is None or name not in _keys(session):
-            return failure_page(request, 403, GONE)
+        fields = await read_form(request)
         try:
-            return await self._save(request, form, session)
+            return await self._save(request, fields, session)
         except StoreError as error:
             log.error("answer not stored", why=error.text)
-            return self._try_again(request, form, session)
+        # It stays in the page while the database is away.
+        response = show_page(
+            "label_again.html.jinja",
+            language_of(request),
+            status=503,
+            action=request.path,
+            fields={name: value for name, value in fields.items() if is_field(name)},
+            token=fields.get("token", ""),
+        )
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+        return response
 
-    async def _save(
-        self, request: web.Request, form: Mapping[str, str], session: BrowserSession
-    ) -> web.Response:
-        name = request.match_info["task"]
+    async def _save(self, request: Request, fields: Form, session: BrowserSession) -> Response:
         visitor = await self._find(request)
         if visitor is None:
-            return failure_page(request, 403, GONE)
+            return self._gone(request)
         sheet = await self._own(request, visitor)
-        if not holds_token(session, form):
+        if not holds_token(session, fields):
             # The session has changed since, or the form is forged: nothing is stored unseen.
-            return await self._sheet(
-                request,
-                visitor,
-                sheet,
-                filled(
-                    form,
-                    sheet,
-                    N_("This page was open for too long. Check your answer and send it once more."),
-                ),
-                403,
-            )
-        answer = read_answer(form, sheet)
+            old = N_("This page was open for too long. Check your answer and send it once more.")
+            return await self._sheet(request, visitor, sheet, filled(fields, sheet, old), 403)
+        answer = read_answer(fields, sheet)
         if isinstance(answer, str):
-            return await self._sheet(request, visitor, sheet, filled(form, sheet, answer), 400)
+            return await self._sheet(request, visitor, sheet, filled(fields, sheet, answer), 400)
         saved = await self._labelling.save(visitor.annotator.key, sheet.id, answer)
         if saved == "closed":
             return failure_page(request, 410, TOO_LATE)
         if saved == "unknown":
             raise web.HTTPNotFound
-        return self._see(name, "next" if sheet.answer is None else "done")
+        return self._see(request, "next" if sheet.answer is None else "done")
 
     async def _sheet(
         self,
-        request: web.Request,
+        request: Request,
         visitor: Visitor,
         sheet: Sheet,
         given: FilledForm,
         status: int = 200,
-    ) -> web.Response:
+    ) -> Response:
         progress = await self._progress(visitor)
         return show_page(
             "label_sheet.html.jinja",
@@ -371,26 +404,9 @@ class LabelPages:
             token=visitor.session.token,
         )
 
-    def _try_again(
-        self, request: web.Request, form: Mapping[str, str], session: BrowserSession
-    ) -> web.Response:
-        """Keep an answer in the page while the database is away."""
-        response = show_page(
-            "label_again.html.jinja",
-            language_of(request),
-            status=503,
-            action=request.path,
-            fields={name: value for name, value in form.items() if is_field(name)},
-            token=form.get("token", ""),
-        )
-        response.headers["Retry-After"] = str(RETRY_SECONDS)
-        return response
-
-    async def done(self, request: web.Request) -> web.Response:
+    @needs(_find, _unknown)
+    async def done(self, request: Request, visitor: Visitor) -> Response:
         """Show how far somebody is, their code, and how to go on elsewhere."""
-        visitor = await self._find(request)
-        if visitor is None:
-            return self._unknown(request)
         progress = await self._progress(visitor)
         return show_page(
             "label_done.html.jinja",
@@ -403,46 +419,8 @@ class LabelPages:
             token=visitor.session.token,
         )
 
-    # --- who it is --------------------------------------------------------------------------
 
-    async def _find(self, request: web.Request) -> Visitor | None:
-        """Return who a browser is in the task of an address."""
-        session, name = self._sessions.read(request), request.match_info["task"]
-        key = None if session is None else _keys(session).get(name)
-        if session is None or key is None:
-            return None
-        annotator = await self._labelling.annotator(key)
-        return None if annotator is None or annotator.task != name else Visitor(session, annotator)
-
-    async def _own(self, request: web.Request, visitor: Visitor) -> Sheet:
-        """Return a sheet of somebody's own; any other is not there."""
-        sheet = await self._labelling.sheet(visitor.annotator.key, request.match_info["sheet"])
-        if sheet is None:
-            raise web.HTTPNotFound
-        return sheet
-
-    async def _progress(self, visitor: Visitor) -> LabelProgress:
-        progress = await self._labelling.progress(visitor.annotator.key)
-        if progress is None:  # forgotten a moment ago
-            raise web.HTTPNotFound
-        return progress
-
-    def _unknown(self, request: web.Request) -> web.Response:
-        session = self._sessions.read(request)
-        known = session is not None and request.match_info["task"] in _keys(session)
-        return failure_page(request, 403, GONE if known else UNINVITED)
-
-    def _see(self, name: str, page: str) -> web.Response:
-        """Lead to a page of ours, by its path alone."""
-        return web.Response(status=303, headers={"Location": f"/label/{name}/{page}"})
-
-
-def show_page(template: str, language: str, *, status: int = 200, **values: Any) -> web.Response:
-    text = write(template, language, **values)
-    return web.Response(text=text, status=status, content_type="text/html")
-
-
-def _language(request: web.Request, *wanted: str) -> str:
+def _language(request: Request, *wanted: str) -> str:
     """Return the first of the languages that there are texts in, or what the reader wants."""
     codes = (one.split("-")[0].lower() for one in wanted)
     return next((code for code in codes if code in KNOWN), "") or language_of(request)
@@ -451,7 +429,7 @@ def _language(request: web.Request, *wanted: str) -> str:
 def noticing(labelling: Labelling, sessions: Sessions) -> Saw:
     """Return what notes that somebody who labels is shown the results of debates."""
 
-    async def saw(request: web.Request, debates: Collection[str]) -> None:
+    async def saw(request: Request, debates: Collection[str]) -> None:
         session = sessions.read(request)
         keys = {} if session is None else _keys(session)
         for task, key in keys.items():

@@ -13,19 +13,20 @@ from math import isfinite
 from typing import Any
 
 from aiohttp import web
+from aiohttp.web import Request, Response
 from pydantic import ValidationError
 
 from adapters.web.accounts import Accounts
-from adapters.web.application import PageFailure, failure_page, language_of
-from adapters.web.label_forms import read_form
-from adapters.web.label_pages import TASK, show_page
+from adapters.web.application import PageFailure, failure_page, language_of, see_page, show_page
+from adapters.web.label_pages import TASK
 from adapters.web.session import (
     BrowserSession,
+    Form,
     LoginThrottle,
     Sessions,
     client_of,
-    holds_token,
-    require_token,
+    form,
+    needs,
 )
 from engine.formats import FORMATS
 from engine.labelling.report import MARKS, LabelReport, Rate
@@ -176,7 +177,8 @@ class ManagerPages:
         url: str,
     ) -> None:
         self._labelling, self._sessions, self._tries = labelling, sessions, tries
-        self._accounts, self._managers = accounts, frozenset(managers)
+        self._titles = {name: one.title for name, one in accounts.items()}
+        self._managers = frozenset(managers)
         self._redeem, self._url = redeem, url
 
     def routes(self) -> list[web.RouteDef]:
@@ -193,12 +195,46 @@ class ManagerPages:
             web.post(f"{at}/close", self.close),
         ]
 
+    # --- who it is --------------------------------------------------------------------------
+
+    async def _begun(self, request: Request) -> BrowserSession | None:
+        return self._sessions.read(request)
+
+    async def _session(self, request: Request) -> BrowserSession | None:
+        """Return a manager's session; one that the operator no longer names is none."""
+        session = self._sessions.read(request)
+        if session is None or session.who == GUEST:
+            return None
+        return session if session.who in {"operator", *self._managers} else None
+
+    def _closed_door(self, request: Request) -> Response:
+        if not (self._titles and self._managers):
+            return failure_page(request, 403, NO_LINK)
+        return show_page(
+            "label_sign_in.html.jinja",
+            language_of(request),
+            status=403,
+            path="/labels",
+            accounts=self._titles,
+        )
+
+    def _left(self, request: Request) -> Response:
+        response = see_page("/labels")
+        self._sessions.end(response)
+        return response
+
+    async def _again(self, request: Request, session: BrowserSession, fields: Form) -> Response:
+        """Answer a link that was followed twice: the first time began a new session."""
+        if session.who == GUEST:
+            raise web.HTTPForbidden
+        return see_page("/labels")
+
     # --- the way in -------------------------------------------------------------------------
 
-    async def offer(self, request: web.Request) -> web.Response:
+    async def offer(self, request: Request) -> Response:
         """Ask before a printed link is used: what previews links must not use it up."""
-        if self._session(request) is not None:
-            return _see("/labels")
+        if await self._session(request) is not None:
+            return see_page("/labels")
         begun = Sessions.draw(GUEST)
         response = show_page(
             "labels_enter.html.jinja",
@@ -209,55 +245,47 @@ class ManagerPages:
         self._sessions.put(response, begun)
         return response
 
-    async def enter(self, request: web.Request) -> web.Response:
+    @needs(_begun)
+    @form(_again)
+    async def enter(self, request: Request, session: BrowserSession, fields: Form) -> Response:
         """Begin a manager's session by a printed link."""
-        session, form = self._sessions.read(request), await read_form(request)
-        if session is not None and session.who != GUEST:
-            return _see("/labels")
-        if session is None or not holds_token(session, form):
-            raise web.HTTPForbidden
         self._tries.check(client_of(request))
-        if not await self._redeem(form.get("link", "")):
+        if not await self._redeem(fields.get("link", "")):
             self._tries.failed(client_of(request))
             return failure_page(request, 410, SPENT)
-        response = _see("/labels")
+        response = see_page("/labels")
         self._sessions.begin(response, "operator")
         return response
 
-    async def sign_in(self, request: web.Request, platform: str, user: str) -> web.Response:
+    async def sign_in(self, request: Request, platform: str, user: str) -> Response:
         """Begin a manager's session of somebody who signed in, if they are one."""
         who = f"{platform}:{user}"
         if who not in self._managers:
             return failure_page(request, 403, NOT_MANAGER)
-        response = _see("/labels")
+        response = see_page("/labels")
         self._sessions.begin(response, who)
         return response
 
-    async def leave(self, request: web.Request) -> web.Response:
+    @needs(_session, _left)
+    @form()
+    async def leave(self, request: Request, session: BrowserSession, fields: Form) -> Response:
         """End the session."""
-        session = self._session(request)
-        if session is not None:
-            require_token(session, await read_form(request))
-        response = _see("/labels")
-        self._sessions.end(response)
-        return response
+        return self._left(request)
 
     # --- tasks ------------------------------------------------------------------------------
 
-    async def tasks(self, request: web.Request) -> web.Response:
+    @needs(_session, _closed_door)
+    async def tasks(self, request: Request, session: BrowserSession) -> Response:
         """List the tasks, and offer a form for a new one."""
-        session = self._session(request)
-        if session is None:
-            return self._closed_door(request)
         return await self._list(request, session)
 
     async def _list(
         self,
-        request: web.Request,
+        request: Request,
         session: BrowserSession,
         given: Mapping[str, str] | None = None,
         problem: str = "",
-    ) -> web.Response:
+    ) -> Response:
         return show_page(
             "labels.html.jinja",
             language_of(request),
@@ -269,53 +297,52 @@ class ManagerPages:
             formats=tuple(FORMATS),
             communities=await self._labelling.communities(),
             languages=("en", *LANGUAGES),
-            accounts={name: one.title for name, one in self._accounts.items()},
+            accounts=self._titles,
             token=session.token,
         )
 
-    async def create(self, request: web.Request) -> web.Response:
+    @needs(_session)
+    @form()
+    async def create(self, request: Request, session: BrowserSession, fields: Form) -> Response:
         """Make a task."""
-        session, form = self._known(request), await read_form(request)
-        require_token(session, form)
         with speaking(language_of(request)):
             try:
-                task = await self._make(form)
+                task = await self._make(fields)
             except ValidationError as error:
                 wrong = {str(one["loc"][0]) for one in error.errors()}
-                fields = ", ".join(
-                    f"“{say(told)}”" for name, told in ASKED.items() if name in wrong
-                )
+                named = ", ".join(f"“{say(told)}”" for name, told in ASKED.items() if name in wrong)
                 said = say(
                     "Something in the form is not valid: {fields}. Correct it and "
                     "send it once more.",
-                    fields=fields,
+                    fields=named,
                 )
-                return await self._list(request, session, form, said)
+                return await self._list(request, session, fields, said)
             except StoreError:
                 raise
             except RostrumError as error:
-                return await self._list(request, session, form, say(error.text))
-        return _see(f"/labels/task/{task.name}")
+                return await self._list(request, session, fields, say(error.text))
+        return see_page(f"/labels/task/{task.name}")
 
     async def _make(self, form: Mapping[str, str]) -> Task:
         """Make what a form asks for. Raises ValidationError, UsageError or NotFoundError."""
-        terms = _terms(form, self._accounts)
+        terms = _terms(form, self._titles)
         codes = form.get("debates", "").replace(",", " ").split()
         where = replace(_where(form), ids=await self._labelling.named(codes))
         known = await self._labelling.answers(form.get("known", "").split())
         return await self._labelling.create(terms, where, known)
 
-    async def show(self, request: web.Request) -> web.Response:
+    @needs(_session, _closed_door)
+    async def show(self, request: Request, session: BrowserSession) -> Response:
         """Show how a task goes."""
-        session = self._session(request)
-        if session is None:
-            return self._closed_door(request)
         return await self._report(request, session)
 
     async def _report(
-        self, request: web.Request, session: BrowserSession, links: tuple[str, ...] = ()
-    ) -> web.Response:
-        task, language = await self._task(request), language_of(request)
+        self, request: Request, session: BrowserSession, links: tuple[str, ...] = ()
+    ) -> Response:
+        task = await self._labelling.task(request.match_info["task"])
+        if task is None:
+            raise web.HTTPNotFound
+        language = language_of(request)
         pay = _paid(request.query.get("pay", ""))
         report = await self._labelling.report(task.name, pay=pay)
         with speaking(language):
@@ -337,69 +364,34 @@ class ManagerPages:
         link = f"{self._url}/label/{task.name}?t={token}"
         return f"{link}&{task.parameter}=" if task.parameter else link
 
-    async def invite(self, request: web.Request) -> web.Response:
+    @needs(_session)
+    @form()
+    async def invite(self, request: Request, session: BrowserSession, fields: Form) -> Response:
         """Make links, and show them this once."""
-        session, form = self._known(request), await read_form(request)
-        require_token(session, form)
         try:
-            numbers = {name: int(form.get(name, "")) for name in ("links", "people", "days")}
+            links, people, days = (
+                int(fields.get(name, "")) for name in ("links", "people", "days")
+            )
         except ValueError:
             raise web.HTTPBadRequest from None
         name = request.match_info["task"]
         try:
-            made = await self._labelling.invite(
-                name, numbers["links"], people=numbers["people"], days=numbers["days"]
-            )
+            made = await self._labelling.invite(name, links, people=people, days=days)
         except (NotFoundError, StoreError):
             raise
         except RostrumError:
             raise web.HTTPBadRequest from None
         return await self._report(request, session, made)
 
-    async def close(self, request: web.Request) -> web.Response:
+    @needs(_session)
+    @form()
+    async def close(self, request: Request, session: BrowserSession, fields: Form) -> Response:
         """Let a task take no more answers."""
-        require_token(self._known(request), await read_form(request))
         task = await self._labelling.close(request.match_info["task"])
-        return _see(f"/labels/task/{task.name}")
-
-    # --- who it is --------------------------------------------------------------------------
-
-    def _session(self, request: web.Request) -> BrowserSession | None:
-        """Return a manager's session; one that the operator no longer names is none."""
-        session = self._sessions.read(request)
-        if session is None or session.who == GUEST:
-            return None
-        return session if session.who in {"operator", *self._managers} else None
-
-    def _known(self, request: web.Request) -> BrowserSession:
-        session = self._session(request)
-        if session is None:
-            raise web.HTTPForbidden
-        return session
-
-    def _closed_door(self, request: web.Request) -> web.Response:
-        if not (self._accounts and self._managers):
-            return failure_page(request, 403, NO_LINK)
-        return show_page(
-            "label_sign_in.html.jinja",
-            language_of(request),
-            status=403,
-            path="/labels",
-            accounts={name: one.title for name, one in self._accounts.items()},
-        )
-
-    async def _task(self, request: web.Request) -> Task:
-        task = await self._labelling.task(request.match_info["task"])
-        if task is None:
-            raise web.HTTPNotFound
-        return task
+        return see_page(f"/labels/task/{task.name}")
 
 
-def _see(path: str) -> web.Response:
-    return web.Response(status=303, headers={"Location": path})
-
-
-def _terms(form: Mapping[str, str], accounts: Mapping[str, Accounts]) -> Terms:
+def _terms(form: Mapping[str, str], accounts: Collection[str]) -> Terms:
     """Return what a form asks for. Raises ValidationError."""
     plain = ("name", "language", "code", "parameter", "about")
     given: dict[str, Any] = {name: form.get(name, "").strip() for name in plain}

@@ -7,13 +7,15 @@ import time
 from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from secrets import token_bytes, token_urlsafe
-from typing import NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 from aiohttp import web
+from aiohttp.web import Request, Response
 from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -51,7 +53,7 @@ class Sessions:
         name = f"rostrum-{kind}" if kind else "rostrum"
         self._cookie = f"__Host-{name}" if secure else name
 
-    def read(self, request: web.Request) -> BrowserSession | None:
+    def read(self, request: Request) -> BrowserSession | None:
         """Return the session of a request; None without one, or if it is forged or too old."""
         try:
             sealed = request.cookies.get(self._cookie, "").encode("ascii")
@@ -96,10 +98,72 @@ def holds_token(session: BrowserSession, form: Mapping[str, object]) -> bool:
     return isinstance(given, str) and hmac.compare_digest(given.encode(), session.token.encode())
 
 
-def require_token(session: BrowserSession, form: Mapping[str, object]) -> None:
-    """Raise HTTPForbidden unless a form came from a page of this session."""
-    if not holds_token(session, form):
-        raise web.HTTPForbidden
+# What handlers of the site ask for: who a browser is, and a form that is its own.
+
+
+URLENCODED = "application/x-www-form-urlencoded"
+MOST_FIELDS = 10_000
+Form: TypeAlias = Mapping[str, str]
+S = TypeVar("S")
+Answer: TypeAlias = Awaitable[Response]
+Route: TypeAlias = Callable[[Any, Request], Answer]
+Filled: TypeAlias = Callable[[Any, Request, BrowserSession, Form], Answer]
+
+
+async def read_form(request: Request) -> Form:
+    """Return the fields of a form. Raises HTTPBadRequest for a body without fields."""
+    if request.content_type != URLENCODED:
+        raise web.HTTPBadRequest
+    body = await request.read()
+    try:
+        fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise web.HTTPBadRequest from None
+    return dict(fields)
+
+
+def needs(
+    read: Callable[[Any, Request], Awaitable[S | None]],
+    refuse: Callable[[Any, Request], Response] | None = None,
+) -> Callable[[Callable[[Any, Request, S], Answer]], Route]:
+    """Hand a handler who a browser is; one that is nobody gets the answer of `refuse`, or a 403."""
+
+    def wrap(handler: Callable[[Any, Request, S], Answer]) -> Route:
+        @wraps(handler)
+        async def answer(pages: Any, request: Request) -> Response:
+            known = await read(pages, request)
+            if known is not None:
+                return await handler(pages, request, known)
+            if refuse is None:
+                raise web.HTTPForbidden
+            return refuse(pages, request)
+
+        return answer
+
+    return wrap
+
+
+def form(
+    stale: Filled | None = None,
+) -> Callable[[Filled], Callable[[Any, Request, BrowserSession], Answer]]:
+    """Hand a handler the fields of a form.
+
+    One that is from no page of the session gets the answer of `stale`, or a 403.
+    """
+
+    def wrap(handler: Filled) -> Callable[[Any, Request, BrowserSession], Answer]:
+        @wraps(handler)
+        async def answer(pages: Any, request: Request, session: BrowserSession) -> Response:
+            fields = await read_form(request)
+            if holds_token(session, fields):
+                return await handler(pages, request, session, fields)
+            if stale is None:
+                raise web.HTTPForbidden
+            return await stale(pages, request, session, fields)
+
+        return answer
+
+    return wrap
 
 
 # How often an address may try links that lead nowhere, and which address a request is from.
@@ -144,7 +208,7 @@ class LoginThrottle:
             self._tried.popitem(last=False)
 
 
-def client_of(request: web.Request) -> str:
+def client_of(request: Request) -> str:
     """Return the address that a request is from; of IPv6 its network, which is one subscriber's.
 
     Behind a proxy of the operator's it is the one that the proxy added, the last in
@@ -172,7 +236,7 @@ def _parse(address: str) -> IPv4Address | IPv6Address | None:
 # The door of pages for one reader on their own machine: a link that opens it once.
 
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Handler = Callable[[Request], Awaitable[web.StreamResponse]]
 OPEN_PATH = "/open"
 READER = "reader"
 OWN_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -212,7 +276,7 @@ class OneReaderAccess:
         """Return the route of the link."""
         return [web.get(OPEN_PATH, self.open, allow_head=False)]
 
-    async def open(self, request: web.Request) -> web.StreamResponse:
+    async def open(self, request: Request) -> web.StreamResponse:
         """Begin the session of who has the link, and lead to the pages without it."""
         given = request.query.get("token", "").encode()
         if not hmac.compare_digest(given, self._token.encode()):
@@ -227,7 +291,7 @@ class OneReaderAccess:
         raise away
 
     @web.middleware
-    async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def guard(self, request: Request, handler: Handler) -> web.StreamResponse:
         """Refuse who did not open the link."""
         if _host_of(request.headers.get("Host", "")) not in OWN_HOSTS:
             return failure_page(request, 403, WRONG_HOST)

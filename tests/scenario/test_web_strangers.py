@@ -13,8 +13,8 @@ from aiohttp import ClientSession, CookieJar, web
 from adapters.database.database import SqlDatabase
 from adapters.pictures.png import drawn
 from adapters.web import public
-from adapters.web.label_forms import URLENCODED, read_form
 from adapters.web.public import PublicPages
+from adapters.web.session import URLENCODED, read_form
 from bot.clock import SystemClock
 from bot.research.labels import label_routes, print_token
 from bot.settings.sections import WebSettings

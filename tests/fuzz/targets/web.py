@@ -19,9 +19,9 @@ from pydantic import SecretStr, ValidationError
 
 from adapters.web import accounts
 from adapters.web.accounts import DiscordAccounts, Pending, Registration, SlackAccounts, open_code
-from adapters.web.label_forms import URLENCODED, filled, read_answer, read_form
+from adapters.web.label_forms import filled, read_answer
 from adapters.web.management import _paid, _terms, _where
-from adapters.web.session import Sessions, _host_of
+from adapters.web.session import URLENCODED, Sessions, _host_of, read_form
 from engine.labelling.sheet import Sheet, SheetAnswer
 from engine.values.errors import MISFITS
 from tests.fuzz.target import Target, wait
