@@ -19,6 +19,7 @@ from adapters.database.database import SqlDatabase
 from adapters.database.postgres import NETWORK
 from engine.fleet.leases import Notification, Notifier
 from engine.values.errors import StoreError, why_of
+from engine.values.pace import Backoff
 
 CHANNEL = "rostrum_bell"
 # What a notification is about has been committed, so no one waits until itself is on a disk.
@@ -71,7 +72,7 @@ class NotificationExchange:
     # --- in --------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
-        pause = FIRST_PAUSE
+        backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         while True:
             try:
                 _, _, rest = self._url.partition("://")
@@ -80,18 +81,18 @@ class NotificationExchange:
                     address, autocommit=True
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
-                    pause, self._told_so = FIRST_PAUSE, False
+                    backoff.reset()
+                    self._told_so = False
                     while True:
                         async for notice in connection.notifies(timeout=PROBE_SECONDS):
                             self._receive(notice.payload)
                         async with asyncio.timeout(PROBE_PATIENCE):
                             await connection.execute("SELECT 1")
             except (psycopg.Error, TimeoutError) as error:
-                if pause == LONGEST_PAUSE and not self._told_so:
+                if backoff.pause == LONGEST_PAUSE and not self._told_so:
                     log.warning("bell not heard", why=why_of(error).partition("\n")[0])
                     self._told_so = True
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            await asyncio.sleep(backoff.next())
 
     def _receive(self, payload: str) -> None:
         sender, notifications = orjson.loads(payload)

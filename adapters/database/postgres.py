@@ -31,6 +31,7 @@ from psycopg.types.string import StrBinaryDumper, StrDumper
 from adapters.database.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
+from engine.values.pace import Backoff
 from engine.values.ports import SHARED_TIME, machine_now
 
 T = TypeVar("T")
@@ -384,7 +385,7 @@ class _PostgresServer(Dialect):
 
     def _persist(self, attempt: Callable[[], T]) -> T:
         """Try until the server answers, as long as this process waits for it."""
-        began, delay = time.monotonic(), FIRST_DELAY
+        began, backoff = time.monotonic(), Backoff(FIRST_DELAY, LONGEST_DELAY)
         while True:
             try:
                 result = attempt()
@@ -395,13 +396,12 @@ class _PostgresServer(Dialect):
                     if self._away_since is None and self._runs:
                         self._away_since = time.monotonic()
                         log.warning("database away", database=self.name, why=self._say(error))
-                if time.monotonic() + delay > self._gives_up_at(began):
+                if time.monotonic() + backoff.pause > self._gives_up_at(began):
                     raise
             else:
                 self._note_back()
                 return result
-            time.sleep(delay * random.uniform(0.5, 1.0))
-            delay = min(2 * delay, LONGEST_DELAY)
+            time.sleep(backoff.next() * random.uniform(0.5, 1.0))
 
     def _is_passing(self, error: psycopg.Error) -> bool:
         """Return whether the server may answer later what it did not answer now."""

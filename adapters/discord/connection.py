@@ -33,6 +33,7 @@ from engine.values.errors import (
     VenueGoneError,
     why_of,
 )
+from engine.values.pace import Backoff
 from engine.values.ports import Listener, utc_now
 
 # Keeps one shard connected: a client that ends for any reason is replaced by a new one.
@@ -155,7 +156,7 @@ class _Shard:
 
     async def _stay(self) -> None:
         """Run one client after another."""
-        pause = self.line.first_pause
+        backoff = Backoff(self.line.first_pause, LONGEST_PAUSE)
         while True:
             began = time.monotonic()
             try:
@@ -175,9 +176,8 @@ class _Shard:
             except Exception:  # an event that discord.py cannot parse ends its client
                 log.exception("unhandled error in the gateway connection")
             if time.monotonic() - began - self.presence.silence > STEADY_SECONDS:
-                pause = self.line.first_pause
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+                backoff.reset()
+            await asyncio.sleep(backoff.next())
 
     async def _live(self) -> None:
         """Run one client until it ends."""
@@ -294,7 +294,7 @@ class DiscordConnection:
 
     async def _reach(self) -> None:
         """Wait until Discord answers; a process that stands by must know its token."""
-        pause = self._line.first_pause
+        backoff = Backoff(self._line.first_pause, LONGEST_PAUSE)
         while True:
             try:
                 await self._line.rest.gateway()
@@ -303,8 +303,7 @@ class DiscordConnection:
             except VenueError as error:
                 log.warning("gateway unavailable", why=str(error))
                 after = error.retry_after if isinstance(error, VenueAwayError) else 0.0
-                await asyncio.sleep(max(pause, after))
-                pause = min(2 * pause, LONGEST_PAUSE)
+                await asyncio.sleep(backoff.next(after))
             else:
                 self._reached = True
                 return

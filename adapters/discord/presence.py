@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import structlog
-from aiolimiter import AsyncLimiter
 
 from engine.values.errors import why_of
+from engine.values.pace import Bucket
 
 # Discord's limits on IDENTIFYs: one in five seconds, and 1,000 a day or it resets the token.
 
@@ -35,7 +35,7 @@ class IdentifyLimit:
     def __init__(self, total: int = TOTAL, gap: float = GAP_SECONDS) -> None:
         self._gap = gap
         self._most = max(1.0, total * SHARE)
-        self._day = AsyncLimiter(self._most, DAY)
+        self._day = Bucket(lambda: (self._most / DAY, self._most))
         self._turns = defaultdict[int, asyncio.Lock](asyncio.Lock)
         self._free_at = defaultdict[int, float](float)
 
@@ -48,7 +48,7 @@ class IdentifyLimit:
         loop = asyncio.get_running_loop()
         async with self._turns[bucket]:
             await asyncio.sleep(max(0.0, self._free_at[bucket] - loop.time()))
-            await self._day.acquire(min(among, self._most))
+            await self._day.take(min(among, self._most))
             if turn is not None and self._gap:
                 await turn(f"identify/{bucket}", self._gap)
             self._free_at[bucket] = loop.time() + self._gap

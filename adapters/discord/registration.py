@@ -23,6 +23,7 @@ from engine.chat.choices import motion_of
 from engine.chat.context import Trial
 from engine.values.errors import UsageError, VenueAwayError, VenueError, why_of
 from engine.values.language import speaking
+from engine.values.pace import Backoff
 
 # “Debate this” in the menu of a message: opens the form with the message as its motion.
 #
@@ -58,10 +59,10 @@ async def keep_registered(
 
     What Discord refuses is tried again after growing pauses.
     """
-    paths, pause = _paths_of(rest, guild_ids), FIRST_PAUSE
+    paths, backoff = _paths_of(rest, guild_ids), Backoff(FIRST_PAUSE, LONGEST_PAUSE)
     while paths:
         refused: list[str] = []
-        after = pause
+        after = backoff.next()
         for path in paths:
             try:
                 wanted = await _payload(tree)
@@ -76,7 +77,6 @@ async def keep_registered(
         paths = refused
         if refused:
             await asyncio.sleep(after)
-        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def offer(tree: app_commands.CommandTree, desk: DiscordInteractionHandler) -> None:

@@ -11,15 +11,13 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from heapq import heappop, heappush
-from itertools import count
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import aiohttp
 import discord
 import structlog
-from aiolimiter import AsyncLimiter
 from discord.http import HTTPClient, Route
 from pydantic import SecretStr
 
@@ -35,6 +33,7 @@ from adapters.discord.errors import (
 from adapters.discord.permissions import application_id_of, in_channel
 from adapters.responses import reads
 from engine.values.errors import why_of
+from engine.values.pace import Backoff, Bucket
 
 # The bot-wide rate limit: at most 45 requests leave in any second, first come first served.
 #
@@ -57,23 +56,17 @@ class WayOut:
     """Lets a bot's requests out, each in turn."""
 
     def __init__(self) -> None:
-        self._queue = _Queue(MOST - BURST - NARROWER, BURST)
-        self._door = _Queue(MOST - BURST, BURST)
         self._part = 1.0
+        self._queue = Bucket(partial(self._limits, 1 - NARROWER / MOST))
+        self._door = Bucket(partial(self._limits, 1.0))
 
     def narrow(self, part: float) -> None:
         """Let this part of the bot's requests out: other processes send the others."""
-        if part == self._part:
-            return
-        self._part, most = part, MOST * part
-        burst = max(1.0, min(BURST, most / 8))
-        rate = max(most - burst, most / 2)
-        self._queue.set_rate(rate * (1 - NARROWER / MOST), burst)
-        self._door.set_rate(rate, burst)
+        self._part = part
 
     async def admit(self, *, first: bool = False) -> None:
         """Wait in the queue without a limit; `first` goes before all others."""
-        await self._queue.wait(first=first)
+        await self._queue.take(first=first)
 
     def trace(self) -> aiohttp.TraceConfig:
         """Return the hook that holds each request of a session at the door."""
@@ -84,47 +77,15 @@ class WayOut:
     async def _leave(
         self, _: aiohttp.ClientSession, __: SimpleNamespace, start: aiohttp.TraceRequestStartParams
     ) -> None:
-        if _counts(str(start.url)):
-            await self._door.wait()
+        path = str(start.url).removeprefix(Route.BASE)
+        # Those of the gateway and answers to interactions do not count.
+        if str(start.url).startswith(Route.BASE) and not path.startswith(EXEMPT):
+            await self._door.take()
 
-
-class _Queue:
-    """A leaky bucket that serves in the order of arrival."""
-
-    def __init__(self, per_second: float, burst: float) -> None:
-        self.set_rate(per_second, burst)
-        self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
-        self._number = count()
-        self._serving: asyncio.Task[None] | None = None
-
-    def set_rate(self, per_second: float, burst: float) -> None:
-        """Serve so many a second from the next one on."""
-        self._bucket = AsyncLimiter(burst, burst / per_second)
-
-    async def wait(self, *, first: bool = False) -> None:
-        """Wait for a turn."""
-        turn = asyncio.get_running_loop().create_future()
-        heappush(self._waiting, (not first, next(self._number), turn))
-        if self._serving is None or self._serving.done():
-            self._serving = asyncio.create_task(self._serve())
-        await turn
-
-    async def _serve(self) -> None:
-        while self._waiting:
-            await self._bucket.acquire()
-            self._call_next()
-
-    def _call_next(self) -> None:
-        while self._waiting:
-            *_, turn = heappop(self._waiting)
-            if not turn.done():  # cancelled ones have given up
-                turn.set_result(None)
-                return
-
-
-def _counts(url: str) -> bool:
-    """Return whether a request counts; the gateway's and answers to interactions do not."""
-    return url.startswith(Route.BASE) and not url.removeprefix(Route.BASE).startswith(EXEMPT)
+    def _limits(self, width: float) -> tuple[float, float]:
+        most = MOST * self._part
+        burst = max(1.0, min(BURST, most / 8))
+        return max(most - burst, most / 2) * width, burst
 
 
 # Retries an interaction's requests for as long as its token is valid.
@@ -143,19 +104,18 @@ Interaction = discord.Interaction[discord.Client]
 
 async def insist(interaction: Interaction, ask: Callable[[], Awaitable[object]]) -> bool:
     """Retry with growing pauses until Discord accepts; False if it refuses or time runs out."""
-    pause = FIRST_PAUSE
+    backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
     while not interaction.client.is_closed():
         try:
             await ask()
         except (discord.HTTPException, *NETWORK) as error:
-            if not _passes(error) or seconds_left(interaction) < pause:
+            if not _passes(error) or seconds_left(interaction) < backoff.pause:
                 log.warning("private answer lost", why=str(error))
                 return False
             log.info("private answer retried", why=why_of(error))
         else:
             return True
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
+        await asyncio.sleep(backoff.next())
     return False
 
 

@@ -44,10 +44,10 @@ from adapters.discord.rest import DiscordRest, rights_in
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
 from adapters.responses import reads
-from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.store.leases import OWN
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import Message
+from engine.values.pace import GAP_SECONDS, ChannelPace
 from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
 from engine.values.text import REACTIONS, clean, headline
 

@@ -13,67 +13,11 @@ import structlog
 from adapters.models.backends import Backend
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace
+from engine.values.pace import Bucket
 
 MINUTE = 60.0
 LATE_TRIES = 2  # in a row, after which half as many begin at once
 GOOD_TRIES = 20  # in a row, after which twice as many do again
-LOOK_SECONDS = 1.0  # the longest wait before a rate is read again, as processes come and go
-
-
-class Bucket:
-    """A leaky bucket: a limit a minute with a tenth as burst, so that no minute exceeds it.
-
-    What is larger than the burst waits for an empty bucket.
-    """
-
-    def __init__(self, per_minute: int, fleet: Fleet) -> None:
-        self._per_minute = per_minute
-        self._fleet = fleet
-        self._clock = asyncio.get_running_loop().time
-        self._turns = asyncio.Lock()
-        # Others used this part of the minute before this process joined them: none of it is left.
-        self._level: float | None = 0.0 if fleet.size == 1 else None
-        self._at = self._clock()
-
-    async def take(self, amount: float) -> None:
-        """Wait until so much may be used, in order of arrival."""
-        async with self._turns:
-            while (wait := self._wait(amount)) > 0:  # noqa: ASYNC110 - time makes room, no event
-                await asyncio.sleep(min(wait, LOOK_SECONDS))
-            self._level = self._leak() + amount
-
-    def has_room(self, amount: float) -> bool:
-        """Whether so much may be used now."""
-        return not self._turns.locked() and self._wait(amount) <= 0
-
-    def settle(self, taken: float, used: float) -> None:
-        """Give back what was taken and not used, or take what was used more."""
-        self._level = max(0.0, self._leak() + used - taken)
-
-    def _burst(self) -> float:
-        return max(1.0, self._fleet.part(self._per_minute) // 10)
-
-    def _rate(self) -> float:
-        """Return what leaks in a second."""
-        part = self._fleet.part(self._per_minute)
-        return max(part - self._burst(), 0.0) / MINUTE or part / MINUTE
-
-    def _leak(self) -> float:
-        """Return how full it is now."""
-        now = self._clock()
-        level = self._burst() if self._level is None else self._level
-        level = max(0.0, level - (now - self._at) * self._rate())
-        self._at = now
-        if self._fleet.size:
-            self._level = level
-        return level
-
-    def _wait(self, amount: float) -> float:
-        """Return the seconds until so much may be used; 0 for now."""
-        level, rate = self._leak(), self._rate()
-        if not rate:
-            return LOOK_SECONDS
-        return max(0.0, (level - max(self._burst() - amount, 0.0)) / rate)
 
 
 class Gate:
@@ -92,10 +36,25 @@ class Gate:
         self._fleet = fleet or Fleet()
         self._busy = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        limits = (backend.requests_per_minute, backend.tokens_per_minute)
-        buckets = (limit and Bucket(limit, self._fleet) for limit in limits)
-        self._requests, self._tokens = (bucket or None for bucket in buckets)
+        self._requests = self._bucket(backend.requests_per_minute)
+        self._tokens = self._bucket(backend.tokens_per_minute)
         self._fleet.add(self)
+
+    def _bucket(self, per_minute: int | None) -> Bucket | None:
+        """Return a limit a minute with a tenth as burst, so that no minute exceeds it.
+
+        Others used this part of the minute before this process joined them: none of it is left.
+        """
+
+        if per_minute is None:
+            return None
+
+        def limits() -> tuple[float, float]:
+            part = self._fleet.part(per_minute)
+            burst = max(1.0, part // 10)
+            return max(part - burst, 0.0) / MINUTE or part / MINUTE, burst
+
+        return Bucket(limits, full=self._fleet.size != 1)
 
     def slot(self, count: Callable[[], int]) -> Gate | Weighed:
         """Return what a try of so many tokens waits for; they are counted only under a limit."""

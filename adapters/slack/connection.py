@@ -21,6 +21,7 @@ from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
 from engine.fleet.shares import PartitionLeases
 from engine.values.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
+from engine.values.pace import Backoff
 from engine.values.ports import ConnectionGap, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -96,7 +97,7 @@ class SlackConnection:
         """
         self._slots = slots
         desk = SlackInteractionHandler(commands, listener, self._workspaces, self._managers)
-        pause = self._first_pause
+        backoff = Backoff(self._first_pause, LONGEST_PAUSE)
         while True:
             began, after = time.monotonic(), 0.0
             try:
@@ -122,9 +123,8 @@ class SlackConnection:
             except Exception as error:  # noqa: BLE001 - logged in one line, and retried
                 log.error("connection failed", why=why_of(error))
             if time.monotonic() - began > STEADY_SECONDS:
-                pause = self._first_pause
-            await asyncio.sleep(max(pause, after))
-            pause = min(2 * pause, LONGEST_PAUSE)
+                backoff.reset()
+            await asyncio.sleep(backoff.next(after))
 
     @asynccontextmanager
     async def _watching(self, desk: SlackInteractionHandler) -> AsyncIterator[None]:

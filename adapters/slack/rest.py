@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import io
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -31,12 +30,10 @@ from adapters.slack.errors import (
 from engine.chat.answers.base import SentFile
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import File
+from engine.values.pace import Window
 from engine.values.sources import SourceFile, SourceLimits, check_files
 
 # Slack's rate limits: requests per method, workspace and minute.
-#
-# A leaky bucket may let its burst and its rate through in one minute; this keeps the times of the
-# last requests instead.
 
 
 MINUTE = 61.0  # seconds, with a margin for clocks and network
@@ -56,39 +53,6 @@ METHODS = {
     "users.info": TIER_4,
     "views.publish": TIER_4,
 }
-
-
-class Tiers:
-    """Lets one workspace's requests out, in order for each method."""
-
-    def __init__(self, minute: float) -> None:
-        self._methods = {name: _Method(most, minute) for name, most in METHODS.items()}
-
-    async def wait(self, method: str) -> None:
-        """Wait until a method may be called; those without a tier never wait."""
-        if method in self._methods:
-            await self._methods[method].wait()
-
-    def give_back(self, method: str) -> None:
-        """Return the last slot: no request was sent."""
-        if method in self._methods:
-            self._methods[method].give_back()
-
-
-class _Method:
-    def __init__(self, most: int, minute: float) -> None:
-        self._minute = minute
-        self._left: deque[float] = deque(maxlen=most)
-        self._first = asyncio.Lock()
-
-    async def wait(self) -> None:
-        async with self._first:
-            if len(self._left) == self._left.maxlen:
-                await asyncio.sleep(max(0.0, self._left[0] + self._minute - time.monotonic()))
-            self._left.append(time.monotonic())
-
-    def give_back(self) -> None:
-        self._left.pop()
 
 
 SECONDS = 20.0  # for one request
@@ -143,7 +107,8 @@ class SlackRest:
         self._session: aiohttp.ClientSession | None = None
         self._identity: Identity | None = None
         self._asking = asyncio.Lock()
-        self._minute, self._tiers = minute, Tiers(minute)
+        self._minute = minute
+        self._tiers = {method: Window(most, minute) for method, most in METHODS.items()}
         self._shut: dict[str, float] = {}  # rate-limited lanes, until when
 
     def speaking(self, token: SecretStr) -> SlackRest:
@@ -267,12 +232,13 @@ class SlackRest:
     ) -> Json:
         lane = f"{method} {place}" if act is SlackAct.POST else method
         self._refuse_early(lane)
-        await self._tiers.wait(method)
-        try:
-            self._refuse_early(lane)
-        except VenueAwayError:  # rate-limited while this waited
-            self._tiers.give_back(method)
-            raise
+        if tier := self._tiers.get(method):
+            await tier.take()
+            try:
+                self._refuse_early(lane)
+            except VenueAwayError:  # rate-limited while this waited
+                tier.give_back()
+                raise
         try:
             return (await self._request(method, sent)).data
         except (*KNOWN, *UNREADABLE) as error:

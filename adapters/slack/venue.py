@@ -29,11 +29,11 @@ from adapters.slack.render import (
     typed,
 )
 from adapters.slack.rest import Json, SlackRest, share_files
-from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.run.plan import PlaceCapabilities
 from engine.values.errors import VenueError
 from engine.values.language import Text
 from engine.values.messages import Message
+from engine.values.pace import GAP_SECONDS, ChannelPace
 from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
 from engine.words.card import CardSpeaker
 

@@ -20,6 +20,7 @@ from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.render import fallback, markdown_block, pieces_of
 from adapters.slack.rest import Json
 from engine.values.errors import VenueAwayError, VenueError
+from engine.values.pace import Backoff
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 USES, GOOD_SECONDS = 5, 1700.0  # of 1,800, as Slack's clock started earlier
@@ -83,14 +84,13 @@ class EphemeralReply:
 
     async def _insist(self, said: Json) -> None:
         """Try both ways, with growing pauses, while a failure is temporary."""
-        pause = FIRST_PAUSE
+        backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         while not (await self._respond(said) or await self._show(said)):
-            if not self._may_pass or self._age + pause > GOOD_SECONDS:
+            if not self._may_pass or self._age + backoff.pause > GOOD_SECONDS:
                 log.warning("answer lost", place=self.asker.channel, why=self._why)
                 return
             log.info("private answer retried", why=self._why)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            await asyncio.sleep(backoff.next())
 
     @property
     def _age(self) -> float:

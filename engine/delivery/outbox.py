@@ -49,6 +49,7 @@ from engine.values.messages import (
     asked_by,
     is_aside,
 )
+from engine.values.pace import Backoff
 from engine.values.ports import Clock, Part, Permalinks, Venue
 from engine.values.text import headline
 from engine.values.verdicts import Question
@@ -222,7 +223,7 @@ class Delivery:
         lease = following and self._take_up(following)
         if lease is None:
             return
-        pause = LOOK_SECONDS
+        backoff = Backoff(LOOK_SECONDS, LONGEST_PAUSE)
         while (intent := following) is not None:
             # While people still read the turn before it is early; then a later look finds it.
             early = intent.due is not None and intent.due > self.clock.now()
@@ -231,19 +232,17 @@ class Delivery:
             try:
                 self._missed.discard(debate_id)
                 following = await self._send(lease, intent)
-                pause = LOOK_SECONDS
+                backoff.reset()
                 await self._caught_up(debate_id)
             except VenueAwayError as error:
-                await self._wait(intent, error, pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
+                await self._wait(intent, error, backoff.next())
                 following = await self.store.outbox.next(debate_id)
             except VenueGoneError as error:
                 debate = await self.store.debates.get(intent.debate)
                 if not (isinstance(error, VenueLockedError) and debate.revealed_at is None):
                     following = await self._gone(lease, intent, error)
                     continue
-                await self._wait(intent, error, pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
+                await self._wait(intent, error, backoff.next())
                 following = await self.store.outbox.next(debate_id)
             except VenueError as error:
                 following = await self._refused(lease, intent, error)

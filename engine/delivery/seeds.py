@@ -27,6 +27,7 @@ from engine.values.errors import (
     VenueError,
     VenueGoneError,
 )
+from engine.values.pace import Backoff
 from engine.values.ports import Clock, Venue
 from engine.values.verdicts import Question
 from engine.words.phrases import WAITS_TO_REACT
@@ -77,12 +78,13 @@ class SeedReactions:
 
     async def _retry(self) -> None:
         """Retry temporary failures with growing pauses."""
-        pause = FIRST_PAUSE
+        backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         while True:
-            await self.clock.sleep(pause)
+            await self.clock.sleep(backoff.next())
             for target, options in list(self._left.items()):
                 await self._again(target, options)
-            pause = min(2 * pause, LONGEST_PAUSE) if self._left else FIRST_PAUSE
+            if not self._left:
+                backoff.reset()
 
     async def _keep_looking(self) -> None:
         """Look at open questions, and sooner at those that a changed permission may concern."""
@@ -218,15 +220,14 @@ class Unseeding:
 
     async def run(self) -> None:
         """Remove seeds until cancelled, with growing pauses while the platform is away."""
-        pause = FIRST_REMOVAL_PAUSE
+        backoff = Backoff(FIRST_REMOVAL_PAUSE, LONGEST_REMOVAL_PAUSE)
         while True:
             try:
                 await self._remove_all()
             except VenueAwayError as error:
-                await self.clock.sleep(max(pause, error.retry_after))
-                pause = min(2 * pause, LONGEST_REMOVAL_PAUSE)
+                await self.clock.sleep(backoff.next(error.retry_after))
             else:
-                pause = FIRST_REMOVAL_PAUSE
+                backoff.reset()
                 await self.notifier.wait(f"seeds/{self.venue.platform}", REMOVAL_LOOK_SECONDS)
 
     async def _remove_all(self) -> None:

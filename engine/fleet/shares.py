@@ -23,6 +23,7 @@ from engine.store import Lease, Store
 from engine.store.leases import Partition, lane_of
 from engine.values.debate import Value
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError
+from engine.values.pace import Backoff
 from engine.values.ports import Clock
 
 # Divide a platform's shares fairly among the processes that are alive.
@@ -278,15 +279,14 @@ class PartitionLeases:
         return f"connection/{self.name}/"
 
     async def _ask(self, divide: Divide) -> int | None:
-        pause = LOOK_SECONDS
+        backoff = Backoff(LOOK_SECONDS, LONGEST_PAUSE)
         while True:
             try:
                 return await divide()
             except VenueError as error:  # what ends it for good is said by its connection
                 log.info("shares unknown", platform=self.name, why=str(error))
                 after = error.retry_after if isinstance(error, VenueAwayError) else 0.0
-            await self.clock.sleep(max(pause, after))
-            pause = min(2 * pause, LONGEST_PAUSE)
+            await self.clock.sleep(backoff.next(after))
 
     async def _take_part(self, wanted: int) -> None:
         """Be one of those that divide the shares, as long as all agree on their number."""

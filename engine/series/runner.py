@@ -9,10 +9,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import chain, islice
-from typing import TypeAlias
 
 import structlog
 
@@ -28,6 +26,7 @@ from engine.store import Caps, Store
 from engine.store.series import SeriesDebate
 from engine.values.debate import UNATTENDED, SeriesKey, Status, Value
 from engine.values.errors import BudgetError, LeaseLostError, SeriesCapError, UsageError
+from engine.values.pace import Retries
 from engine.values.ports import Clock, Location
 from engine.values.text import dollars
 
@@ -36,7 +35,6 @@ BEGUN_TOGETHER = 20
 TRIED_AGAIN = (Status.FAILED, Status.PARTIAL)
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 300.0  # seconds before a model that is away is tried again
 LIFTED = dict.fromkeys(("community_daily_usd", "user_daily_debates", "max_live_per_community"))
-Pause: TypeAlias = tuple[float, datetime]
 """How many seconds a debate waits before it is tried again, and until when."""
 log = structlog.get_logger(__name__)
 
@@ -87,7 +85,7 @@ class SeriesRunner:
     _refusals: Counter[str] = field(default_factory=Counter)
     _again: list[SeriesDebate] = field(default_factory=list)
     _put_off: list[Planned] = field(default_factory=list)
-    _pauses: dict[str, Pause] = field(default_factory=dict)  # by debate
+    _retries: Retries = field(default_factory=lambda: Retries(LONGEST_PAUSE))  # by debate
     _results: dict[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -120,13 +118,11 @@ class SeriesRunner:
             if ending is None:
                 now = self.clock.now()
                 for debate in self._waiting():  # tried again after pauses that grow
-                    seconds, until = self._pauses.get(debate.id, (0.0, now))
-                    if now < until:
+                    if self._retries.due(debate.id, now) > now:
                         continue
-                    if debate.id in self._pauses:
+                    if debate.id in self._retries:
                         await self.service.dispatcher.submit(debate.id)
-                    seconds = min(2 * seconds, LONGEST_PAUSE) or self.first_pause
-                    self._pauses[debate.id] = (seconds, now + timedelta(seconds=seconds))
+                    self._retries.put_off(debate.id, now, self.first_pause)
                 ending = await self._fill(chooser)
             standing = self._standing(chooser.total())
             self.watch(standing)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -32,7 +32,7 @@ from engine.series.matches import (
     standing,
 )
 from engine.series.recurrence import Recurrences
-from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, Pause, defaults_of, order_of
+from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, defaults_of, order_of
 from engine.series.spec import League, Series, SeriesAudience, System
 from engine.store import Lease, Post, Store
 from engine.store.communities import CommunitySettings
@@ -46,6 +46,7 @@ from engine.values.errors import (
     without_words,
 )
 from engine.values.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
+from engine.values.pace import Retries
 from engine.values.ports import Clock, Location, Venue
 from engine.values.text import headline
 from engine.values.verdicts import TIE
@@ -157,7 +158,8 @@ class Schedule:
     recurrences: Recurrences | None = None
     first_pause: float = FIRST_PAUSE
     _told: set[str] = field(default_factory=set)  # the newest debates whose end was looked at
-    _pauses: dict[str, Pause] = field(default_factory=dict)  # of series, and of waiting debates
+    # Of series, and of waiting debates.
+    _retries: Retries = field(default_factory=lambda: Retries(LONGEST_PAUSE))
 
     async def run(self) -> None:
         """Look after every series, until cancelled."""
@@ -189,7 +191,7 @@ class Schedule:
             waits = debate.status is Status.QUEUED and awaited(debate.reason)
             if not waits or self._rests(debate.id):
                 continue
-            if debate.id in self._pauses:
+            if debate.id in self._retries:
                 await self.service.dispatcher.submit(debate.id)
             self._put_off(debate.id)
 
@@ -241,7 +243,7 @@ class Schedule:
         if self.recurrences is None:
             self._put_off(stored.name)
         elif await self.recurrences.step(lease, stored, series, debates):
-            self._pauses.pop(stored.name, None)
+            self._retries.forget(stored.name)
         else:
             self._put_off(stored.name)
 
@@ -350,13 +352,12 @@ class Schedule:
         return changed
 
     def _rests(self, name: str) -> bool:
-        return name in self._pauses and self.clock.now() < self._pauses[name][1]
+        now = self.clock.now()
+        return self._retries.due(name, now) > now
 
     def _put_off(self, name: str) -> None:
         """Let a series or a debate rest, twice as long as the last time."""
-        before = self._pauses[name][0] if name in self._pauses else 0.0
-        seconds = min(2 * before, LONGEST_PAUSE) or self.first_pause
-        self._pauses[name] = (seconds, self.clock.now() + timedelta(seconds=seconds))
+        self._retries.put_off(name, self.clock.now(), self.first_pause)
 
 
 def _goes_on(debate: SeriesDebate) -> bool:

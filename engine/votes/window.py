@@ -6,10 +6,9 @@ Deadlines are rows, not timers: after a restart they fire late rather than never
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from datetime import datetime
 
 import structlog
 
@@ -28,6 +27,7 @@ from engine.values.errors import (
     VenueError,
 )
 from engine.values.language import N_, Text
+from engine.values.pace import Retries
 from engine.values.ports import Clock, Moderator, Venue
 from engine.values.verdicts import Question
 from engine.votes.closer import Closer
@@ -36,53 +36,8 @@ from engine.votes.recovery import ReactionReader, never
 from engine.votes.removal import Removals
 from engine.words.phrases import CLOSES_ONCE_READ, WAITS_TO_CHECK
 
-# Retry times for temporary failures of work on a vote, with exponential backoff.
-
-
-LONGEST_PAUSE = 60.0
-
-
-class _Retry(NamedTuple):
-    """The next attempt, and the pause before it in seconds."""
-
-    at: datetime
-    seconds: float
-
-
-@dataclass(slots=True)
-class Retries:
-    """The current pause per failed task, by key; doubles up to a minute."""
-
-    _waiting: dict[Hashable, _Retry] = field(default_factory=dict)
-
-    def put_off(self, key: Hashable, now: datetime, first: float, at_least: float = 0.0) -> float:
-        """Double the pause, starting at `first` seconds, and return it."""
-        last = self._waiting.get(key)
-        pause = min(first if last is None else 2 * last.seconds, LONGEST_PAUSE)
-        # A platform's own delay is honoured, but does not grow later pauses.
-        wait = max(pause, at_least)
-        self._waiting[key] = _Retry(now + timedelta(seconds=wait), pause)
-        return wait
-
-    def due(self, key: Hashable, when: datetime) -> datetime:
-        """Return the earliest attempt for a task that is due at a given time."""
-        waiting = self._waiting.get(key)
-        return when if waiting is None else max(when, waiting.at)
-
-    def forget(self, key: Hashable) -> None:
-        """Reset the pause after a success."""
-        self._waiting.pop(key, None)
-
-    def forget_all(self) -> None:
-        """Retry everything now: the platform is back."""
-        self._waiting.clear()
-
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-
 LOOK_SECONDS = 1.0
-LONGEST_WAIT = 60.0
+LONGEST_WAIT = LONGEST_PAUSE = 60.0
 MOST_AT_A_LOOK = 50
 AT_ONCE = 10
 TAKEOVER = -1  # in place of a connection's number
@@ -106,7 +61,7 @@ class VoteWindow:
     _removals: Removals = field(init=False)
     _reader: ReactionReader = field(init=False)
     _closer: Closer = field(init=False)
-    _retries: Retries = field(default_factory=Retries)
+    _retries: Retries = field(default_factory=lambda: Retries(LONGEST_PAUSE))
     _due: dict[OpenQuestion, datetime] = field(default_factory=dict)  # as last asked
     _behind: dict[OpenQuestion, datetime] = field(
         default_factory=dict

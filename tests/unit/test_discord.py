@@ -38,7 +38,6 @@ from adapters.discord.translation import IN_ORDER, TABLES, Translator, table, ty
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
-from engine.delivery.pace import ChannelPace
 from engine.values.errors import (
     MessageGoneError,
     SettingsError,
@@ -48,6 +47,7 @@ from engine.values.errors import (
     VenueGoneError,
     VenueLockedError,
 )
+from engine.values.pace import ChannelPace
 from engine.values.text import REACTIONS, split_variant
 from engine.words.buttons import ballot_buttons, debate_buttons, read_button
 from tests.doubles.discord.rest import ASKING
@@ -454,6 +454,6 @@ async def test_who_gives_up_holds_nobody_up() -> None:
         async with asyncio.timeout(0.5):
             await tasks[29]
         with pytest.raises(asyncio.CancelledError):
-            await tasks[0]
+            await tasks[28]
         async with asyncio.timeout(0.5):
             await way_out.admit()

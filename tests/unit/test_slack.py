@@ -24,13 +24,14 @@ from adapters.slack.connection import Missed, SlackConnection
 from adapters.slack.errors import SlackAct, explain, limited_for
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.render import SlackPayload
-from adapters.slack.rest import METHODS, MINUTE, SlackRest, Tiers
+from adapters.slack.rest import METHODS, MINUTE, SlackRest
 from adapters.slack.venue import SlackVenue
 from engine.delivery.fallbacks import numbered
 from engine.delivery.reasons import refusal_of
 from engine.values.errors import VenueAwayError
 from engine.values.language import speaking
 from engine.values.markdown import chop
+from engine.values.pace import Window
 from engine.values.ports import CommunityLost, ConnectionGap, Inbound, ReactionSeen
 from engine.values.text import clean
 from tests.doubles.facts import Discord, Slack
@@ -84,49 +85,55 @@ def test_a_limit_without_a_time_is_kept_for_half_a_minute(said: str) -> None:
 
 async def test_no_minute_holds_more_than_a_tier_and_none_is_overtaken() -> None:
     minute, asked = 0.3, list[tuple[int, float]]()
-    tiers = Tiers(minute)
+    most = METHODS["reactions.get"]
+    window = Window(most, minute)
 
     async def ask(number: int) -> None:
-        await tiers.wait("reactions.get")
+        await window.take()
         asked.append((number, time.monotonic()))
 
     with skipped_time():
         await asyncio.gather(*map(ask, range(120)))
     numbers, moments = zip(*asked, strict=True)
     assert list(numbers) == list(range(120))
-    most = METHODS["reactions.get"]
     # Each is noted just after it left, so a moment may be a little late.
     spans = [b - a for a, b in zip(moments, moments[most:], strict=False)]
     assert min(spans) > 0.9 * minute
     assert moments[-1] - moments[0] < 3 * minute
 
 
+async def refused(rest: SlackRest, method: str) -> None:
+    with pytest.raises(VenueAwayError):
+        await rest.read(SlackAct.ASK, method, {"user": "U1"})
+
+
 async def test_a_method_at_its_limit_holds_up_no_other() -> None:
-    tiers = Tiers(MINUTE)
+    rest = SlackRest(SecretStr("token"), "http://127.0.0.1:9/api/")
     async with asyncio.timeout(MINUTE / 2):
         for _ in range(METHODS["reactions.get"]):
-            await tiers.wait("reactions.get")
-        waiting = asyncio.create_task(tiers.wait("reactions.get"))
+            await refused(rest, "reactions.get")
+        waiting = asyncio.create_task(refused(rest, "reactions.get"))
         for method in ("chat.update", "users.info", "views.open", "chat.postMessage"):
-            await tiers.wait(method)
+            await refused(rest, method)
         assert not waiting.done()
     waiting.cancel()
+    await rest.close()
 
 
 async def test_what_was_never_asked_leaves_its_place_to_others() -> None:
     """What is refused here and asked later, Slack never saw."""
-    tiers, rest = Tiers(MINUTE), SlackRest(SecretStr("token"), "http://127.0.0.1:9/api/")
+    window = Window(METHODS["users.info"], MINUTE)
+    rest = SlackRest(SecretStr("token"), "http://127.0.0.1:9/api/")
     rest._shut["users.info"] = time.monotonic() + 60
     async with asyncio.timeout(MINUTE / 2):
         for _ in range(METHODS["users.info"] - 1):
-            await tiers.wait("users.info")
+            await window.take()
         for _ in range(20):
-            await tiers.wait("users.info")
-            tiers.give_back("users.info")
-        await tiers.wait("users.info")
+            await window.take()
+            window.give_back()
+        await window.take()
         for _ in range(METHODS["users.info"] + 1):
-            with pytest.raises(VenueAwayError):
-                await rest.read(SlackAct.ASK, "users.info", {"user": "U1"})
+            await refused(rest, "users.info")
 
 
 def test_the_tiers_are_those_that_slack_has() -> None:

@@ -29,7 +29,6 @@ from adapters.slack.render import (
 )
 from adapters.slack.venue import LIMITS, SlackPlace
 from engine.chat.answers.management import SettingLine, SettingsAnswer
-from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.store.communities import SETTING_NAMES
 from engine.tally.questions import vote_options
 from engine.values.debate import BallotKind
@@ -43,6 +42,7 @@ from engine.values.messages import (
     TurnPost,
     VoteInvite,
 )
+from engine.values.pace import GAP_SECONDS, ChannelPace
 from engine.values.text import clean, split_variant
 from engine.words.buttons import read_button
 from tests.doubles.facts import Slack
