@@ -46,7 +46,8 @@ def client_of(slack: SlackServer) -> AsyncWebClient:
 
 async def test_a_token_is_good_in_its_own_workspace_alone(slack: SlackServer) -> None:
     lounge = slack.add_team("bay")
-    token = installed(slack, "T0BAY")["access_token"]
+    proof = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
+    token = slack.oauth.access(proof | {"code": granted(slack, "T0BAY")})["access_token"]
     bay = AsyncWebClient(token=token, base_url=slack.api_url, retry_handlers=[])
     assert (await bay.auth_test())["team_id"] == "T0BAY"
     await bay.chat_postMessage(channel=lounge.id, text="here")
@@ -93,11 +94,6 @@ def granted(slack: SlackServer, team: str) -> str:
     asked = f"client_id={CLIENT_ID}&state=s&scope=commands"
     back = slack.oauth.approve(f"{slack.origin}/oauth/v2/authorize?{asked}", team)
     return parse_qs(urlsplit(back).query)["code"][0]
-
-
-def installed(slack: SlackServer, team: str) -> dict[str, Any]:
-    proof = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
-    return slack.oauth.access(proof | {"code": granted(slack, team)})
 
 
 def form() -> dict[str, Any]:

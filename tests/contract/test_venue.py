@@ -364,15 +364,10 @@ HOSTILE = {
 TEXTUAL = re.compile(r"[^\W_]+")
 
 
-def shown_letters(stage: Stage) -> str:
-    """All letters and digits that can be seen, without the furniture between the pieces."""
-    return "".join(TEXTUAL.findall(REFERENCE.sub("", stage.seen())))
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_text_is_shown_whole(stage: Stage, name: str) -> None:
     await post(stage, turn(HOSTILE[name]))
-    shown = shown_letters(stage)
+    shown = "".join(TEXTUAL.findall(REFERENCE.sub("", stage.seen())))
     position = 0
     for word in TEXTUAL.findall(HOSTILE[name].replace("&lt;", "").replace("&amp;", "")):
         if word == "python":  # the language of a block may be shown as colours

@@ -414,7 +414,11 @@ async def test_a_running_debate_and_its_mirror_are_stopped_and_deleted_after_a_k
     async with chat.stage.process() as app:
         await chat.start(mirror=True, model_a="rehearsal/maple", model_b="rehearsal/willow")
         debates = await app.store.debates.recent()
-        fail_deletions(chat)
+        if isinstance(chat, OnDiscord):
+            for path in ("/channels/*/messages/*", "/channels/*"):
+                chat.discord.fail(status(503), "DELETE", path, times=-1)
+        else:
+            chat.slack.fail(status(503), "chat.delete", times=-1)
         code = debates[0].code
         offered = await chat.give("ada", "delete", debate=code)
         assert list(offered.buttons) == [f"rostrum:delete:{code}", f"rostrum:delete_both:{code}"]
@@ -446,15 +450,6 @@ async def test_where_it_may_manage_threads_the_thread_goes_too(on_discord: Disco
         # Once for the thread, once for the card: nothing is asked about messages that went with it.
         deleted = [sent.path for sent in discord.sent if sent.method == "DELETE"]
         assert len([path for path in deleted if "reactions" not in path]) == 2
-
-
-def fail_deletions(chat: Chat) -> None:
-    """Let the platform be away for whatever deletes."""
-    if isinstance(chat, OnDiscord):
-        for path in ("/channels/*/messages/*", "/channels/*"):
-            chat.discord.fail(status(503), "DELETE", path, times=-1)
-    else:
-        chat.slack.fail(status(503), "chat.delete", times=-1)
 
 
 def user(chat: Chat, name: str) -> str:

@@ -27,7 +27,6 @@ from bot.doctor.doctor import then_close
 from tests.doubles.collector import Collector
 from tests.doubles.databases import is_file
 from tests.doubles.discord import DiscordServer
-from tests.doubles.discord.state import Message
 from tests.kit import HANG_SECONDS, until_asked
 from tests.scenario.discord_stage import DiscordStage, free_port, until
 
@@ -92,12 +91,8 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
 
 
 def reached(discord: DiscordServer, number: int) -> bool:
-    return len(thread(discord)) >= number
-
-
-def thread(discord: DiscordServer) -> list[Message]:
     threads = discord.threads()
-    return discord.messages(threads[0].id) if threads else []
+    return len(discord.messages(threads[0].id) if threads else []) >= number
 
 
 @pytest.mark.slow

@@ -186,19 +186,6 @@ def make(slack: SlackServer, stage: SlackStage, trouble: str) -> None:
             getattr(slack, trouble)()
 
 
-def mend(slack: SlackServer, trouble: str) -> None:
-    """Undo what a trouble did."""
-    match trouble:
-        case "kick_bot":
-            slack.channel.members.add(BOT_USER)
-        case "archive":
-            slack.channel.archived = False
-        case "revoke":
-            slack.bot_token = BOT_TOKEN
-        case "restrict":
-            slack.faults.clear()
-
-
 @pytest.mark.parametrize("trouble", WHY)
 async def test_what_is_gone_in_a_vote_ends_in_a_clear_state_and_keeps_votes(
     stage: SlackStage, slack: SlackServer, trouble: str
@@ -232,7 +219,15 @@ async def test_what_is_gone_in_mid_debate_stops_the_calls_and_can_be_resumed(
         assert await app.store.journal.turns_held(debate.id) < 8
         if trouble in ("delete_root", "delete_channel"):
             return
-        mend(slack, trouble)
+        match trouble:
+            case "kick_bot":
+                slack.channel.members.add(BOT_USER)
+            case "archive":
+                slack.channel.archived = False
+            case "revoke":
+                slack.bot_token = BOT_TOKEN
+            case "restrict":
+                slack.faults.clear()
         await app.service.resume(debate.id, app.commands.defaults.caps)
         await stage.ballot()
         await voting(app)

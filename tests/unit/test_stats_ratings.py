@@ -297,18 +297,13 @@ def design(matchups: list[Matchup]) -> np.ndarray:
     return rows[:, 1:]
 
 
-def centred(params: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return strengths with mean 0 and then the effects, and the errors of all."""
+def check_same(fit: StrengthFit, params: np.ndarray, covariance: np.ndarray) -> None:
+    """Compare a fit with another's parameters, which leave out the first strength."""
     models, size = len(STRENGTHS), len(params)
     turn = np.zeros((size + 1, size))
     turn[1:] = np.eye(size)
     turn[:models] -= turn[:models].mean(axis=0)
-    return turn @ params, np.sqrt(np.diag(turn @ covariance @ turn.T))
-
-
-def check_same(fit: StrengthFit, params: np.ndarray, covariance: np.ndarray) -> None:
-    """Compare a fit with another's parameters, which leave out the first strength."""
-    values, errors = centred(params, covariance)
+    values, errors = turn @ params, np.sqrt(np.diag(turn @ covariance @ turn.T))
     assert ours(fit)[0] == pytest.approx(values, abs=1e-6)
     assert ours(fit)[1] == pytest.approx(errors, abs=1e-6)
 

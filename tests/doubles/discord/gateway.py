@@ -40,11 +40,6 @@ INTENTS: Final = {
 }
 
 
-def intent_of(event: str) -> int:
-    """Return the intent that an event needs, 0 for none."""
-    return next(flag for prefix, flag in INTENTS.items() if event.startswith(prefix))
-
-
 @dataclass
 class Session:
     """What the gateway knows of one IDENTIFY; `log` has what a RESUME replays."""
@@ -207,7 +202,7 @@ class Gateway:
 
     def emit(self, event: str, data: Json, guild: str, channel: Channel | None = None) -> None:
         """Tell an event to each session whose shard, intents and view of the channel take it."""
-        wanted = intent_of(event)
+        wanted = next(flag for prefix, flag in INTENTS.items() if event.startswith(prefix))
         me = self._world.bot.id
         public = channel is None or event.startswith("INTERACTION")
         if channel is not None and not public and not in_channel(self._world, channel, me):

@@ -22,18 +22,6 @@ def check_message(body: Json, files: list[Attachment], *, kept_files: int = 0) -
     over 10 MiB.
     """
     faulty = Faulty()
-    check_parts(body, faulty)
-    faulty.check()
-    if any(len(file.data) > Discord.FILE_BYTES for file in files):
-        raise Refusal(Code.TOO_LARGE)
-    shows = [body.get(name) for name in ("content", "embeds", "components", "sticker_ids", "poll")]
-    shows[0] = (shows[0] or "").strip()
-    if not any(shows) and not files and not kept_files:
-        raise Refusal(Code.EMPTY_MESSAGE)
-
-
-def check_parts(body: Json, faulty: Faulty) -> None:
-    """Note every field of a message's form that is over a limit."""
     if body.get("content") is not None:
         faulty.length("content", body["content"], Discord.CONTENT)
     if body.get("nonce") is not None:
@@ -42,6 +30,13 @@ def check_parts(body: Json, faulty: Faulty) -> None:
         _check_embeds(body["embeds"], faulty)
     if body.get("components"):
         _check_rows(body["components"], faulty)
+    faulty.check()
+    if any(len(file.data) > Discord.FILE_BYTES for file in files):
+        raise Refusal(Code.TOO_LARGE)
+    shows = [body.get(name) for name in ("content", "embeds", "components", "sticker_ids", "poll")]
+    shows[0] = (shows[0] or "").strip()
+    if not any(shows) and not files and not kept_files:
+        raise Refusal(Code.EMPTY_MESSAGE)
 
 
 def _check_embeds(embeds: Any, faulty: Faulty) -> None:
