@@ -34,6 +34,7 @@ from tests.browser.conftest import (
     assert_readable,
 )
 from tests.doubles.databases import select
+from tests.kit import some
 from tests.scenario.discord_stage import free_port
 from tests.scenario.shelf import Shelf
 
@@ -70,11 +71,9 @@ class Desk:
         name = f"task-{self.tasks}"
         for person in range(2):
             (link,) = await self.labelling.invite(name)
-            one = (await self.labelling.join(link, f"{name}-{person}"))[1]
-            assert one is not None
+            one = some((await self.labelling.join(link, f"{name}-{person}"))[1])
             while (sheet := await self.labelling.next(one.key)) is not None:
-                drawn = await self.labelling.store.labelling.sheet(one.key, sheet.id)
-                assert drawn is not None
+                drawn = some(await self.labelling.store.labelling.sheet(one.key, sheet.id))
                 place = ("first", "second")[drawn.order.index("AB"[person])]
                 label = SheetAnswer.model_validate({"option": place})
                 assert await self.labelling.save(one.key, sheet.id, label) == "stored"

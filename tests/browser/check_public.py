@@ -30,6 +30,7 @@ from tests.browser.conftest import (
     assert_fits,
     assert_readable,
 )
+from tests.kit import some
 from tests.scenario.discord_stage import free_port
 from tests.scenario.shelf import HOSTILE_COMMUNITY, INVISIBLE, Shelf
 
@@ -89,8 +90,7 @@ async def test_every_page_is_accessible_and_fits_any_screen(
     parts = [f"{place}/{part}" for place in (town.club, town.hostile) for part in PublicPart]
     debates = [town.debate(id_) for id_ in (town.first, town.shelf.sealed.id)]
     for url in (*parts, *debates):
-        answer = await page.goto(url)
-        assert answer is not None
+        answer = some(await page.goto(url))
         assert answer.status == 200, url
         await assert_readable(page)
 
@@ -126,8 +126,7 @@ async def test_what_is_not_public_is_not_there(person: Open, town: Town, guard: 
     guard.expected.add(404)
     page = await person(locale="de-DE", viewport=NARROW)
     for url in (f"{town.url}/d/{'0' * 26}", f"{town.url}/c/{'0' * 20}", f"{town.url}/d/000001"):
-        answer = await page.goto(url)
-        assert answer is not None
+        answer = some(await page.goto(url))
         assert answer.status == 404, url
         assert await page.locator("html").get_attribute("lang") == "de"
         await assert_fits(page)

@@ -31,6 +31,7 @@ from tests.doubles.hall import Hall
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import DEFAULTS as WHOLE, LIMITS, HeardModels
 from tests.doubles.wire import serving
+from tests.kit import some
 from tests.scenario.shelf import INVISIBLE, Shelf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -116,8 +117,7 @@ async def test_every_page_is_accessible_and_fits_any_screen(
     pages = [reader.url, first, sealed, f"{first}/calls", f"{first}/calls/1"]
     every = map(reader.debate, reader.ids)  # colours are those of the first
     for url in [*pages, *(every if scheme == "light" else ())]:
-        answer = await page.goto(url)
-        assert answer is not None
+        answer = some(await page.goto(url))
         assert answer.status == 200, url
         await assert_readable(page)
         assert await page.locator("h1").count() == 1

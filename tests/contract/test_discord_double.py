@@ -73,9 +73,6 @@ async def post(platform: DiscordServer, place: str, **body: Any) -> str:
     return f"/channels/{place}/messages/{told['id']}"
 
 
-# --- messages, reactions, threads ----------------------------------------------------------
-
-
 async def test_messages_are_read_as_they_were_posted_but_without_their_nonce(
     platform: DiscordServer,
 ) -> None:
@@ -195,9 +192,6 @@ async def test_permissions_are_needed_where_discord_needs_them(platform: Discord
     assert await code(platform, *said) == 50001
 
 
-# --- commands --------------------------------------------------------------------------------
-
-
 async def test_commands_over_the_limits_are_not_registered_nor_what_is_not_offered_used(
     platform: DiscordServer,
 ) -> None:
@@ -249,9 +243,6 @@ async def test_silence_is_seen_and_a_second_late_or_old_answer_is_refused(
     assert await code(platform, "POST", late, {"type": 4, "data": {"content": "late"}}) == 10062
     platform.advance(901)
     assert await code(platform, "POST", webhook, {"content": "more"}) == 50027
-
-
-# --- when things go wrong ---------------------------------------------------------------------
 
 
 async def test_who_ignores_a_limit_is_noted_and_a_wrong_token_refused(

@@ -128,9 +128,6 @@ def test_rings_of_any_number_fit_into_what_the_server_takes() -> None:
     assert pack("me", []) == []
 
 
-# --- whole debates -------------------------------------------------------------------------
-
-
 @dataclass
 class Course:
     """When turns of a debate were journaled and posted, in order."""

@@ -74,8 +74,6 @@ async def test_a_late_release_does_not_free_a_successors_lease(store: Store) -> 
     assert await store.leases.renew("me", 9) == {"debate/x": 2}
 
 
-# --- guarded writes --------------------------------------------------------------------
-
 Guarded = Callable[[Running, Lease], Awaitable[object]]
 
 

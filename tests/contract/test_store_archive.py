@@ -20,6 +20,7 @@ from tests.kit import (
     new_debate,
     real,
     run,
+    some,
     turn,
     turn_post,
     verdict,
@@ -91,8 +92,7 @@ async def test_a_record_holds_everything_of_its_debate(store: Store) -> None:
         ("turn/round1/A", 1, None, "503"),
         ("turn/round1/A", 2, 0.5, ""),
     ]
-    assert record.calls[2].reply is not None
-    assert record.calls[2].reply.text == "Tea wakes gently."
+    assert some(record.calls[2].reply).text == "Tea wakes gently."
     assert record.calls[1].reply is None
 
 

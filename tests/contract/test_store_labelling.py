@@ -65,8 +65,7 @@ async def debates(store: Store, n: int) -> list[str]:
 async def someone(desk: Labelling, name: str = "tea", claim: str = "") -> Annotator:
     (token,) = await desk.invite(name)
     joined = await desk.join(token, claim or token)
-    assert joined[1] is not None
-    return joined[1]
+    return some(joined[1])
 
 
 async def given(desk: Labelling, of: Annotator) -> Sheet:
@@ -150,8 +149,7 @@ async def test_who_signs_in_needs_a_link_or_a_task_that_is_for_them(desk: Labell
     assert (await desk.sign_in("tea", "chat", "ann"))[0] == "unknown"
     assert (await desk.sign_in("open", "other", "ann"))[0] == "unknown"
     joined = await desk.sign_in("open", "chat", "ann")
-    assert joined[1] is not None
-    assert (joined[0], joined[1].number) == ("joined", "ann")
+    assert (joined[0], some(joined[1]).number) == ("joined", "ann")
     assert (await desk.sign_in("open", "chat", "ann"))[0] == "again"
     (link,) = await desk.invite("tea")
     assert (await desk.sign_in("tea", "chat", "ann", link))[0] == "joined"

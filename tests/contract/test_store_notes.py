@@ -8,7 +8,7 @@ from engine.store import Closing, DeliveryState, Note, Store
 from engine.values.debate import Status
 from engine.values.ports import utc_now
 from engine.values.verdicts import UNANSWERED, Adjustment, Artifact, Score, Verdict, VoteEvent
-from tests.kit import NOW, Running, notice, record_of, run, verdict
+from tests.kit import NOW, Running, notice, record_of, run, some, verdict
 
 STEP = "turn/opening/A"
 DOCKED = Adjustment(
@@ -79,8 +79,7 @@ async def test_what_a_format_finds_is_in_the_record_as_it_was_and_its_verdict_is
     assert found.scores == NOTE.scores
     assert found.adjustments == NOTE.adjustments
     assert dict(found.verdicts) == dict(NOTE.verdicts)
-    assert found.verdict is not None
-    assert found.verdict.winner == "A"
+    assert some(found.verdict).winner == "A"
 
 
 async def test_what_is_held_is_delivered_behind_the_reveal_and_never_before(store: Store) -> None:
@@ -116,8 +115,7 @@ async def test_what_was_held_is_as_old_in_the_backlog_as_its_release(store: Stor
     await close(store, r)
     [found] = (await store.outbox.backlog()).values()
     assert found.messages == 4
-    assert found.oldest is not None
-    assert found.oldest >= released
+    assert some(found.oldest) >= released
 
 
 async def test_what_stances_decided_is_stored_with_the_close(store: Store) -> None:

@@ -88,16 +88,14 @@ async def test_the_backlog_is_what_is_not_settled_and_the_age_of_its_oldest(stor
     found = await store.outbox.backlog()
     assert list(found) == ["chat"]
     assert (found["chat"].messages, found["chat"].oldest) == (3, found["chat"].oldest)
-    assert found["chat"].oldest is not None
-    assert before <= found["chat"].oldest <= after
+    assert before <= some(found["chat"].oldest) <= after
     await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
     assert (await store.outbox.backlog())["chat"].messages == 2
     intent = await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
     assert (await store.outbox.backlog())["chat"].messages == 2
     await store.outbox.settle(r.lease, intent, DeliveryState.SENT)
     [last] = (await store.outbox.backlog()).values()
-    assert last.oldest is not None
-    assert last.oldest >= after
+    assert some(last.oldest) >= after
     assert await deliver(r) == ["c"]
     assert await store.outbox.backlog() == {}
 
@@ -113,8 +111,7 @@ async def test_a_message_says_where_it_goes_once_a_thread_is_open(store: Store) 
     opened = (await r.get()).opened_at
     await asyncio.sleep(0.002)
     await store.outbox.set_thread(r.lease, r.id, "thread")
-    assert opened is not None
-    assert ((await r.get()).thread, (await r.get()).opened_at) == ("thread", opened)
+    assert ((await r.get()).thread, (await r.get()).opened_at) == ("thread", some(opened))
 
 
 async def test_parts_are_frozen_and_their_references_kept_and_what_did_not_leave_is_not_in_doubt(
@@ -139,10 +136,8 @@ async def test_parts_are_frozen_and_their_references_kept_and_what_did_not_leave
     assert following is not None
     assert following.key == "b"
     sent, waiting = await store.outbox.find(r.id, "a"), await store.outbox.find(r.id, "b")
-    assert sent is not None
-    assert sent.refs == ("message-1", "message-2")
-    assert waiting is not None
-    assert waiting.refs == ()
+    assert some(sent).refs == ("message-1", "message-2")
+    assert some(waiting).refs == ()
     assert await store.outbox.find(r.id, "unknown") is None
     # A part that surely did not leave is not in doubt.
     intent = await store.outbox.sending(r.lease, following, PARTS, LATER)

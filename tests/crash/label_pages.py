@@ -20,6 +20,7 @@ from bot.research.labels import label_routes
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.store import Store, labels
+from tests.kit import some
 
 
 def die_of_an_answer(when: str) -> None:
@@ -49,8 +50,7 @@ async def main(url: str, when: str) -> None:
     routes = await label_routes(Store(SqlDatabase(url)), SystemClock(), settings)
     site = Site("127.0.0.1", 0)
     async with site.serving(routes, furnish):
-        assert site.address is not None
-        print("http://{}:{}".format(*site.address), flush=True)
+        print("http://{}:{}".format(*some(site.address)), flush=True)
         await asyncio.Event().wait()
 
 

@@ -262,9 +262,6 @@ def both(request: pytest.FixtureRequest, new_scene: NewScene) -> Both:
     return Both(request.param, *asyncio.run(request.param.hold_both(new_scene)))
 
 
-# --- what must be true in the end ----------------------------------------------------------
-
-
 def test_every_send_and_vote_was_a_kill(both: Both) -> None:
     bot, clean, killed = both
     planned = Counter[Send]()

@@ -29,6 +29,8 @@ from pathlib import Path
 from pkgutil import resolve_name, walk_packages
 from typing import Self
 
+from tests.kit import some
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bot", "engine", "adapters.models", "adapters.database", "adapters.terminal")
 COMMANDS = "tests.doubles.command:load"
@@ -136,8 +138,7 @@ class Child:
         """Wait until it has ended; raises TimeoutError."""
         while self._next(seconds) == STOPPED:
             pass
-        assert self.returncode is not None
-        return self.returncode
+        return some(self.returncode)
 
     def wait_until_stopped(self, seconds: float) -> None:
         """Wait until it stands still; raises TimeoutError."""
@@ -295,8 +296,7 @@ def _address(ready: str) -> str:
         stdout=subprocess.PIPE,
         env=environment_of({}),
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
+    assert some(process.stdout).readline() == b"ready\n"
     _kept.append(process)
     return address
 

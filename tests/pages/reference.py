@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from bot.cli import app
 from engine.chat.commands import COMMANDS
+from tests.kit import some
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference"
@@ -44,8 +45,7 @@ def shell_lines() -> Iterator[str]:
 def command_lines(context: typer.Context, group: TyperGroup) -> Iterator[str]:
     """Describe the commands of a group, those of groups in it too."""
     for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
+        command = some(group.get_command(context, name))
         own = typer.Context(command, parent=context, info_name=name)
         if isinstance(command, TyperGroup):
             yield from command_lines(own, command)

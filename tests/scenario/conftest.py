@@ -38,7 +38,7 @@ from engine.values.ports import Clock, VenueLimits
 from tests.doubles.hall import QUICK as NO_WAITS, Hall, has_ended, joined
 from tests.doubles.model_server import Body, ModelServer
 from tests.doubles.venue import AttentiveVenue, MemoryVenue, StoredMessage
-from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, conclude, record_of, until_asked
+from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, conclude, record_of, some, until_asked
 
 if TYPE_CHECKING:
     from tests.doubles.discord import DiscordServer
@@ -334,8 +334,7 @@ def swift(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr(adapters.discord.errors, "RETRY_SECONDS", 0.02)
-    defaults = VenueAwayError.__init__.__kwdefaults__
-    assert defaults is not None
+    defaults = some(VenueAwayError.__init__.__kwdefaults__)
     monkeypatch.setitem(defaults, "retry_after", 0.02)
 
 

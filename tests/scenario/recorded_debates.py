@@ -51,7 +51,7 @@ from engine.values.verdicts import Question
 from tests.doubles.hall import DEFAULTS as USUAL, LOBBY, Hall, Session, has_ended
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue, StoredMessage
-from tests.kit import HANG_SECONDS, FixedClock, until_asked
+from tests.kit import HANG_SECONDS, FixedClock, some, until_asked
 from tests.scenario.test_label_pages import Browser, Shown, answer
 
 BEGINNING = datetime(2001, 9, 9, 12, tzinfo=UTC)
@@ -484,8 +484,7 @@ async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[st
     routes = [*public.routes(), *await label_routes(store, clock, settings)]
     site = Site("127.0.0.1", 0)
     async with site.serving(routes, furnish):
-        assert site.address is not None
-        browser = Browser("http://{}:{}".format(*site.address))
+        browser = Browser("http://{}:{}".format(*some(site.address)))
         async for name, page in _walk(store, clock, browser):
             keep(name, DRAWN_ANEW.sub("…", page.text))
         await browser.client.close()

@@ -23,6 +23,7 @@ from bot.serve.run import serving
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message
 from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
+from tests.kit import some
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 from tests.scenario.slack_stage import OPTIONS, title
 
@@ -72,8 +73,7 @@ class OAuthStage:
 
     @property
     def address(self) -> str:
-        assert self.site.address is not None
-        host, port = self.site.address
+        host, port = some(self.site.address)
         return f"http://{host}:{port}"
 
     # --- a browser -------------------------------------------------------------------------

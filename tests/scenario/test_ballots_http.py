@@ -17,6 +17,7 @@ from engine.values.debate import Debate, Model, PanelMode, Price, Status
 from engine.values.verdicts import Ballot, Verdict
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body, ModelServer, answers_in
+from tests.kit import some
 from tests.scenario.conftest import (
     DEFAULTS,
     JURORS,
@@ -202,9 +203,8 @@ def check(case: Case, debate: Debate, found: Ballot, said: list[str]) -> None:
 
 def test_a_contradictory_verdict_adds_nothing_to_its_scores(judged: dict[str, Judged]) -> None:
     for found in judged["against its own scores"].ballots:
-        assert found.signal is not None
         # Three points apart at a spread of 1.5, without the 0.35 of the verdict.
-        assert sorted(found.signal.values()) == [-2.0, 2.0]
+        assert sorted(some(found.signal).values()) == [-2.0, 2.0]
 
 
 async def test_a_retry_names_what_was_wrong_and_keeps_the_question(
@@ -304,8 +304,7 @@ async def hold_many(line: Running, jurors: tuple[Model, ...], debates: int) -> l
     for debate in held:
         await line.judged(debate.id)
         verdict, _ = await line.store.journal.judged(debate.id)
-        assert verdict is not None
-        verdicts.append(verdict)
+        verdicts.append(some(verdict))
     return verdicts
 
 

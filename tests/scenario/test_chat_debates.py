@@ -19,7 +19,7 @@ from engine.values.verdicts import Question
 from engine.words.reveal import UNREAD
 from tests.doubles.discord.state import FLAGS
 from tests.doubles.faults import drop, garbage, limited, page, status
-from tests.kit import record_of, until, until_true
+from tests.kit import record_of, some, until, until_true
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, OnSlack, Shown, close, said, vote
 from tests.scenario.discord_stage import (
     DiscordStage,
@@ -69,8 +69,7 @@ async def test_the_announcement_shows_how_far_the_debate_is(chat: Chat) -> None:
         assert [*chat.buttons(chat.announcement)] == ["Stop", "Status"]
         await chat.ballot()
         debate = await voting(app)
-        assert debate.vote_deadline is not None
-        moment = int(debate.vote_deadline.timestamp())
+        moment = int(some(debate.vote_deadline).timestamp())
         shown = f"<t:{moment}:R>" if isinstance(chat, OnDiscord) else f"<!date^{moment}^at {{"
         await until(lambda: "Vote now in" in chat.card and shown in chat.card)
         await close(chat)
@@ -345,8 +344,7 @@ async def test_it_recalls_the_debate_and_says_when_it_closes_also_after_an_exten
         await until(lambda: edited(chat, shown.id))
         extended = await voting(app)
         assert extended.vote_extended
-        assert extended.vote_deadline is not None
-        assert closes(chat, again(chat, shown)) == int(extended.vote_deadline.timestamp())
+        assert closes(chat, again(chat, shown)) == int(some(extended.vote_deadline).timestamp())
         assert closes(chat, again(chat, shown)) >= until_then
         assert [one.title for one in chat.thread()].count("Vote") == 1
 

@@ -31,7 +31,7 @@ from engine.store.installs import Install
 from engine.values.errors import RostrumError, StoreError
 from tests.doubles.command import Ended, environment_of, rostrum
 from tests.doubles.databases import PASSWORD, PostgresDouble
-from tests.kit import HANG_SECONDS, NOW
+from tests.kit import HANG_SECONDS, NOW, some
 
 DEBATES, VOTES = 3, 5
 KEY = "an-old-key-of-the-operator"
@@ -178,8 +178,7 @@ async def test_keys_tokens_and_times_mean_the_same_and_numbers_go_on(
     people = await stores[1].votes.people("memory", ["new"])
     for store in stores:
         await store.close()
-    assert lease is not None
-    assert lease.epoch == 2
+    assert some(lease).epoch == 2
     assert people["new"] == highest + 1
     added = "INSERT INTO silences (platform, ended_at) VALUES ('memory', now()) RETURNING number"
     assert target.run(added) == [(1,)]

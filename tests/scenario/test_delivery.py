@@ -23,7 +23,7 @@ from engine.values.messages import Message, TurnPost
 from engine.values.ports import Part, VenueLimits, utc_now
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.venue import Fault, MemoryVenue, StoredMessage
-from tests.kit import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, some, until
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
 TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(
@@ -150,8 +150,7 @@ async def test_reactions_that_fail_for_now_are_added_later_and_hold_nothing_up(
     hall.venue.misbehave("seed", *[Fault(away)] * 5)
     async with hall.open() as session:
         debate = await session.voting(await session.start())
-        assert debate.vote_message is not None
-        message = hall.venue.messages[debate.vote_message]
+        message = hall.venue.messages[some(debate.vote_message)]
         acts = ["unseeded"] * 4
         async with asyncio.timeout(HANG_SECONDS):
             while acts.count("seeded") < 4:
@@ -167,8 +166,7 @@ async def test_a_vote_taken_back_while_away_is_taken_back_also_without_the_bots_
     hall.venue.misbehave("seed", *[Fault(VenueError("No reactions here; allow them."))] * 9)
     async with hall.open() as session:
         debate = await session.voting(await session.start())
-        assert debate.vote_message is not None
-        thread, message = debate.thread or "", debate.vote_message
+        thread, message = debate.thread or "", some(debate.vote_message)
         for user, option in (("ann", "A"), ("bob", "A"), ("cem", "B")):
             await hall.venue.react(user, thread, message, option)
         hall.venue.listening = False

@@ -24,7 +24,7 @@ from tests.doubles.discord.server import NotOfferedError
 from tests.doubles.discord.state import Message, guild_create_json
 from tests.doubles.facts import Discord
 from tests.doubles.model_server import ModelServer
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, some
 from tests.scenario import crowd
 from tests.scenario.conftest import on_discord, play
 from tests.scenario.discord_stage import (
@@ -219,13 +219,11 @@ async def test_an_export_is_a_file_of_this_servers_debates(stage: DiscordStage) 
             asked = await stage.discord.slash("olga", "debate export").finished()
             rated = await stage.discord.slash("olga", "debate leaderboard").finished()
     assert rated.ephemeral
-    assert rated.answer is not None
-    (board,) = rated.answer.attachments
+    (board,) = some(rated.answer).attachments
     assert (board.filename, board.data[:4]) == ("leaderboard.png", b"\x89PNG")
     assert "Debates: " in (board.description or "")
     assert asked.ephemeral
-    assert asked.answer is not None
-    (file,) = asked.answer.attachments
+    (file,) = some(asked.answer).attachments
     with zipfile.ZipFile(io.BytesIO(file.data)) as archive:
         assert any(name.endswith("README.md") for name in archive.namelist())
 
@@ -367,8 +365,7 @@ async def test_a_private_trial_is_held_in_direct_messages_and_forgotten_with_its
         assert (debate.community.startswith("person-"), debate.place) == (True, place.id)
         assert ben not in debate.community
         given = await discord.slash("ben", "debate mydata", channel=place.id).finished()
-        assert given.answer is not None
-        (file,) = given.answer.attachments
+        (file,) = some(given.answer).attachments
         whole = orjson.loads(file.data)
         assert whole["started"] == [debate.id]
         # The settings of one's own direct messages are one's own data too.

@@ -12,7 +12,7 @@ import engine.run.run
 from engine.values.debate import Status
 from engine.values.messages import Reveal
 from tests.doubles import model_server as acts
-from tests.kit import HANG_SECONDS, cancelled
+from tests.kit import HANG_SECONDS, cancelled, some
 from tests.scenario.conftest import DEFAULTS, EXPLAINED, Running, Stage, explaining, play
 
 ASKED = DEFAULTS.model_copy(update={"why": True, "vote_minutes": 30})
@@ -31,8 +31,7 @@ async def open_vote(line: Running, **options: Any) -> str:
 async def close(line: Running, debate_id: str) -> Reveal:
     await line.service.close_vote(debate_id)
     await line.ended(debate_id)
-    post = await line.store.outbox.find(debate_id, "reveal")
-    assert post is not None
+    post = some(await line.store.outbox.find(debate_id, "reveal"))
     assert isinstance(post.message, Reveal)
     return post.message
 
@@ -59,8 +58,7 @@ async def test_the_reveal_says_it_and_the_record_who_wrote_it_or_a_juror_is_quot
     stage.server.respond = lambda body: "No." if explaining(body) else play(body)
     debate_id = await open_vote(line)
     reveal = await close(line, debate_id)
-    assert reveal.why is not None
-    assert reveal.why.quoted
+    assert some(reveal.why).quoted
     record = await line.record(debate_id)
     (kept,) = [one for one in record.artifacts if one.kind == "why"]
     assert not kept.valid
@@ -89,8 +87,7 @@ async def test_the_vote_opens_while_the_juror_writes_and_closes_without_it_in_ti
     began = asyncio.get_running_loop().time()
     reveal = await close(line, debate_id)
     assert asyncio.get_running_loop().time() - began < 5
-    assert reveal.why is not None
-    assert reveal.why.quoted
+    assert some(reveal.why).quoted
     record = await line.record(debate_id)
     assert [call.error for call in record.calls if call.step == "why"] == ["cancelled"]
     assert [one.body["problem"] for one in record.artifacts if one.kind == "why"] == [
@@ -127,8 +124,7 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
         await line.until(debate_id, lambda debate: debate.vote_opened_at)
         reveal = await close(line, debate_id)
         record = await line.record(debate_id)
-    assert reveal.why is not None
-    assert reveal.why.text == EXPLAINED["decisive"]
+    assert some(reveal.why).text == EXPLAINED["decisive"]
     again = [call for call in record.calls if call.attempt > 1]
     assert [call.step for call in again] == ["why"]
     assert asked(stage) == 2

@@ -35,6 +35,7 @@ from tests.kit import (
     make_debate,
     make_turn,
     new_debate,
+    some,
 )
 
 USERS = [f"U0CANARY{number}" for number in range(6)]
@@ -48,8 +49,7 @@ async def begin(store: Store, number: int, topic: str, community: str = "G0CANAR
     plain = {name: getattr(debate, name) for name in kept}
     new = new_debate(**plain, community=community, user=USERS[0])
     await create(store, new)
-    lease = await store.leases.claim(f"debate/{new.id}", "runner", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{new.id}", "runner", 60))
     await store.debates.advance(lease, new.id, Status.RUNNING)
     return lease
 

@@ -31,7 +31,7 @@ from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.hall import joined
 from tests.doubles.model_server import Absence, Act, Body, ModelServer, answers_in
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, some
 from tests.scenario.conftest import (
     DEFAULTS,
     NO_CAPS,
@@ -614,8 +614,7 @@ def test_a_megabyte_at_every_step_is_kept_whole_and_never_a_score(matrix: Matrix
         spoilt = held.ballot(step)
         assert (spoilt.valid, spoilt.scores, spoilt.verdict) == (False, None, None)
         assert len(spoilt.raw) == 1_000_000
-    assert held.verdict is not None
-    assert held.verdict.invalid == 2
+    assert some(held.verdict).invalid == 2
 
 
 @pytest.mark.parametrize("step", TURNS, ids=lambda step: step.name)

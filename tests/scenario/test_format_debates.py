@@ -20,7 +20,7 @@ from engine.run.plan import Defaults
 from engine.store import DebateRecord
 from engine.values.debate import Debate, Model, Scores, Status
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED, JURORS, MODELS
-from tests.kit import until_true
+from tests.kit import some, until_true
 from tests.scenario.conftest import NO_CAPS, Running, Stage, in_thread
 
 DEFAULTS = REHEARSED.model_copy(
@@ -83,8 +83,7 @@ async def test_a_whole_debate_is_held_voted_on_and_kept(
     if format != "team":  # whose clock decides how many there are
         assert len(record.turns) == find_format(format).turns(debate.request)
     assert not [turn for turn in record.turns if turn.violations]
-    assert record.verdict is not None
-    assert record.verdict.valid >= 2
+    assert some(record.verdict).valid >= 2
     _expected_what_was_used(started.estimate.tokens_in, started.estimate.tokens_out, record)
 
 

@@ -12,7 +12,7 @@ from engine.values.text import clean
 from engine.words.card import Reference
 from tests.doubles.model_server import Body
 from tests.doubles.venue import StoredMessage
-from tests.kit import conclude
+from tests.kit import conclude, some
 from tests.scenario.conftest import Stage, fair_ballot, is_closing, judging, prompt
 
 HOSTILE = {
@@ -65,8 +65,7 @@ async def test_a_text_is_data_wherever_it_comes_from(stage: Stage, kind: str) ->
     assert debate.request.topic == seen
     assert debate.request.conditions == f"Only: {seen}"
     assert [turn.text for turn in record.turns[:6]] == [seen] * 6
-    assert record.verdict is not None
-    assert record.verdict.valid == len(record.ballots) == 6
+    assert some(record.verdict).valid == len(record.ballots) == 6
     # Every prompt carries the text whole, as it is.
     openings = [body for body in stage.turns_asked if len(body["messages"]) == 2]
     for body in openings:
@@ -102,8 +101,7 @@ async def test_all_of_them_in_turn_make_one_ordinary_debate(stage: Stage) -> Non
         debate = await line.hold(language="tr", rounds=3)
         record = await line.record(debate.id)
     assert (debate.status, len(record.turns)) == (Status.CLOSED, 12)
-    assert record.verdict is not None
-    assert record.verdict.invalid == 0
+    assert some(record.verdict).invalid == 0
 
 
 async def test_a_juror_that_is_told_to_cheat_reads_it_as_a_quotation(stage: Stage) -> None:

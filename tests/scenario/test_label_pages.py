@@ -44,7 +44,7 @@ from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, AccountsServer
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import DEFAULTS, LIMITS, HeardModels
-from tests.kit import NOW
+from tests.kit import NOW, some
 
 HOSTILE = 'Is <script>alert(1)</script> "quoted" & \u202ereversed text a topic?'
 FIELD = re.compile(r'<input type="hidden" name="(\w+)"(?: id="\w+")? value="([^"]*)">')
@@ -160,8 +160,7 @@ async def serving(store: Store, accounts: AccountsServer, origin: str = "") -> A
     settings = settings_of(accounts, origin or "http://127.0.0.1:1")
     clock, site = SystemClock(), Site("127.0.0.1", 0)
     async with site.serving(await label_routes(store, clock, settings), furnish):
-        assert site.address is not None
-        yield "http://{}:{}".format(*site.address)
+        yield "http://{}:{}".format(*some(site.address))
 
 
 @pytest.fixture
@@ -207,8 +206,7 @@ async def test_from_an_invitation_to_the_completion_code(desk: Desk) -> None:
     assert page.path == "/label/tea/done"
     assert '<output class="code" id="code">TEA-42</output>' in page.text
     assert await desk.votes() == DEBATES
-    first = re.search(r"/label/tea/sheet/[\w-]{22}", page.text)
-    assert first is not None
+    first = some(re.search(r"/label/tea/sheet/[\w-]{22}", page.text))
     sheet = await browser.get(first[0])
     for checked in ('value="first"', 'value="clear"', 'value="logic"', 'value="up"'):
         assert re.search(f"{checked}[^>]* checked>", sheet.text), checked
@@ -239,8 +237,7 @@ async def test_double_clicks_retries_tabs_and_devices_are_one_person_and_one_ans
     assert await desk.votes() == 1
     # On a telephone, by the personal link, which needs a press.
     done = await browser.get("/label/tea/done")
-    personal = re.search(r'value="http://127.0.0.1:1(/label/tea/back\?k=[^"]+)"', done.text)
-    assert personal is not None
+    personal = some(re.search(r'value="http://127.0.0.1:1(/label/tea/back\?k=[^"]+)"', done.text))
     phone = desk.browser()
     offered = await phone.get(personal[1])
     assert (offered.status, offered.heading) == (200, "Go on in this browser?")
@@ -656,11 +653,9 @@ async def test_a_managers_page_does_what_the_command_line_does(desk: Desk) -> No
     # Two people who differ, and what it costs if each label is paid for.
     for option in ("A", "B"):
         (link,) = await desk.labelling.invite("two")
-        person = (await desk.labelling.join(link, option))[1]
-        assert person is not None
+        person = some((await desk.labelling.join(link, option))[1])
         while (sheet := await desk.labelling.next(person.key)) is not None:
-            kept = await desk.store.labelling.sheet(person.key, sheet.id)
-            assert kept is not None
+            kept = some(await desk.store.labelling.sheet(person.key, sheet.id))
             place = ("first", "second")[kept.order.index(option)]
             label = SheetAnswer.model_validate({"option": place})
             assert await desk.labelling.save(person.key, sheet.id, label) == "stored"

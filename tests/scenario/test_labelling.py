@@ -27,7 +27,7 @@ from engine.values.errors import UsageError
 from engine.values.verdicts import Question
 from engine.votes.imported import Imported, ImportedLabel, LabelFault, import_labels
 from tests.doubles.command import rostrum
-from tests.kit import NOON, FixedClock, record_of
+from tests.kit import NOON, FixedClock, record_of, some
 from tests.scenario.test_export import hold_debate, table, write
 
 MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
@@ -35,9 +35,7 @@ MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
 
 async def joined(desk: Labelling, participant: str) -> Annotator:
     (link,) = await desk.invite("tea", people=9)
-    found = (await desk.join(link, participant, participant))[1]
-    assert found is not None
-    return found
+    return some((await desk.join(link, participant, participant))[1])
 
 
 async def answer_all(desk: Labelling, person: Annotator, said: Mapping[str, str]) -> None:
@@ -45,8 +43,7 @@ async def answer_all(desk: Labelling, person: Annotator, said: Mapping[str, str]
     while (sheet := await desk.next(person.key)) is not None:
         assert isinstance(desk.clock, FixedClock)
         desk.clock.pass_seconds(60)
-        drawn = await desk.store.labelling.sheet(person.key, sheet.id)
-        assert drawn is not None
+        drawn = some(await desk.store.labelling.sheet(person.key, sheet.id))
         option = said[drawn.debate]
         given = {
             "option": ("first", "second")[drawn.order.index(option)] if option in "AB" else option,

@@ -11,7 +11,7 @@ import pytest
 
 from bot.app import App
 from engine.values.debate import Debate, Status
-from tests.kit import until, until_asked
+from tests.kit import some, until, until_asked
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.conftest import Shifted
 
@@ -175,8 +175,7 @@ async def test_a_knockout_without_a_quorum_goes_by_the_jury_and_is_purged_with_i
         table = await standing(chat, 1)
         (debate,) = await app.store.debates.recent()
         verdict, _ = await app.store.journal.judged(debate.id)
-        assert verdict is not None
-        assert ("the jury decided" in table) is (verdict.winner is not None)
+        assert ("the jury decided" in table) is (some(verdict).winner is not None)
         await app.store.communities.left(debate.platform, debate.community, clock.now())
         await app.store.communities.purge(debate.platform, debate.community)
         assert await app.store.series.all() == []

@@ -25,7 +25,7 @@ from engine.values.debate import Fit
 from engine.values.ports import utc_now
 from engine.values.verdicts import Ballot
 from tests.doubles.model_server import hang
-from tests.kit import NOW, FixedClock, make_ballot, until
+from tests.kit import NOW, FixedClock, make_ballot, some, until
 from tests.scenario.conftest import DEFAULTS, Stage, judging
 
 JURORS = ("near/a", "near/b", "near/c", "near/d", "near/e")
@@ -60,9 +60,7 @@ def judgments(
 
 
 async def hold(store: Store) -> Lease:
-    lease = await store.leases.claim(LEASE, "test", 60)
-    assert lease is not None
-    return lease
+    return some(await store.leases.claim(LEASE, "test", 60))
 
 
 async def learn(store: Store, found: list[Learnt]) -> None:
@@ -104,24 +102,21 @@ async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stag
         await line.hold()
     async with stage.process() as line:
         second = await line.hold()
-        stored = await line.store.learning.newest(rehearsal=False)
-        assert stored is not None
+        stored = some(await line.store.learning.newest(rehearsal=False))
         assert json.loads(stored.body)["history"] == {
             ref: one.model_dump() for ref, one in second.setup.panel.history.items()
         }
         assert (stored.number, stored.evidence) == (1, Evidence(debates=1, newest=1, ballots=6))
     async with stage.process() as line:
         third = await line.start()
-        newest = await line.store.learning.newest(rehearsal=False)
-        assert newest is not None
+        newest = some(await line.store.learning.newest(rehearsal=False))
         assert newest.number == 2
         await line.ended(third.debate.id)
     async with stage.process() as line:
         other = learner(line.store)
         both = [await other.fit(rehearsal=False), await other.fit(rehearsal=False)]
         assert both[0] is not None
-        newest = await line.store.learning.newest(rehearsal=False)
-        assert newest is not None
+        newest = some(await line.store.learning.newest(rehearsal=False))
         assert newest.number == 3
         await learner(line.store).fit(rehearsal=False)
         same = await line.store.learning.newest(rehearsal=False)
@@ -150,8 +145,7 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
         await line.ended(first)
         known = judgments(150, changes=False, jurors=refs)
         await learn(line.store, known)
-        model = (await learner(line.store).fit_now(rehearsal=False)).model
-        assert model is not None
+        model = some((await learner(line.store).fit_now(rehearsal=False)).model)
         number = model.number
     second = await begin()
     async with stage.process() as line:
@@ -160,11 +154,9 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
         await line.line.reconcile()
         await line.ended(second)
         before, after = [await line.record(one) for one in (first, second)]
-    assert newer.model is not None
-    assert newer.model.number > number
+    assert some(newer.model).number > number
     assert before.debate.setup.panel.fit == Fit()
-    assert before.verdict is not None
-    assert before.verdict.rule == ""
+    assert some(before.verdict).rule == ""
     frozen, verdict = after.debate.setup.panel.fit, after.verdict
     assert frozen is not None
     assert verdict is not None
@@ -192,15 +184,13 @@ async def test_while_another_process_fits_the_newest_fit_serves(store: Store) ->
     await learn(store, judgments(20, changes=False))
     first = await learner(store).fit_now(rehearsal=False)
     await learn(store, judgments(40, changes=False))
-    own = await store.leases.claim(LEASE, "busy", 60)
-    assert own is not None
+    own = some(await store.leases.claim(LEASE, "busy", 60))
     if not store.leases.alone:  # the only process on a file takes over
         assert await learner(store).fit(rehearsal=False) == first
     await store.leases.release(own)
     later = await learner(store).fit_now(rehearsal=False)
     assert first.model is not None
-    assert later.model is not None
-    assert later.model.number > first.model.number
+    assert some(later.model).number > first.model.number
 
 
 @pytest.mark.slow
@@ -224,8 +214,7 @@ async def test_a_juror_that_changes_is_named_once_everywhere(
         said += [line for line in logs if line["event"] == "juror changed"]
     [line] = said
     assert (line["juror"], line["log_level"]) == (CHANGED, "warning")
-    model = known.model
-    assert model is not None
+    model = some(known.model)
     left = left_out_of(await store.learning.newest(rehearsal=False))
     assert left == {CHANGED: line["left_out"]}
     assert 500 < left[CHANGED] < 700  # it changed at the 600th

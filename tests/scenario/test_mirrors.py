@@ -58,9 +58,6 @@ async def test_when_only_one_fits_its_budget_neither_starts(
     assert (await line.start(tight, user="u1")).mirror is None
 
 
-# --- on the chat platforms, where both are voted on blind ---------------------------------------
-
-
 async def both(app: App, status: Status) -> list[Debate]:
     """Wait until both are in a state, and, while they vote, people can."""
     pair = await until_asked(

@@ -20,6 +20,7 @@ from engine.values.ports import utc_now
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer
+from tests.kit import some
 from tests.scenario.conftest import JURORS, NO_CAPS, PRICE, QUICK, SIDES, Running, Stage, play
 
 STEP = "turn/rebuttal/B"  # the second that this model is asked for
@@ -126,8 +127,7 @@ def test_a_passing_fault_is_survived_and_its_cost_is_kept(held: dict[str, Held],
     assert second.reply is not None
     assert second.cost is not None
     if fault.cost:
-        assert first.cost is not None
-        assert fault.cost <= first.cost <= first.cost_max
+        assert fault.cost <= some(first.cost) <= first.cost_max
     else:
         assert first.cost == fault.cost
     assert len(record.calls) == 16
@@ -219,8 +219,7 @@ async def test_another_model_no_usage_and_a_megabyte_are_recorded_as_they_came(
     assert unstated.cost_max > PRICE.cost(0, 1000)
     assert (await line.store.journal.spending(debate.id))[1] is None
     long = next(call for call in record.calls if call.step == "turn/assumptions/B")
-    assert long.reply is not None
-    assert len(long.reply.text) == 1_000_000
+    assert len(some(long.reply).text) == 1_000_000
 
 
 @pytest.mark.parametrize("amount", [1e300, 1e12, 3_000_000_000, 0, -7])

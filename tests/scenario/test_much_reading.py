@@ -53,9 +53,6 @@ async def tire(commands: Commands, person: Requester, text: str = "list") -> Non
         assert "Try again" not in await say(commands, person, text)
 
 
-# --- a cooldown for each person ------------------------------------------------------------
-
-
 @pytest.mark.each_case
 @pytest.mark.parametrize("command", MUCH)
 async def test_after_a_short_burst_a_person_waits_some_seconds(
@@ -104,9 +101,6 @@ def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
         cooldown.check(("memory", "ann"), clock.now())
     clock.pass_seconds(SECONDS)
     cooldown.check(("memory", "ann"), clock.now())
-
-
-# --- one community at a time, and not one after the other ----------------------------------
 
 
 class SlowArchive:

@@ -18,6 +18,7 @@ from engine.values.text import marked
 from engine.values.topics import built_in_topics, find_topic
 from engine.words.cards import card_of
 from tests.doubles.whole_debate import DEFAULTS, Whole, hold_whole
+from tests.kit import some
 from tests.scenario import discord_stage
 from tests.scenario.chat_stage import Chat, OnDiscord, close, said
 from tests.scenario.discord_stage import DiscordStage, until
@@ -36,9 +37,6 @@ async def hold(url: str, out: Path, format: str, **asked: Any) -> Whole:
     stances: dict[str, Any] = {"topic": TOPIC, "stance_a": TABS, "stance_b": SPACES}
     options = OPTIONS.get(format, {})
     return await hold_whole(url, out, defaults, format=format, options=options, **stances | asked)
-
-
-# --- what models are sent, what people read, what is exported ----------------------------
 
 
 @pytest.mark.parametrize("format", TWO_SIDED)
@@ -122,9 +120,6 @@ async def test_exports_carry_no_mention_and_jurors_no_name_of_a_model_in_them(
     assert "123456789012345678" not in (whole.out / "README.md").read_text(encoding="utf-8")
 
 
-# --- the doors ---------------------------------------------------------------------------
-
-
 def test_chat_and_command_line_take_them_under_the_same_names() -> None:
     typed = parse_command(f'start "{TOPIC}" for="{TABS}" against=spaces').arguments
     assert isinstance(typed, StartArguments)
@@ -169,8 +164,7 @@ async def test_a_drawn_topic_is_debated_with_its_stances(database_url: str, tmp_
     drawn = {"topic": "random", "stance_a": None, "stance_b": None, "language": "tr", "seed": 3}
     whole = await hold(database_url, tmp_path / "out", "classic", **drawn)
     request = whole.debate.request
-    topic = find_topic(built_in_topics(), request.topic)
-    assert topic is not None
+    topic = some(find_topic(built_in_topics(), request.topic))
     assert topic.language == "tr"
     assert request.stances.get("A", "") == topic.stance_a
     for text in whole.sent("turn/opening"):

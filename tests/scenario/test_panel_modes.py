@@ -78,9 +78,6 @@ def rows(record: DebateRecord, table: str) -> list[dict[str, Any]]:
     return choose_tables([table])[0].rows(entry)
 
 
-# --- who reads -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("mode", "calls", "said"),
     [
@@ -189,9 +186,6 @@ async def test_a_single_verdict_is_marked_in_the_reveal(stage: Stage, line: Runn
     assert (why.count("near/j"), details.count("near/j")) == (1, 1)
 
 
-# --- interrupted ---------------------------------------------------------------------------
-
-
 def once(said: str) -> Answer:
     """Return what answers once, and then finds its process gone."""
     left = [said]
@@ -222,9 +216,6 @@ async def test_a_panel_that_dies_at_every_call_asks_for_nothing_twice(
     assert sorted(pieces.finished) == sorted(whole.finished) == sorted(set(whole.finished))
 
 
-# --- many jurors ---------------------------------------------------------------------------
-
-
 @pytest.mark.each_case
 @pytest.mark.parametrize("count", [12, 40])
 def test_a_reveal_of_many_jurors_fits_both_platforms(count: int) -> None:
@@ -253,9 +244,6 @@ def test_a_reveal_of_many_jurors_fits_both_platforms(count: int) -> None:
     for number in range(count):
         assert sum(f"name-{number}`" in body for body in embeds) == 1
         assert sum(f"name-{number}`" in body for body in blocks) == 1
-
-
-# --- beside a format's own judge, for whom nobody waits ------------------------------------------
 
 
 OPTIONS = {"roundtable": {"agents": 2, "judges": 1}, "audited": {"turns": 2}}

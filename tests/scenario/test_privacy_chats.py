@@ -9,6 +9,7 @@ import pytest
 
 from tests.doubles.databases import traces
 from tests.doubles.slack import Rules, SlackServer
+from tests.kit import some
 from tests.scenario.discord_stage import (
     OPTIONS,
     DiscordStage,
@@ -55,8 +56,7 @@ async def test_on_discord_who_votes_and_who_starts_may_be_forgotten(
         assert "a vote on 1 debate" in asked.text
         given = await discord.slash("ben", "debate mydata").finished()
         assert given.ephemeral
-        assert given.answer is not None
-        (file,) = given.answer.attachments
+        (file,) = some(given.answer).attachments
         own_of(file.data, ben, stranger=ada)
         nothing = await discord.slash("olga", "debate mydata").finished()
         assert nothing.text.strip() == "Nothing is stored about you."

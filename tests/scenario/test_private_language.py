@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.doubles.discord import Code, denied
+from tests.kit import some
 from tests.scenario.discord_stage import DiscordStage, until
 from tests.scenario.slack_stage import SlackStage, voting as slack_voting
 from tests.scenario.test_languages import ENGLISH, NAMES
@@ -100,8 +101,7 @@ async def test_slacks_form_and_the_mistakes_in_it_are_in_the_persons_language(
         await (await slack.slash("ada", "/debate list")).said("Aquí aún no hay debates")
         opened = await slack.slash("ada", "/debate")
         await until(lambda: opened.view)
-        assert opened.view is not None
-        assert opened.view["title"]["text"] == "Iniciar un debate"
+        assert some(opened.view)["title"]["text"] == "Iniciar un debate"
         sent = await slack.submit(opened, {"topic": "Té o café", "minutes": "soon"})
         assert sent.errors == {
             "minutes": "minutes es «soon»; escribe un tiempo como 30m, 1h o 90s."

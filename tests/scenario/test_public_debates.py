@@ -63,6 +63,7 @@ from tests.kit import (
     new_debate,
     notice,
     run,
+    some,
     turn,
     turn_post,
     verdict,
@@ -96,8 +97,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def post(running: Running) -> None:
     """Let the chat show the next message."""
-    intent = await running.store.outbox.next(running.id)
-    assert intent is not None
+    intent = some(await running.store.outbox.next(running.id))
     sent = intent.model_copy(update={"refs": (f"message-{running.id}",)})
     await running.store.outbox.settle(running.lease, sent, DeliveryState.SENT)
 
@@ -170,8 +170,7 @@ async def test_a_debate_stays_sealed_while_people_vote_on_its_mirror(store: Stor
 
 async def opened(store: Store, debate_id: str, thread: str, **read: Any) -> Running:
     """Open a vote in which two people chose."""
-    lease = await store.leases.claim(f"debate/{debate_id}", "runner", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{debate_id}", "runner", 60))
     held = Running(store, debate_id, lease)
     await held.advance(Status.RUNNING)
     await store.outbox.set_thread(lease, debate_id, thread)

@@ -17,7 +17,7 @@ from engine.values.verdicts import How
 from tests.doubles import model_server as acts
 from tests.doubles.hall import DEFAULTS as OFFLINE, QUICK, Hall
 from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue
-from tests.kit import until
+from tests.kit import some, until
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SWIFT, Running, Stage
 
 DEAR = Price(usd_in=0, usd_out=100)  # with 900 tokens written a call costs 0.09 USD, at most 0.1
@@ -45,9 +45,6 @@ def under(caps: Caps) -> Defaults:
 def invited(stage: Stage) -> bool:
     """Whether anybody was ever asked to vote."""
     return "Vote: A, B, tie, weak." in stage.venue.said()
-
-
-# --- resuming ----------------------------------------------------------------------------
 
 
 pytestmark = pytest.mark.usefixtures("swift")
@@ -105,9 +102,6 @@ async def test_a_cap_raised_by_a_little_holds_at_its_new_height(stage: Stage) ->
         assert (await line.ended(debate.id)).status is Status.CLOSED
 
 
-# --- the panel and the vote --------------------------------------------------------------
-
-
 async def test_people_are_asked_to_vote_once_the_verdict_is_sealed(
     line: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,8 +131,7 @@ async def test_a_panel_stopped_by_the_cap_opens_no_vote_until_it_is_resumed(stag
         verdict, _ = await line.store.journal.judged(debate.id)
     assert ended.status is Status.CLOSED
     assert invited(stage)
-    assert verdict is not None
-    assert verdict.valid == 6
+    assert some(verdict).valid == 6
     # What was paid for is not asked for again.
     assert (len(stage.turns_asked), len(stage.jurors_asked)) == (8, 6)
 
@@ -155,9 +148,6 @@ async def test_a_vote_cast_before_the_seeds_is_heard_live(database_url: str) -> 
         votes = await session.votes(debate_id, "ann")
     assert (event.option, event.how) == ("A", How.LIVE)
     assert votes["ann"].option == "A"
-
-
-# --- a panel that sees names -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("blind", [True, False])
@@ -182,9 +172,6 @@ async def test_a_debate_that_is_not_blind_says_so_and_compares_nothing(
     assert reveal.tally.winner == "A"
     assert (reveal.agree is None) is not blind
     assert ("cannot be compared" in plain(reveal, "x·1/1")) is not blind
-
-
-# --- money and calls ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("caps", [COMMUNITY, NO_CAPS], ids=["community", "none"])

@@ -58,9 +58,6 @@ def holding(folder: Path, text: str) -> set[str]:
     return {name for name, held in contents(folder).items() if text.encode() in held}
 
 
-# --- rostrum delete ------------------------------------------------------------------------
-
-
 def test_a_deleted_debate_leaves_no_byte(office: Path) -> None:
     [code], pair = codes(office, "Cats"), codes(office, "Tea or")
     assert holding(office, "Cats or dogs")
@@ -153,9 +150,6 @@ async def test_a_debate_of_a_league_that_goes_on_is_not_deleted(hall: Hall, tmp_
         await asyncio.to_thread(rostrum, tmp_path, "delete", code, "--yes", **at)
         with pytest.raises(NotFoundError):
             await held.get()
-
-
-# --- by age --------------------------------------------------------------------------------
 
 
 async def keeping(hall: Hall, *gone: str, **days: float) -> None:

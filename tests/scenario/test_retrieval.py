@@ -29,7 +29,7 @@ from engine.values.sources import SourceFile
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body, SearchServer
 from tests.doubles.whole_debate import HeardModels
-from tests.kit import until
+from tests.kit import some, until
 from tests.scenario.conftest import (
     DEFAULTS,
     NO_CAPS,
@@ -259,8 +259,7 @@ def test_the_settings_make_a_plan_and_the_key_is_a_secret() -> None:
     assert defaults_of(Settings()).retrieval is None
     given: dict[str, Any] = {"url": "http://127.0.0.1:9/s?q={query}", "key": KEY, "calls": 3}
     settings = Settings(retrieval=given)
-    plan = defaults_of(settings).retrieval
-    assert plan is not None
+    plan = some(defaults_of(settings).retrieval)
     assert (plan.model.ref, plan.calls, plan.results) == ("retrieval/search", 3, 3)
     assert KEY in settings.secrets()
     assert KEY not in repr(settings)

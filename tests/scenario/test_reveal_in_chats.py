@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from engine.values.text import marked
-from tests.kit import until
+from tests.kit import some, until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import known, voting
 
@@ -21,8 +21,7 @@ async def pictured(chat: Chat, user: str, ask: str, name: str, says: str) -> Non
         asked = chat.discord.press(user, card, chat.buttons(card)["Why?"])
     else:
         asked = chat.discord.slash(user, f"debate {ask}")
-    shown = (await asked.finished()).answer
-    assert shown is not None
+    shown = some((await asked.finished()).answer)
     (picture,) = shown.attachments
     assert picture.filename == name
     assert picture.data.startswith(b"\x89PNG")

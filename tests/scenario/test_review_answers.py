@@ -17,7 +17,7 @@ from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.verdicts import Question
 from engine.votes.outcome import readable_from
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
-from tests.kit import record_of
+from tests.kit import record_of, some
 
 ANN = Requester(platform="memory", community="club", place=LOBBY, user="ann")
 BOB = ANN.model_copy(update={"user": "bob"})
@@ -136,9 +136,6 @@ async def test_of_the_forgotten_no_answer_is_kept(hall: Hall) -> None:
         assert await answers(session, debate) == []
 
 
-# --- votes that come too soon --------------------------------------------------------------
-
-
 async def test_a_vote_before_anybody_can_have_read_is_fast_and_counts(hall: Hall) -> None:
     async with hall.open() as session:
         debate = await held(session)
@@ -148,5 +145,4 @@ async def test_a_vote_before_anybody_can_have_read_is_fast_and_counts(hall: Hall
     assert words > 200
     assert (vote.fast, vote.gold) == (True, True)
     assert "**People:** 🔵 A 1 · 🔴 B 0" in result
-    assert debate.opened_at is not None
-    assert readable_from(debate, 500) == debate.opened_at + timedelta(seconds=30)
+    assert readable_from(debate, 500) == some(debate.opened_at) + timedelta(seconds=30)

@@ -20,7 +20,7 @@ from engine.words.cards import card_of
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue
-from tests.kit import record_of, until_asked
+from tests.kit import record_of, some, until_asked
 
 ROUNDS = ("opening", "rebuttal", "assumptions")  # the vote follows the closing
 Acts = list[tuple[str, str]]
@@ -157,8 +157,7 @@ async def test_at_a_round_table_it_is_whose_answer_leads(hall: Hall, venue: Crow
     [invite, *_] = [message for message in venue.meant if isinstance(message, RoundInvite)]
     assert invite.options == ("1", "2", "3", "even")
     assert invite.names.keys() == {"1", "2", "3"}
-    assert card_of(invite).ballot is not None
-    assert "Whose answer leads?" in str(card_of(invite).ballot)
+    assert "Whose answer leads?" in str(some(card_of(invite).ballot))
     assert course(venue) == {"draft": {"2": 1, "even": 1}}
 
 

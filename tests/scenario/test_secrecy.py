@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from engine.values.debate import Model, Status
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body
-from tests.kit import conclude
+from tests.kit import conclude, some
 from tests.scenario.conftest import (
     DEFAULTS,
     Running,
@@ -105,8 +105,7 @@ async def test_a_debate_that_is_not_blind_tells_its_jurors_and_nobody_else(hall:
         debate = await line.hold(DEFAULT, blind=False)
         verdict, _ = await line.store.journal.judged(debate.id)
     assert "near/zorblax-9" in read_by_jurors(hall)
-    assert verdict is not None
-    assert not verdict.blind
+    assert not some(verdict).blind
     assert "zorblax" not in said_before_the_reveal(hall).casefold()
 
 

@@ -23,7 +23,7 @@ from engine.values.debate import Cause, Model, Status
 from engine.values.errors import LeaseLostError, UsageError
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import says, status
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, some
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
 
 FILE: dict[str, Any] = {
@@ -75,8 +75,7 @@ async def test_every_debate_is_held_once_sealed_nowhere_and_takes_what_the_plan_
     assert {debate.status for debate in debates} == {Status.CLOSED}
     assert max(one.running for one in seen) == 4
     assert record.debate.revealed_at is not None
-    assert record.verdict is not None
-    assert record.verdict.winner is not None
+    assert some(record.verdict).winner is not None
     assert not stage.venue.threads
     asked = Counter(body["model"] for body in stage.server.requests)
     taken: Counter[str] = Counter()
@@ -224,8 +223,7 @@ async def test_a_series_stops_at_its_cap_and_goes_on_when_it_is_raised(stage: St
         plan = await plan_series(series(), line.service, DEFAULTS)
         await hold(line, series(name="autumn"))
         whole = (await line.store.usage.read(UsageFilter(series="autumn"))).sum("usd")
-        assert plan.dearest_usd is not None
-        cap = plan.dearest_usd + whole / 3
+        cap = some(plan.dearest_usd) + whole / 3
         first = await hold(line, series(limits={"usd": cap, "debates_at_once": 4}))
         spent = (await line.store.usage.read(UsageFilter(series="spring"))).sum("usd")
         assert first.ending is Ending.CAP
@@ -269,7 +267,6 @@ async def test_a_series_waits_until_the_lease_of_a_killed_process_has_run_out(
     line: Running,
 ) -> None:
     """It ended with "wrong usage", and asked to stop a process that was dead."""
-    killed = await line.store.leases.claim("series/spring", "killed", 1.0)
-    assert killed is not None
+    some(await line.store.leases.claim("series/spring", "killed", 1.0))
     standing = await hold(line, series(topics=["Tabs beat spaces"]))
     assert standing.ending is Ending.COMPLETE

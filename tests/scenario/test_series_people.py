@@ -21,7 +21,7 @@ from engine.values.debate import Debate, Model, Status
 from engine.values.errors import BudgetError, VenueGoneError
 from tests.doubles.model_server import status
 from tests.doubles.venue import Fault
-from tests.kit import HANG_SECONDS, until, until_asked, until_true
+from tests.kit import HANG_SECONDS, some, until, until_asked, until_true
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Shifted, Stage
 
 FILE: dict[str, Any] = {
@@ -75,9 +75,7 @@ async def held(line: Running, number: int) -> list[Debate]:
 
 
 async def stored(line: Running) -> StoredSeries:
-    found = await line.store.series.find("evening")
-    assert found is not None
-    return found
+    return some(await line.store.series.find("evening"))
 
 
 async def begins_none(line: Running, number: int) -> None:
@@ -99,8 +97,7 @@ async def test_each_debate_is_held_in_its_channel_at_its_time_with_a_vote(
         assert first.series == "evening"
         assert len(stage.venue.threads) == 1
         await begins_none(line, 1)
-        due = (await stored(line)).due_at
-        assert due is not None
+        due = some((await stored(line)).due_at)
         assert abs(due - begun - timedelta(days=1)) < timedelta(seconds=2)
         for number in (2, 3, 4):
             clock.skip(days=1)
@@ -122,8 +119,7 @@ async def test_times_missed_in_an_outage_are_made_up_for_by_one_debate(
     async with serving(stage, clock) as line:
         await held(line, 2)
         await begins_none(line, 2)
-        due = (await stored(line)).due_at
-        assert due is not None
+        due = some((await stored(line)).due_at)
         assert timedelta() < due - clock.now() <= timedelta(hours=12)
 
 

@@ -10,7 +10,7 @@ import pytest
 from bot.app import App
 from engine.values.debate import Debate, Status
 from tests.doubles.command import rostrum
-from tests.kit import NO_CAPS, new_debate
+from tests.kit import NO_CAPS, new_debate, some
 from tests.scenario.chat_stage import Chat, vote
 from tests.scenario.discord_stage import voting
 
@@ -28,8 +28,7 @@ async def namesake(app: App, debate: Debate, community: str, topic: str) -> Deba
     id = EARLIER.format(number % 10) + debate.id[-6:]
     new = new_debate(id=id, number=number, request={"topic": topic}, **where)
     [made] = await app.store.debates.create([(new, [])], NO_CAPS)
-    lease = await app.store.leases.claim(f"debate/{made.id}", "test", 9)
-    assert lease is not None
+    lease = some(await app.store.leases.claim(f"debate/{made.id}", "test", 9))
     await app.store.debates.advance(lease, made.id, Status.CANCELLED)
     return made
 

@@ -19,7 +19,7 @@ from adapters.site import ARRIVAL_SECONDS, Site
 from bot.serve.health import Health, serve_health
 from bot.settings.sections import HealthSettings
 from engine.store import Store
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, some
 from tests.scenario.discord_stage import free_port
 
 HEAD = b"POST /hook HTTP/1.1\r\nHost: x\r\n"
@@ -49,8 +49,7 @@ async def hook(request: web.Request) -> web.Response:
 @asynccontextmanager
 async def served(site: Site) -> AsyncIterator[int]:
     async with site.serving([web.post("/hook", hook)]):
-        assert site.address is not None
-        yield site.address[1]
+        yield some(site.address)[1]
 
 
 async def answer_to(port: int, sent: bytes) -> bytes:

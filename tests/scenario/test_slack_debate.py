@@ -18,6 +18,7 @@ from engine.values.debate import Status
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, SlackServer, delay
 from tests.doubles.slack.state import TEAM
+from tests.kit import some
 from tests.scenario import crowd
 from tests.scenario.conftest import on_slack, play
 from tests.scenario.discord_stage import until
@@ -69,8 +70,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
     for message in slack.world.everything():
         if message.files:
             continue
-        assert message.metadata is not None
-        assert message.metadata["event_payload"]["reference"] not in message.text
+        assert some(message.metadata)["event_payload"]["reference"] not in message.text
 
 
 @pytest.mark.parametrize("broadcast", [False, True])

@@ -28,7 +28,7 @@ from tests.doubles.slack import (
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.server import BOT_TOKEN
 from tests.doubles.slack.state import BOT_USER, TEAM
-from tests.kit import record_of, until_true
+from tests.kit import record_of, some, until_true
 from tests.scenario import crowd
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import HASTY, SWIFT, state, until
@@ -66,8 +66,7 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
             assert len(turns) == len(set(turns)) == shown
             (flagged,) = [log for log in logs if log["event"] == "message in doubt"]
             assert "channels:history" in flagged["why"]
-            intent = await app.store.outbox.find(debate.id, flagged["post"])
-            assert intent is not None
+            intent = some(await app.store.outbox.find(debate.id, flagged["post"]))
             assert intent.state is DeliveryState.DOUBTFUL
 
 

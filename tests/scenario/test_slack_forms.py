@@ -8,6 +8,7 @@ import pytest
 
 from tests.doubles.slack import Asked, SlackServer, delay
 from tests.doubles.slack.methods import options_of
+from tests.kit import some
 from tests.scenario.conftest import on_slack
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import SlackStage
@@ -22,13 +23,11 @@ async def opened(slack: SlackServer, user: str, line: str) -> Asked:
 
 
 def element(asked: Asked, name: str) -> dict[str, Any]:
-    assert asked.view is not None
-    return next(b["element"] for b in asked.view["blocks"] if b["block_id"] == name)
+    return next(b["element"] for b in some(asked.view)["blocks"] if b["block_id"] == name)
 
 
 def hint(asked: Asked, name: str) -> str:
-    assert asked.view is not None
-    block = next(b for b in asked.view["blocks"] if b["block_id"] == name)
+    block = next(b for b in some(asked.view)["blocks"] if b["block_id"] == name)
     return str(block["hint"]["text"])
 
 
@@ -54,9 +53,6 @@ async def test_a_message_is_debated_from_its_own_menu(
 
 def offered(asked: Asked, name: str) -> list[str]:
     return [option["value"] for option in options_of(element(asked, name))]
-
-
-# --- the settings ------------------------------------------------------------------------
 
 
 async def test_a_manager_changes_the_settings_in_a_form_as_by_text(
@@ -177,9 +173,6 @@ async def test_a_role_or_a_least_age_is_refused_as_slack_has_none(
             assert f"Changed: {name}" in await undone.said()
 
 
-# --- opening in time ---------------------------------------------------------------------
-
-
 async def test_the_form_opens_in_time_however_slowly_slack_answers_of_people(
     stage: SlackStage, slack: SlackServer
 ) -> None:
@@ -201,9 +194,6 @@ async def test_why_no_form_opens_is_explained(stage: SlackStage, slack: SlackSer
             asked = await slack.slash("olga", line)
             assert "type the command again" in await asked.said()
             assert asked.view is None
-
-
-# --- what is offered ---------------------------------------------------------------------
 
 
 async def test_more_models_than_a_list_takes_are_all_offered_and_a_mistake_stands_beside_its_field(

@@ -95,9 +95,6 @@ async def test_a_limit_on_asking_about_channels_stops_no_debate(
         pass
 
 
-# --- ballots that cannot be secret --------------------------------------------------------------
-
-
 async def test_a_secret_ballot_is_refused_whoever_wants_it(
     stage: SlackStage, slack: SlackServer, models: ModelServer
 ) -> None:

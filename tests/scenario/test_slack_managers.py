@@ -58,9 +58,6 @@ async def test_an_admins_right_ends_ten_minutes_after_slack_last_confirmed_it(
         await chat.ask("olga", "close", ONLY_MANAGERS)
 
 
-# --- those whom the operator lists ---------------------------------------------------------
-
-
 class Installed(OneWorkspace):
     """Workspaces that installed Rostrum, by their ids."""
 

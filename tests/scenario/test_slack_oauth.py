@@ -138,9 +138,6 @@ async def test_a_process_that_begins_again_knows_its_workspaces_and_tells_others
         assert counted(await stage.said(slack.channel.id, "Reveal"))["A"] == 1
 
 
-# --- what a browser may come back with ------------------------------------------------------
-
-
 async def test_a_denied_installation_installs_nothing(
     stage: OAuthStage, slack: SlackServer
 ) -> None:
@@ -293,9 +290,6 @@ async def test_the_settings_alone_serve_the_pages_under_the_public_address(
         assert install.token.get_secret_value() == slack.bot_token
 
 
-# --- leaving, and coming back ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize("leaving", ["uninstall", "revoke"])
 async def test_a_workspace_that_leaves_in_mid_debate_stops_it_and_may_come_back(
     stage: OAuthStage, slack: SlackServer, leaving: str
@@ -346,9 +340,6 @@ async def test_a_workspace_that_leaves_while_people_vote_keeps_its_votes(
         assert closed.status is Status.CLOSED
         assert "removed" in closed.reason or "not installed" in closed.reason
         assert [event.option for event in await app.store.votes.events(closed.id)] == ["A"]
-
-
-# --- the operator's key ---------------------------------------------------------------------
 
 
 async def test_a_wrong_key_is_one_sentence_at_start_and_a_rotated_one_works(

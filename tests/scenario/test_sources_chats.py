@@ -16,6 +16,7 @@ from tests.doubles.discord import Interaction
 from tests.doubles.facts import Slack
 from tests.doubles.faults import status
 from tests.doubles.slack import Asked
+from tests.kit import some
 from tests.scenario import slack_stage
 from tests.scenario.discord_stage import DiscordStage, until, voting
 from tests.scenario.slack_stage import SlackStage
@@ -149,8 +150,7 @@ async def test_slacks_form_takes_no_files_where_the_app_may_not_read_them(
 ) -> None:
     async with on_slack.process():
         form, _ = await sent_with(on_slack)
-        assert form.view is not None
-        names = [block["block_id"] for block in form.view["blocks"]]
+        names = [block["block_id"] for block in some(form.view)["blocks"]]
         assert "source" in names
         assert "files" not in names
 

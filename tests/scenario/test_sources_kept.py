@@ -16,6 +16,7 @@ from engine.words.phrases import sum_up
 from tests.doubles import model_server as acts
 from tests.doubles.databases import traces
 from tests.doubles.model_server import Body
+from tests.kit import some
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, play, prompt
 
 ANN = "123456789012345678"
@@ -76,8 +77,7 @@ async def test_a_cap_that_does_not_cover_the_sources_refuses_at_once(stage: Stag
     long = SourceFile(name="long.txt", content=b"riders of trams " * 1_200)
     async with stage.process() as line:
         cheap = await line.start()
-        assert cheap.estimate.usd is not None
-        usd = cheap.estimate.usd * 1.5
+        usd = some(cheap.estimate.usd) * 1.5
         caps = NO_CAPS.model_copy(update={"debate_usd": usd})
         capped = DEFAULTS.model_copy(update={"caps": caps})
         asked = len(await line.store.debates.recent())

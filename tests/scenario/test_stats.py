@@ -52,9 +52,6 @@ async def hold(line: Running, **choices: str) -> Debate:
     return await line.ended(debate.id)
 
 
-# --- chat --------------------------------------------------------------------------------
-
-
 async def test_a_chat_knows_only_what_was_revealed_in_it(line: Running) -> None:
     debate = await vote(line, bob="A", cem="A")
     for command in ("agreement", "leaderboard"):
@@ -77,9 +74,6 @@ async def test_a_leaderboard_rates_whoever_won_and_lost(line: Running) -> None:
     assert "1. `near/ana` · people: 1000 (" in second
     assert "2. `near/ben` · people: 1000 (" in second
     assert "1–1–0" in second
-
-
-# --- the command -------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -183,9 +183,6 @@ def turns_in(text: str) -> list[str]:
 ALL_TURNS = ["A1", "B2", "A3", "B4", "A5", "B6", "A7", "B8"]
 
 
-# --- without a terminal ------------------------------------------------------------------
-
-
 def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(desk: Desk) -> None:
     code, out, err = desk.run("debate", TOPIC, *QUICK, "--votes", "A=3,B=2,tie=1")
     assert (code, err) == (0, "")
@@ -246,9 +243,6 @@ def test_a_round_is_read_until_all_have_said_who_is_ahead(desk: Desk) -> None:
         seat.screen.until_keys()
         seat.screen.press("\n")
         seat.rest()
-
-
-# --- stances ------------------------------------------------------------------------------
 
 
 OXFORD = ("demo", "--format", "oxford", "--topic", TOPIC)
@@ -328,9 +322,6 @@ def test_people_at_the_keyboard_say_who_is_ahead(desk: Desk) -> None:
         seat.screen.press("B\n")
         seat.screen.until("Ahead after opening: 🔵 A 2, even 1")
         seat.rest()
-
-
-# --- stops -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
@@ -424,9 +415,6 @@ def test_what_a_demo_says_is_cut_in_no_word_on_a_narrow_terminal(tmp_path: Path)
     assert "The vote counts with 5 votes or more." in shown
 
 
-# --- in a terminal -----------------------------------------------------------------------
-
-
 def test_keys_are_votes_in_a_terminal(desk: Desk) -> None:
     with seated(desk, "debate", TOPIC, *QUICK) as seat:
         seat.screen.until_keys()
@@ -484,9 +472,6 @@ def test_a_mirror_is_voted_on_before_the_first_names_its_models_and_both_are_exp
     assert sorted(manifest["filters"]["ids"]) == sorted(ids)
     assert [row["side"] for row in table(desk.out, "preference_same_side")] == ["A", "B"]
     assert [vote["gold"] for vote in table(desk.out, "votes")] == [True] * 12
-
-
-# --- a person as a side ------------------------------------------------------------------
 
 
 @pytest.mark.slow

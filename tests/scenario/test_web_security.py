@@ -83,9 +83,6 @@ async def port() -> AsyncIterator[int]:
         yield port
 
 
-# --- headers -------------------------------------------------------------------------------
-
-
 @pytest.mark.each_case
 @pytest.mark.parametrize("path", ANYWHERE)
 async def test_the_policy_allows_our_own_files_alone_and_no_version_is_told(
@@ -114,9 +111,6 @@ async def test_each_header_stands_once_on_every_answer_and_no_other_site_may_rea
             assert answer.one("cross-origin-resource-policy") == "same-origin"
 
 
-# --- methods -------------------------------------------------------------------------------
-
-
 @pytest.mark.each_case
 @pytest.mark.parametrize("path", ANYWHERE)
 async def test_a_head_is_a_get_without_its_body(port: int, path: str) -> None:
@@ -140,9 +134,6 @@ async def test_other_methods_do_and_echo_nothing_and_no_header_makes_a_request_o
         assert overridden.status == 200
         posted = await ask(port, address_of("style.css"), "POST", headers={name: "GET"})
         assert posted.status == 405
-
-
-# --- addresses -----------------------------------------------------------------------------
 
 
 @pytest.mark.each_case
@@ -194,9 +185,6 @@ async def test_what_is_no_request_gets_an_answer_without_an_echo(port: int) -> N
         assert answer.status in (400, 404), request[:80]
         assert answer.one("server") == "rostrum"
         assert ECHO not in answer.raw, request[:80]
-
-
-# --- pages of debates ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -388,9 +376,6 @@ async def _stream(shown: Shown, debate_id: str) -> bytes:
     return told.partition(b"\r\n\r\n")[2]
 
 
-# --- the door of `rostrum view` --------------------------------------------------------------
-
-
 @asynccontextmanager
 async def locked(shelf: Shelf) -> AsyncIterator[tuple[int, str]]:
     """Serve pages behind a link that opens them once; yields the port and the link's path."""
@@ -440,9 +425,6 @@ async def test_only_the_browser_that_used_the_link_reads_and_by_our_own_name_alo
             assert answer.status in (400, 403), host
             assert shelf.hostile.code not in answer.text
             assert "evil" not in answer.raw
-
-
-# --- public pages ----------------------------------------------------------------------------
 
 
 @asynccontextmanager

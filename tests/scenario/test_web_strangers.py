@@ -32,8 +32,6 @@ from engine.values.ports import Permalinks
 from tests.doubles.wire import ask, serving
 from tests.kit import NOW, FixedClock, new_debate, run, until_true
 
-# --- forms ---------------------------------------------------------------------------------
-
 
 @pytest.mark.each_case
 @pytest.mark.parametrize("charset", ["punycode", "unicode_escape", "utf-7", "idna", "zlib"])
@@ -51,9 +49,6 @@ async def test_a_form_chooses_no_encoding_of_its_own(charset: str) -> None:
         kind = {"Content-Type": f"{URLENCODED}; charset=UTF-8"}
         plain = await ask(port, "/form", "POST", headers=kind, body=b"a=%C3%A4+b&c=&a=d")
         assert plain.text == '{"a": "d", "c": ""}'
-
-
-# --- who manages ---------------------------------------------------------------------------
 
 
 async def test_the_state_of_an_installation_is_no_link_for_managers(store: Store) -> None:
@@ -81,9 +76,6 @@ async def test_the_state_of_an_installation_is_no_link_for_managers(store: Store
             token = await print_token(store, clock)
             assert not await store.installs.redeem(token, now)
             assert await enter(token) == 303
-
-
-# --- what is sealed ------------------------------------------------------------------------
 
 
 async def test_figures_and_datasets_wait_for_what_the_chat_has_told(
@@ -120,9 +112,6 @@ async def test_figures_and_datasets_wait_for_what_the_chat_has_told(
     assert await debates() == 0  # the chat does not show it yet
     await database.run("UPDATE outbox SET state = 'sent' WHERE debate = :id", id=first.id)
     assert await debates() == 1
-
-
-# --- what would exhaust a process ------------------------------------------------------------
 
 
 class _Large(PublicReader):

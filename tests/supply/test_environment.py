@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.kit import some
 from tests.supply.locks import ROOT
 
 SCRIPT = ROOT / ".ci" / "environment.py"
@@ -19,8 +20,7 @@ HASH = f" --hash=sha256:{'0' * 64}\n"
 
 @pytest.fixture(scope="module")
 def environment() -> Any:
-    spec = spec_from_file_location("environment", SCRIPT)
-    assert spec is not None
+    spec = some(spec_from_file_location("environment", SCRIPT))
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -20,7 +20,7 @@ from engine.values.language import speaking
 from engine.values.messages import File, JurorLine, Reveal
 from engine.words.details import reason_lines
 from engine.words.marks_picture import marks_picture
-from tests.kit import make_debate, reveal
+from tests.kit import make_debate, reveal, some
 
 LANGUAGES = ["de", "es", "tr", "zh"]
 NAMES = ("نموذج", "हिन्दी-मॉडल", "模型", "🍵-model", "W" * 200)
@@ -56,8 +56,7 @@ def record(**fields: Any) -> OwnRecordAnswer:
 
 
 def found(file: File | None, tag: str, **having: str) -> list[ElementTree.Element]:
-    assert file is not None
-    shapes = ElementTree.fromstring(file.content).iter()  # noqa: S314 - our own picture
+    shapes = ElementTree.fromstring(some(file).content).iter()  # noqa: S314 - our own picture
     drawn = [one for one in shapes if one.tag.endswith("}" + tag)]
     return [one for one in drawn if having.items() <= one.attrib.items()]
 
@@ -142,8 +141,7 @@ def test_marks_are_bars_with_a_dot_for_each_juror_and_the_same_in_words() -> Non
     # A dot a juror that has a say, for either side.
     assert len(found(file, "circle", fill=INK)) == len(CRITERIA) * 2 * 2
     assert in_red(file) == [0.35, 0.3]
-    assert file is not None
-    assert file.alt == "The jury's mean marks. logic: A 7.0, B 3.5; evidence: A 6.5, B 3.0."
+    assert some(file).alt == "The jury's mean marks. logic: A 7.0, B 3.5; evidence: A 6.5, B 3.0."
     lines = list(reason_lines(debate))
     assert lines[:2] == [
         "- `near/oak` for **🔵 A**",

@@ -132,9 +132,6 @@ def test_an_unknown_format_or_version_is_refused_with_what_to_do() -> None:
         format_of("classic", 0)
 
 
-# --- what a side decides at its end --------------------------------------------------------
-
-
 def closing_with(*answers: str) -> ScriptedDesk:
     """Return a desk on which A's last turn is answered like this, and again like this."""
 

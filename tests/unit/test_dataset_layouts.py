@@ -187,9 +187,6 @@ def test_unquoting_is_the_reverse_of_quoting() -> None:
     assert unquote("> one\n>\n> > two") == "one\n\n> two"
 
 
-# --- docs/dataset.md says of every table and column what the program says of it -------------------
-
-
 DOCUMENT = Path(__file__).parents[2] / "docs" / "dataset.md"
 
 

@@ -422,9 +422,6 @@ def test_columns_and_types_are_those_of_mt_bench() -> None:
     assert 0 <= rows("arena_human")[0]["question_id"] < 2**63
 
 
-# --- what a debate came to, in words -------------------------------------------------------
-
-
 def test_a_last_turn_has_its_decision_and_what_became_of_its_position_without_mentions() -> None:
     turns = [make_turn(number, "So.", step=f"turn/closing/{number}") for number in (1, 2, 3)]
     said = {"decision": "gives_up", "why": "Tell <@1> it fell."}

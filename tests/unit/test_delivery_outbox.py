@@ -24,7 +24,7 @@ from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, Ven
 from engine.values.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.values.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.kit import BIRCH, HANG_SECONDS, MAPLE, create, new_debate, reveal, speech, until
+from tests.kit import BIRCH, HANG_SECONDS, MAPLE, create, new_debate, reveal, some, speech, until
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
 
@@ -85,8 +85,7 @@ def deliverer(store: Store, venue: MemoryVenue, holder: str) -> Delivery:
 
 async def _begin(store: Store, **given: Any) -> tuple[Debate, Lease]:
     debate = await create(store, new_debate(platform="memory", **given))
-    lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{debate.id}", "thinker", 60))
     await store.debates.advance(lease, debate.id, Status.RUNNING)
     return debate, lease
 
@@ -304,8 +303,7 @@ async def test_what_waits_for_its_turn_is_neither_late_nor_in_doubt_nor_an_outag
         await office.queue("said")
         await asyncio.wait_for(queue.asked.wait(), HANG_SECONDS)
         await asyncio.sleep(2 * QUICK.send_seconds)
-        waiting = await office.store.outbox.next(office.debate.id)
-        assert waiting is not None
+        waiting = some(await office.store.outbox.next(office.debate.id))
         assert (waiting.state, waiting.deadline) == (DeliveryState.PENDING, None)
         queue.open.set()
         await office.settled()
@@ -383,8 +381,7 @@ async def test_a_message_that_cannot_be_rendered_is_plain_and_the_others_come(
         await other.queue("x")
         await other.settled()
     assert office.said() == ["info: one", "two", "info: three", "info: x"]
-    two = await office.store.outbox.find(office.debate.id, "two")
-    assert two is not None
+    two = some(await office.store.outbox.find(office.debate.id, "two"))
     assert two.state is DeliveryState.SENT
 
 
@@ -419,8 +416,7 @@ async def test_a_defect_posts_a_message_once_and_plain_where_it_kept_it_from_bei
         await office.queue("said", "after")
         await office.settled()
     assert office.said() == ["info: said", "info: after"]
-    after = await office.store.outbox.find(office.debate.id, "after")
-    assert after is not None
+    after = some(await office.store.outbox.find(office.debate.id, "after"))
     assert [part.plain for part in after.parts or ()] == [True]
 
 
@@ -491,8 +487,7 @@ async def test_a_reveal_that_is_for_nobody_known_or_that_its_thread_took_goes_no
         await office.settled()
     assert office.said()[-1] == "info: after"
     assert sum("Tea or coffee" in m.body for m in office.venue.messages.values()) == 1
-    given = await office.store.outbox.find(office.debate.id, "reveal/starter")
-    assert given is not None
+    given = some(await office.store.outbox.find(office.debate.id, "reveal/starter"))
     assert given.state is DeliveryState.REFUSED
 
 

@@ -21,7 +21,7 @@ from engine.values.debate import Debate, Model, PanelSetup, Price, Sampling, Set
 from engine.values.errors import BudgetError, ModelError, RostrumError, StoppedError
 from engine.values.ports import Call, Reply
 from engine.values.verdicts import Ballot, Rationale, Verdict
-from tests.kit import ballot, make_setup, new_debate, stored
+from tests.kit import ballot, make_setup, new_debate, some, stored
 
 PROMPTS = load_prompts()
 JURORS = tuple(Model.parse(f"near/{name}") for name in ("oak-70b", "elm-2", "fir-x"))
@@ -88,8 +88,7 @@ class Juror:
 
 async def told(answer: object, case: ExplanationRequest | None = None) -> tuple[Rationale, Juror]:
     juror = Juror(answer if isinstance(answer, str | RostrumError) else json.dumps(answer))
-    why = await explain(case or case_of(), PROMPTS, juror)
-    assert why is not None
+    why = some(await explain(case or case_of(), PROMPTS, juror))
     assert len(juror.asked) == 1
     return why, juror
 
@@ -154,8 +153,7 @@ def test_the_cheapest_juror_writes_and_of_several_the_nearest_to_the_result() ->
         ({JURORS[0].ref: 0.1, JURORS[1].ref: 0.2, JURORS[2].ref: 3.0}, "oak-70b"),
         ({JURORS[2].ref: 9.0}, "fir-x"),  # the others' prices are unknown
     ):
-        found = writer(case_of(prices=prices))
-        assert found is not None
+        found = some(writer(case_of(prices=prices)))
         assert found.name == name
 
 

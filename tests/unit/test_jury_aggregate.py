@@ -23,6 +23,7 @@ from engine.jury.sight import hear, stake_of
 from engine.store.journal import PastDebate
 from engine.values.debate import Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
 from engine.values.verdicts import TIE, Ballot, Verdict
+from tests.kit import some
 from tests.slow import slow_after
 
 SIDES = ("A", "B")
@@ -475,13 +476,11 @@ def test_those_who_tell_most_are_asked_until_no_call_is_worth_it() -> None:
     assert [juror.ref for juror in setup.roster[:2]] == ["online/juror-7", "online/juror-6"]
     clear, read = hold(setup, lambda reading: _seeing(reading, 8))
     assert 2 <= len(read) <= 3
-    assert clear.gain is not None
-    assert clear.gain < WORTHWHILE
+    assert some(clear.gain) < WORTHWHILE
     margins = {ROSTER[7].ref: 2, ROSTER[6].ref: -2}
     split, read = hold(setup, lambda reading: _seeing(reading, margins.get(reading.juror.ref, 0)))
     assert 3 < len(read) <= 8
-    assert split.gain is not None
-    assert split.gain < WORTHWHILE or len(read) == 8
+    assert some(split.gain) < WORTHWHILE or len(read) == 8
 
 
 def test_a_small_roster_reads_in_other_orders_and_a_lone_juror_gives_a_verdict() -> None:

@@ -12,7 +12,7 @@ from adapters.database.database import SqlDatabase
 from engine.fleet.leases import LEASE_SECONDS, LeaseManager, Notifier
 from engine.store import Caps, Lease, Store
 from engine.values.errors import LeaseLostError, PausedError, StoppedError
-from tests.kit import HANG_SECONDS, cancelled, create, new_debate, setup_of
+from tests.kit import HANG_SECONDS, cancelled, create, new_debate, setup_of, some
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 NAME = f"debate/{DEBATE}"
@@ -58,8 +58,7 @@ async def hold_until_interrupted(
 
 async def test_a_lease_that_somebody_holds_is_left_to_them(store: Store) -> None:
     keeper = LeaseManager(store, Notifier(), "one")
-    lease = await store.leases.claim(NAME, "one", 9)
-    assert lease is not None
+    lease = some(await store.leases.claim(NAME, "one", 9))
     with pytest.raises(LeaseLostError, match=f"Another process holds {NAME}"):
         await keeper.hold(NAME).__aenter__()
     await store.leases.release(lease)
@@ -126,8 +125,7 @@ async def test_a_cancellation_and_an_error_of_the_body_outlive_the_loss_of_a_lea
                         raise ValueError("of the body") from None
                     raise
         except ValueError:
-            task = asyncio.current_task()
-            assert task is not None
+            task = some(asyncio.current_task())
             return task.cancelling()
         except LeaseLostError:
             return -1
@@ -187,9 +185,6 @@ async def test_a_claim_interrupted_while_it_is_stored_leaves_the_lease_free(
         await holding
     assert await claim(NAME, "two", 9) is not None
     await database.close()
-
-
-# --- a lease that may have run out ---------------------------------------------------------
 
 
 class Hours:

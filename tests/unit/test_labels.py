@@ -23,7 +23,7 @@ from engine.values.errors import UsageError
 from engine.values.verdicts import How, Question, Verdict, Vote, VoteEvent
 from engine.votes.close import persuasion
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
-from tests.kit import NOW, answers_of, event, id_of, make_debate, make_turn, make_vote, vote
+from tests.kit import NOW, answers_of, event, id_of, make_debate, make_turn, make_vote, some, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPENING = "turn/opening/A"
@@ -272,8 +272,7 @@ def mixed(random: Random) -> list[Drawn]:
 def said_of(work: list[Drawn]) -> dict[str, dict[int, str]]:
     found: dict[str, dict[int, str]] = defaultdict(dict)
     for one in work:
-        assert one.filled is not None
-        found[one.debate][one.person] = one.filled.option.replace("weak", "tie")
+        found[one.debate][one.person] = some(one.filled).option.replace("weak", "tie")
     return found
 
 
@@ -300,8 +299,7 @@ def test_agreement_is_what_other_implementations_say() -> None:
     for figure in (found.alpha, found.kappa, found.agreement, found.jury):
         assert figure.value is not None
         assert figure.low is not None
-        assert figure.high is not None
-        assert figure.low < figure.value < figure.high
+        assert figure.low < figure.value < some(figure.high)
     hardest = sorted(shares, key=lambda id: (shares[id], -len(several[id]), id))[:HARD]
     assert [one.debate for one in found.hard] == hardest
     for hard in found.hard:

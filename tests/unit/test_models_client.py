@@ -31,7 +31,16 @@ from engine.values.ports import AnswerSchema, Attempt, Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.command import printed_by
 from tests.doubles.model_server import EVENT_STREAM as STREAM, MarkedCache, ModelServer, text_of
-from tests.kit import RecordedAttempts, cancelled, make_call, make_start, opened_models, run, until
+from tests.kit import (
+    RecordedAttempts,
+    cancelled,
+    make_call,
+    make_start,
+    opened_models,
+    run,
+    some,
+    until,
+)
 from tests.kit.stages import QUICK
 
 KEY = "sk-canary-0123456789abcdef"
@@ -554,8 +563,7 @@ def test_cached_tokens_are_billed_at_their_price_and_save_nothing_without_one() 
         assert price.cost(1000, 0, **used) == pytest.approx(cost / 1e6)
     assert known.cost(10, 0, cached=90, written=90) >= 0  # a gateway that counts them apart
     pricing = '{"prompt": "3e-6", "completion": "15e-6", "input_cache_read": "3e-7"}'
-    found = read_prices(f'{{"data": [{{"id": "m", "pricing": {pricing}}}]}}'.encode())["m"]
-    assert found is not None
+    found = some(read_prices(f'{{"data": [{{"id": "m", "pricing": {pricing}}}]}}'.encode())["m"])
     assert found.usd_cached == pytest.approx(0.3)
     assert found.usd_written is None
 
@@ -651,8 +659,7 @@ async def test_a_free_call_that_a_crash_cut_off_costs_nothing_and_origins_are_st
 async def test_settings_override_every_list_and_a_backends_own_list_the_bundled_one() -> None:
     mine = {"online/gpt-5-mini": Price(usd_in=7, usd_out=7)}
     for table, origin in ((mine, Origin.SETTINGS), ({}, Origin.BUNDLED)):
-        found = await price_of("gpt-5-mini", backend(), table)
-        assert found is not None
+        found = some(await price_of("gpt-5-mini", backend(), table))
         assert (found.origin, found.usd_in) == (origin, 7 if table else 0.25)
     async with ModelServer() as server:
         server.models = [{"id": "m", "pricing": {"prompt": "0.000002", "completion": "0"}}]
@@ -705,14 +712,12 @@ def test_a_price_that_changes_by_the_hour_counts_at_its_highest() -> None:
     assert early is not None
     assert early == late
     assert (early.usd_in, early.usd_out, early.usd_cached) == (0.27, 1.1, 0.07)
-    claude = bundled_price(PRESETS["anthropic"].base_url, "claude-sonnet-4-5", WINTER)
-    assert claude is not None
+    claude = some(bundled_price(PRESETS["anthropic"].base_url, "claude-sonnet-4-5", WINTER))
     assert claude.usd_cached is None  # its OpenAI-compatible endpoint caches nothing
 
 
 def test_a_long_prompt_pays_its_tier_which_never_makes_it_cheaper_and_is_no_free_price() -> None:
-    price = bundled_price(GEMINI, "gemini-2.5-pro", WINTER)
-    assert price is not None
+    price = some(bundled_price(GEMINI, "gemini-2.5-pro", WINTER))
     assert price.cost(200_000, 1000) == pytest.approx(0.25 + 0.01)
     assert price.cost(200_001, 1000) == pytest.approx(0.5 + 0.015, rel=1e-4)
     # Together they are longer than the tier, and none of them is.

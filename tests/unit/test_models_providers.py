@@ -30,7 +30,7 @@ from engine.values.ports import AnswerSchema, Call, FaultKind, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.loopback import close, once, raw_server
 from tests.doubles.model_server import EVENT_STREAM, Act, ModelServer, events
-from tests.kit import RecordedAttempts, make_call, opened_models
+from tests.kit import RecordedAttempts, make_call, opened_models, some
 
 SCHEMA = AnswerSchema("thing", {"type": "object", "properties": {"a": {"type": "string"}}})
 SPEECH = "Tea is calmer."
@@ -698,8 +698,7 @@ async def test_litellm_s_prices_come_from_its_own_page(server: ModelServer) -> N
         {"model_name": "other", "model_info": {"input_cost_per_token": None}},
     ]
     async with opened_models(server.base_url, preset="litellm") as models:
-        price = await models.price(Model.parse("online/m"))
-        assert price is not None
+        price = some(await models.price(Model.parse("online/m")))
         assert (price.usd_in, price.usd_out, price.usd_cached) == (2, 8, 1)
         assert await models.price(Model.parse("online/other")) is None
 

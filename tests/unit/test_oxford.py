@@ -9,7 +9,7 @@ from engine.formats.oxford import Oxford
 from engine.prompts.library import quote
 from engine.values.verdicts import Question, Verdict, Vote
 from tests.doubles.rehearsed import hold, setup_for, survives_every_death
-from tests.kit import vote
+from tests.kit import some, vote
 
 PANEL = Verdict(winner="B", p={"A": 0.2, "B": 0.8}, valid=3, invalid=0)
 
@@ -28,9 +28,7 @@ def room(*moves: tuple[str, str]) -> list[Vote]:
 def decided(*moves: tuple[str, str], quorum: int = 3, panel: Verdict = PANEL) -> Decision:
     """Return what these people's stances decide."""
     request = setup_for("oxford", quorum=quorum).request
-    decision = Oxford().decide(request, room(*moves), panel)
-    assert decision is not None
-    return decision
+    return some(Oxford().decide(request, room(*moves), panel))
 
 
 async def test_two_seats_a_side_alternate_and_a_closer_is_sent_what_it_has_not_seen() -> None:
@@ -84,8 +82,7 @@ def test_a_stance_that_contradicts_itself_counts_for_nobody() -> None:
     moves = [("against", "for"), ("unsure", "for"), ("for", "for")]
     stances = room(*moves)
     stances[0] = stances[0].model_copy(update={"ambiguous": True})
-    decision = Oxford().decide(setup_for("oxford", quorum=3).request, stances, PANEL)
-    assert decision is not None
+    decision = some(Oxford().decide(setup_for("oxford", quorum=3).request, stances, PANEL))
     assert decision.verdict.rubric == "panel_for_stance"
 
 

@@ -30,7 +30,7 @@ from engine.values.ports import SharedTime, machine_now, utc_now
 from tests.doubles.databases import held
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, NO_CAPS, NOW, create, new_debate, run
+from tests.kit import HANG_SECONDS, NO_CAPS, NOW, create, new_debate, run, some
 
 SHORT_OF = """
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -142,8 +142,7 @@ async def test_who_votes_meanwhile_is_not_taken_for_a_stranger(
     await database.write(lambda c: ensure_person(c, "chat", "ann", None))
 
     def vote(connection: SqlConnection) -> None:
-        ann = ensure_person(connection, "chat", "ann", None)
-        assert ann is not None
+        ann = some(ensure_person(connection, "chat", "ann", None))
         row = {"debate": new.id, "person": ann.id, "question": "vote", "how": "live"}
         append(connection, option="A", added=True, received_at=NOW, **row)
 
@@ -180,8 +179,7 @@ async def test_the_lease_of_a_process_that_was_killed_is_waited_for(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "LEASE_SECONDS", 1.0)
-    dead = await store.leases.claim("debate/1", "dead", 0.3)
-    assert dead is not None
+    dead = some(await store.leases.claim("debate/1", "dead", 0.3))
     async with LeaseManager(store, Notifier(), "new").hold("debate/1", patient=True) as lease:
         assert lease.epoch > dead.epoch
 

@@ -157,9 +157,6 @@ async def test_a_database_is_migrated_by_one_process_at_a_time(empty_url: str) -
     assert set(await asyncio.gather(*(upgrade() for _ in range(3)))) == {newest()}
 
 
-# --- addresses -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("change", "advice"),
     [
@@ -213,8 +210,6 @@ def test_without_the_driver_a_sentence_says_how_to_install_it(
     of_copy = str(_of_target(told.value))
     assert of_copy.endswith("'procrastinate>=3.10'.")
 
-
-# --- a server that vanishes at a step of the start -------------------------------------------
 
 STEPS = ["user", "SET TIME ZONE", "pg_tables", "alembic_version", "COMMIT", "pg_advisory"]
 STEPS += ["debates"]

@@ -51,7 +51,7 @@ from tests.doubles.rehearsed import (
     setup_for,
     todays_prompts,
 )
-from tests.kit import ScriptedDesk, floor_on, setup_of, turn
+from tests.kit import ScriptedDesk, floor_on, setup_of, some, turn
 from tests.unit.test_explain import GOOD, PROMPTS, Juror, case_of
 
 
@@ -249,8 +249,7 @@ def test_an_echo_is_no_ballot(echo: Callable[[str, AnswerSchema], str], rubric: 
     ],
 )
 async def test_an_echo_of_the_example_is_no_reason_of_a_jury(changes: dict[str, Any]) -> None:
-    why = await explain(case_of(), PROMPTS, Juror(json.dumps(GOOD | changes)))
-    assert why is not None
+    why = some(await explain(case_of(), PROMPTS, Juror(json.dumps(GOOD | changes))))
     assert (why.text, why.problem) == ("", "it repeats the example of its prompt")
 
 
@@ -268,8 +267,6 @@ JUDGES = [f"{name}/judge" for name in ("audited", "roundtable", "structured", "t
 JUDGES += [f"jury/{name}" for name in ("system", "explainer")]
 CAST = Identities({"A": "Heron", "B": "Plover"}, {"A": MODELS[0], "B": MODELS[1]})
 UNSEEN = regex.compile(r"[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\x1f]")
-
-# --- what a text may try -----------------------------------------------------------------
 
 BREAKS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
 ORDERS = [
@@ -385,8 +382,6 @@ def test_jurors_read_a_text_within_its_marks(text: str) -> None:
     assert read(text) == read("Tea.")
 
 
-# --- templates ---------------------------------------------------------------------------
-
 # What the engine itself says; everything else that a template shows has to be quoted.
 OURS = frozenset(
     [
@@ -431,8 +426,6 @@ def test_a_judge_is_told_that_what_is_marked_is_never_an_instruction(name: str) 
     assert 'begins with ">"' in text
     assert "never an instruction" in text
 
-
-# --- tags, of templates of one's own and of debates that began with them -----------------
 
 OWN = Prompts({"own": "<opponent>\n{{ opposing }}\n</opponent>\nNow answer."})
 

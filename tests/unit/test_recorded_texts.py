@@ -75,9 +75,6 @@ STEM = "k7f2qz·1"
 LONGEST_FILE = 400  # characters; of a longer one its digest is recorded
 
 
-# --- how texts are written down ------------------------------------------------------------
-
-
 def written(value: Any, margin: str = "") -> str:
     """Return a value as an outline: what is short as JSON, texts as their lines after a bar."""
     short = json.dumps(value, ensure_ascii=False)
@@ -103,9 +100,6 @@ def _file(file: File) -> dict[str, str]:
 def digest(text: str) -> str:
     """Return what stands for a long text."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-# --- what people read ----------------------------------------------------------------------
 
 
 async def commands_of_discord() -> str:
@@ -223,9 +217,6 @@ def views() -> dict[str, list[dict[str, Any]]]:
 OPENED = (("ask", "k7f2qz"), ("unask", "k7f2qz"), ("write", "k7f2qz.0"), ("write", "k7f2qz.300"))
 
 
-# --- what models read ----------------------------------------------------------------------
-
-
 class AskedDesk(RehearsedDesk):
     """Keeps the schema of each answer, and puts few words into a speaker's mouth."""
 
@@ -330,8 +321,6 @@ async def prompts_of_juries() -> str:
         }
     )
 
-
-# --- what is recorded ----------------------------------------------------------------------
 
 Made = Callable[[], str | Awaitable[str]]
 ONCE: dict[str, Made] = {

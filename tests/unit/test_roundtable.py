@@ -319,9 +319,6 @@ async def test_killed_at_every_step_it_ends_the_same() -> None:
     assert await survives_every_death(setup_for("roundtable", options={"judges": 2})) == 11
 
 
-# --- it answers a question -----------------------------------------------------------------
-
-
 def test_agents_have_names_in_the_language_of_the_debate() -> None:
     for language, names in (
         ("en", ["Practitioner", "Sceptic", "Historian"]),

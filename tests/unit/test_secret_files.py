@@ -11,6 +11,7 @@ import pytest
 from bot.settings import load
 from bot.settings.load import find_secrets, load_settings
 from engine.values.errors import SettingsError
+from tests.kit import some
 
 SECRET = "hunter2-very-secret-value"
 
@@ -78,8 +79,7 @@ def test_files_of_the_host_are_found_by_their_names(
     (given / "database_password").write_text("another program's")
     monkeypatch.setenv("ROSTRUM_BACKENDS__BOX__PRESET", "openai")
     settings = load_settings()
-    assert settings.discord.token is not None
-    assert settings.discord.token.get_secret_value() == "discord-token"
+    assert some(settings.discord.token).get_secret_value() == "discord-token"
     assert settings.endpoints()[0].api_key == settings.backends["box"].api_key is not None
     assert settings.secrets() == {"discord-token", "box-key"}
     found = dict(find_secrets())["ROSTRUM_DISCORD__TOKEN"]

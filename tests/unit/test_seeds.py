@@ -96,9 +96,6 @@ async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_sai
     assert all("Read Message History" in said for said in venue.reasons[1:])
 
 
-# --- after the close ------------------------------------------------------------------------
-
-
 @asynccontextmanager
 async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
     """Let another process remove what is left."""

@@ -41,6 +41,7 @@ from engine.store.usage import CallUsage, UsageTotals
 from engine.values.errors import UsageError
 from engine.values.topics import Topic
 from engine.values.verdicts import TIE
+from tests.kit import some
 
 BASE: dict[str, Any] = {
     "name": "spring",
@@ -160,13 +161,9 @@ def test_a_file_as_people_write_it() -> None:
     at = "09:00 Europe/Berlin"
     """
     read = read_series(tomllib.loads(text), ())
-    assert read.people is not None
-    assert read.people.every == 1440
+    assert some(read.people).every == 1440
     assert [one.rounds for one in read.formats] == [None, 2]
     assert Series.model_validate_json(read.model_dump_json()) == read
-
-
-# --- what may change ---------------------------------------------------------------------
 
 
 KEYS = {one.key for one in debates()}
@@ -202,9 +199,6 @@ def test_what_would_change_a_debate_is_refused(changes: dict[str, Any], said: st
         check_unchanged(series(), series(**changes), KEYS)
     assert said in str(refused.value)
     check_unchanged(series(), series(**changes), ())
-
-
-# --- swiss -------------------------------------------------------------------------------
 
 
 def test_models_of_equal_points_meet_and_no_pair_twice() -> None:
@@ -507,8 +501,7 @@ class Hall:
         return {seats: (of["A"], of["B"], of[TIE]) for seats, of in counts.items()}
 
     def widest(self) -> float:
-        fit = rate_seats(self.tallies())
-        assert fit is not None
+        fit = some(rate_seats(self.tallies()))
         return max(map(width_of, fit.errors.values()))
 
 
@@ -601,9 +594,6 @@ def test_a_model_without_verdicts_does_not_take_the_debates_of_others() -> None:
     assert one.widest() <= 150
 
 
-# --- what a comparison adds --------------------------------------------------------------
-
-
 def direction(seats: Seats, models: int) -> np.ndarray:
     lead = np.zeros(models + 1)
     lead[[seats.a, seats.b, models]] = 1, -1, 1
@@ -654,8 +644,7 @@ def test_the_best_pair_lowers_the_widest_intervals_most() -> None:
         return float(np.linalg.norm(widths(more), ord=32))  # the widest counts most
 
     for _ in range(30):
-        best = design.best(SEATS)
-        assert best is not None
+        best = some(design.best(SEATS))
         assert widest_after(best) <= min(map(widest_after, SEATS)) * 1.01
         design.begin(best)
     assert design.best([]) is None

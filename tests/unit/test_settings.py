@@ -15,6 +15,7 @@ from bot.settings.settings import Settings
 from engine.jury.rubric import CLASSIC_SIX, DEBATE
 from engine.values.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
 from engine.values.errors import SettingsError
+from tests.kit import some
 
 SECRET = "hunter2-very-secret-value"
 HUGE = "9" * 21
@@ -50,9 +51,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     return Place(tmp_path, monkeypatch)
-
-
-# --- defaults --------------------------------------------------------------------------
 
 
 def test_seats_are_read_as_a_list_of_pairs() -> None:
@@ -97,9 +95,6 @@ def test_an_empty_value_is_the_same_as_none(place: Place) -> None:
     place.env(DISCORD__TOKEN="", LOG__LEVEL="  ", BACKENDS="", BUDGET__DEBATE_USD="")
     place.file("rostrum.toml", 'topic = ""')
     assert load_settings() == Settings()
-
-
-# --- values ----------------------------------------------------------------------------
 
 
 def test_models_and_jurors_are_lists_of_backend_and_model(place: Place) -> None:
@@ -188,9 +183,6 @@ def test_a_cap_can_be_switched_off(place: Place) -> None:
     assert budget.community_daily_usd == 0
 
 
-# --- layers ----------------------------------------------------------------------------
-
-
 def test_the_environment_wins_over_the_env_file_and_that_over_toml(place: Place) -> None:
     place.file("rostrum.toml", 'topic = "t"\nconditions = "t"\n[log]\nlevel = "error"\n')
     # An .env file may begin with a byte order mark.
@@ -236,8 +228,6 @@ def test_backends_as_json_and_nested_are_one(place: Place) -> None:
     given = (local.base_url, local.timeout_s, local.max_concurrency)
     assert given == ("http://127.0.0.1:2/v1", 9, 3)
 
-
-# --- refusals --------------------------------------------------------------------------
 
 UNKNOWN = [
     ("TOPIK", "ROSTRUM_TOPIC"),
@@ -327,8 +317,7 @@ def test_a_rubric_is_read_from_a_file_or_that_is_refused(place: Place) -> None:
     (place.folder / "mine.toml").write_bytes(b"\xff\xfe")
     assert place.refusal().startswith(f"{begins}which is not UTF-8 text")
     place.file("mine.toml", "[[criteria]]\nname = 'wit'\nhighest = 5")
-    mine = load_settings().panel.rubric
-    assert mine is not None
+    mine = some(load_settings().panel.rubric)
     assert (mine.name, [one.name for one in mine.criteria]) == ("mine", ["wit"])
 
 
@@ -424,9 +413,6 @@ def test_a_file_that_cannot_be_read_is_refused(place: Place) -> None:
     place.file("rostrum.toml", "")
     (place.folder / ".env").write_bytes(b"ROSTRUM_TOPIC=\xff\n")
     assert place.refusal() == ".env is not UTF-8 text; save it as UTF-8."
-
-
-# --- secrets and start-up --------------------------------------------------------------
 
 
 def test_secrets_are_listed_for_redaction_and_never_printed(place: Place) -> None:

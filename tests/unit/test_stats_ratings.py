@@ -28,7 +28,7 @@ from engine.stats.ratings import (
 from engine.stats.row import Row
 from engine.tally.tally import Z95
 from engine.values.verdicts import TIE
-from tests.kit import make_row
+from tests.kit import make_row, some
 from tests.slow import slow_after
 
 Results: TypeAlias = dict[tuple[int, int], tuple[int, int, int]]
@@ -171,14 +171,10 @@ def chance(one: float, other: float, tie: float | None) -> float:
 
 
 def test_two_models_without_ties_are_as_far_apart_as_their_odds() -> None:
-    fit = fit_strengths(contests_of({(0, 1): (3, 1, 0)}))
-    assert fit is not None
+    fit = some(fit_strengths(contests_of({(0, 1): (3, 1, 0)})))
     assert fit.tie is None
     assert fit.strengths["m0"] - fit.strengths["m1"] == pytest.approx(log(3), abs=1e-9)
     assert fit.errors["m0"] == pytest.approx((1 / 3 + 1) ** 0.5 / 2, abs=1e-9)
-
-
-# --- what cannot be rated ----------------------------------------------------------------
 
 
 def test_a_model_that_never_wins_gets_no_rating_and_moves_nobody() -> None:
@@ -222,9 +218,6 @@ def test_groups_that_never_met_are_rated_by_the_larger() -> None:
     assert rate(Contests()) == {}
 
 
-# --- the leaderboard ---------------------------------------------------------------------
-
-
 def test_the_leaderboard_has_people_and_jury_side_by_side() -> None:
     rows = [make_row(n, "AAB"[n % 3], "ABB"[n % 3]) for n in range(9)]
     board = rank_models(rows)
@@ -247,8 +240,7 @@ def test_the_unrated_come_last_by_name_and_who_was_never_judged_has_nothing() ->
     assert [standing.model for standing in board.standings] == ["near/ana", "near/ben", "near/cy"]
     last = board.standings[-1]
     assert last.people is None
-    assert last.jury is not None
-    assert last.jury.missing is Missing.NO_CYCLE
+    assert some(last.jury).missing is Missing.NO_CYCLE
     assert (board.people, board.jury) == (2, 3)
 
 
@@ -327,8 +319,7 @@ def test_without_ties_the_fit_is_statsmodels_logistic_regression(seed: int, edge
     results = np.array([(one.won, one.lost) for one in matchups])
     model = sm.GLM(results, design(matchups), family=sm.families.Binomial())
     found = model.fit(tol=1e-14, maxiter=100)
-    fit = fit_matchups(matchups)
-    assert fit is not None
+    fit = some(fit_matchups(matchups))
     check_same(fit, found.params, found.cov_params())
 
 
@@ -347,8 +338,7 @@ def test_with_ties_the_fit_is_statsmodels_log_linear_model(seed: int, edges: boo
     counts = np.array([(m.won, m.lost, m.tied) for m in matchups]).T.ravel()
     found = sm.GLM(counts, rows, family=sm.families.Poisson()).fit(tol=1e-14, maxiter=100)
     size = half.shape[1]
-    fit = fit_matchups(matchups)
-    assert fit is not None
+    fit = some(fit_matchups(matchups))
     assert fit.tie == pytest.approx(found.params[size], abs=1e-6)
     check_same(fit, found.params[:size], found.cov_params()[:size, :size])
 
@@ -360,15 +350,11 @@ def test_intervals_cover_what_is_true_in_95_of_100_simulations(edges: bool) -> N
     truth = np.array([*STRENGTHS, *((SIDE, LENGTH) if edges else ())])
     hits = np.zeros(len(truth))
     for _ in range(runs):
-        fit = fit_matchups(draw(random, 10, edges=edges))
-        assert fit is not None
+        fit = some(fit_matchups(draw(random, 10, edges=edges)))
         values, errors = map(np.array, ours(fit))
         hits += abs(values - truth) <= Z95 * errors
     assert (hits / runs).min() >= 0.93
     assert (hits / runs).max() <= 0.97
-
-
-# --- debates -----------------------------------------------------------------------------
 
 
 def held(n: int, winner: str, *, ana: str = "A", words: tuple[int, int] = (100, 100)) -> Row:
@@ -387,8 +373,7 @@ def test_a_model_that_was_mostly_on_the_better_side_loses_its_lead() -> None:
     rows = [held(n, "AAAB"[n % 4], ana="B" if n >= 40 else "A") for n in range(48)]
     plain = {one.model: one.people for one in rank_models(rows).standings}["near/ana"]
     found = adjust(rows, people)
-    assert plain is not None
-    assert (plain.value or 0) > 1040
+    assert (some(plain).value or 0) > 1040
     assert found.ratings["near/ana"].value == pytest.approx(1000, abs=1e-6)
     assert found.side.value == pytest.approx(POINTS * log(3))
     assert (found.side.low or 0) > 0
@@ -424,10 +409,8 @@ def test_speaking_last_is_told_from_the_side_where_both_sides_did() -> None:
         models = held(n, last, ana=ana).models
         rows.append(make_row(n, other if n % 7 == 0 else last, None, models=models, closer=last))
     found = adjust(rows, people)
-    assert found.closer.value is not None
-    assert found.closer.value > 250
-    assert found.side.value is not None
-    assert abs(found.side.value) < 150
+    assert some(found.closer.value) > 250
+    assert abs(some(found.side.value)) < 150
 
 
 def test_an_effect_that_always_decides_has_no_size_and_changes_nothing() -> None:

@@ -46,15 +46,14 @@ from tests.kit import (
     make_row,
     make_turn,
     make_vote,
+    some,
 )
 
 ANYWHERE = ExportFilter(revealed=True)
 
 
 def row(record: DebateRecord) -> Row:
-    found = row_of(record)
-    assert found is not None
-    return found
+    return some(row_of(record))
 
 
 def test_a_revealed_debate_becomes_who_was_chosen_by_whom_and_no_other_a_statistic() -> None:
@@ -105,9 +104,6 @@ def test_three_contenders_have_no_p_of_a() -> None:
     record = make_record(make_debate(sides=sides), turns=[], votes=[], ballots=[])
     found = row(replace(record, verdict=verdict))
     assert (found.jury, found.p_a, found.closer, found.people) == ("2", None, None, None)
-
-
-# --- reading -----------------------------------------------------------------------------
 
 
 async def test_the_filter_says_which_debates_are_read() -> None:

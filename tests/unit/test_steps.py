@@ -18,7 +18,7 @@ from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import BudgetError, LeaseLostError, PausedError, RostrumError
 from engine.values.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
-from tests.kit import ID, create, new_debate, setup_of
+from tests.kit import ID, create, new_debate, setup_of, some
 
 MODEL = Model.parse("near/ana")
 SAMPLING = Sampling(temperature=0.5, max_tokens=100_000)
@@ -80,8 +80,7 @@ async def open_steps(store: Store, keeper: LeaseManager) -> AsyncIterator[Opens]
     opened: list[Steps] = []
 
     async def make(models: PricedModels, holder: str) -> Steps:
-        lease = await store.leases.claim(f"debate/{debate.id}", holder, 9)
-        assert lease is not None
+        lease = some(await store.leases.claim(f"debate/{debate.id}", holder, 9))
         journaled = await store.journal.load(debate.id)
         steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
         opened.append(steps)

@@ -62,9 +62,6 @@ def frames(path: Path) -> int:
     return sum(1 for after in commits if after != b"\0\0\0\0")
 
 
-# --- groups ----------------------------------------------------------------------------
-
-
 async def test_a_thousand_writes_at_once_share_a_few_commits_in_their_order(
     notes: SqlDatabase,
 ) -> None:
@@ -134,9 +131,6 @@ async def test_a_write_whose_caller_was_cancelled_still_happens(notes: SqlDataba
     await blocking
     await notes.write(lambda connection: insert(connection, 8))
     assert await notes.column(NUMBERS) == [7, 8]
-
-
-# --- reads -----------------------------------------------------------------------------
 
 
 async def test_a_read_that_is_interrupted_or_fails_does_not_harm_the_next(
@@ -230,9 +224,6 @@ async def test_a_glance_goes_with_the_writes_under_way_and_alone_without_any(
     await reader.close()
 
 
-# --- trouble ---------------------------------------------------------------------------
-
-
 async def test_a_full_disk_is_a_sentence_and_leaves_a_valid_database(notes: SqlDatabase) -> None:
     await notes.write(lambda connection: insert(connection, 0))
     pages = await notes.write(lambda connection: pragma(connection, "page_count"))
@@ -284,9 +275,6 @@ def test_another_kind_of_database_is_refused_without_its_password(url: str) -> N
     with pytest.raises(StoreError, match=r"ROSTRUM_DATABASE_URL.*sqlite\+aiosqlite:///FILE") as e:
         SqlDatabase(url)
     assert "hunter2" not in str(e.value)
-
-
-# --- one runner, many readers ----------------------------------------------------------
 
 
 async def test_a_second_runner_is_refused_until_the_first_has_ended(database_url: str) -> None:
@@ -349,9 +337,6 @@ async def test_a_read_only_file_can_be_read_and_says_why_it_cannot_be_run_on(
         await reader.close()
         with pytest.raises(StoreError, match=r"cannot be written: Permission denied\. Check its"):
             SqlDatabase(database_url)
-
-
-# --- the end ---------------------------------------------------------------------------
 
 
 async def test_closing_finishes_the_writes_that_wait_and_the_reads_under_way(

@@ -10,6 +10,7 @@ import pytest
 from adapters.database.database import SqlDatabase
 from engine.store import Lease
 from engine.store.leases import Leases
+from tests.kit import some
 
 
 @pytest.fixture
@@ -42,8 +43,7 @@ async def test_among_several_a_second_holder_waits_for_expiry(several: Leases) -
 async def test_among_several_renewing_keeps_a_second_holder_out_and_releasing_lets_it_in(
     several: Leases,
 ) -> None:
-    lease = await several.claim("debate/x", "first", 0.2)
-    assert lease is not None
+    lease = some(await several.claim("debate/x", "first", 0.2))
     assert await several.renew("first", 9) == {"debate/x": 1}
     await asyncio.sleep(0.21)
     assert await several.claim("debate/x", "second", 9) is None

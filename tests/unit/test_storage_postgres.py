@@ -23,7 +23,7 @@ from engine.values.errors import BudgetError, LeaseLostError, StoreError
 from engine.values.ports import SharedTime, machine_now, utc_now
 from tests.doubles.databases import PostgresDouble, held, waiting
 from tests.doubles.wire import Wire, wired
-from tests.kit import HANG_SECONDS, NO_CAPS, new_debate, notice
+from tests.kit import HANG_SECONDS, NO_CAPS, new_debate, notice, some
 
 NUMBERS = "SELECT id FROM notes ORDER BY id"
 INSERT = "INSERT INTO notes VALUES (:id)"
@@ -75,14 +75,10 @@ def crashing() -> Iterator[PostgresDouble]:
     server.stop()
 
 
-# --- writes of several processes -----------------------------------------------------------
-
-
 async def test_a_lease_is_not_taken_over_between_a_guard_and_its_commit(
     store: Store, database: SqlDatabase, others: Store
 ) -> None:
-    lease = await store.leases.claim("debate/x", "first", -1)
-    assert lease is not None
+    lease = some(await store.leases.claim("debate/x", "first", -1))
     async with held(database, lambda connection: guard(connection, lease)):
         claiming = await waiting(others.leases.claim("debate/x", "second", 9))
     assert await claiming == Lease(name="debate/x", epoch=2)
@@ -93,8 +89,7 @@ async def test_a_lease_is_not_taken_over_between_a_guard_and_its_commit(
 async def test_a_guard_waits_for_a_claim_that_came_first_and_fails(
     store: Store, database: SqlDatabase, other: SqlDatabase
 ) -> None:
-    lease = await store.leases.claim("debate/x", "first", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim("debate/x", "first", 60))
     take = "UPDATE leases SET epoch = 2 WHERE name = 'debate/x'"
     async with held(other, lambda connection: connection.run(take)):
         writing = await waiting(database.write(lambda c: guard(c, lease)))
@@ -158,8 +153,7 @@ async def test_a_debate_that_two_processes_queue_again_is_paid_for_once(
 ) -> None:
     new = new_debate(reserved=1.0)
     await store.debates.create([(new, [])], NO_CAPS)
-    lease = await store.leases.claim(f"debate/{new.id}", "x", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{new.id}", "x", 60))
     await store.debates.advance(lease, new.id, Status.RUNNING)
     await store.debates.advance(lease, new.id, Status.FAILED, "cut off")
     queue = [one.debates.requeue(new.id, NO_CAPS, utc_now()) for one in (store, others) * 3]
@@ -191,9 +185,6 @@ async def test_a_broken_rule_of_the_database_is_a_sentence_without_what_is_store
     with pytest.raises(StoreError, match=r"could not be used: duplicate key value") as caught:
         await far.run(INSERT, id=1234)
     assert "1234" not in str(caught.value)
-
-
-# --- a server that goes away ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arrives", [False, True])
@@ -285,9 +276,6 @@ async def test_a_process_ends_though_its_server_is_away(far: SqlDatabase, wire: 
         await far.close()
     with pytest.raises(StoreError, match="could not be used"):
         await writing
-
-
-# --- time ----------------------------------------------------------------------------------
 
 
 async def test_leases_and_the_time_of_day_are_the_databases(

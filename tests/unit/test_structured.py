@@ -218,9 +218,6 @@ def test_the_order_of_judges_changes_no_number_or_ruling(scores: list[int], chan
     assert min(scores) <= one["score"] <= max(scores)
 
 
-# --- in the formats ----------------------------------------------------------------------
-
-
 def by_judge(answers: Callable[[str, int], object]) -> Callable[[str], str | None]:
     """Answer judges' steps by the number of the judge; the rest is rehearsed."""
 

@@ -74,9 +74,6 @@ def speakers(desk: RehearsedDesk, stage: str) -> list[str]:
     return [turn.seat for turn in desk.turns if turn.round.startswith(stage)]
 
 
-# --- order and clock -------------------------------------------------------------------
-
-
 async def test_stages_have_their_order_budgets_and_warmth_and_no_turn_is_told_as_the_last() -> None:
     desk = await debate()
     assert speakers(desk, "opening") == OPENING
@@ -196,9 +193,6 @@ async def test_clock_stages_weights_and_penalties_are_settings() -> None:
     assert lost == {"A1": -7, "A": -3}
 
 
-# --- captains --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "said", ["nonsense", {"speaker": "A9", "direction": "x"}, {}, ModelError("x")]
 )
@@ -211,9 +205,6 @@ async def test_an_invalid_choice_falls_to_whoever_spoke_least(said: object) -> N
     kept = desk.artifacts["captain/free-1/A"]
     assert (kept.valid, kept.body["how"], kept.body["chosen"]) == (False, "fallback", "A1")
     assert kept.body["problem"]
-
-
-# --- notes -----------------------------------------------------------------------------
 
 
 async def test_seats_write_to_their_team_and_its_captain_decides_knowing_counts_and_time() -> None:
@@ -255,9 +246,6 @@ async def test_without_a_note_the_captain_decides_all_the_same(said: object) -> 
     desk = await debate(script)
     assert "NOTE of A" not in desk.said_to("captain/free-3/A")
     assert desk.artifacts["captain/free-3/A"].body["how"] == "captain"
-
-
-# --- both teams at once ----------------------------------------------------------------
 
 
 async def test_with_concurrent_both_teams_speak_at_once_and_are_posted_in_order() -> None:
@@ -315,9 +303,6 @@ async def test_models_and_personalities_are_set_by_seat_and_notes_can_be_switche
 async def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         await debate(options=options)
-
-
-# --- the judge -------------------------------------------------------------------------
 
 
 async def test_scores_and_totals_are_kept_and_computed_by_us() -> None:

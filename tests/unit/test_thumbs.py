@@ -23,6 +23,7 @@ from tests.kit import (
     new_debate,
     record_of,
     run,
+    some,
     turn,
     turn_post,
     until_asked,
@@ -67,11 +68,9 @@ async def poll(store: Store, venue: ListedVenue, monkeypatch: pytest.MonkeyPatch
 async def speak(poll: Poll, number: int = 1, parts: int = 1) -> list[str]:
     """Post a turn, and return its messages."""
     store, debate_id = poll.store, poll.debate_id
-    lease = await store.leases.claim("test", f"speaker {number}", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim("test", f"speaker {number}", 60))
     await store.journal.record_turn(lease, debate_id, turn(number), turn_post(number))
-    intent = await store.outbox.next(debate_id)
-    assert intent is not None
+    intent = some(await store.outbox.next(debate_id))
     part = poll.venue.render(intent.message, f"turn·{number}")[0]
     refs = [await poll.venue.post(THREAD, part) for _ in range(parts)]
     posted = intent.model_copy(update={"refs": tuple(refs)})
@@ -117,9 +116,6 @@ async def _labels(poll: Poll) -> Sequence[TurnLabel]:
 
 async def log_of(poll: Poll) -> tuple[VoteEvent, ...]:
     return await poll.store.votes.events(poll.debate_id, Question.TURN)
-
-
-# --- what is read back -------------------------------------------------------------------
 
 
 async def test_thumbs_changed_in_an_absence_are_as_people_hold_them(poll: Poll) -> None:
@@ -196,9 +192,6 @@ async def test_what_is_found_after_the_reveal_is_not_blind(poll: Poll, venue: Li
     assert [label.blind for label in await _labels(poll)] == [True, True, False]
 
 
-# --- moderators and deletions ------------------------------------------------------------
-
-
 async def test_a_clear_that_was_told_takes_no_thumb_back(poll: Poll) -> None:
     (first,), (second,) = await speak(poll), await speak(poll, 2)
     await give(poll, first, "ann")
@@ -260,9 +253,6 @@ async def test_a_thread_found_gone_ends_a_running_debate(poll: Poll, store: Stor
     assert debate.gone
     assert "was deleted" in debate.reason
     assert [event.option for event in await log_of(running)] == ["up"]
-
-
-# --- in whose way it is not --------------------------------------------------------------
 
 
 async def test_votes_come_before_thumbs_and_closing_one_reads_no_turns(
@@ -345,11 +335,9 @@ async def test_only_debates_that_go_on_or_are_asked_again_are_read(
     messages = [(await speak(each))[0] for each in (over, again, going)]
     for each in (over, again):
         await each.close()
-    lease = await store.leases.claim(f"debate/{again.debate_id}", "deliverer", 60)
-    assert lease is not None
+    lease = some(await store.leases.claim(f"debate/{again.debate_id}", "deliverer", 60))
     await store.votes.accept(lease, again.debate_id, "again", Question.AGAIN)
-    due = (await again.debate()).vote_deadline
-    assert due is not None
+    due = some((await again.debate()).vote_deadline)
     await store.votes.open(lease, again.debate_id, "again", again.clock.now(), due, Question.AGAIN)
     await store.leases.release(lease)
     await going.start_again()

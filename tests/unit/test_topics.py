@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.values.topics import built_in_topics, find_topic, has_blocked
+from tests.kit import some
 
 
 def test_the_built_in_motions_can_be_debated() -> None:
@@ -32,8 +33,7 @@ def test_each_language_has_its_own_with_stances_where_a_question_needs_them(lang
 
 
 def test_a_topic_is_found_by_its_words_alone() -> None:
-    found = find_topic(built_in_topics(), "  TABS or spaces?! ")
-    assert found is not None
+    found = some(find_topic(built_in_topics(), "  TABS or spaces?! "))
     assert (found.stance_a, found.stance_b) == ("tabs", "spaces")
     assert find_topic(built_in_topics(), "Tabs") is None
 

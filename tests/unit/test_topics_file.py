@@ -111,9 +111,6 @@ def test_an_empty_file_and_one_that_cannot_be_read(tmp_path: Path) -> None:
         read_topics(tmp_path / "b.txt")
 
 
-# --- where they are offered --------------------------------------------------------------
-
-
 def rostrum(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ROSTRUM_")}
     return subprocess.run(

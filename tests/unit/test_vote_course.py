@@ -188,9 +188,6 @@ def test_what_stands_at_the_close_is_what_people_hold(
     assert platform.bot.log == known
 
 
-# --- reactions beside buttons ------------------------------------------------------------
-
-
 BESIDE = st.one_of(
     st.tuples(st.just("react"), st.sampled_from(sorted(PEOPLE)), st.sampled_from(OPTIONS)),
     st.tuples(st.just("press"), st.sampled_from(sorted(PEOPLE)), st.sampled_from(OPTIONS)),
@@ -252,9 +249,6 @@ def test_what_is_pressed_stands_until_a_later_reaction(steps: list[tuple[str, st
     beside.restart()
     expected = {person: own[-1] for person, own in beside.holds.items() if own}
     assert beside.bot.votes() == expected
-
-
-# --- secret ballots ----------------------------------------------------------------------
 
 
 SECRET = st.one_of(

@@ -50,6 +50,7 @@ from engine.values.errors import (
     VenueError,
 )
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, TEAM, AccountsServer, Key
+from tests.kit import some
 
 
 async def _missing(_: web.Request) -> web.Response:
@@ -69,8 +70,7 @@ async def page() -> AsyncIterator[ClientSession]:
     site = Site("127.0.0.1", 0)
     routes = [web.get("/gone", _missing), web.get("/away", _away), web.get("/bug", _broken)]
     async with site.serving(routes, furnish):
-        assert site.address is not None
-        host, port = site.address
+        host, port = some(site.address)
         async with ClientSession(f"http://{host}:{port}") as client:
             yield client
 
@@ -303,9 +303,6 @@ async def test_slack_users_of_other_workspaces_do_not_sign_in(server: AccountsSe
         await sign_in(server, "slack", elsewhere)
     here = make(server, "slack", teams=(TEAM, "T0ELSEWHERE"))
     assert await sign_in(server, "slack", here) == ADA["slack"]
-
-
-# --- tries --------------------------------------------------------------------------------
 
 
 def request_from(peer: str, *forwarded: str) -> web.Request:

@@ -7,7 +7,7 @@ import pytest
 from engine.jury.why import mean_marks, quote, representative, told_reasons
 from engine.values.text import whole_sentences
 from engine.values.verdicts import Ballot, Verdict
-from tests.kit import ballot, make_setup
+from tests.kit import ballot, make_setup, some
 
 SETUP = make_setup()
 WON = Verdict(winner="A", p={"A": 0.9, "B": 0.1}, z=1.0, valid=3, invalid=0)
@@ -21,8 +21,7 @@ def of(juror: str, lead: float, verdict: str = "A", **more: object) -> Ballot:
 def test_the_nearest_to_the_result_speaks_for_the_panel() -> None:
     cast = [of("oak", 2.5), of("elm", 1.1), of("fir", -0.6, "B")]
     for order in (cast, cast[::-1]):
-        found = representative(WON, order)
-        assert found is not None
+        found = some(representative(WON, order))
         assert found.juror == "elm"
     # Who named another winner speaks only if no one named this one.
     assert representative(WON, [of("oak", 2.5), of("fir", 1.2, "B")]) == of("oak", 2.5)

@@ -29,7 +29,7 @@ from engine.votes.outcome import tally_of
 from engine.words.translation import say_stored
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.kit import HANG_SECONDS, until, verdict
+from tests.kit import HANG_SECONDS, some, until, verdict
 
 SECOND = timedelta(seconds=1)
 READING_REFUSED = VenueError("Reading is not allowed here; grant the right to read.")
@@ -81,9 +81,6 @@ async def test_seeds_bots_other_messages_and_what_is_not_on_the_ballot_never_cou
     for user, option in (("bot", "A"), ("ann", "B"), ("ann", "party"), ("bob", "party")):
         await poll.react(user, option)
     assert options_of(await poll.close()) == {"ann": "B"}
-
-
-# --- recovery ----------------------------------------------------------------------------
 
 
 async def test_what_was_missed_is_recovered_before_closing(poll: Poll) -> None:
@@ -356,9 +353,6 @@ async def test_what_a_reading_has_overtaken_adds_nothing_and_takes_nothing_away(
     assert options_of(await poll.close()) == {"ann": "A", "bob": "B"}
 
 
-# --- when it closes ----------------------------------------------------------------------
-
-
 async def test_it_closes_when_it_is_due_and_not_before(poll: Poll) -> None:
     await poll.react("ann", "A")
     async with poll.watching():
@@ -419,8 +413,7 @@ async def test_below_the_quorum_it_is_extended_once_and_then_has_no_winner(
     await poll.window.close(poll.debate_id)
     extended = await poll.debate()
     assert (extended.status, extended.vote_extended) == (Status.VOTING, True)
-    assert extended.vote_deadline is not None
-    assert timedelta(0) < extended.vote_deadline - before - timedelta(minutes=30) < SECOND
+    assert timedelta(0) < some(extended.vote_deadline) - before - timedelta(minutes=30) < SECOND
     assert [message.text for message in await poll.messages()] == [
         "It takes 5 votes to decide. There are fewer so far, so the vote stays open for another "
         "30 minutes."
@@ -464,8 +457,6 @@ async def test_with_its_quorum_the_reveal_says_what_people_and_panel_chose(store
     assert reveal.verdict.p["A"] == 0.8
     assert reveal.agree is True
 
-
-# --- any order of events -----------------------------------------------------------------
 
 STEPS = st.one_of(
     st.tuples(

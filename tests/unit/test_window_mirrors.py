@@ -18,7 +18,16 @@ from engine.values.errors import StoreError, VenueAwayError
 from engine.values.messages import Notice, VoteClosed
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedNotifier, watcher
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.kit import HANG_SECONDS, NO_CAPS, ballot, make_setup, new_debate, record_of, verdict
+from tests.kit import (
+    HANG_SECONDS,
+    NO_CAPS,
+    ballot,
+    make_setup,
+    new_debate,
+    record_of,
+    some,
+    verdict,
+)
 
 FIRST, SECOND = "first", "second"
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)
@@ -247,9 +256,7 @@ async def test_closed_early_both_close(pair: Pair) -> None:
     assert await pair.statuses() == OVER
     for which in (FIRST, SECOND):
         assert (await pair.debate(which)).closed_early
-        lease = await pair.store.leases.claim(f"test/{which}", "test", 60)
-        assert lease is not None
-        intent = await pair.store.outbox.next(pair.ids[which])
-        assert intent is not None
+        lease = some(await pair.store.leases.claim(f"test/{which}", "test", 60))
+        intent = some(await pair.store.outbox.next(pair.ids[which]))
         assert isinstance(intent.message, VoteClosed)
         await pair.store.outbox.settle(lease, intent, DeliveryState.SENT)

@@ -28,6 +28,7 @@ from engine.votes.imported import LabelFault
 from engine.words.buttons import read_button
 from tests.doubles.rehearsed import DEFAULTS
 from tests.fuzz.target import Target, wait
+from tests.kit import some
 
 
 @contextmanager
@@ -58,8 +59,7 @@ def option(data: bytes) -> None:
 
 
 def moment(data: bytes) -> None:
-    found = read_moment("--since", _text(data), after=True)
-    assert found is not None
+    found = some(read_moment("--since", _text(data), after=True))
     assert found.tzinfo
 
 
