@@ -21,6 +21,10 @@ NOT_SHARED = (
     "rostrum {role} shares its database with other processes, and an SQLite file belongs to one "
     "process; set ROSTRUM_DATABASE_URL to a PostgreSQL address, or use rostrum run."
 )
+NO_WEB = (
+    "No page is served: set ROSTRUM_WEB__URL and ROSTRUM_WEB__PORT, then rostrum serve, or rostrum "
+    "run beside a chat."
+)
 LEFT_OUT = (
     "; {n} rehearsal debate left out (--include-rehearsal adds it)",
     "; {n} rehearsal debates left out (--include-rehearsal adds them)",

@@ -40,6 +40,34 @@ def worker() -> None:
     serve(lambda: run_rostrum(Role.WORKER))
 
 
+@app.command("serve")
+def serve_() -> None:
+    """Serve public pages and label pages alone, without a chat."""
+    from bot.exits import serve
+    from bot.serve.run import run_pages
+
+    serve(run_pages)
+
+
+@app.command()
+def public(
+    parts: Annotated[
+        Text,
+        typer.Argument(
+            help="debates, leaderboard, agreement, leagues, dataset, comma-separated; all or none."
+        ),
+    ] = None,
+    series: Annotated[
+        Text, typer.Option(help="Of a series' debates (default: the terminal's).")
+    ] = None,
+) -> None:
+    """Choose what everyone may see on pages, and say where."""
+    from bot.exits import run
+    from bot.operations.control import choose_public
+
+    run(lambda: choose_public(parts, series))
+
+
 @app.command()
 def health(
     url: Annotated[
@@ -143,6 +171,8 @@ def say_status() -> None:
             steps |= {"rostrum run": f"serves {' and '.join(chats)}"}
         else:
             steps |= {'rostrum debate "Tea beats coffee"': "holds a debate here"}
+            if settings.web.port is not None:
+                steps |= {"rostrum serve": "serves public pages and label pages"}
     print("\nNext:")
     widest = max(map(len, steps))
     for command, about in steps.items():

@@ -21,17 +21,20 @@ from bot.clock import SystemClock
 from bot.console import confirm
 from bot.local.single import read_changes
 from bot.read_only import SERVER_SECONDS, open_database, read_store
+from bot.record.filters import find_series
+from bot.sentences import NO_WEB
 from bot.settings.load import load_settings, load_store_settings
-from bot.settings.settings import Settings
+from bot.settings.settings import PLATFORMS, Settings
 from engine.chat.own_data import own_file
 from engine.chat.privacy import Erase, Keeping, check_no_live, forget, purge, wiped
+from engine.chat.settings import parse_public
 from engine.fleet.leases import LEASE_SECONDS
 from engine.run.plan import check_prices
 from engine.run.replacement import replace_models, replaced_post
 from engine.store import Store
-from engine.values.debate import Cause, Debate, Status
+from engine.values.debate import UNATTENDED, Cause, Debate, Status
 from engine.values.errors import NotFoundError, StoppedError, UsageError
-from engine.values.ports import utc_now
+from engine.values.ports import Permalinks, utc_now
 from engine.values.text import headline
 
 # Operator commands beside a running Rostrum: cancel, resume, erase, back up.
@@ -383,3 +386,37 @@ def _announced(doomed: list[Debate], other: Debate | None, *, held_again: bool) 
             "to remove them too."
         )
     return said
+
+
+# `rostrum public`: what everyone may see of debates that no chat's managers decide on.
+
+
+async def choose_public(parts: str | None, series: str | None) -> None:
+    """Set what is public of the terminal's or a series' debates, and print it with its address.
+
+    Without `parts` nothing is changed. Raises UsageError, and NotFoundError for a series.
+    """
+    settings = load_settings(without=PLATFORMS)
+    of, community, whose = TERMINAL, TERMINAL, "the terminal's debates"
+    async with read_store(settings) as store:
+        if series is not None:
+            stored = await find_series(store, series)
+            if stored.platform:
+                raise UsageError(
+                    f"The series {series} is held in {stored.platform}, whose managers choose what "
+                    "is public: /debate settings public=…"
+                )
+            of, community, whose = UNATTENDED, series, f"the series {series}"
+        if parts is not None:
+            shown = parse_public("PARTS", parts)
+            update = {"public": shown}
+            await store.communities.change(
+                of, community, lambda old: old.model_copy(update=update), SystemClock().now()
+            )
+        public = (await store.communities.get(of, community)).public
+        page = await store.communities.page(of, community)
+    print(f"Public of {whose}: {', '.join(public) or 'nothing'}.")
+    if public and settings.web.url and settings.web.port:
+        print(Permalinks(settings.web.url).community(page))
+    elif public:
+        print(NO_WEB)

@@ -21,7 +21,7 @@ from adapters.web.label_pages import COOKIE, LabelPages, Saw, noticing
 from adapters.web.management import ENTER, HOURS, LINK, ManagerPages
 from adapters.web.session import LoginThrottle, Sessions
 from adapters.web.sign_in import SIGN_IN_SECONDS, SignIn
-from bot import log
+from bot import log, sentences
 from bot.clock import SystemClock
 from bot.console import TableConsole, print_json, print_lines
 from bot.read_only import read_store
@@ -126,6 +126,7 @@ async def create_task(asked: TaskOptions) -> None:
                 labels=labels,
             )
         )
+        await _say_who_serves(load_settings(without=PLATFORMS))
 
 
 def _terms(asked: TaskOptions) -> Terms:
@@ -161,7 +162,8 @@ def _terms(asked: TaskOptions) -> Terms:
 
 async def invite(name: str, links: int, people: int, days: float, *, as_json: bool) -> None:
     """Print links to a task."""
-    url = str(load_settings().web.url or "").rstrip("/")
+    settings = load_settings(without=PLATFORMS)
+    url = str(settings.web.url or "").rstrip("/")
     async with _labelling() as labelling:
         task = await labelling.task(name)
         if task is not None and task.closed_at is not None:
@@ -179,6 +181,21 @@ async def invite(name: str, links: int, people: int, days: float, *, as_json: bo
             "of your pages before them."
         )
     print_lines(found)
+    await _say_who_serves(settings)
+
+
+async def _say_who_serves(settings: Settings) -> None:
+    """Say so where nothing serves the pages of labels here."""
+    host, port = settings.web.host, settings.web.port
+    if port is None:
+        print(sentences.NO_WEB, file=sys.stderr)
+        return
+    try:
+        _, writer = await asyncio.open_connection(host, port)
+    except OSError:
+        print(f"Nothing serves pages at {host}:{port} yet; rostrum serve does.", file=sys.stderr)
+    else:
+        writer.close()
 
 
 async def list_tasks(*, as_json: bool) -> None:

@@ -35,7 +35,8 @@ SOCKETS = 10  # connections of Socket Mode that Slack allows an app
 NOTHING_SET = (
     "No platform is configured: set ROSTRUM_DISCORD__TOKEN to a Discord bot's token "
     "(docs/discord.md says where to get one), or ROSTRUM_SLACK__BOT_TOKEN and "
-    "ROSTRUM_SLACK__APP_TOKEN to those of a Slack app (docs/slack.md)."
+    "ROSTRUM_SLACK__APP_TOKEN to those of a Slack app (docs/slack.md). Pages alone are served by "
+    "rostrum serve."
 )
 
 

@@ -22,7 +22,9 @@ from adapters.web.public import PublicPages
 from adapters.web.session import PROXIES
 from bot import __version__, exits, log, sentences
 from bot.app import App, first_error, open_counts, run_app
+from bot.clock import SystemClock
 from bot.operations.control import eraser, keeping_of
+from bot.read_only import read_store
 from bot.research.labels import label_routes, noticing_of
 from bot.role import Role
 from bot.serve.health import Health, PlatformPresence, build_of, serve_health
@@ -33,7 +35,7 @@ from engine.chat.privacy import keep_for, tidy
 from engine.pages.public import PublicReader
 from engine.store import Store
 from engine.values.errors import SettingsError, StoreError
-from engine.values.ports import Permalinks
+from engine.values.ports import Clock, Permalinks
 
 # Serves pages on the web, in every process that serves people.
 
@@ -43,30 +45,43 @@ page_log = structlog.get_logger(__name__)
 
 def pages_of(settings: Settings, app: App) -> Sequence[web.RouteDef]:
     """Return every public page."""
-    return public_pages(settings, app).routes()
+    return public_pages(settings, app.store, app.service.clock).routes()
 
 
-def public_pages(settings: Settings, app: App, saw: Saw | None = None) -> PublicPages:
+def public_pages(
+    settings: Settings, store: Store, clock: Clock, saw: Saw | None = None
+) -> PublicPages:
     """Return the public pages of a process."""
     key = settings.export.hmac_key
     secret = key.get_secret_value().encode() if key else None
-    public = PublicReader(app.store, app.service.clock, __version__, secret)
+    public = PublicReader(store, clock, __version__, secret)
     return PublicPages(public, Permalinks(settings.web.url or ""), drawn, saw)
 
 
-async def serve_web(settings: Settings, app: App) -> None:
-    """Serve until cancelled; nowhere without a port. Raises SettingsError for a port in use."""
+async def run_pages() -> None:
+    """Serve pages alone until SIGTERM or Ctrl-C, beside whatever holds debates.
+
+    Raises SettingsError without a port, or for one in use.
+    """
+    settings = load_settings(without=PLATFORMS)
+    log.configure(settings.log, settings.secrets())
     if settings.web.port is None:
-        return
+        raise SettingsError(sentences.NO_WEB)
+    async with read_store(settings) as store:
+        with suppress(asyncio.CancelledError):
+            await serve_web(settings, settings.web.port, store, SystemClock())
+
+
+async def serve_web(settings: Settings, port: int, store: Store, clock: Clock) -> None:
+    """Serve pages until cancelled. Raises SettingsError for a port in use."""
     site = Site(
         settings.web.host,
-        settings.web.port,
+        port,
         taken="Pages cannot be served at {host}:{port}: {why}; set ROSTRUM_WEB__PORT "
         "to a free port.",
     )
-    labelling = await label_routes(app.store, app.service.clock, settings)
-    saw = await noticing_of(app.store, app.service.clock, settings)
-    pages = public_pages(settings, app, saw)
+    labelling = await label_routes(store, clock, settings)
+    pages = public_pages(settings, store, clock, await noticing_of(store, clock, settings))
 
     def dress(served: web.Application) -> None:
         furnish(served)
@@ -161,7 +176,8 @@ async def serving(
                 works = [_reconcile(app, grace, role)]
                 if role.serves:
                     works.append(app.open_schedule().run())
-                    works.append(_serve_web(settings, app))
+                if role.serves and (port := settings.web.port) is not None:
+                    works.append(serve_web(settings, port, app.store, app.service.clock))
                 if role.serves and (keeping := keeping_of(settings)).ends:
                     erase = eraser(settings, app.store)
                     works.append(keep_for(keeping, app.store, app.service.clock, erase))
@@ -191,12 +207,6 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
                 task.cancel()
     except BaseExceptionGroup as failed:
         raise first_error(failed) from failed
-
-
-async def _serve_web(settings: Settings, app: App) -> None:
-    """Serve pages, if the settings say where."""
-    if settings.web.port is not None:
-        await serve_web(settings, app)
 
 
 def _presence(app: App, platform: Platform) -> PlatformPresence:

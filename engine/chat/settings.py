@@ -373,14 +373,20 @@ def _words(name: str, text: str, _: Defaults) -> tuple[str, ...]:
 
 
 def _public(name: str, text: str, defaults: Defaults) -> tuple[PublicPart, ...]:
-    said = [part.casefold() for part in parse_list(name, text)]
-    if said in (["none"], ["off"]):
-        return ()
-    if not defaults.web_url:
+    parts = parse_public(name, text)
+    if parts and not defaults.web_url:
         raise UsageError(
             "Rostrum serves no web pages here, so nothing can be public; ask the people who run it "
             "to set that up."
         )
+    return parts
+
+
+def parse_public(name: str, text: str) -> tuple[PublicPart, ...]:
+    """Read what is to be public: parts, all or none. Raises UsageError."""
+    said = [part.casefold() for part in parse_list(name, text)]
+    if said in (["none"], ["off"]):
+        return ()
     if said in (["all"], ["on"]):
         return tuple(PublicPart)
     for part in said:

@@ -184,7 +184,7 @@ def test_an_operator_makes_a_task_invites_and_reports(tmp_path: Path) -> None:
     links = json.loads(rostrum(tmp_path, "label", "invite", "tea", "-n", "2", "--json").done())
     assert len({link.partition("?t=")[2] for link in links}) == 2
     asked = {"ROSTRUM_WEB__URL": "https://debates.example.com/", "ROSTRUM_WEB__PORT": "8081"}
-    link = rostrum(tmp_path, "label", "invite", "tea", **asked).done()
+    link = rostrum(tmp_path, "label", "invite", "tea", **asked).out
     assert link.startswith("https://debates.example.com/label/tea?t=")
     for pay in ("nan", "-1"):
         assert "--pay is" in refused(tmp_path, "label", "report", "tea", "--pay", pay)
