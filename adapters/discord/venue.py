@@ -266,7 +266,7 @@ class DiscordVenue:
             log.info("managers unknown", place=place, why=str(error))
             return ()
 
-    async def shares(self) -> int | None:
+    async def shares(self) -> int:
         """Return the number of shards: as set, else as Discord recommends."""
         return self._shards or (await self._rest.gateway()).shards
 
@@ -301,7 +301,7 @@ class DiscordVenue:
                 if code_of(error) != UNKNOWN_EMOJI:
                     raise
 
-    def account_made_at(self, user: str) -> datetime | None:
+    def account_made_at(self, user: str) -> datetime:
         """Return when an account was made, which its id says."""
         return snowflake_time(int(user))
 

@@ -242,7 +242,6 @@ MISSING_SCOPE = N_(
     "Rostrum lacks the scope {needed} for that; add it to the app and reinstall it (rostrum invite "
     "--slack prints the manifest)."
 )
-NO_REMOVAL = "Slack does not let bots remove other people's reactions."
 SOCKET_AWAY = "Slack's Socket Mode connection was lost; Rostrum opens a new one."
 AWAY = N_("Slack could not be reached; try again in a minute.")
 UNANSWERED = N_("Slack did not answer; Rostrum checks the thread before it retries.")

@@ -142,6 +142,8 @@ class SlackVenue:
     """
 
     platform = "slack"
+    # A bot can remove only its own reactions, and is shown typing in no channel.
+    account_made_at = remove_reaction = typing = None
     channel: str | None = None
 
     def __init__(
@@ -303,9 +305,6 @@ class SlackVenue:
                 if name_of(error) != "no_reaction":
                     raise
 
-    def account_made_at(self, user: str) -> None:
-        """Return that it is unknown when an account was made."""
-
     @reads(unreadable)
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option; incomplete if Slack names fewer people than it counts."""
@@ -319,10 +318,6 @@ class SlackVenue:
         bots = await home.people.bots(sorted(people)) | {me}
         holders = {option: users - bots for option, users in held.items()}
         return Reactions(holders, seeded, is_whole(shown))
-
-    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
-        """Refuse: a bot can remove only its own reactions."""
-        raise VenueError(texts.NO_REMOVAL)
 
     async def erase(self, place: str, message: str) -> None:
         """Delete a message of the bot's own."""
@@ -340,9 +335,6 @@ class SlackVenue:
                 body = {"file": file["id"]}
                 await home.rest.write(SlackAct.ERASE, "files.delete", body, place=where.channel)
         return False
-
-    async def typing(self, place: str, seats: Sequence[str]) -> None:
-        """Show nothing: Slack shows no bot typing in a channel."""
 
     # --- inside -----------------------------------------------------------------------
 

@@ -19,8 +19,6 @@ from engine.words.translation import plural, say
 TOPIC = N_("Topic: {topic}")
 FILE = N_("File: {name}")
 
-NOTHING_PRIVATE = "A terminal has no private messages; read the transcript."
-NOTHING_HIDDEN = "A vote in a terminal cannot be secret; start the debate with an open ballot."
 NO_VOTE_OPEN = "No vote is open in this terminal; vote after the invitation is posted."
 NO_SUCH_OPTION = "“{option}” is not on this ballot; choose from {options}."
 NO_SUCH_MESSAGE = "This terminal has no message {message}; its record may belong to another one."

@@ -42,7 +42,6 @@ from engine.values.ports import (
     Part,
     Reactions,
     ReactionSeen,
-    Unnamed,
     VenueLimits,
 )
 from engine.values.text import clean
@@ -75,6 +74,9 @@ class TerminalVenue:
     """
 
     platform = "terminal"
+    # Everyone at a terminal sees the same, and what is shown there stays.
+    shares = unnamed = direct = managers = account_made_at = None
+    remove_reaction = erase = erase_thread = None
 
     def __init__(
         self,
@@ -146,10 +148,6 @@ class TerminalVenue:
             )
         return message
 
-    def unnamed(self, place: str) -> Unnamed | None:
-        """Return None: no name is refused here."""
-        return None
-
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Show a message's new state; what was printed stays."""
         async with self._lock:
@@ -172,7 +170,7 @@ class TerminalVenue:
 
     async def locate(self, channel: str) -> Location:
         """Refuse: no one else can join this terminal."""
-        raise VenueError(texts.NOTHING_PRIVATE)
+        raise VenueError("A terminal has no private messages; read the transcript.")
 
     async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
         """Return nothing: what is typed here is no message."""
@@ -181,18 +179,6 @@ class TerminalVenue:
     async def member(self, place: str, user: str) -> Member | None:
         """Return the person at this terminal, who has no name here."""
         return Member(())
-
-    async def direct(self, place: str, user: str) -> str:
-        """Refuse: everyone at this terminal sees the same."""
-        raise VenueError(texts.NOTHING_PRIVATE)
-
-    async def managers(self, place: str) -> Sequence[str]:
-        """Return nothing: everyone at this terminal sees the same."""
-        return ()
-
-    async def shares(self) -> int | None:
-        """Return None: one process serves a terminal."""
-        return None
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Open the vote on a message, for these options."""
@@ -209,26 +195,11 @@ class TerminalVenue:
     async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Do nothing: a terminal shows no reactions of the bot."""
 
-    def account_made_at(self, user: str) -> None:
-        """Return that it is unknown when an account was made."""
-
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now."""
         async with self._lock:
             posted = self._known(message)
             return Reactions(dict(posted.holders), frozenset(posted.seeded))
-
-    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
-        """Refuse: votes at a terminal are visible to everyone there."""
-        raise VenueError(texts.NOTHING_HIDDEN)
-
-    async def erase(self, place: str, message: str) -> None:
-        """Refuse: what a terminal shows stays there."""
-        raise VenueError(texts.NOTHING_PRIVATE)
-
-    async def erase_thread(self, thread: str) -> bool:
-        """Return False: there is nothing but messages."""
-        return False
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show who is thinking, until the next message; only on a terminal."""

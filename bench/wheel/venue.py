@@ -8,7 +8,7 @@ from itertools import count
 
 from engine.values.errors import VenueError
 from engine.values.messages import Message
-from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
+from engine.values.ports import Location, Member, Part, Reactions, VenueLimits
 from engine.values.text import REACTIONS
 from engine.words.card import markdown_of
 from engine.words.cards import card_of
@@ -18,6 +18,8 @@ class SilentVenue:
     """A chat platform that takes every message at once and keeps none."""
 
     platform = "memory"
+    shares = unnamed = direct = managers = account_made_at = None
+    remove_reaction = erase = erase_thread = typing = None
     channel: str | None = None
 
     def __init__(self) -> None:
@@ -42,10 +44,6 @@ class SilentVenue:
     async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Return a new message's reference."""
         return f"m{next(self._numbers)}"
-
-    def unnamed(self, place: str) -> Unnamed | None:
-        """Return None: no name is refused here."""
-        return None
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Take a message's new state."""
@@ -74,40 +72,12 @@ class SilentVenue:
         """Return None: nobody is here."""
         return None
 
-    async def direct(self, place: str, user: str) -> str:
-        """Return a place of private messages."""
-        return f"direct-{user}"
-
-    async def managers(self, place: str) -> Sequence[str]:
-        """Return nothing: nobody manages this place."""
-        return ()
-
-    async def shares(self) -> int | None:
-        """Return None: one process serves it whole."""
-        return None
-
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Take the bot's own reactions."""
 
     async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Take the bot's own reactions back."""
 
-    def account_made_at(self, user: str) -> None:
-        """Return that it is unknown when an account was made."""
-
     async def reactions(self, place: str, message: str) -> Reactions:
         """Return that nobody reacted."""
         return Reactions({}, frozenset())
-
-    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
-        """Do nothing: nobody reacts."""
-
-    async def erase(self, place: str, message: str) -> None:
-        """Do nothing: no message is kept."""
-
-    async def erase_thread(self, thread: str) -> bool:
-        """Return True: no thread is kept."""
-        return True
-
-    async def typing(self, place: str, seats: Sequence[str]) -> None:
-        """Do nothing: nobody sees it."""

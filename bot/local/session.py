@@ -44,7 +44,7 @@ from engine.words.phrases import NO_STANCES
 PLATFORM = COMMUNITY = "terminal"
 DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
 DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
-LIMITS = VenueLimits(typing_seconds=0.25, erases=False)
+LIMITS = VenueLimits(typing_seconds=0.25)
 LOOK_SECONDS = 0.05
 TAKE_UP_SECONDS = 1.0
 

@@ -71,7 +71,8 @@ class Deleter:
             place, message = left.messages[0]
             async with self.venue.turn(place):
                 try:
-                    await self.venue.erase(place, message)
+                    if self.venue.erase is not None:
+                        await self.venue.erase(place, message)
                 except VenueAwayError:
                     raise
                 except (MessageGoneError, VenueGoneError):
@@ -98,7 +99,7 @@ class Deleter:
             return left
         messages = left.messages or ()
         try:
-            if await self.venue.erase_thread(left.thread):
+            if self.venue.erase_thread and await self.venue.erase_thread(left.thread):
                 messages = tuple(one for one in messages if one[0] != left.thread)
         except VenueAwayError:
             raise

@@ -140,6 +140,8 @@ class LastWord:
             user = await self.store.people.starter_of(intent.debate)
             if user is None:
                 raise VenueError("The starter of this debate is unknown.")
+            if self.venue.direct is None:
+                raise VenueError("This platform has no private messages.")
             place = await self.venue.direct(intent.channel, user)
             return intent.model_copy(update={"thread": place})
         return intent

@@ -50,7 +50,7 @@ from engine.values.messages import (
     is_aside,
 )
 from engine.values.pace import Backoff
-from engine.values.ports import Clock, Part, Permalinks, Venue
+from engine.values.ports import Clock, Part, Permalinks, Typing, Venue
 from engine.values.text import headline
 from engine.values.verdicts import Question
 from engine.words.phrases import LOCKED, WAITS_TO_POST
@@ -106,7 +106,7 @@ class Delivery:
             from engine.delivery.board import Board  # not all platforms show states
 
             self._board = Board(self.venue, self.store, self.clock, self._served, self.permalinks)
-        if self.venue.limits.erases:
+        if self.venue.erase is not None:
             from engine.delivery.deleter import Deleter  # not all platforms delete messages
 
             self._deleter = Deleter(*joints, self.shares)
@@ -116,7 +116,8 @@ class Delivery:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.shares.run(self.venue.shares, self._stop))
             await self.shares.serving()
-            group.create_task(self._show_typing())
+            if self.venue.typing is not None:
+                group.create_task(self._show_typing(self.venue.typing))
             group.create_task(self._last_word.try_again(self.shares))
             group.create_task(self._seeds.run())
             group.create_task(self._unseeding.run())
@@ -365,8 +366,10 @@ class Delivery:
         while len(intent.refs) < len(parts):
             intent = await self._send_part(lease, intent, parts)
         await self._follow_up(lease, intent)
-        if isinstance(intent.message, TurnPost) and (why := self.venue.unnamed(_place(intent))):
-            await self._alerts.tell_unnamed(lease, intent, why)
+        if isinstance(intent.message, TurnPost):
+            why = self.venue.unnamed(_place(intent)) if self.venue.unnamed else None
+            if why is not None:
+                await self._alerts.tell_unnamed(lease, intent, why)
         if frozen and isinstance(intent.message, VoteInvite):  # it may have said another time
             with suppress(MessageGoneError):
                 await self._show_again(intent, intent.refs[0])
@@ -531,7 +534,7 @@ class Delivery:
             self.notifier.publish(f"seeds/{self.venue.platform}")
         return following
 
-    async def _show_typing(self) -> None:
+    async def _show_typing(self, show: Typing) -> None:
         """Show in each thread which seats are thinking, until cancelled."""
         shown: set[str] = set()
         while True:
@@ -540,18 +543,14 @@ class Delivery:
                 self.venue.platform, self.venue.channel, served=self.shares.served
             ):
                 seats.setdefault(thread, []).append(_seat_of(step))
-            for thread in shown - set(seats):
-                await self._typing(thread, [])
-            for thread, thinking in seats.items():
-                await self._typing(thread, thinking)
+            over: dict[str, list[str]] = {thread: [] for thread in shown - set(seats)}
+            for thread, thinking in (over | seats).items():
+                try:
+                    await show(thread, thinking)
+                except VenueError as error:
+                    log.debug("typing not shown", thread=thread, why=str(error))
             shown = set(seats)
             await self.clock.sleep(self.venue.limits.typing_seconds)
-
-    async def _typing(self, thread: str, seats: list[str]) -> None:
-        try:
-            await self.venue.typing(thread, seats)
-        except VenueError as error:
-            log.debug("typing not shown", thread=thread, why=str(error))
 
 
 def _place(intent: Intent) -> str:

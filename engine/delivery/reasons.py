@@ -231,7 +231,7 @@ class Alerts:
                 percent=alert.percent,
                 usd=alert.usd,
             )
-        places = await self.venue.managers(intent.channel)
+        places = await self.venue.managers(intent.channel) if self.venue.managers else ()
         if not places and alert.manager == 0 and not unnamed:
             return intent.model_copy(update={"thread": None})
         if alert.manager >= len(places):

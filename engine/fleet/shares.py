@@ -202,14 +202,14 @@ class PartitionLeases:
 
     # --- holding ---------------------------------------------------------------------------
 
-    async def run(self, divide: Divide, quit: Quit = _stop_nothing) -> None:
+    async def run(self, divide: Divide | None, quit: Quit = _stop_nothing) -> None:
         """Hold a fair number of shares until cancelled, or until told to leave.
 
-        `divide` returns into how many shares the platform is divided, None if it is not; `quit`
+        `divide` returns into how many shares the platform is divided, None: it is not; `quit`
         ends what is done for a share before its lease is given back: at once if it was lost.
         """
         self._quit = quit
-        wanted = await self._ask(divide)
+        wanted = await self._ask(divide) if divide else None
         task = asyncio.current_task()
         # In Python 3.11 a task group whose child failed swallows its own cancellation.
         while not self._left and (task is None or not task.cancelling()):

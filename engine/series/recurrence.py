@@ -222,7 +222,9 @@ class Recurrences:
             return
         mark = f"{crc32(f'{stored.name}/{stored.due_at}'.encode()):08x}"
         try:
-            managers = [] if message.manager is None else await venue.managers(recurring.place)
+            managers: Sequence[str] = ()
+            if message.manager is not None and venue.managers is not None:
+                managers = await venue.managers(recurring.place)
             await post_alone(venue, [*managers, recurring.place], message, f"{mark}·1")
         except VenueAwayError:
             raise

@@ -387,8 +387,7 @@ class VenueLimits:
     shorter than a deliverer's lease. `state_seconds`: how often the state on announcements is
     polled, None if announcements show none; `edit_seconds`: the gap between two such edits.
     `read_seconds`: the gap between two background readings of reactions. `redelivery_seconds`: by
-    then a platform has repeated every event that it first failed to deliver. `erases`: messages can
-    be deleted there, as people ask for.
+    then a platform has repeated every event that it first failed to deliver.
     """
 
     typing_seconds: float = 8.0
@@ -397,7 +396,6 @@ class VenueLimits:
     edit_seconds: float = 0.0
     read_seconds: float = 0.0
     redelivery_seconds: float = 0.0
-    erases: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -560,12 +558,17 @@ class Member:
     bot: bool = False
 
 
+Typing = Callable[[str, Sequence[str]], Awaitable[None]]
+"""Shows in a place for a few seconds that seats are thinking; none: stop showing it."""
+
+
 class Venue(Protocol):
     """A chat platform as the engine sees it.
 
     A place is a channel or a thread, and a message was posted there; both are opaque ids.
     Every method may raise VenueAwayError (try again), VenueGoneError (never again) or
     VenueError (refused). `channel` is the only channel that this connection serves; None: all.
+    What only some platforms can do comes last: it is None on the others.
     """
 
     platform: str
@@ -603,9 +606,6 @@ class Venue(Protocol):
         `notify` is the one user whom it mentions, and so notifies; part of no stored message.
         """
 
-    def unnamed(self, place: str) -> Unnamed | None:
-        """Return why speakers have the bot's own name there, None if managers need not know."""
-
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a posted message shows."""
 
@@ -637,18 +637,6 @@ class Venue(Protocol):
     async def member(self, place: str, user: str) -> Member | None:
         """Return who a user of a place is; None for one who cannot see it."""
 
-    async def direct(self, place: str, user: str) -> str:
-        """Return the place of private messages to a user of `place`."""
-
-    async def managers(self, place: str) -> Sequence[str]:
-        """Return the places where managers of a place's community read; empty if none is known."""
-
-    async def shares(self) -> int | None:
-        """Return into how many shares processes divide the platform; None: one serves it whole.
-
-        Processes may be told different numbers; they agree on one (engine/fleet/shares.py).
-        """
-
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message is there, with the bot's own reaction for each option.
 
@@ -661,29 +649,58 @@ class Venue(Protocol):
         Raises MessageGoneError for a deleted message.
         """
 
-    def account_made_at(self, user: str) -> datetime | None:
-        """Return when a user's account was made, None if the platform does not say; pure."""
-
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now. Raises MessageGoneError for a deleted message.
 
         Raises VenueAwayError if part of it cannot be read now.
         """
 
-    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
-        """Remove a person's reaction; one that is already gone counts as removed.
+    # --- what a platform states that it can do --------------------------------------------
+
+    @property
+    def shares(self) -> Callable[[], Awaitable[int | None]] | None:
+        """Return into how many shares processes divide the platform; None: one serves it whole.
+
+        Processes may be told different numbers; they agree on one (engine/fleet/shares.py).
+        """
+
+    @property
+    def unnamed(self) -> Callable[[str], Unnamed | None] | None:
+        """Return why speakers have the bot's own name in a place, None if managers need not know.
+
+        Where a platform has no names beside the bot's, none is refused.
+        """
+
+    @property
+    def direct(self) -> Callable[[str, str], Awaitable[str]] | None:
+        """Return the place of private messages to a user (the second argument) of a place."""
+
+    @property
+    def managers(self) -> Callable[[str], Awaitable[Sequence[str]]] | None:
+        """Return the places where managers of a place's community read; empty if none is known."""
+
+    @property
+    def account_made_at(self) -> Callable[[str], datetime] | None:
+        """Return when a user's account was made; pure."""
+
+    @property
+    def remove_reaction(self) -> Callable[[str, str, str, str], Awaitable[None]] | None:
+        """Remove a person's reaction: its place, message, user and option.
+
+        One that is already gone counts as removed. Raises VenueError if that is not allowed.
+        """
+
+    @property
+    def erase(self) -> Callable[[str, str], Awaitable[None]] | None:
+        """Delete a message of ours, by place and message, within a turn of its place."""
+
+    @property
+    def erase_thread(self) -> Callable[[str], Awaitable[bool]] | None:
+        """Delete a thread that we opened; False where the rest has to go message by message.
 
         Raises VenueError if that is not allowed.
         """
 
-    async def erase(self, place: str, message: str) -> None:
-        """Delete a message of ours, within a turn of its place. Raises VenueError if refused."""
-
-    async def erase_thread(self, thread: str) -> bool:
-        """Delete a thread that we opened; False where it has to go message by message.
-
-        Raises VenueError if that is not allowed.
-        """
-
-    async def typing(self, place: str, seats: Sequence[str]) -> None:
-        """Show for a few seconds that these seats are thinking; none: stop showing it."""
+    @property
+    def typing(self) -> Typing | None:
+        """Show who is thinking."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 from weakref import WeakValueDictionary
 
@@ -122,7 +123,7 @@ class Hearing:
                 given_at=seen.given_at,
                 heard_from=self.reader.heard_from,
                 received_at=now,
-                account_days=days_since(self.venue.account_made_at(seen.user), now),
+                account_days=self._account_days(seen.user, now),
                 member_days=days_since(seen.joined_at, now),
             )
         )
@@ -132,6 +133,10 @@ class Hearing:
             self.removals.add(shown)
         voted = target.question is Question.VOTE and seen.added and outcome == "stored"
         return EventOutcome(outcome=outcome, voted=target.debate if voted else "")
+
+    def _account_days(self, user: str, now: datetime) -> int | None:
+        made_at = self.venue.account_made_at
+        return days_since(made_at(user), now) if made_at else None
 
     async def _press(self, pressed: ButtonPressed) -> EventOutcome:
         now = self.clock.now()
@@ -144,7 +149,7 @@ class Hearing:
                 option=pressed.option,
                 event=pressed.event,
                 received_at=now,
-                account_days=days_since(self.venue.account_made_at(pressed.user), now),
+                account_days=self._account_days(pressed.user, now),
                 member_days=days_since(pressed.joined_at, now),
             )
         )

@@ -309,7 +309,8 @@ class ReactionReader:
         interventions = await self.store.votes.interventions(debate.id)
         cleared, unseeded = _cleared_at(target, interventions), unseeded_of(target, interventions)
         silences = await self.store.votes.silences(target)
-        made = {person: self.venue.account_made_at(user) for user, person in people.items()}
+        made_at = self.venue.account_made_at
+        made = {person: made_at(user) for user, person in people.items()} if made_at else {}
 
         def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
             found = reconcile(

@@ -56,11 +56,14 @@ class Removals:
             await self._remove(shown)
 
     async def _remove(self, shown: VisibleReaction) -> None:
+        remove = self.venue.remove_reaction
+        if remove is None:
+            log.warning("secret vote visible", message=shown.message, why="nobody may remove it")
+            await self._note_shown(shown)
+            return
         for _ in range(MOST_TRIES):
             try:
-                await self.venue.remove_reaction(
-                    shown.place, shown.message, shown.user, shown.reaction
-                )
+                await remove(shown.place, shown.message, shown.user, shown.reaction)
             except VenueAwayError as error:
                 await self.clock.sleep(error.retry_after)
             except VenueError as error:

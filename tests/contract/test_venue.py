@@ -234,9 +234,8 @@ async def test_a_post_is_seen_with_its_number_and_found_by_its_reference_after_w
 
 
 async def test_a_message_of_ours_is_deleted_and_then_it_is_gone(stage: Stage) -> None:
-    if stage.venue.platform == "terminal":  # what is on a screen stays there
-        with pytest.raises(VenueError):
-            await stage.venue.erase(stage.channel, "m1")
+    if stage.venue.erase is None:  # what is on a screen stays there
+        assert stage.venue.platform == "terminal"
         return
     first = await post(stage, turn("unheard-of"), 1)
     await post(stage, turn("another"), 2)
@@ -308,28 +307,30 @@ async def test_reactions_are_what_people_hold_now(stage: Stage) -> None:
     assert held == {"B": {ann, bob}, "tie": {cy}}
 
 
-async def test_a_reaction_is_taken_away_or_that_is_refused_in_a_sentence(stage: Stage) -> None:
+async def test_a_reaction_is_taken_away_where_a_venue_states_that_it_can(stage: Stage) -> None:
     message = await invited(stage)
     await stage.react("ann", stage.channel, message, "A")
     await stage.react("bob", stage.channel, message, "A")
-    refusals: list[str] = []
     ann, bob = map(stage.user, ("ann", "bob"))
+    if stage.venue.remove_reaction is None:
+        assert stage.venue.platform in ("terminal", "slack")
+        return
     for _ in range(2):  # the second time there is nothing left to take away
-        try:
-            await stage.venue.remove_reaction(stage.channel, message, ann, "A")
-        except VenueError as refusal:
-            refusals.append(str(refusal))
-    assert all(refusal.endswith(".") for refusal in refusals)
+        await stage.venue.remove_reaction(stage.channel, message, ann, "A")
     read = await stage.venue.reactions(stage.channel, message)
-    assert read.holders["A"] == ({ann, bob} if refusals else {bob})
+    assert read.holders["A"] == {bob}
     assert "A" in read.seeded
 
 
 async def test_typing_begins_and_ends_and_disturbs_no_post(stage: Stage) -> None:
-    await stage.venue.typing(stage.channel, ["A", "B"])
+    typing = stage.venue.typing
+    if typing is None:
+        assert stage.venue.platform == "slack"
+        return
+    await typing(stage.channel, ["A", "B"])
     await post(stage, turn("Said while thinking."))
-    await stage.venue.typing(stage.channel, ["B"])
-    await stage.venue.typing(stage.channel, [])
+    await typing(stage.channel, ["B"])
+    await typing(stage.channel, [])
     assert "Said while thinking." in stage.seen()
 
 

@@ -39,7 +39,6 @@ from engine.values.ports import (
     ReactionsCleared,
     ReactionSeen,
     ThreadDeleted,
-    Unnamed,
     VenueLimits,
 )
 from engine.values.text import clean
@@ -209,6 +208,7 @@ class MemoryVenue:
     """
 
     platform = "memory"
+    unnamed = account_made_at = None
     channel: str | None = None
 
     def __init__(
@@ -269,10 +269,6 @@ class MemoryVenue:
         """Post one piece and return its message reference."""
         self.notified += [notify] if notify else []
         return await self._ask("post", place, part.body, lambda: self._store(place, part))
-
-    def unnamed(self, place: str) -> Unnamed | None:
-        """Return None: no name is refused here."""
-        return None
 
     async def edit(self, place: str, message: str, part: Part) -> None:
 
@@ -351,9 +347,6 @@ class MemoryVenue:
         for option in options:
             seeds = partial(lambda one: self._message(message).seeds.discard(one), option)
             await self._ask("unseed", place, option, seeds)
-
-    def account_made_at(self, user: str) -> None:
-        """Return that it is unknown when an account was made."""
 
     async def reactions(self, place: str, message: str) -> Reactions:
 

@@ -68,6 +68,7 @@ async def test_on_discord_each_side_speaks_by_a_webhook_without_a_models_name(
             edited = discord.world.messages[on_discord.thread.id][said[0].id]
             assert "Said otherwise." in edited.text
             assert (edited.username, edited.avatar) == (said[0].username, said[0].avatar)
+            assert venue.erase is not None
             await venue.erase(on_discord.thread.id, said[-1].id)
             assert said[-1].id not in discord.world.messages[on_discord.thread.id]
     assert hook.token not in str(logs)
