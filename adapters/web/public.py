@@ -37,10 +37,8 @@ from engine.stats.presentation import (
     draw_matrix,
     draw_reliability,
     leaderboard_alt,
-    word_rating,
-    word_record,
-    word_share,
 )
+from engine.stats.ratings import word_rating
 from engine.store.communities import PublicPart
 from engine.values.language import N_
 from engine.values.messages import File
@@ -283,8 +281,6 @@ def _framed(place: CommunityPages | None, part: PublicPart) -> dict[str, Any]:
         "at": at,
         "data": _data,
         "word_rating": word_rating,
-        "word_record": word_record,
-        "word_share": word_share,
         "parts": shown,
     }
 

@@ -32,7 +32,6 @@ from bot.settings.settings import PLATFORMS, Settings
 from engine.labelling.report import MARKS, LabelReport, Rate
 from engine.labelling.tasks import NOTHING, Labelling
 from engine.prompts.library import check_language
-from engine.stats.presentation import word_coefficient, word_share
 from engine.store import ExportFilter, Store, count_rehearsals
 from engine.store.labels import Task, Terms
 from engine.values.errors import SettingsError, UsageError
@@ -263,9 +262,9 @@ def _told(of: LabelReport) -> Iterable[str]:
     )
     yield f"Gold {of.gold}, too fast {of.fast}. Shown first and chosen: {_rate(of.first)}."
     yield (
-        f"Agreement of pairs {word_share(of.agreement)}, α {word_coefficient(of.alpha)}, "
-        f"κ {word_coefficient(of.kappa)}; with the jury {word_share(of.jury)}, with the chat "
-        f"{word_share(of.chat)}."
+        f"Agreement of pairs {of.agreement}, α {of.alpha}, "
+        f"κ {of.kappa}; with the jury {of.jury}, with the chat "
+        f"{of.chat}."
     )
     yield f"Known answers {_rate(of.known)}, with themselves {_rate(of.again)}."
     cost = of.cost

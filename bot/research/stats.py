@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,17 @@ from engine.stats.agreement import (
     Agreement,
     measure_agreement,
 )
-from engine.stats.figure import FEWEST
+from engine.stats.figure import FEWEST, Figure
 from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
-from engine.stats.presentation import (
-    draw_pictures,
-    word_coefficient,
-    word_effect,
-    word_points,
+from engine.stats.presentation import draw_pictures
+from engine.stats.ratings import (
+    EFFECTS,
+    AdjustedLeaderboard,
+    Leaderboard,
+    adjust_models,
+    rank_models,
     word_rating,
-    word_record,
-    word_share,
 )
-from engine.stats.ratings import AdjustedLeaderboard, Leaderboard, adjust_models, rank_models
 from engine.stats.row import GuessFigures, work_out
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.fits import Learning
@@ -90,11 +90,11 @@ def show_panel(view: FitView) -> None:
         console.print(line)
 
 
-def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """Return a table; what its first column holds needs no title."""
     table = Table("", *columns, title=title, title_justify="left", box=None, pad_edge=False)
     for cells in rows:
-        table.add_row(*cells)
+        table.add_row(*map(str, cells))
     return table
 
 
@@ -146,11 +146,6 @@ HOW = (
 )
 RATED = "Ratings (1000 is the mean; 400 points mean odds of ten to one; won–lost–tied)"
 ADJUSTED = "Ratings with side, last word and length equal"
-EFFECTS = {
-    "side": "side A",
-    "closer": "speaking last",
-    "length": "twice as many words",
-}
 WRITTEN = "Pictures in {out}: {names}."
 
 
@@ -276,44 +271,38 @@ def _tables(
         ("Formats", agreement.formats),
         (f"Topics (the {TOPICS} most debated)", agreement.topics[:TOPICS]),
     ):
-        rows = (
-            (one.name, word_share(one.agreement), word_coefficient(one.kappa), f"{one.agreement.n}")
-            for one in groups
-        )
+        rows = ((one.name, one.agreement, one.kappa, one.agreement.n) for one in groups)
         yield _table(title, ("agreement", "Cohen's κ", "debates"), rows)
     yield from _ratings(leaderboard, adjusted)
 
 
 def _overall(agreement: Agreement) -> Table:
     pooled = agreement.pooled
-    shares = {
+    figures: dict[str, Figure] = {
         "agreement of jury and people": agreement.agreement,
         "… without ties": agreement.decided,
         "a person and the jury agree": pooled.jury,
         "two people agree": pooled.people,
-    }
-    coefficients = {
         "Cohen's κ of jury and people": agreement.kappa,
         "Krippendorff's α of people": pooled.alpha_people,
         "Krippendorff's α of jurors": pooled.alpha_jurors,
         "Krippendorff's α of people and panel": pooled.alpha_all,
         "Brier score of the jury's p(A)": agreement.brier,
     }
-    rows = [(name, word_share(figure), str(figure.n)) for name, figure in shares.items()]
-    rows += [(name, word_coefficient(one), str(one.n)) for name, one in coefficients.items()]
+    rows = ((name, one, one.n) for name, one in figures.items())
     return _table("Jury and people", ("figure", "debates"), rows)
 
 
 def _crowds(agreement: Agreement) -> Table:
     """Return how people of each platform agree, and chat, labels and jury with one another."""
-    crowds, rows = agreement.crowds, []
+    crowds = agreement.crowds
+    rows: list[tuple[object, ...]] = []
     for one in crowds.platforms:
-        figures = (word_share(one.alike), word_coefficient(one.alpha))
-        rows.append((f"two people: {one.platform}", *figures, str(one.alike.n)))
+        rows.append((f"two people: {one.platform}", one.alike, one.alpha, one.alike.n))
     for pair in crowds.between:
-        figures = (word_share(pair.agreement), word_coefficient(pair.kappa))
-        rows.append((f"{pair.first} and {pair.second}", *figures, str(pair.agreement.n)))
-    rows.append(("all three", "", word_coefficient(crowds.alpha), str(crowds.alpha.n)))
+        about = f"{pair.first} and {pair.second}"
+        rows.append((about, pair.agreement, pair.kappa, pair.agreement.n))
+    rows.append(("all three", "", crowds.alpha, crowds.alpha.n))
     return _table("Chat, labels and jury", ("alike", "α or κ", "debates"), rows)
 
 
@@ -326,12 +315,12 @@ def _choices(agreement: Agreement) -> Iterator[Table]:
     yield _table(
         "Side and last word, of decided debates",
         ("people", "jury", "debates"),
-        ((name, word_share(a), word_share(b), f"{a.n}, {b.n}") for name, a, b in shares),
+        ((name, a, b, f"{a.n}, {b.n}") for name, a, b in shares),
     )
     bins = []
     for one in agreement.reliability:
         means = ("" if mean is None else f"{mean:.2f}" for mean in (one.predicted, one.observed))
-        bins.append((f"{one.low:.1f} to {one.high:.1f}", *means, str(one.n)))
+        bins.append((f"{one.low:.1f} to {one.high:.1f}", *means, one.n))
     yield _table("The jury's p(A)", ("mean", "A's share with people", "debates"), bins)
 
 
@@ -343,32 +332,28 @@ def _people(agreement: Agreement) -> Iterator[Table]:
     yield _table(
         "Asked again after the reveal",
         ("share", "people"),
-        ((name, word_share(one), str(one.n)) for name, one in again if one.n),
+        ((name, one, one.n) for name, one in again if one.n),
     )
     yield _table(
         "How clear people found it",
         ("most others agree, calibrated", "votes"),
-        (
-            (one.word, f"{one.p:.2f}", str(one.n))
-            for one in agreement.confidence
-            if one.p is not None
-        ),
+        ((one.word, f"{one.p:.2f}", one.n) for one in agreement.confidence if one.p is not None),
     )
     yield _guessing(agreement.guessing)
     grounds = []
     for one in agreement.grounds:
         if one.people.n:
             jurors = "" if one.jurors is None else f"{one.criterion} {100 * one.jurors:.0f} %"
-            grounds.append((one.name, word_share(one.people), jurors, str(one.people.n)))
+            grounds.append((one.name, one.people, jurors, one.people.n))
     yield _table("What decided", ("for people", "for jurors", "people"), grounds)
 
 
 def _guessing(guessing: GuessFigures) -> Table:
     table = _table("Guesses at the models", ("right", "by chance", "guesses"), ())
     if guessing.chance is not None:
-        share, n = word_share(guessing.share), str(guessing.share.n)
+        share = guessing.share
         told = "they beat chance" if guessing.above else "they do not beat chance"
-        table.add_row(told, share, f"{100 * guessing.chance:.0f} %", n)
+        table.add_row(told, str(share), f"{100 * guessing.chance:.0f} %", str(share.n))
     return table
 
 
@@ -376,10 +361,10 @@ def _models(agreement: Agreement) -> Iterator[Table]:
     rates = (
         (
             one.model,
-            word_share(one.people),
-            word_share(one.jury),
-            word_points(one.bias),
-            str(one.bias.n),
+            one.people,
+            one.jury,
+            one.bias,
+            one.bias.n,
         )
         for one in agreement.models
     )
@@ -388,11 +373,11 @@ def _models(agreement: Agreement) -> Iterator[Table]:
     jurors = (
         (
             one.juror,
-            word_share(one.agreement),
-            word_share(one.consistency),
-            word_points(one.self_preference),
-            word_share(one.invalid),
-            str(one.ballots),
+            one.agreement,
+            one.consistency,
+            one.self_preference,
+            one.invalid,
+            one.ballots,
             "unknown" if one.usd is None else f"{one.usd:.4f}",
         )
         for one in agreement.jurors
@@ -404,8 +389,8 @@ def _models(agreement: Agreement) -> Iterator[Table]:
 def _ratings(leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> Iterator[Table]:
     board, equal = [], []
     for one in leaderboard.standings:
-        people, jury = word_rating(one.people), word_rating(one.jury)
-        board.append((one.model, people, word_record(one.people), jury, word_record(one.jury)))
+        found = ((word_rating(by), by.record if by else "") for by in (one.people, one.jury))
+        board.append((one.model, *chain.from_iterable(found)))
         ratings = (by.ratings.get(one.model) for by in (adjusted.people, adjusted.jury))
         equal.append((one.model, *map(word_rating, ratings)))
     yield _table(RATED, ("by people", "", "by the jury", ""), board)
@@ -413,5 +398,5 @@ def _ratings(leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> Iterato
     leads = []
     for name, words in EFFECTS.items():
         effects = (getattr(by, name) for by in (adjusted.people, adjusted.jury))
-        leads.append((words, *map(word_effect, effects)))
+        leads.append((words, *effects))
     yield _table("Lead in points", ("with people", "with the jury"), leads)

@@ -17,7 +17,7 @@ from engine.dataset.columns import SCHEMA_VERSION, Column, Table
 from engine.dataset.entry import Entry
 from engine.dataset.folder import FileFormat
 from engine.dataset.tables import TABLES, choose_tables
-from engine.stats.figure import FEWEST, Figure, estimate_share
+from engine.stats.figure import FEWEST, Share
 from engine.values.errors import UsageError
 from engine.values.language import Text
 from engine.values.options import nearest
@@ -130,9 +130,9 @@ class ExportFigures:
         return self.statuses.total()
 
     @property
-    def agreement(self) -> Figure:
+    def agreement(self) -> Share:
         """The share of compared debates in which people and panel agree."""
-        return estimate_share(self.agreed, self.compared)
+        return Share.of(self.agreed, self.compared)
 
     def count(self, entry: Entry) -> None:
         """Add a debate."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from html import escape
@@ -98,6 +98,37 @@ class ReportedDebate(NamedTuple):
     result: tuple[str, ...]
     ballots: tuple[Read, ...]
     sealed: str
+
+
+class PageTable(NamedTuple):
+    """A table: its heads, and rows of as many cells."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+
+
+def table_of(head: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> PageTable:
+    """Return a table of texts, numbers and figures, which are told in the language spoken."""
+    return PageTable(tuple(head), tuple(tuple(map(str, row)) for row in rows), title)
+
+
+class PageSection(NamedTuple):
+    """A part of a page; `key` is what a link to it ends with.
+
+    `facts` are names with values, `lines` are paragraphs, `text` is Markdown of models, `raw` is
+    shown as it is. `picture` is the name of one, and `alt` says the same in words.
+    """
+
+    key: str
+    title: str
+    facts: tuple[tuple[str, str], ...] = ()
+    grids: tuple[PageTable, ...] = ()
+    text: str = ""
+    raw: str = ""
+    picture: str = ""
+    alt: str = ""
+    lines: tuple[str, ...] = ()
 
 
 async def read_page(store: Store, debate: Debate) -> ReportedDebate:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from engine.stats.agreement import alike, alpha_between, categories_of, pairs_alike, share_alike
 from engine.stats.coefficients import kappa_of, kappa_sums
-from engine.stats.figure import Figure, estimate, total
+from engine.stats.figure import Figure, Share, total
 from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
 from engine.store.labels import Drawn, Queued, Task
@@ -106,11 +106,11 @@ class LabelReport(Value):
     fast: int
     waiting: int
     annotators: int
-    agreement: Figure
+    agreement: Share
     alpha: Figure
     kappa: Figure
-    jury: Figure
-    chat: Figure
+    jury: Share
+    chat: Share
     known: Rate
     again: Rate
     first: Rate
@@ -231,14 +231,14 @@ def _kappa(units: Iterable[Unit]) -> Figure:
         )
         for topic, unit in several
     )
-    return estimate(sums, kappa_of)
+    return Figure.estimate(sums, kappa_of)
 
 
 def _beside(
     choices: Mapping[str, Mapping[int, str]],
     debates: Mapping[str, Labelled],
     other: Callable[[Labelled], str | None],
-) -> Figure:
+) -> Share:
     """Compare the majority of labels with another judgment."""
     found = (
         (debates[debate].topic_id, _majority(of.values()), other(debates[debate]))

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from engine.dataset.entry import may_be_read
-from engine.dataset.page import ReportedDebate
+from engine.dataset.page import PageSection, ReportedDebate
 from engine.delivery.reasons import INTERRUPTED
 from engine.drawing.svg import Picture
 from engine.store.listings import DebateQuery, DebateSummary
@@ -207,30 +207,6 @@ SPOKEN = "spoken"
 
 SOURCES_WEIGHT, BALLOTS_WEIGHT, SECTIONS_WEIGHT = 24_000, 34_000, 30_000  # bytes of HTML, about
 CALLS_ON_A_PAGE = 100
-
-
-class PageTable(NamedTuple):
-    """A table: its heads, and rows of as many cells."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-class PageSection(NamedTuple):
-    """A part of a page below the turns; `key` is what a link to it ends with.
-
-    `facts` are names with values, `text` is Markdown of models, `raw` is shown as it is. `picture`
-    is the name of one, and `alt` says the same in words.
-    """
-
-    key: str
-    title: str
-    facts: tuple[tuple[str, str], ...] = ()
-    grids: tuple[PageTable, ...] = ()
-    text: str = ""
-    raw: str = ""
-    picture: str = ""
-    alt: str = ""
 
 
 class TurnMark(NamedTuple):

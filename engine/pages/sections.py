@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 import orjson
 from pydantic import ValidationError
 
+from engine.dataset.page import PageSection, PageTable
 from engine.formats.audited.judge import RegisterEntry, tell_entry
 from engine.formats.structured.trace import Trace, describe, table
 from engine.jury.explain import STEP as WHY
-from engine.pages.debate_page import SPOKEN, PageSection, PageTable, Rows, TurnMark
+from engine.pages.debate_page import SPOKEN, Rows, TurnMark
 from engine.pages.restored import restore_tally
 from engine.pages.timeline import timelines
 from engine.values.language import N_

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from engine.dataset.page import PageSection
 from engine.drawing.svg import GREY, OTHERS, Picture, bar, disc, draw, fit, line, write
-from engine.pages.debate_page import SPOKEN, PageSection, Rows
+from engine.pages.debate_page import SPOKEN, Rows
 from engine.values.language import N_, speaking
 from engine.values.text import unmarked
 from engine.values.verdicts import TIE, WEAK

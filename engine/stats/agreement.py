@@ -20,7 +20,7 @@ from engine.stats.coefficients import (
     reliability,
 )
 from engine.stats.confidence import Confidence, calibrate
-from engine.stats.figure import Figure, Observation, estimate, estimate_share, mean_of
+from engine.stats.figure import Figure, Observation, Points, Share, mean_of
 from engine.stats.jurors import JurorFigures, juror_figures
 from engine.stats.row import GuessFigures, ReasonShare, Row, measure_grounds, measure_guesses
 from engine.values.debate import Value
@@ -37,16 +37,16 @@ class Anchoring(Value):
     pulls people if `toward` is larger. `n` counts people.
     """
 
-    toward: Figure
-    away: Figure
+    toward: Share
+    away: Share
 
 
 def measure_anchoring(rows: Iterable[Row]) -> Anchoring:
     """Return both shares, with intervals resampled by topic."""
     held = list(rows)
     return Anchoring(
-        toward=estimate(_moves(held, with_jury=False), mean_of),
-        away=estimate(_moves(held, with_jury=True), mean_of),
+        toward=Share.estimate(_moves(held, with_jury=False), mean_of),
+        away=Share.estimate(_moves(held, with_jury=True), mean_of),
     )
 
 
@@ -77,7 +77,7 @@ class CrowdFigures(Value):
     """How far people of a platform agree: `alike` is the share of pairs that chose the same."""
 
     platform: str
-    alike: Figure
+    alike: Share
     alpha: Figure
 
 
@@ -86,7 +86,7 @@ class BetweenFigures(Value):
 
     first: str
     second: str
-    agreement: Figure
+    agreement: Share
     kappa: Figure
 
 
@@ -131,8 +131,8 @@ class Pooled(Value):
     people, among jurors, and among people with the panel as one more voter.
     """
 
-    people: Figure
-    jury: Figure
+    people: Share
+    jury: Share
     alpha_people: Figure
     alpha_jurors: Figure
     alpha_all: Figure
@@ -141,8 +141,8 @@ class Pooled(Value):
 class SideShares(Value):
     """How often A, or the last speaker, won decided debates of two sides."""
 
-    a: Figure
-    closer: Figure
+    a: Share
+    closer: Share
 
 
 class ModelFigures(Value):
@@ -152,16 +152,16 @@ class ModelFigures(Value):
     """
 
     model: str
-    people: Figure
-    jury: Figure
-    bias: Figure
+    people: Share
+    jury: Share
+    bias: Points
 
 
 class GroupFigures(Value):
     """Agreement on the compared debates of one language, format or topic."""
 
     name: str
-    agreement: Figure
+    agreement: Share
     kappa: Figure
 
 
@@ -175,8 +175,8 @@ class Agreement(Value):
 
     debates: int
     compared: int
-    agreement: Figure
-    decided: Figure
+    agreement: Share
+    decided: Share
     kappa: Figure
     matrix: Mapping[str, Mapping[str, int]]
     pooled: Pooled
@@ -215,7 +215,7 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
         crowds=measure_crowds(rows),
         people_shares=_shares(rows, lambda row: row.people),
         jury_shares=_shares(rows, lambda row: row.jury),
-        brier=estimate(((t, brier_sums(*f)) for t, f in forecasts), mean_of),
+        brier=Figure.estimate(((t, brier_sums(*f)) for t, f in forecasts), mean_of),
         reliability=reliability(forecast for _, forecast in forecasts),
         anchoring=measure_anchoring(rows),
         confidence=calibrate(one for row in rows for one in row.sure),
@@ -248,15 +248,17 @@ def _pairs(rows: Iterable[Row], first: str = "chat", second: str = "jury") -> Pa
     return [(topic, a, b) for topic, a, b in chosen if a is not None and b is not None]
 
 
-def share_alike(pairs: Pairs) -> Figure:
+def share_alike(pairs: Pairs) -> Share:
     """Return how often both judges chose the same."""
-    return estimate(((topic, (float(a == b), 1.0)) for topic, a, b in pairs), mean_of)
+    return Share.estimate(((topic, (float(a == b), 1.0)) for topic, a, b in pairs), mean_of)
 
 
 def kappa_between(pairs: Pairs) -> Figure:
     """Return Cohen's κ of both judges."""
     categories = categories_of(choice for _, *pair in pairs for choice in pair)
-    return estimate(((topic, kappa_sums(a, b, categories)) for topic, a, b in pairs), kappa_of)
+    return Figure.estimate(
+        ((topic, kappa_sums(a, b, categories)) for topic, a, b in pairs), kappa_of
+    )
 
 
 def _matrix(pairs: Pairs) -> dict[str, dict[str, int]]:
@@ -272,7 +274,7 @@ def _pool(rows: Sequence[Row]) -> Pooled:
     beside = [row for row in rows if row.jury is not None and sum(row.gold.values()) > 1]
     return Pooled(
         people=pairs_alike((row.topic, row.gold) for row in beside),
-        jury=estimate(
+        jury=Share.estimate(
             (
                 (row.topic, ((row.gold.get(row.jury or "", 0) / sum(row.gold.values())), 1.0))
                 for row in beside
@@ -294,17 +296,19 @@ def alike(unit: Mapping[str, int]) -> float:
     return sum(n * (n - 1) for n in unit.values()) / (voters * (voters - 1))
 
 
-def pairs_alike(units: Iterable[tuple[str, Mapping[str, int]]]) -> Figure:
+def pairs_alike(units: Iterable[tuple[str, Mapping[str, int]]]) -> Share:
     """Return how often two voters chose the same; a unit is as in `alpha_between`."""
     several = ((topic, unit) for topic, unit in units if sum(unit.values()) > 1)
-    return estimate(((topic, (alike(unit), 1.0)) for topic, unit in several), mean_of)
+    return Share.estimate(((topic, (alike(unit), 1.0)) for topic, unit in several), mean_of)
 
 
 def alpha_between(units: Iterable[tuple[str, Mapping[str, int]]]) -> Figure:
     """Return Krippendorff's α of debates: the topic, and the number of voters by choice."""
     several = [(topic, unit) for topic, unit in units if sum(unit.values()) > 1]
     categories = categories_of(choice for _, unit in several for choice in unit)
-    return estimate(((topic, alpha_sums(unit, categories)) for topic, unit in several), alpha_of)
+    return Figure.estimate(
+        ((topic, alpha_sums(unit, categories)) for topic, unit in several), alpha_of
+    )
 
 
 # --- biases ------------------------------------------------------------------------------
@@ -322,7 +326,7 @@ def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> SideSha
         for row, chosen in decided
         if row.closer is not None
     )
-    return SideShares(a=estimate(first, mean_of), closer=estimate(last, mean_of))
+    return SideShares(a=Share.estimate(first, mean_of), closer=Share.estimate(last, mean_of))
 
 
 def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
@@ -342,9 +346,9 @@ def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
         figures.append(
             ModelFigures(
                 model=model,
-                people=estimate(((topic, (a, 1.0)) for topic, a, _ in rates), mean_of),
-                jury=estimate(((topic, (b, 1.0)) for topic, _, b in rates), mean_of),
-                bias=estimate(((topic, (b - a, 1.0)) for topic, a, b in rates), mean_of),
+                people=Share.estimate(((topic, (a, 1.0)) for topic, a, _ in rates), mean_of),
+                jury=Share.estimate(((topic, (b, 1.0)) for topic, _, b in rates), mean_of),
+                bias=Points.estimate(((topic, (b - a, 1.0)) for topic, a, b in rates), mean_of),
             )
         )
     return tuple(figures)
@@ -376,7 +380,7 @@ def _by_topic(rows: Iterable[Row]) -> tuple[GroupFigures, ...]:
             groups[row.topic].append(row)
     figures = []
     for group in sorted(groups.values(), key=lambda group: (-len(group), group[0].title)):
-        share = estimate_share(sum(row.people == row.jury for row in group), len(group))
+        share = Share.of(sum(row.people == row.jury for row in group), len(group))
         kappa = kappa_between(_pairs(group))
         figures.append(GroupFigures(name=group[0].title, agreement=share, kappa=kappa))
     return tuple(figures)

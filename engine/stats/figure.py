@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from math import floor
 from operator import mul
 from random import Random
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from engine.tally.tally import Interval, wilson
 from engine.values.debate import Value
+from engine.values.language import N_
+from engine.words.translation import number, percent, say
 
 # The bootstrap: how much a statistic would vary with other topics.
 
@@ -85,8 +87,13 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 FEWEST = 30  # minimum number of debates
 
 
+RANGE = N_("{value} ({low} to {high})")
+Observation: TypeAlias = tuple[str, Sums]
+"""A debate's topic, and its terms of a statistic."""
+
+
 class Figure(Value):
-    """A statistic of `n` debates (or ballots) with its 95 % interval.
+    """A statistic of `n` debates (or ballots) with its 95 % interval; as text it tells both.
 
     `value` is None for too few debates, or if it is undefined (such as agreement beyond chance when
     all choices are the same). The bounds are None with only one topic to resample.
@@ -102,30 +109,60 @@ class Figure(Value):
         """Whether `n` is too small."""
         return self.n < FEWEST
 
+    @classmethod
+    def estimate(cls, observations: Iterable[Observation], statistic: Statistic) -> Self:
+        """Return a statistic with an interval resampled by topic."""
+        by_topic: dict[str, list[Sums]] = {}
+        for topic, sums in observations:
+            by_topic.setdefault(topic, []).append(sums)
+        n = sum(map(len, by_topic.values()))
+        if n < FEWEST:
+            return cls(n=n)
+        topics = [total(parts) for parts in by_topic.values()]
+        value = statistic(total(topics))
+        bounds = None if value is None else interval(topics, statistic)
+        if bounds is None:
+            return cls(n=n, value=value)
+        return cls(n=n, value=value, low=bounds.low, high=bounds.high)
 
-Observation: TypeAlias = tuple[str, Sums]
-"""A debate's topic, and its terms of a statistic."""
+    def __str__(self) -> str:
+        if self.few:
+            return say("too few ({n})", n=self.n)
+        if self.value is None:
+            return say("undefined (always the same)")
+        if self.low is None or self.high is None:
+            return self.write(self.value)
+        value, low, high = map(self.write, (self.value, self.low, self.high))
+        return say(RANGE, value=value, low=low, high=high)
+
+    def write(self, value: float) -> str:
+        """Write a value of this kind: κ, α, or a score."""
+        return signed(value, ".2f")
 
 
-def estimate(observations: Iterable[Observation], statistic: Statistic) -> Figure:
-    """Return a statistic with an interval resampled by topic."""
-    by_topic: dict[str, list[Sums]] = {}
-    for topic, sums in observations:
-        by_topic.setdefault(topic, []).append(sums)
-    n = sum(map(len, by_topic.values()))
-    if n < FEWEST:
-        return Figure(n=n)
-    topics = [total(parts) for parts in by_topic.values()]
-    value = statistic(total(topics))
-    bounds = None if value is None else interval(topics, statistic)
-    if bounds is None:
-        return Figure(n=n, value=value)
-    return Figure(n=n, value=value, low=bounds.low, high=bounds.high)
+class Share(Figure):
+    """A share, told in per cent."""
+
+    @classmethod
+    def of(cls, k: int, n: int) -> Self:
+        """Return the share k/n with its Wilson interval, if there are no topics to resample."""
+        if n < FEWEST:
+            return cls(n=n)
+        low, high = wilson(k, n)
+        return cls(n=n, value=k / n, low=low, high=high)
+
+    def write(self, value: float) -> str:
+        return percent(value)
 
 
-def estimate_share(k: int, n: int) -> Figure:
-    """Return the share k/n with its Wilson interval, if there are no topics to resample."""
-    if n < FEWEST:
-        return Figure(n=n)
-    low, high = wilson(k, n)
-    return Figure(n=n, value=k / n, low=low, high=high)
+class Points(Figure):
+    """A difference of two shares, told in percentage points."""
+
+    def write(self, value: float) -> str:
+        return signed(100 * value, "+.1f")
+
+
+def signed(value: float, spec: str) -> str:
+    """Write a number with a real minus sign, and with none before zero."""
+    text = number(value, spec)
+    return text.lstrip("-+") if not text.strip("-+0.,") else text.replace("-", "−")

@@ -13,7 +13,7 @@ from typing import Literal
 from engine.jury.aggregate import BEHIND
 from engine.jury.model import choose, weigh
 from engine.jury.sight import combine, stake_of
-from engine.stats.figure import Figure, Sums, estimate, estimate_share, mean_of
+from engine.stats.figure import Points, Share, mean_of
 from engine.stats.row import JurorBallot, Row
 from engine.store.fits import Evidence
 from engine.values.debate import SEES, Fit, JurorFit, Value
@@ -203,10 +203,10 @@ class JurorFigures(Value):
 
     juror: str
     ballots: int
-    agreement: Figure
-    consistency: Figure
-    self_preference: Figure
-    invalid: Figure
+    agreement: Share
+    consistency: Share
+    self_preference: Points
+    invalid: Share
     usd: float | None
 
 
@@ -230,28 +230,33 @@ def _describe(juror: str, read: Sequence[tuple[Row, Sequence[JurorBallot]]]) -> 
     return JurorFigures(
         juror=juror,
         ballots=len(ballots),
-        agreement=_estimate(
-            (row, (float(chosen == row.people), 1.0))
-            for row, _ in read
-            if row.people is not None and (chosen := row.verdicts().get(juror))
+        agreement=Share.estimate(
+            (
+                (row.topic, (float(chosen == row.people), 1.0))
+                for row, _ in read
+                if row.people is not None and (chosen := row.verdicts().get(juror))
+            ),
+            mean_of,
         ),
-        consistency=_estimate(
-            (row, (float(same), 1.0))
-            for row, readings in read
-            if (same := _is_consistent(row, readings)) is not None
+        consistency=Share.estimate(
+            (
+                (row.topic, (float(same), 1.0))
+                for row, readings in read
+                if (same := _is_consistent(row, readings)) is not None
+            ),
+            mean_of,
         ),
-        self_preference=_estimate(
-            (row, (preference, 1.0))
-            for row, readings in read
-            if (preference := _preference_for_own(row, readings)) is not None
+        self_preference=Points.estimate(
+            (
+                (row.topic, (preference, 1.0))
+                for row, readings in read
+                if (preference := _preference_for_own(row, readings)) is not None
+            ),
+            mean_of,
         ),
-        invalid=estimate_share(failed, len(ballots)),
+        invalid=Share.of(failed, len(ballots)),
         usd=fsum(known) if len(known) == len(costs) else None,
     )
-
-
-def _estimate(found: Iterable[tuple[Row, Sums]]) -> Figure:
-    return estimate(((row.topic, sums) for row, sums in found), mean_of)
 
 
 def _is_consistent(row: Row, readings: Sequence[JurorBallot]) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor, sqrt
 
 from engine.drawing.svg import (
@@ -20,90 +20,11 @@ from engine.drawing.svg import (
 )
 from engine.stats.agreement import Agreement
 from engine.stats.coefficients import Bin
-from engine.stats.figure import Figure
-from engine.stats.ratings import Effect, Leaderboard, Missing, ModelRatings, Rating, Unknown
+from engine.stats.ratings import Leaderboard, ModelRatings, Rating, word_rating
 from engine.values.language import N_
 from engine.values.messages import File
 from engine.values.verdicts import TIE
-from engine.words.translation import number, percent, say
-
-# The wording of statistics, for chats, terminals and pictures.
-
-
-RANGE = N_("{value} ({low} to {high})")
-MISSING = {
-    Missing.NEVER_LOST: N_("never lost to a rated model, even indirectly"),
-    Missing.NEVER_WON: N_("never beat a rated model, even indirectly"),
-    Missing.APART: N_("no debates link it to the rated models"),
-    Missing.NO_CYCLE: N_("no two models have beaten each other, even indirectly"),
-    Missing.ONLY_TIES: N_("all debates were ties"),
-}
-UNKNOWN = {
-    Unknown.UNSEEN: N_("no debate shows it"),
-    Unknown.CONFOUNDED: N_("cannot be told apart"),
-    Unknown.UNBOUNDED: N_("too few debates"),
-    Unknown.UNRATED: N_("no model is rated"),
-}
-
-
-def word_share(figure: Figure) -> str:
-    """Write a share in per cent, with its interval."""
-    return _tell(figure, percent)
-
-
-def word_coefficient(figure: Figure) -> str:
-    """Write κ, α or a score, with its interval."""
-    return _tell(figure, lambda value: _signed(value, ".2f"))
-
-
-def word_points(figure: Figure) -> str:
-    """Write a difference of two shares in percentage points, with its interval."""
-    return _tell(figure, lambda value: _signed(100 * value, "+.1f"))
-
-
-def word_rating(rating: Rating | None) -> str:
-    """Write a rating with its interval, or why there is none."""
-    if rating is None:
-        return say("not judged")
-    if rating.value is None or rating.low is None or rating.high is None:
-        return say(MISSING[rating.missing or Missing.APART])
-    return say(
-        RANGE,
-        value=number(rating.value, ".0f"),
-        low=_signed(rating.low, ".0f"),
-        high=number(rating.high, ".0f"),
-    )
-
-
-def word_effect(effect: Effect) -> str:
-    """Write an effect in points with its interval, or why there is none."""
-    if effect.value is None or effect.low is None or effect.high is None:
-        return say(UNKNOWN[effect.missing or Unknown.UNRATED])
-    value, low, high = (_signed(one, "+.0f") for one in (effect.value, effect.low, effect.high))
-    return say(RANGE, value=value, low=low, high=high)
-
-
-def word_record(rating: Rating | None) -> str:
-    """Write wins, losses and ties."""
-    return f"{rating.won}–{rating.lost}–{rating.tied}" if rating else ""
-
-
-def _tell(figure: Figure, write: Callable[[float], str]) -> str:
-    if figure.few:
-        return say("too few ({n})", n=figure.n)
-    if figure.value is None:
-        return say("undefined (always the same)")
-    if figure.low is None or figure.high is None:
-        return write(figure.value)
-    value, low, high = map(write, (figure.value, figure.low, figure.high))
-    return say(RANGE, value=value, low=low, high=high)
-
-
-def _signed(value: float, spec: str) -> str:
-    """Use a real minus sign, and none before zero."""
-    text = number(value, spec)
-    return text.lstrip("-+") if not text.strip("-+0.,") else text.replace("-", "−")
-
+from engine.words.translation import say
 
 # Statistics as pictures: the agreement matrix, the reliability diagram, the leaderboard; pure.
 #
@@ -137,7 +58,7 @@ def draw_matrix(agreement: Agreement) -> str:
         for one, row in matrix.items()
         for other, n in row.items()
     ]
-    about = f"{agreement.compared} debates, agreement {word_share(agreement.agreement)}"
+    about = f"{agreement.compared} debates, agreement {agreement.agreement}"
     size = CELL * max(3, len(matrix))
     return draw(
         N_("What people chose, and what the jury chose"),

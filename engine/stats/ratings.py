@@ -10,10 +10,13 @@ from typing import TypeAlias
 
 from engine.stats.bradley_terry import StrengthFit, fit_matchups, fit_strengths, told_apart
 from engine.stats.contests import Contests, Matchup, comparable_groups, reach
+from engine.stats.figure import RANGE, signed
 from engine.stats.row import Row
 from engine.tally.tally import Z95
 from engine.values.debate import Value
+from engine.values.language import N_
 from engine.values.verdicts import TIE
+from engine.words.translation import number, say
 
 MIDDLE = 1000.0
 POINTS = 400 / log(10)  # a lead of 400 is odds of ten to one, as in chess
@@ -27,6 +30,15 @@ class Missing(StrEnum):
     APART = "apart"
     NO_CYCLE = "no_cycle"
     ONLY_TIES = "only_ties"
+
+
+MISSING = {
+    Missing.NEVER_LOST: N_("never lost to a rated model, even indirectly"),
+    Missing.NEVER_WON: N_("never beat a rated model, even indirectly"),
+    Missing.APART: N_("no debates link it to the rated models"),
+    Missing.NO_CYCLE: N_("no two models have beaten each other, even indirectly"),
+    Missing.ONLY_TIES: N_("all debates were ties"),
+}
 
 
 class Rating(Value):
@@ -43,6 +55,22 @@ class Rating(Value):
     low: float | None = None
     high: float | None = None
     missing: Missing | None = None
+
+    @property
+    def record(self) -> str:
+        """Wins, losses and ties."""
+        return f"{self.won}–{self.lost}–{self.tied}"
+
+    def __str__(self) -> str:
+        if self.value is None or self.low is None or self.high is None:
+            return say(MISSING[self.missing or Missing.APART])
+        low, high = signed(self.low, ".0f"), number(self.high, ".0f")
+        return say(RANGE, value=number(self.value, ".0f"), low=low, high=high)
+
+
+def word_rating(rating: Rating | None) -> str:
+    """Tell a rating, or that there is none."""
+    return say("not judged") if rating is None else str(rating)
 
 
 class ModelRatings(Value):
@@ -176,7 +204,7 @@ def _reasons(contests: Contests, group: Sequence[str], *, fitted: bool) -> Mappi
 # engine/stats/likelihood.py), so that a model is not rated by its seats or by how much it said.
 
 
-EFFECTS = ("side", "closer", "length")
+EFFECTS = {"side": "side A", "closer": "speaking last", "length": "twice as many words"}
 
 
 class Unknown(StrEnum):
@@ -186,6 +214,14 @@ class Unknown(StrEnum):
     CONFOUNDED = "confounded"
     UNBOUNDED = "unbounded"
     UNRATED = "unrated"
+
+
+UNKNOWN = {
+    Unknown.UNSEEN: N_("no debate shows it"),
+    Unknown.CONFOUNDED: N_("cannot be told apart"),
+    Unknown.UNBOUNDED: N_("too few debates"),
+    Unknown.UNRATED: N_("no model is rated"),
+}
 
 
 class Effect(Value):
@@ -198,6 +234,12 @@ class Effect(Value):
     low: float | None = None
     high: float | None = None
     missing: Unknown | None = None
+
+    def __str__(self) -> str:
+        if self.value is None or self.low is None or self.high is None:
+            return say(UNKNOWN[self.missing or Unknown.UNRATED])
+        value, low, high = (signed(one, "+.0f") for one in (self.value, self.low, self.high))
+        return say(RANGE, value=value, low=low, high=high)
 
 
 class AdjustedRatings(Value):

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from engine.stats.confidence import Sure, compare
-from engine.stats.figure import Figure, estimate_share
+from engine.stats.figure import Share
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
@@ -42,7 +42,7 @@ class GuessFigures(Value):
     `above` says whether they beat chance: its interval lies above it.
     """
 
-    share: Figure
+    share: Share
     chance: float | None = None
 
     @property
@@ -61,7 +61,7 @@ class ReasonShare(Value):
 
     name: str
     criterion: str = ""
-    people: Figure
+    people: Share
     jurors: float | None = None
 
 
@@ -93,7 +93,7 @@ def leads_in(record: DebateRecord) -> dict[str, float]:
 def measure_guesses(guesses: Iterable[BlindGuess]) -> GuessFigures:
     """Return the share of guesses that were right, and what chance would make it."""
     made = list(guesses)
-    share = estimate_share(sum(right for right, _ in made), len(made))
+    share = Share.of(sum(right for right, _ in made), len(made))
     return GuessFigures(
         share=share, chance=fmean(1 / options for _, options in made) if made else None
     )
@@ -108,7 +108,7 @@ def measure_grounds(
         ReasonShare(
             name=name,
             criterion=CRITERION_OF.get(name, ""),
-            people=estimate_share(round(said.get(name, 0)), voters),
+            people=Share.of(round(said.get(name, 0)), voters),
             jurors=leads.get(CRITERION_OF[name], 0.0) / ballots
             if ballots and name in CRITERION_OF
             else None,

@@ -24,7 +24,7 @@ from engine.stats.coefficients import (
     kappa_sums,
     reliability,
 )
-from engine.stats.figure import estimate, estimate_share, interval, mean_of, total
+from engine.stats.figure import Share, interval, mean_of, total
 from engine.stats.row import JurorBallot
 from tests.kit import juror_ballot, make_row, some
 
@@ -117,7 +117,7 @@ def test_a_bootstrap_interval_is_as_wide_as_theory_says() -> None:
 def test_debates_on_one_topic_count_together() -> None:
     alone = [(f"t{n}", (float(n % 3 == 0), 1.0)) for n in range(120)]
     together = [(f"t{n // 3}", (float(n % 9 < 3), 1.0)) for n in range(120)]
-    narrow, wide = estimate(alone, mean_of), estimate(together, mean_of)
+    narrow, wide = Share.estimate(alone, mean_of), Share.estimate(together, mean_of)
     assert narrow.low is not None
     assert narrow.high is not None
     assert wide.low is not None
@@ -135,13 +135,13 @@ def test_nothing_is_said_of_few_of_one_topic_or_of_what_is_mostly_undefined() ->
     topics = [(1.0,), (0.0,), (0.0,), (0.0,), (0.0,), (0.0,)]
     assert interval(topics, lambda sums: sums[0] if sums[0] < 3 else None) is not None
     assert interval(topics, lambda sums: sums[0] if sums[0] > 1 else None) is None
-    assert estimate([("t", (1.0, 1.0))] * 30, mean_of).low is None
+    assert Share.estimate([("t", (1.0, 1.0))] * 30, mean_of).low is None
     many = [(f"t{n}", (1.0, 1.0)) for n in range(30)]
-    assert estimate(many, mean_of).value == 1.0
-    few = estimate(many[1:], mean_of)
+    assert Share.estimate(many, mean_of).value == 1.0
+    few = Share.estimate(many[1:], mean_of)
     assert (few.few, few.n, few.value, few.low) == (True, 29, None, None)
-    assert estimate_share(1, 29).few
-    assert estimate_share(15, 30).value == 0.5
+    assert Share.of(1, 29).few
+    assert Share.of(15, 30).value == 0.5
 
 
 def value(report: Agreement, *path: str) -> float | None:

@@ -14,9 +14,9 @@ from hypothesis import assume, given, settings, strategies as st
 from engine.stats.bradley_terry import StrengthFit, fit_matchups, fit_strengths
 from engine.stats.contests import Contests, Matchup, comparable_groups
 from engine.stats.likelihood import chances
-from engine.stats.presentation import UNKNOWN, word_effect
 from engine.stats.ratings import (
     POINTS,
+    UNKNOWN,
     Effect,
     Missing,
     Unknown,
@@ -379,7 +379,7 @@ def test_a_model_that_was_mostly_on_the_better_side_loses_its_lead() -> None:
     assert (found.side.low or 0) > 0
     assert found.closer.missing is Unknown.CONFOUNDED  # B always spoke last
     assert found.length.missing is Unknown.UNSEEN  # both always said as much
-    assert word_effect(found.side) == "+191 (+39 to +343)"
+    assert str(found.side) == "+191 (+39 to +343)"
 
 
 def test_a_model_that_only_says_more_loses_its_lead() -> None:
@@ -418,7 +418,7 @@ def test_an_effect_that_always_decides_has_no_size_and_changes_nothing() -> None
     found = adjust(rows, people)
     assert found.side.missing is Unknown.UNBOUNDED
     assert found.ratings["near/ana"].value == pytest.approx(1000)
-    assert word_effect(found.side) == UNKNOWN[Unknown.UNBOUNDED]
+    assert str(found.side) == UNKNOWN[Unknown.UNBOUNDED]
 
 
 def test_without_ratings_there_are_no_effects() -> None:

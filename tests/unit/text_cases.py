@@ -30,15 +30,8 @@ from engine.chat.answers.management import FileAnswer, NoFileAnswer
 from engine.chat.answers.own_data import ForgottenAnswer, Frequency, PrivacyAnswer
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
-from engine.stats.figure import Figure
-from engine.stats.presentation import (
-    word_coefficient,
-    word_points,
-    word_rating,
-    word_record,
-    word_share,
-)
-from engine.stats.ratings import Missing, Rating, rank_models
+from engine.stats.figure import Figure, Points, Share
+from engine.stats.ratings import Missing, Rating, rank_models, word_rating
 from engine.store import PersonTraces
 from engine.values.debate import Source, Status, Violation
 from engine.values.messages import (
@@ -350,19 +343,19 @@ def _answers() -> dict[str, Iterable[Text]]:
 
 def _statistics() -> dict[str, Iterable[Text]]:
     figures = (
-        Figure(n=12),
-        Figure(n=30),
-        Figure(n=30, value=0.5),
-        Figure(n=30, value=0.127, low=0.1, high=0.2),
-        Figure(n=30, value=-0.127, low=-0.2, high=-0.00001),
+        {"n": 12},
+        {"n": 30},
+        {"n": 30, "value": 0.5},
+        {"n": 30, "value": 0.127, "low": 0.1, "high": 0.2},
+        {"n": 30, "value": -0.127, "low": -0.2, "high": -0.00001},
     )
     rated = Rating(won=3, lost=1, tied=2, value=1085.4, low=980.2, high=1190.6)
     ratings = (rated, None, *(Rating(missing=why) for why in Missing))
     return {
         "figures": [
-            f"{word_share(one)} | {word_coefficient(one)} | {word_points(one)}" for one in figures
+            " | ".join(str(kind(**one)) for kind in (Share, Figure, Points)) for one in figures
         ],
-        "ratings": [f"{word_rating(one)} | {word_record(one)}" for one in ratings],
+        "ratings": [f"{word_rating(one)} | {one.record if one else ''}" for one in ratings],
         "agreement": [
             AgreementAnswer(agreement=measure_agreement(rows), rehearsals=rehearsals)
             for rows, rehearsals in ((FORTY, 0), (FORTY[:3], 0), ([], 0), ([], 2))

@@ -6,17 +6,10 @@ from collections.abc import Iterator
 
 from engine.chat.answers.base import Answer, Wording
 from engine.stats.agreement import Agreement
-from engine.stats.figure import FEWEST
+from engine.stats.figure import FEWEST, Figure
 from engine.stats.jurors import JurorFigures
-from engine.stats.presentation import (
-    leaderboard_picture,
-    word_coefficient,
-    word_points,
-    word_rating,
-    word_record,
-    word_share,
-)
-from engine.stats.ratings import Leaderboard, Rating
+from engine.stats.presentation import leaderboard_picture
+from engine.stats.ratings import Leaderboard, Rating, word_rating
 from engine.store import GuessRecord
 from engine.values.language import N_
 from engine.values.messages import File
@@ -69,10 +62,25 @@ class AgreementAnswer(Answer):
             n=found.debates,
             compared=found.compared,
         )
-        figures = _figures(found)
+        people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
+        figures: dict[str, Figure] = {
+            "agreement": found.agreement,
+            "decided": found.decided,
+            "kappa": found.kappa,
+            "people": pooled.alpha_people,
+            "jurors": pooled.alpha_jurors,
+            "all": pooled.alpha_all,
+            "pairs": pooled.people,
+            "with_jury": pooled.jury,
+            "brier": found.brier,
+            "a_people": people.a,
+            "a_jury": jury.a,
+            "last_people": people.closer,
+            "last_jury": jury.closer,
+        }
         yield from (say(line, **figures) for line in AGREEMENT)
-        if found.anchoring.toward.n or found.anchoring.away.n:
-            toward, away = word_share(found.anchoring.toward), word_share(found.anchoring.away)
+        toward, away = found.anchoring.toward, found.anchoring.away
+        if toward.n or away.n:
             yield say(
                 "- Asked again after the reveal: of people who had disagreed with the jury, "
                 "{toward} moved to its choice; of those who had agreed, {away} moved away",
@@ -80,12 +88,11 @@ class AgreementAnswer(Answer):
                 away=away,
             )
         if found.guessing.chance is not None:
-            share, chance = word_share(found.guessing.share), 100 * found.guessing.chance
             yield say(
                 "- Blind guesses at the models: {share} right; by chance it would be "
                 "{chance:.0f} %",
-                share=share,
-                chance=chance,
+                share=found.guessing.share,
+                chance=100 * found.guessing.chance,
             )
         yield from _biases(found)
         yield say(STATISTICS)
@@ -96,25 +103,6 @@ class AgreementAnswer(Answer):
             fewest=FEWEST,
         )
         yield from left_out(self.rehearsals)
-
-
-def _figures(found: Agreement) -> dict[str, str]:
-    people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
-    return {
-        "agreement": word_share(found.agreement),
-        "decided": word_share(found.decided),
-        "kappa": word_coefficient(found.kappa),
-        "people": word_coefficient(pooled.alpha_people),
-        "jurors": word_coefficient(pooled.alpha_jurors),
-        "all": word_coefficient(pooled.alpha_all),
-        "pairs": word_share(pooled.people),
-        "with_jury": word_share(pooled.jury),
-        "brier": word_coefficient(found.brier),
-        "a_people": word_share(people.a),
-        "a_jury": word_share(jury.a),
-        "last_people": word_share(people.closer),
-        "last_jury": word_share(jury.closer),
-    }
 
 
 def left_out(rehearsals: int) -> Iterator[str]:
@@ -132,10 +120,7 @@ def _biases(found: Agreement) -> Iterator[str]:
     models = [one for one in found.models if not one.bias.few]
     if models:
         yield say("**Jury bias: win rate with the jury minus win rate with people, in points**")
-        yield from (
-            say("- `{model}`: {bias}", model=one.model, bias=word_points(one.bias))
-            for one in models
-        )
+        yield from (say("- `{model}`: {bias}", model=one.model, bias=one.bias) for one in models)
     jurors = [one for one in found.jurors if not one.invalid.few]
     if jurors:
         yield say(JUROR_FIGURES)
@@ -146,12 +131,12 @@ def _biases(found: Agreement) -> Iterator[str]:
 
 def _juror(one: JurorFigures) -> str:
     known = (
-        (N_("agrees with people {value}"), one.agreement, word_share),
-        (N_("same choice in both orders {value}"), one.consistency, word_share),
-        (N_("favours its own family by {value} points"), one.self_preference, word_points),
-        (N_("unreadable answers {value}"), one.invalid, word_share),
+        (N_("agrees with people {value}"), one.agreement),
+        (N_("same choice in both orders {value}"), one.consistency),
+        (N_("favours its own family by {value} points"), one.self_preference),
+        (N_("unreadable answers {value}"), one.invalid),
     )
-    return "; ".join(say(words, value=word(of)) for words, of, word in known if not of.few)
+    return "; ".join(say(words, value=of) for words, of in known if not of.few)
 
 
 class LeaderboardAnswer(Answer):
@@ -210,5 +195,6 @@ class LeaderboardAnswer(Answer):
 
 
 def _rating(rating: Rating | None) -> str:
-    shown = word_rating(rating)
-    return say("{rating}, {record}", rating=shown, record=word_record(rating)) if rating else shown
+    if rating is None:
+        return word_rating(rating)
+    return say("{rating}, {record}", rating=rating, record=rating.record)

@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 from pydantic import Field
 
 from engine.stats.agreement import kappa_between, share_alike
-from engine.stats.figure import Figure
+from engine.stats.figure import Figure, Share
 from engine.stats.row import Row, row_of
 from engine.store import DebateRecord
 from engine.store.series import CallTry, SeriesDebate, SeriesReading, SeriesStore, StoredSeries
@@ -190,7 +190,7 @@ class JurorPair(Value):
 
     juror: str
     other: str
-    agreement: Figure
+    agreement: Share
     kappa: Figure
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from engine.dataset.page import inline
+from engine.dataset.page import PageSection, PageTable, inline, table_of
 from engine.drawing.svg import Picture
 from engine.series.report.data import CallTotals
 from engine.series.report.report import (
@@ -20,36 +20,11 @@ from engine.series.report.report import (
     SeriesReport,
 )
 from engine.series.spec import Pairing
-from engine.stats.agreement import SideShares
 from engine.stats.figure import FEWEST
-from engine.stats.presentation import (
-    word_coefficient,
-    word_effect,
-    word_points,
-    word_rating,
-    word_record,
-    word_share,
-)
+from engine.stats.ratings import EFFECTS, word_rating
 from engine.values.language import N_
 from engine.values.text import dollars
 from engine.words.translation import plural
-
-
-class _ReportTable(NamedTuple):
-    """A table; every row has as many cells as there are columns."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-class _ReportSection(NamedTuple):
-    """A part of a report; `picture` is the name of its picture, empty without one."""
-
-    title: str
-    lines: tuple[str, ...]
-    grids: tuple[_ReportTable, ...]
-    picture: str = ""
 
 
 class ReportPage(NamedTuple):
@@ -58,7 +33,7 @@ class ReportPage(NamedTuple):
     name: str
     title: str
     lines: tuple[str, ...]
-    sections: tuple[_ReportSection, ...]
+    sections: tuple[PageSection, ...]
 
 
 # Every word of a series' report.
@@ -123,31 +98,16 @@ def write_page(report: SeriesReport) -> ReportPage:
     """Lay out a report: what a reader sees, in order."""
     columns = ("model", "role", "calls", "failed", "in", "out", "reasoning", "cached", "USD")
     rows = [(one.model, one.role, *_sums([one])) for one in report.totals]
-    grid = _ReportTable("", columns, (*rows, ("all", "", *_sums(report.totals))))
-    lines = ["Calls, failed tries, tokens and USD."] if rows else []
-    sections = [_ReportSection("Totals", tuple(lines), (grid,) if rows else ())]
-    if report.ratings.debates:
-        sections += [
-            _ratings(report),
-            _wins(report),
-            _sides(report),
-            _topics(report),
-            _jury(report),
-        ]
-    sections += [
-        _conduct(report),
-        _availability(report),
-        _costs(report),
-        _ReportSection(
-            "What the figures cannot say", (" ".join(word_caveats(report.caveats)),), ()
-        ),
-    ]
-    return ReportPage(
-        name=report.name,
-        title=TITLE.format(name=report.name),
-        lines=tuple(_head(report)),
-        sections=tuple(one for one in sections if one.lines or one.grids),
+    totals = PageSection(
+        "totals",
+        "Totals",
+        lines=("Calls, failed tries, tokens and USD.",) if rows else (),
+        grids=(table_of(columns, [*rows, ("all", "", *_sums(report.totals))]),) if rows else (),
     )
+    told = " ".join(word_caveats(report.caveats))
+    limits = PageSection("limits", "What the figures cannot say", lines=(told,))
+    others = (_conduct(report), _availability(report), _costs(report), limits)
+    return _page(report, tuple(_head(report)), totals, *_results(report), *others)
 
 
 def write_results(report: SeriesReport) -> ReportPage:
@@ -156,17 +116,19 @@ def write_results(report: SeriesReport) -> ReportPage:
     Calls, costs and waiting debates are left out, as they would name models of a debate that runs.
     """
     standing = report.standing
-    sections = (
-        [_ratings(report), _wins(report), _sides(report), _topics(report), _jury(report)]
-        if report.ratings.debates
-        else []
-    )
-    return ReportPage(
-        name=report.name,
-        title=TITLE.format(name=report.name),
-        lines=(STATE.format(held=standing.held, total=standing.total) + ".",),
-        sections=tuple(one for one in sections if one.lines or one.grids),
-    )
+    state = STATE.format(held=standing.held, total=standing.total) + "."
+    return _page(report, (state,), *_results(report))
+
+
+def _page(report: SeriesReport, lines: tuple[str, ...], *sections: PageSection) -> ReportPage:
+    shown = tuple(one for one in sections if one.lines or one.grids)
+    return ReportPage(report.name, TITLE.format(name=report.name), lines, shown)
+
+
+def _results(report: SeriesReport) -> tuple[PageSection, ...]:
+    if not report.ratings.debates:
+        return ()
+    return _ratings(report), _wins(report), _sides(report), _topics(report), _jury(report)
 
 
 def _head(report: SeriesReport) -> Iterator[str]:
@@ -219,38 +181,33 @@ def _sums(totals: Sequence[CallTotals]) -> list[str]:
     return [*(f"{number:,}" for number in sums), f"≥ {usd}" if unpriced else usd]
 
 
-def _ratings(report: SeriesReport) -> _ReportSection:
+def _ratings(report: SeriesReport) -> PageSection:
     board, adjusted = report.ratings, report.adjusted
     judges = ("jury", "people") if board.people else ("jury",)
-    columns = ["model"]
+    columns, rows = ["model"], []
     for judge in judges:
         columns += [f"by the {judge}" if judge == "jury" else "by people", "record", "adjusted"]
-    rows = []
     for one in board.standings:
         row = [one.model]
         for judge in judges:
             rating = getattr(one, judge)
             equal = getattr(adjusted, judge).ratings.get(one.model)
-            row += [word_rating(rating), word_record(rating), word_rating(equal)]
-        rows.append(tuple(row))
+            row += [word_rating(rating), rating.record if rating else "", word_rating(equal)]
+        rows.append(row)
     judged = f"{board.jury:,} debates by the jury, {board.people:,} by people."
+    points = "1000 is the mean; 400 points are odds of ten to one. Won–lost–tied."
     about = "Adjusted: with side, last word and length equal."
-    grid = _ReportTable("", tuple(columns), tuple(rows))
-    return _ReportSection(
-        N_("Ratings"),
-        (judged, "1000 is the mean; 400 points are odds of ten to one. Won–lost–tied.", about, HOW),
-        (grid,),
-        "ratings",
-    )
+    lines = (judged, points, about, HOW)
+    return PageSection("ratings", N_("Ratings"), lines=lines, grids=(table_of(columns, rows),))
 
 
-def _wins(report: SeriesReport) -> _ReportSection:
-    grids = [_matrix(report, "the jury", report.wins)] if report.wins else []
-    grids += [_matrix(report, "people", report.people_wins)] if report.people_wins else []
-    return _ReportSection("Who beat whom", (), tuple(grids), "wins" if grids else "")
+def _wins(report: SeriesReport) -> PageSection:
+    found = (("the jury", report.wins), ("people", report.people_wins))
+    grids = tuple(_matrix(report, judge, pairs) for judge, pairs in found if pairs)
+    return PageSection("wins", "Who beat whom", grids=grids)
 
 
-def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> _ReportTable:
+def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> PageTable:
     met = {(one.model, one.other): (one.won, one.lost, one.tied) for one in pairs}
     met |= {(one.other, one.model): (one.lost, one.won, one.tied) for one in pairs}
     models = report.models
@@ -261,107 +218,79 @@ def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> _R
             for other in models
         ]
         rows.append((f"{number} {model}", *cells))
-    columns = ("model", *(str(number) for number in range(1, len(models) + 1)))
-    return _ReportTable(
+    return table_of(
+        ("model", *map(str, range(1, len(models) + 1))),
+        rows,
         f"Rows won–lost–tied against columns, by {judge}. The columns are the models in the "
         "order of the rows.",
-        columns,
-        tuple(rows),
     )
 
 
-def _sides(report: SeriesReport) -> _ReportSection:
-    found, adjusted = report.agreement, report.adjusted
-    judges: list[tuple[str, SideShares]] = [("the jury", found.jury_shares)]
-    if report.ratings.people:
-        judges.append(("people", found.people_shares))
-    shares = [
-        (judge, word_share(one.a), str(one.a.n), word_share(one.closer), str(one.closer.n))
-        for judge, one in judges
-    ]
-    columns = ("by", "A won", "debates", "the last speaker won", "debates")
-    effects = [
-        (words, word_effect(getattr(adjusted.jury, name)))
-        for name, words in (
-            ("side", "side A"),
-            ("closer", "speaking last"),
-            ("length", "twice as many words"),
-        )
-    ]
-    grids = (
-        _ReportTable("Of decided debates", columns, tuple(shares)),
-        _ReportTable(
-            "Lead in points of rating, by the jury", ("advantage of", "lead"), tuple(effects)
-        ),
+def _sides(report: SeriesReport) -> PageSection:
+    found, lead = report.agreement, report.adjusted.jury
+    judges = [("the jury", found.jury_shares)]
+    judges += [("people", found.people_shares)] if report.ratings.people else []
+    shares = table_of(
+        ("by", "A won", "debates", "the last speaker won", "debates"),
+        [(judge, one.a, one.a.n, one.closer, one.closer.n) for judge, one in judges],
+        "Of decided debates",
     )
-    return _ReportSection("Side and last word", (), grids, "sides")
+    effects = [(words, getattr(lead, name)) for name, words in EFFECTS.items()]
+    leads = table_of(("advantage of", "lead"), effects, "Lead in points of rating, by the jury")
+    return PageSection("sides", "Side and last word", grids=(shares, leads))
 
 
-def _topics(report: SeriesReport) -> _ReportSection:
+def _topics(report: SeriesReport) -> PageSection:
     found = report.topics
     if not found.splits:
-        return _ReportSection("Topics", (), ())
-    lines = (
+        return PageSection("topics", "Topics")
+    spread = (
         "Spread is the standard deviation of the models' win rates on a topic, for models "
         "with at least two debates on it."
     )
     if found.by_chance is not None:
         above = sum(one.spread > found.by_chance for one in found.splits)
-        lines += (
+        spread += (
             f" Were topics all alike, the largest spread would be above {found.by_chance:.2f} "
             f"in one series of twenty; {above} of {len(found.splits)} topics are."
         )
-    columns = ("topic", "debates", "spread", "best", "worst")
     rows = []
     for one in found.splits[:TOPICS]:
         ends = (f"{end.model} {_percent(end.rate, 0)}" for end in (one.rates[0], one.rates[-1]))
-        rows.append((one.title, str(one.debates), f"{one.spread:.2f}", *ends))
-    return _ReportSection(
-        "Topics on which models differ most", (lines,), (_ReportTable("", columns, tuple(rows)),)
-    )
+        rows.append((one.title, one.debates, f"{one.spread:.2f}", *ends))
+    grid = table_of(("topic", "debates", "spread", "best", "worst"), rows)
+    title = "Topics on which models differ most"
+    return PageSection("topics", title, lines=(spread,), grids=(grid,))
 
 
-def _jury(report: SeriesReport) -> _ReportSection:
-    pairs = tuple(
-        (
-            one.juror,
-            one.other,
-            word_share(one.agreement),
-            word_coefficient(one.kappa),
-            str(one.agreement.n),
-        )
-        for one in report.juror_pairs
-    )
+def _jury(report: SeriesReport) -> PageSection:
     found = report.agreement
-    people = bool(found.compared)
     columns = ["juror", "same in both orders", "invalid ballots", "ballots"]
-    if people:
+    lines = [f"Krippendorff's α of jurors: {found.pooled.alpha_jurors}."]
+    if found.compared:
         columns[1:1] = ["agrees with people", "debates", "favours its family, points"]
-    jurors = []
-    for one in found.jurors:
-        row = [one.juror, word_share(one.consistency), word_share(one.invalid), str(one.ballots)]
-        if people:
-            agreed = one.agreement
-            row[1:1] = [word_share(agreed), str(agreed.n), word_points(one.self_preference)]
-        jurors.append(tuple(row))
-    grids = [_ReportTable(N_("Jurors"), tuple(columns), tuple(jurors))] if jurors else []
-    if pairs:
-        titles = ("juror", "other juror", "agree", "Cohen's κ", "debates")
-        grids.append(_ReportTable("Juror by juror", titles, pairs))
-    lines = [f"Krippendorff's α of jurors: {word_coefficient(found.pooled.alpha_jurors)}."]
-    if people:
         lines.append(
-            f"Jury and people agree on {word_share(found.agreement)} of {found.compared:,} "
-            f"debates; Cohen's κ {word_coefficient(found.kappa)}; Krippendorff's α of people "
-            f"{word_coefficient(found.pooled.alpha_people)}."
+            f"Jury and people agree on {found.agreement} of {found.compared:,} "
+            f"debates; Cohen's κ {found.kappa}; Krippendorff's α of people "
+            f"{found.pooled.alpha_people}."
         )
-    return _ReportSection("The jury", tuple(lines), tuple(grids), "jurors" if pairs else "")
+    jurors, grids = [], []
+    for one in found.jurors:
+        beside = (one.agreement, one.agreement.n, one.self_preference) if found.compared else ()
+        jurors.append((one.juror, *beside, one.consistency, one.invalid, one.ballots))
+    if jurors:
+        grids.append(table_of(columns, jurors, N_("Jurors")))
+    if pairs := report.juror_pairs:
+        titles = ("juror", "other juror", "agree", "Cohen's κ", "debates")
+        cells = [(o.juror, o.other, o.agreement, o.kappa, o.agreement.n) for o in pairs]
+        grids.append(table_of(titles, cells, "Juror by juror"))
+    return PageSection("jurors", "The jury", lines=tuple(lines), grids=tuple(grids))
 
 
 # --- conduct, availability, cost ---------------------------------------------------------
 
 
-def _conduct(report: SeriesReport) -> _ReportSection:
+def _conduct(report: SeriesReport) -> PageSection:
     rows = []
     for one in report.conduct:
         if one.ended:
@@ -369,13 +298,10 @@ def _conduct(report: SeriesReport) -> _ReportSection:
             share, refused = _of(one.breaking, one.turns), _of(one.refused, one.ended)
             words = "" if one.words is None else f"{one.words:.0f}"
             limit = "" if one.of_limit is None else _percent(one.of_limit)
-            turns = f"{one.turns:,}"
-            rows.append((one.model, str(one.ended), turns, words, limit, share, how, refused))
+            rows.append((one.model, one.ended, f"{one.turns:,}", words, limit, share, how, refused))
     counted = ("model", "debates", "turns", "words a turn", "of the limit")
-    columns = (*counted, "broke a limit", "how", "refused the topic")
-    return _ReportSection(
-        "Length, limits and refusals", (), (_ReportTable("", columns, tuple(rows)),) if rows else ()
-    )
+    grid = table_of((*counted, "broke a limit", "how", "refused the topic"), rows)
+    return PageSection("conduct", "Length, limits and refusals", grids=(grid,) if rows else ())
 
 
 def rule_name(kind: str) -> str:
@@ -391,36 +317,28 @@ def _percent(share: float, digits: int = 1) -> str:
     return f"{share:.{digits}%}".replace("%", " %")
 
 
-def _availability(report: SeriesReport) -> _ReportSection:
+def _availability(report: SeriesReport) -> PageSection:
     rows = []
     for one in report.availability:
         times = ("" if value is None else f"{value:.1f}" for value in (one.p50, one.p95))
-        failed, waiting = _of(one.failed, one.calls), str(one.waiting or "")
+        failed, waiting = _of(one.failed, one.calls), one.waiting or ""
         rows.append((one.model, f"{one.calls:,}", failed, waiting, *times))
-    columns = ("model", "tries", "failed", "debates waiting", "p50, s", "p95, s")
     lines = ("Failed: tries without an answer, of every role. p50 and p95: seconds of an answer.",)
-    if not rows:
-        return _ReportSection("Availability and latency", (), ())
-    grid = _ReportTable("", columns, tuple(rows))
-    return _ReportSection("Availability and latency", lines, (grid,))
+    grid = table_of(("model", "tries", "failed", "debates waiting", "p50, s", "p95, s"), rows)
+    title = "Availability and latency"
+    return PageSection("availability", title, lines=lines[: len(rows)], grids=(grid,)[: len(rows)])
 
 
-def _costs(report: SeriesReport) -> _ReportSection:
-    if not report.costs:
-        return _ReportSection(N_("Cost"), (), ())
-    columns = ("format", "debates", "calls a debate", "USD a debate", "median", "highest")
+def _costs(report: SeriesReport) -> PageSection:
     costs = []
     for one in report.costs:
         usd = map(dollars, (one.usd, one.usd_median, one.usd_max))
         costs.append((one.format or "all", f"{one.debates:,}", f"{one.calls:.1f}", *usd))
-    formats = _ReportTable("Cost of a debate, with its jury", columns, tuple(costs))
-    spent = tuple(
-        (one.model, str(one.debates), dollars(one.usd))
-        for one in report.conduct
-        if one.usd is not None
-    )
-    own = _ReportTable("A debater's own calls", ("model", "debates", "USD a debate"), spent)
-    return _ReportSection(N_("Cost"), (), (formats, own), "cost")
+    columns = ("format", "debates", "calls a debate", "USD a debate", "median", "highest")
+    formats = table_of(columns, costs, "Cost of a debate, with its jury")
+    spent = [(m.model, m.debates, dollars(m.usd)) for m in report.conduct if m.usd is not None]
+    own = table_of(("model", "debates", "USD a debate"), spent, "A debater's own calls")
+    return PageSection("cost", N_("Cost"), grids=(formats, own) if costs else ())
 
 
 # --- limits ------------------------------------------------------------------------------

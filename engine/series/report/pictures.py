@@ -24,8 +24,7 @@ from engine.drawing.svg import (
 )
 from engine.series.report.report import SeriesReport
 from engine.stats.figure import Figure
-from engine.stats.presentation import word_effect, word_rating, word_share
-from engine.stats.ratings import Effect, Rating
+from engine.stats.ratings import Effect, Rating, word_rating
 
 # Scales of pictures: where a value stands in pixels; pure.
 
@@ -299,7 +298,7 @@ def draw_jurors(report: SeriesReport) -> Picture:
         share = figure.value
         word = f"n {figure.n}" if share is None else f"{100 * share:.0f}"
         cells[one, other] = cells[other, one] = (share, word)
-    said = [f"{a} and {b}: {word_share(f)}" for (a, b), f in (figures | people).items()]
+    said = [f"{a} and {b}: {f}" for (a, b), f in (figures | people).items()]
     named = (*jurors, "people") if people else tuple(jurors)
     about = "same choice, % of debates; n: debates, too few for a share"
     return _matrix("How often jurors agree", about, named, cells, said)
@@ -367,8 +366,8 @@ def draw_sides(report: SeriesReport) -> Picture:
     for place, (name, effect) in enumerate(effects):
         parts += _lead(name, effect, y + ROW * place + 11, lead)
     parts += _ticks(lead, y + ROW * len(effects))
-    said = [f"{name} won with {judge}: {word_share(figure)}" for name, judge, figure in shares]
-    said += [f"lead of {name} in points: {word_effect(effect)}" for name, effect in effects]
+    said = [f"{name} won with {judge}: {figure}" for name, judge, figure in shares]
+    said += [f"lead of {name} in points: {effect}" for name, effect in effects]
     return _finish(
         "Advantage of side A and of the last word", said, y + ROW * len(effects) + 34, parts
     )
@@ -377,7 +376,7 @@ def draw_sides(report: SeriesReport) -> Picture:
 def _share(name: str, judge: str, figure: Figure, y: float, scale: Scale) -> Iterator[str]:
     yield write(MARGIN, y + 4, name, SMALL)
     if figure.value is None:
-        yield write(scale.start + 8, y + 4, word_share(figure), FAINT)
+        yield write(scale.start + 8, y + 4, str(figure), FAINT)
         return
     yield _middle(scale.at(50), y)
     if figure.low is not None and figure.high is not None:
@@ -388,7 +387,7 @@ def _share(name: str, judge: str, figure: Figure, y: float, scale: Scale) -> Ite
 def _lead(name: str, effect: Effect, y: float, scale: Scale) -> Iterator[str]:
     yield write(MARGIN, y + 4, name, SMALL)
     if effect.value is None or effect.low is None or effect.high is None:
-        yield write(scale.start + 8, y + 4, word_effect(effect), FAINT)
+        yield write(scale.start + 8, y + 4, str(effect), FAINT)
         return
     yield _middle(scale.at(0), y)
     yield line(scale.at(effect.low), y, scale.at(effect.high), y, "jury")
@@ -424,5 +423,5 @@ def draw_cost(report: SeriesReport) -> Picture:
         below = y + 18 * (place % rows) + 14
         parts.append(write(x + 18, below, str(place + 1), FAINT, "end"))
         parts.append(write(x + 24, below, names[model], SMALL))
-    said = [f"{model}: {costs[model]:.4g} USD, {word_rating(rated[model])}" for model in named]
+    said = [f"{model}: {costs[model]:.4g} USD, {rated[model]}" for model in named]
     return _finish("Rating against cost of a debate", said, y + 18 * rows + MARGIN, parts)
