@@ -302,7 +302,8 @@ def _crowds(agreement: Agreement) -> Table:
     for pair in crowds.between:
         about = f"{pair.first} and {pair.second}"
         rows.append((about, pair.agreement, pair.kappa, pair.agreement.n))
-    rows.append(("all three", "", crowds.alpha, crowds.alpha.n))
+    if crowds.alpha.n:
+        rows.append(("all three", "", crowds.alpha, crowds.alpha.n))
     return _table("Chat, labels and jury", ("alike", "α or κ", "debates"), rows)
 
 

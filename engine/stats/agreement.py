@@ -91,7 +91,10 @@ class BetweenFigures(Value):
 
 
 class Crowds(Value):
-    """People by platform, and chat, labels and jury in pairs; `alpha` is of all three."""
+    """People by platform, and chat, labels and jury in pairs.
+
+    `alpha` is of all three, over the debates that each of them decided.
+    """
 
     platforms: tuple[CrowdFigures, ...]
     between: tuple[BetweenFigures, ...]
@@ -118,8 +121,9 @@ def measure_crowds(rows: Iterable[Row]) -> Crowds:
             )
         )
     for row in held:
-        winners = (judge(row) for judge in JUDGES.values())
-        named.append((row.topic, Counter(winner for winner in winners if winner is not None)))
+        winners = [judge(row) for judge in JUDGES.values()]
+        if None not in winners:
+            named.append((row.topic, Counter(winner for winner in winners if winner is not None)))
     return Crowds(platforms=tuple(platforms), between=tuple(between), alpha=alpha_between(named))
 
 

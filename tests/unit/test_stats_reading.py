@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 import pytest
 
-from bot.research.stats import _guessing
+from bot.research.stats import _guessing, _show
 from engine.chat.answers.base import to_markdown
 from engine.chat.answers.statistics import AgreementAnswer
 from engine.dataset.entry import Keys
@@ -26,6 +26,7 @@ from engine.dataset.writer import write_export
 from engine.stats.agreement import measure_agreement, measure_anchoring, measure_crowds
 from engine.stats.confidence import Confidence, Sure, calibrate, chances, compare
 from engine.stats.jurors import best_panels, right, view_fit
+from engine.stats.ratings import adjust_models, rank_models
 from engine.stats.row import Row, leads_in, measure_guesses, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
 from engine.store.fits import Evidence
@@ -431,6 +432,18 @@ def rows(random: Random) -> list[Row]:
     ]
 
 
+@pytest.mark.parametrize(("web", "n"), [(None, 0), ("B", 40)], ids=["two", "three"])
+def test_all_three_are_told_only_where_chat_labels_and_jury_each_decided(
+    web: str | None, n: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crowds = {"discord": {"A": 2, "B": 1}}
+    made = [make_row(k, "AB"[k % 2], "A", crowds=crowds, web=web) for k in range(40)]
+    found = measure_agreement(made)
+    assert (found.crowds.between[1].agreement.n, found.crowds.alpha.n) == (40, n)
+    _show(found, rank_models(made), adjust_models(made))
+    assert ("all three" in capsys.readouterr().out) is bool(n)
+
+
 @pytest.mark.slow
 def test_figures_agree_with_other_implementations() -> None:
     from krippendorff import alpha as krippendorff_alpha
@@ -448,7 +461,11 @@ def test_figures_agree_with_other_implementations() -> None:
         krippendorff_alpha(value_counts=counts, level_of_measurement="nominal")
     )
     three = np.array(
-        [[(row.people, row.web, row.jury).count(side) for side in WINNERS] for row in made]
+        [
+            [(row.people, row.web, row.jury).count(side) for side in WINNERS]
+            for row in made
+            if row.web
+        ]
     )
     assert found.alpha.value == pytest.approx(
         krippendorff_alpha(value_counts=three, level_of_measurement="nominal")
