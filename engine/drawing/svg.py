@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from math import ceil, floor, log10
 from typing import Literal, NamedTuple, TypeAlias
 
 import regex
@@ -263,3 +264,84 @@ def _in_fonts(text: str) -> str:
 
 def _isolate(run: regex.Match[str]) -> str:
     return ISOLATED.format(run.group()) if run.start() else run.group()
+
+
+# Scales: where a value stands in pixels, and the axes that show it.
+
+
+class Scale(NamedTuple):
+    """Maps values from `low` to `high` to pixels from `start` to `end`; outside it stops there."""
+
+    start: float
+    end: float
+    low: float
+    high: float
+    ticks: tuple[float, ...] = ()
+    unit: str = ""
+
+    def at(self, value: float) -> float:
+        """Return where a value stands."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return self.start + (self.end - self.start) * share
+
+    def word(self, value: float) -> str:
+        """Write a value of a tick."""
+        thousands = abs(value) >= 10_000
+        number = f"{value / 1000:.6g}k" if thousands else f"{value:.6g}"
+        return f"{number}{self.unit}".replace("-", "−")
+
+
+def round_scale(low: float, high: float, start: float, end: float, parts: int) -> Scale:
+    """Return a scale from `low` to `high` at least, with at most two ticks more than `parts`."""
+    step = round_step((high - low) / parts or 1.0)
+    first, last = floor(low / step), ceil(high / step)
+    ticks = tuple(step * place for place in range(first, max(last, first + 1) + 1))
+    return Scale(start, end, ticks[0], ticks[-1], ticks)
+
+
+def round_step(least: float) -> float:
+    """Return the smallest of 1, 2, 5, 10, … times a power of ten that is at least this."""
+    power = 10.0 ** floor(log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= 0.999 * least)
+
+
+def axis(
+    scale: Scale,
+    y: float,
+    *,
+    mark: float = 4,
+    below: float = 18,
+    kind: str = "faint small",
+    size: float | None = None,
+) -> Iterator[str]:
+    """Draw a scale from left to right, with its ticks named below."""
+    yield line(scale.start, y, scale.end, y)
+    for value in scale.ticks:
+        x = scale.at(value)
+        if mark:
+            yield line(x, y, x, y + mark)
+        yield write(x, y + below, scale.word(value), kind, "middle", size)
+
+
+def grid(
+    scale: Scale,
+    left: float,
+    right: float,
+    *,
+    dash: str = "",
+    gap: float = 6,
+    lower: float = 4,
+    kind: str = "faint small",
+    size: float | None = None,
+    word: Callable[[float], str] | None = None,
+) -> Iterator[str]:
+    """Draw a scale from the bottom to the top: a line at each tick, named at the left."""
+    for value in scale.ticks:
+        y = scale.at(value)
+        yield line(left, y, right, y, dash=dash)
+        yield write(left - gap, y + lower, (word or scale.word)(value), kind, "end", size)
+
+
+def mark(judge: str, x: float, y: float, radius: float = 4.5, half: float = 4) -> str:
+    """Draw the mark of people, which is round, or of the jury, which is square."""
+    return dot(x, y, radius, "people") if judge == "people" else square(x, y, half, "jury")

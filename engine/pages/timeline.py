@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from engine.dataset.page import PageSection
-from engine.drawing.svg import GREY, OTHERS, Picture, bar, disc, draw, fit, line, write
+from engine.drawing.svg import GREY, OTHERS, Picture, Scale, bar, disc, draw, fit, grid, write
 from engine.pages.debate_page import SPOKEN, Rows
 from engine.values.language import N_, speaking
 from engine.values.text import unmarked
@@ -40,21 +41,19 @@ def draw_votes(rows: Rows, names: Mapping[str, str]) -> Picture | None:
         return None
     last = max(steps[-1][0] for steps in moved.values()) or 1.0
     most = max(steps[-1][1] for steps in moved.values())
-    parts = [*_axes(0, most)]
+    up, across = _up(most), Scale(LEFT, WIDTH - RIGHT, 0, last)
+    parts = [*grid(up, LEFT, across.end, word=partial(number, spec="g"))]
     told = []
     for place, (option, steps) in enumerate(moved.items()):
         label = unmarked(option_name(option, names))
         count = steps[-1][1]
         told.append(f"{label} {count}")
-        parts += _staircase(steps, last, most, place, option)
-        y = _y(count, 0, most)
-        x, y = WIDTH - RIGHT + 8, min(max(y, TOP), FLOOR) - 4 + 15 * (place - 1)
+        parts += _staircase(steps, across, up, place, option)
+        x, y = across.end + 8, up.at(count) - 4 + 15 * (place - 1)
         parts.append(disc(x + 4, y, 4, _colour(option)))
         parts.append(write(x + 14, y + 4, fit(f"{label} {count}", RIGHT - 24), "ink small"))
     parts.append(write(LEFT, HEIGHT - 12, "0", "faint small"))
-    parts.append(
-        write(WIDTH - RIGHT, HEIGHT - 12, f"{number(last, '.0f')} min", "faint small", "end")
-    )
+    parts.append(write(across.end, HEIGHT - 12, f"{number(last, '.0f')} min", "faint small", "end"))
     alt = say(
         "After {minutes} minutes: {counts}.",
         minutes=number(last, ".0f"),
@@ -76,10 +75,11 @@ def draw_scores(rows: Rows, names: Mapping[str, str]) -> Picture | None:
         return None
     most = max(max(score for _, score in totals.values()), 0.0) or 1.0
     slot = (WIDTH - 2 * LEFT) / len(totals)
-    parts, told = [*_axes(0, most, WIDTH - LEFT)], []
+    up, told = _up(most), []
+    parts = [*grid(up, LEFT, WIDTH - LEFT, word=partial(number, spec="g"))]
     for place, (turn, (side, score)) in enumerate(totals.items()):
         x = LEFT + slot * (place + 0.15)
-        y = _y(max(score, 0.0), 0, most)
+        y = up.at(score)
         parts.append(bar(x, y, slot * 0.7, max(FLOOR - y, 2.0), _colour(side)))
         if slot > 22:
             parts.append(write(x + slot * 0.35, FLOOR + 18, f"{side}{turn}", "ink small", "middle"))
@@ -116,22 +116,19 @@ def read_moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _axes(low: float, most: float, right: float = WIDTH - RIGHT) -> Iterator[str]:
-    for value in (low, most / 2, most):
-        y = _y(value, low, most)
-        yield line(LEFT, y, right, y)
-        yield write(LEFT - 6, y + 4, number(value, "g"), "faint small", "end")
+def _up(most: float) -> Scale:
+    return Scale(FLOOR, TOP, 0, most, (0, most / 2, most))
 
 
 def _staircase(
-    steps: Sequence[tuple[float, int]], last: float, most: float, place: int, option: str
+    steps: Sequence[tuple[float, int]], across: Scale, up: Scale, place: int, option: str
 ) -> Iterator[str]:
     """Yield one path: up at each vote, level between them."""
-    points = [(_x(0, last), _y(0, 0, most))]
+    points = [(across.start, up.start)]
     for minutes, n in steps:
-        points.append((_x(minutes, last), points[-1][1]))
-        points.append((_x(minutes, last), _y(n, 0, most)))
-    points.append((_x(last, last), points[-1][1]))
+        points.append((across.at(minutes), points[-1][1]))
+        points.append((across.at(minutes), up.at(n)))
+    points.append((across.end, points[-1][1]))
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dash = DASHES[place % len(DASHES)]
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
@@ -147,14 +144,6 @@ def _colour(option: str) -> str:
     return {"A": OTHERS[0], "B": OTHERS[1], TIE: "#5a9e5a"}.get(
         option[:1] if option != TIE else TIE, GREY
     )
-
-
-def _x(minutes: float, last: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * (minutes / last if last else 0)
-
-
-def _y(value: float, low: float, most: float) -> float:
-    return FLOOR - (FLOOR - TOP) * ((value - low) / ((most - low) or 1))
 
 
 def picture_of(rows: Rows, names: Mapping[str, str], name: str, language: str) -> Picture | None:

@@ -7,19 +7,22 @@ from math import ceil, floor, sqrt
 
 from engine.drawing.svg import (
     Anchor,
+    Scale,
+    axis,
     box,
     darken,
     dot,
     draw,
     fit,
+    grid,
     line,
+    mark,
     short_names,
     square,
     width_of,
     write,
 )
 from engine.stats.agreement import Agreement
-from engine.stats.coefficients import Bin
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating, word_rating
 from engine.values.language import N_
 from engine.values.messages import File
@@ -92,39 +95,32 @@ def draw_reliability(agreement: Agreement) -> str:
         for one in filled
         if one.predicted is not None and one.observed is not None
     ]
-    axes = list(_axes("the jury's p(A)", "A's share with people"))
+    left, right, top, bottom = 70, 70 + PLOT, 56, 56 + PLOT
+    ticks = (0, 20, 40, 60, 80, 100)
+    across = Scale(left, right, 0, 100, ticks, " %")
+    up = Scale(bottom, top, 0, 100, ticks, " %")
+    parts = [
+        *grid(up, left, right, dash="1 5", gap=8, lower=5, kind="faint"),
+        line(left, top, left, bottom),
+        *axis(across, bottom, mark=0, below=20, kind="faint"),
+        line(left, bottom, right, top, dash="6 4"),
+        write(left + PLOT / 2, bottom + 44, "the jury's p(A)", anchor="middle"),
+        write(left + 8, top + 16, "A's share with people"),
+    ]
+    for one in filled:
+        x, y = across.at(100 * (one.predicted or 0)), up.at(100 * (one.observed or 0))
+        radius = min(16.0, 3 + sqrt(one.n))
+        anchor: Anchor = "end" if x > right - 60 else "start"
+        aside = -radius - 4 if anchor == "end" else radius + 4
+        parts.append(dot(x, y, radius, "people"))
+        parts.append(write(x + aside, y + 5, f"n = {one.n}", anchor=anchor))
     return draw(
         "How often A won, by the jury's probability of A",
         f"A perfectly calibrated jury lies on the dashed diagonal. {'; '.join(said) or NOTHING}",
         PLOT + 130,
         PLOT + 130,
-        [*axes, *_bins(filled)],
+        parts,
     )
-
-
-def _axes(across: str, along: str) -> Iterator[str]:
-    left, top = 70, 56
-    for step in range(6):
-        place, label = PLOT * step / 5, f"{20 * step} %"
-        yield line(left, top + place, left + PLOT, top + place, dash="1 5")
-        yield write(left - 8, top + PLOT - place + 5, label, "faint", "end")
-        yield write(left + place, top + PLOT + 20, label, "faint", "middle")
-    yield line(left, top, left, top + PLOT)
-    yield line(left, top + PLOT, left + PLOT, top + PLOT)
-    yield line(left, top + PLOT, left + PLOT, top, dash="6 4")
-    yield write(left + PLOT / 2, top + PLOT + 44, across, anchor="middle")
-    yield write(left + 8, top + 16, along)
-
-
-def _bins(filled: Sequence[Bin]) -> Iterator[str]:
-    left, bottom = 70, 56 + PLOT
-    for one in filled:
-        x, y = left + PLOT * (one.predicted or 0), bottom - PLOT * (one.observed or 0)
-        radius = min(16.0, 3 + sqrt(one.n))
-        anchor: Anchor = "end" if x > left + PLOT - 60 else "start"
-        aside = -radius - 4 if anchor == "end" else radius + 4
-        yield dot(x, y, radius, "people")
-        yield write(x + aside, y + 5, f"n = {one.n}", anchor=anchor)
 
 
 def draw_leaderboard(leaderboard: Leaderboard) -> str:
@@ -134,7 +130,7 @@ def draw_leaderboard(leaderboard: Leaderboard) -> str:
     """
     shown = leaderboard.standings[:MOST_MODELS]
     about = _about(leaderboard)
-    low, high = _range(shown)
+    scale = _points(shown)
     names = short_names([one.model for one in shown], LEFT - 2 * EDGE, LETTERS)
     parts = [
         write(EDGE, 38, fit(say(LEADERBOARD_TITLE), WIDE - 2 * EDGE, LETTERS), "ink large"),
@@ -142,8 +138,8 @@ def draw_leaderboard(leaderboard: Leaderboard) -> str:
         *_legend(),
     ]
     for place, standing in enumerate(shown):
-        parts += _standing(standing, names[standing.model], TOP + ROW * place, low, high)
-    parts += _scale(TOP + ROW * len(shown), low, high)
+        parts += _standing(standing, names[standing.model], TOP + ROW * place, scale)
+    parts += axis(scale, TOP + ROW * len(shown), mark=5, below=26, kind="faint", size=SMALL)
     title, alt = say(LEADERBOARD_TITLE), leaderboard_alt(leaderboard)
     return draw(title, alt, WIDE, TOP + ROW * len(shown) + 44, parts, headed=False)
 
@@ -189,47 +185,31 @@ def _legend() -> Iterator[str]:
     yield write(x + 24, 98, jury, size=SMALL)
 
 
-def _standing(
-    standing: ModelRatings, name: str, y: float, low: float, high: float
-) -> Iterator[str]:
+def _standing(standing: ModelRatings, name: str, y: float, scale: Scale) -> Iterator[str]:
     yield write(EDGE, y + ROW / 2 + 7, name, "ink large")
-    yield from _rating(standing.people, y + ROW / 2 - 11, low, high, "people")
-    yield from _rating(standing.jury, y + ROW / 2 + 11, low, high, "jury")
+    yield from _rating(standing.people, y + ROW / 2 - 11, scale, "people")
+    yield from _rating(standing.jury, y + ROW / 2 + 11, scale, "jury")
 
 
-def _rating(rating: Rating | None, y: float, low: float, high: float, kind: str) -> Iterator[str]:
+def _rating(rating: Rating | None, y: float, scale: Scale, kind: str) -> Iterator[str]:
     if rating is None or rating.value is None or rating.low is None or rating.high is None:
         by = say(BY_PEOPLE if kind == "people" else BY_JURY)
         said = say("{by}: {why}", by=by, why=word_rating(rating))
         yield write(LEFT, y + 6, fit(said, WIDE - LEFT - EDGE, SMALL), "faint", size=SMALL)
         return
-    span = WIDE - LEFT - RIGHT
-    first, middle, last = (
-        LEFT + span * (value - low) / (high - low)
-        for value in (rating.low, rating.value, rating.high)
-    )
-    yield line(first, y, last, y, kind)
-    yield (dot(middle, y, 7, kind) if kind == "people" else square(middle, y, 7, kind))
+    yield line(scale.at(rating.low), y, scale.at(rating.high), y, kind)
+    yield mark(kind, scale.at(rating.value), y, 7, 7)
 
 
-def _scale(y: float, low: float, high: float) -> Iterator[str]:
-    span = WIDE - LEFT - RIGHT
-    yield line(LEFT, y, LEFT + span, y)
-    for step in range(5):
-        value, x = low + (high - low) * step / 4, LEFT + span * step / 4
-        yield line(x, y, x, y + 5)
-        yield write(x, y + 26, f"{value:.0f}", "faint", "middle", SMALL)
-
-
-def _range(standings: Sequence[ModelRatings]) -> tuple[float, float]:
-    """Return round bounds around every interval."""
+def _points(standings: Sequence[ModelRatings]) -> Scale:
+    """Return a scale with round bounds around every interval."""
     ratings = [one for standing in standings for one in (standing.people, standing.jury) if one]
     lows = [rating.low for rating in ratings if rating.low is not None]
     highs = [rating.high for rating in ratings if rating.high is not None]
-    return (
-        100.0 * floor(min(lows, default=900.0) / 100),
-        100.0 * ceil(max(highs, default=1100.0) / 100),
-    )
+    low = 100.0 * floor(min(lows, default=900.0) / 100)
+    high = 100.0 * ceil(max(highs, default=1100.0) / 100)
+    ticks = tuple(low + (high - low) * step / 4 for step in range(5))
+    return Scale(LEFT, WIDE - RIGHT, low, high, ticks)
 
 
 def _name(choice: str) -> str:

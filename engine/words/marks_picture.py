@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.drawing.svg import EMPTY, INK, OTHERS, bar, darken, disc, draw, fit, write
+from engine.drawing.svg import EMPTY, INK, OTHERS, Scale, bar, darken, disc, draw, fit, write
 from engine.values.language import N_
 from engine.values.messages import File, Reveal
 from engine.values.text import unmarked
@@ -66,16 +66,14 @@ def _marked(reveal: Reveal, criterion: str, side: str, place: int, y: float) -> 
     low, high = own.range if own else (LOWEST, HIGHEST)
     low = min(low, 0)
     room, mark = WIDTH - LEFT - MARGIN - NUMBER, reveal.marks[side][criterion]
-
-    def length(value: float) -> float:
-        return room * min(max((value - low) / (high - low), 0.0), 1.0)
+    across = Scale(LEFT, LEFT + room, low, high)
 
     yield write(MARGIN, y + 19, side, "faint large")
     yield bar(LEFT, y, room, BAR, EMPTY)
-    yield bar(LEFT, y, max(length(mark), 2.0), BAR, OTHERS[place % len(OTHERS)])
+    yield bar(LEFT, y, max(across.at(mark) - LEFT, 2.0), BAR, OTHERS[place % len(OTHERS)])
     for sheet in juror_sheets(reveal):
         if criterion in sheet.get(side, {}):
-            yield disc(LEFT + length(sheet[side][criterion]), y + BAR / 2, DOT, INK)
+            yield disc(across.at(sheet[side][criterion]), y + BAR / 2, DOT, INK)
     yield write(WIDTH - MARGIN, y + 19, number(mark, ".1f"), "ink large", "end")
 
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from engine.drawing.svg import BLUE, GOLD, GREY, RED, bar, box, darken, draw, line, width_of, write
+from engine.drawing.svg import (
+    BLUE,
+    GOLD,
+    GREY,
+    RED,
+    Scale,
+    bar,
+    box,
+    darken,
+    draw,
+    grid,
+    width_of,
+    write,
+)
 from engine.values.language import N_
 from engine.values.messages import Arc, ArcPoint, File, ScoreBoard
 from engine.values.text import columns
@@ -25,6 +38,7 @@ FULL = 100.0
 NO_SCORE_HEIGHT = 4  # pixels
 LETTERS = 14.0  # pixels; smaller where bars are narrow
 FREE = 2.0  # pixels of a slot that no letter covers
+UP = Scale(HEIGHT - MARGIN, MARGIN, 0, FULL, (FULL, FULL / 2))
 
 
 @in_its_language
@@ -34,11 +48,8 @@ def arc_picture(arc: Arc) -> File:
     # Each text leaves a little free.
     widest = max(width_of(text, 1.0) for text in (f"B{len(arc.points)}", f"{FULL:g}"))
     size = min(LETTERS, (slot - FREE) / widest)
-    parts: list[str] = []
-    for points in (FULL, FULL / 2):
-        y = _y(points)
-        parts.append(line(MARGIN, y, WIDTH - MARGIN, y))
-        parts.append(write(MARGIN - 4, y + LETTERS / 3, f"{points:g}", "faint", "end", 12))
+    lines = grid(UP, MARGIN, WIDTH - MARGIN, gap=4, lower=LETTERS / 3, kind="faint", size=12)
+    parts = list(lines)
     for place, point in enumerate(arc.points):
         parts += _bar(MARGIN + slot * (place + 0.15), slot * 0.7, point, size)
     svg = darken(draw(arc.title, arc.alt, WIDTH, HEIGHT, parts, headed=False))
@@ -46,13 +57,13 @@ def arc_picture(arc: Arc) -> File:
 
 
 def _bar(left: float, width: float, point: ArcPoint, size: float) -> Iterator[str]:
-    floor, middle = _y(0), left + width / 2
+    floor, middle = UP.start, left + width / 2
     yield write(middle, floor + 5 + size, f"{point.side}{point.number}", "ink", "middle", size)
     if point.score is None:
         yield bar(left, floor - NO_SCORE_HEIGHT, width, NO_SCORE_HEIGHT, GREY)
         return
     # `docked` is negative or 0; the bar's full height is the score before it.
-    top, kept = _y(point.score - point.docked), _y(point.score)
+    top, kept = UP.at(point.score - point.docked), UP.at(point.score)
     if top < kept:
         yield bar(left, top, width, kept - top, GOLD)
     if kept < floor:
@@ -61,11 +72,6 @@ def _bar(left: float, width: float, point: ArcPoint, size: float) -> Iterator[st
     room = width_of(text, size)
     yield box(middle - room / 2, y - size * 0.8, room, size, "back")  # a line may pass there
     yield write(middle, y, text, "ink", "middle", size)
-
-
-def _y(points: float) -> float:
-    share = min(max(points, 0.0), FULL) / FULL
-    return HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN)
 
 
 _BARS = "▁▂▃▄▅▆▇█"

@@ -16,7 +16,16 @@ from hypothesis import given, strategies as st
 from PIL import ImageFont
 
 from adapters.pictures.png import FONT, to_png
-from engine.drawing.svg import DARK, Picture, darken, fit, short_names, width_of
+from engine.drawing.svg import (
+    DARK,
+    Picture,
+    darken,
+    fit,
+    round_scale,
+    round_step,
+    short_names,
+    width_of,
+)
 from engine.series.report.data import (
     CountedTurn,
     EndedDebate,
@@ -26,7 +35,7 @@ from engine.series.report.data import (
     split_topics,
 )
 from engine.series.report.page import CAVEATS, word_caveats, write_html, write_markdown, write_page
-from engine.series.report.pictures import draw_report, round_scale, round_step
+from engine.series.report.pictures import draw_report
 from engine.series.report.report import (
     CaveatKind,
     PairResult,

@@ -7,16 +7,20 @@ share has its sign or number beside its colour, so that colours are not needed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import ceil, cos, floor, hypot, log10, pi, sin
+from math import cos, hypot, pi, sin
 from typing import NamedTuple, TypeAlias
 
 from engine.drawing.svg import (
     SIZE,
     Picture,
+    Scale,
+    axis,
     box,
-    dot,
     draw,
+    grid,
     line,
+    mark,
+    round_scale,
     short_names,
     square,
     width_of,
@@ -25,59 +29,6 @@ from engine.drawing.svg import (
 from engine.series.report.report import SeriesReport
 from engine.stats.figure import Figure
 from engine.stats.ratings import Effect, Rating, word_rating
-
-# Scales of pictures: where a value stands in pixels; pure.
-
-
-class Scale(NamedTuple):
-    """Maps values from `low` to `high` to pixels from `start` to `end`; outside it stops there."""
-
-    start: float
-    end: float
-    low: float
-    high: float
-    ticks: tuple[float, ...]
-    unit: str = ""
-
-    def at(self, value: float) -> float:
-        """Return where a value stands."""
-        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
-        return self.start + (self.end - self.start) * share
-
-    def word(self, value: float) -> str:
-        """Write a value of a tick."""
-        thousands = abs(value) >= 10_000
-        number = f"{value / 1000:.6g}k" if thousands else f"{value:.6g}"
-        return f"{number}{self.unit}".replace("-", "−")
-
-
-def points_scale(
-    found: Iterable[Rating | Effect | None],
-    start: float,
-    end: float,
-    middle: float = 1000.0,
-    parts: int = 3,
-) -> Scale:
-    """Return a scale around every interval, with round ticks (see `round_scale`)."""
-    known = [one for one in found if one is not None and one.value is not None]
-    low = min((one.low for one in known if one.low is not None), default=middle - 100)
-    high = max((one.high for one in known if one.high is not None), default=middle + 100)
-    return round_scale(min(low, middle), max(high, middle), start, end, parts)
-
-
-def round_scale(low: float, high: float, start: float, end: float, parts: int) -> Scale:
-    """Return a scale from `low` to `high` at least, with at most two ticks more than `parts`."""
-    step = round_step((high - low) / parts or 1.0)
-    first, last = floor(low / step), ceil(high / step)
-    ticks = tuple(step * place for place in range(first, max(last, first + 1) + 1))
-    return Scale(start, end, ticks[0], ticks[-1], ticks)
-
-
-def round_step(least: float) -> float:
-    """Return the smallest of 1, 2, 5, 10, … times a power of ten that is at least this."""
-    power = 10.0 ** floor(log10(least))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= 0.999 * least)
-
 
 # Ratings against cost as numbered points, whose numbers do not cover one another; pure.
 
@@ -116,7 +67,11 @@ def _draw_points(
     up = points_scale([rating for _, rating in points], bottom, top + 12, parts=6)
     across = round_scale(0.0, max(usd for usd, _ in points) or 0.01, left, right - 10, parts=5)
     places = [(across.at(usd), up.at(rating.value or 0.0)) for usd, rating in points]
-    parts, taken = list(_axes(across, up)), []
+    parts, taken = list(grid(up, left, across.end, dash="1 5")), list[_Box]()
+    parts += axis(across, bottom)
+    middle = (left + across.end) / 2
+    about = "USD of its own calls in a debate"
+    parts.append(write(middle, bottom + 36, about, "faint small", "middle"))
     for (_, rating), (x, _) in zip(points, places, strict=True):
         low, high = up.at(rating.low or 0.0), up.at(rating.high or 0.0)
         parts.append(line(x, low, x, high, "line"))
@@ -163,18 +118,6 @@ def _around(x: float, y: float, half: float, place: int) -> _Box:
     return _Box(to_x - half, to_y - SIZE / 2 - 1, to_x + half, to_y + SIZE / 2 + 1)
 
 
-def _axes(across: Scale, up: Scale) -> Iterator[str]:
-    for value in up.ticks:
-        yield line(across.start, up.at(value), across.end, up.at(value), dash="1 5")
-        yield write(across.start - 6, up.at(value) + 4, up.word(value), "faint small", "end")
-    yield line(across.start, up.start, across.end, up.start)
-    for value in across.ticks:
-        yield line(across.at(value), up.start, across.at(value), up.start + 4)
-        yield write(across.at(value), up.start + 18, across.word(value), "faint small", "middle")
-    middle = (across.start + across.end) / 2
-    yield write(middle, up.start + 36, "USD of its own calls in a debate", "faint small", "middle")
-
-
 WIDTH, MARGIN = 400, 16
 TOP = 44  # below the title
 ROW = 22
@@ -186,6 +129,20 @@ SMALL, FAINT = "ink small", "faint small"
 WINS = "Share of wins, row against column"
 _Cell: TypeAlias = tuple[float | None, str]
 """A cell of a matrix: its share from 0 to 1, None if there is none, and the word that says it."""
+
+
+def points_scale(
+    found: Iterable[Rating | Effect | None],
+    start: float,
+    end: float,
+    middle: float = 1000.0,
+    parts: int = 3,
+) -> Scale:
+    """Return a scale around every interval, with round ticks (see `round_scale`)."""
+    known = [one for one in found if one is not None and one.value is not None]
+    low = min((one.low for one in known if one.low is not None), default=middle - 100)
+    high = max((one.high for one in known if one.high is not None), default=middle + 100)
+    return round_scale(min(low, middle), max(high, middle), start, end, parts)
 
 
 def draw_report(report: SeriesReport) -> dict[str, Picture]:
@@ -232,7 +189,7 @@ def draw_ratings(report: SeriesReport) -> Picture:
             parts += _interval(rating, y + 11 + 14 * place, scale, judge)
             said.append(f"{one.model} by {judge}: {word_rating(rating)}")
         y += height
-    parts += _ticks(scale, bottom)
+    parts += axis(scale, bottom)
     return _finish("Ratings with 95 % intervals", said, bottom + 30, parts)
 
 
@@ -243,11 +200,6 @@ def _legend(judges: Sequence[str]) -> Iterator[str]:
         yield write(x + 12, TOP + 8, judge, SMALL)
 
 
-def mark(judge: str, x: float, y: float) -> str:
-    """Draw the mark of people or of the jury."""
-    return dot(x, y, 4.5, "people") if judge == "people" else square(x, y, 4, "jury")
-
-
 def _interval(rating: Rating | None, y: float, scale: Scale, judge: str) -> Iterator[str]:
     if rating is None or rating.value is None or rating.low is None or rating.high is None:
         yield write(scale.start, y + 4, "no rating", FAINT)
@@ -255,14 +207,6 @@ def _interval(rating: Rating | None, y: float, scale: Scale, judge: str) -> Iter
     yield line(scale.at(rating.low), y, scale.at(rating.high), y, judge)
     yield mark(judge, scale.at(rating.value), y)
     yield write(WIDTH - MARGIN, y + 4, f"{rating.value:.0f}", SMALL, "end")
-
-
-def _ticks(scale: Scale, y: float) -> Iterator[str]:
-    yield line(scale.start, y, scale.end, y)
-    for value in scale.ticks:
-        x = scale.at(value)
-        yield line(x, y, x, y + 4)
-        yield write(x, y + 18, scale.word(value), FAINT, "middle")
 
 
 # --- matrices ----------------------------------------------------------------------------
@@ -358,14 +302,14 @@ def draw_sides(report: SeriesReport) -> Picture:
         parts += _share(name, judge, figure, y + ROW * place + 11, scale)
     y += ROW * len(shares)
     parts += [
-        *_ticks(scale, y),
+        *axis(scale, y),
         write(MARGIN, y + 48, "lead in points of rating, by the jury", FAINT),
     ]
     y += 58
     lead = points_scale([one for _, one in effects], scale.start, scale.end, middle=0.0)
     for place, (name, effect) in enumerate(effects):
         parts += _lead(name, effect, y + ROW * place + 11, lead)
-    parts += _ticks(lead, y + ROW * len(effects))
+    parts += axis(lead, y + ROW * len(effects))
     said = [f"{name} won with {judge}: {figure}" for name, judge, figure in shares]
     said += [f"lead of {name} in points: {effect}" for name, effect in effects]
     return _finish(
