@@ -7,10 +7,9 @@ stored, so Slack repeats events that were not; the others acknowledge and start 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 import structlog
@@ -25,9 +24,18 @@ from adapters.slack.forms.modals import Modals
 from adapters.slack.home import Home
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
+from adapters.slack.payloads import (
+    OpenedHome,
+    Pressed,
+    PressedAtHome,
+    Reacted,
+    Removed,
+    ReplyTarget,
+    Shortcut,
+    SlashCommand,
+)
 from adapters.slack.render import ANY, reaction_of, typed
 from adapters.slack.venue import SlackPlace, SlackVenue
-from adapters.slack.whisper import ReplyTarget
 from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen
@@ -42,7 +50,6 @@ DEBATE_THIS, AT_HOME = "rostrum:debate", "rostrum:home:"
 FINISH_SECONDS = 5.0
 log = structlog.get_logger(__name__)
 
-Json = dict[str, Any]
 Ack = Callable[..., Awaitable[object]]
 
 
@@ -101,117 +108,103 @@ class SlackClient:
 
     # --- commands ------------------------------------------------------------------------
 
-    async def _on_command(self, ack: Ack, command: Json) -> None:
+    async def _on_command(self, ack: Ack, asked: SlashCommand) -> None:
         """Acknowledge a command, then run it or open a form."""
         await ack()
-        asker = ReplyTarget(
-            team=command["team_id"],
-            channel=command["channel_id"],
-            user=command["user_id"],
-            response_url=command["response_url"],
-            direct=command.get("channel_name") == "directmessage",
-        )
-        text = str(command.get("text") or "").strip()
+        text = asked.text.strip()
         # Settings need the ids of channels and people, topics their names.
         line = typed(text, ids=text.casefold().startswith("settings"))
         match line.casefold().split():
             case []:
-                self._spawn(self._modals.open_start(asker, command["trigger_id"]))
+                self._spawn(self._modals.open_start(asked.asker, asked.trigger_id))
             case ["settings"]:
-                self._spawn(self._modals.open_settings(asker, command["trigger_id"]))
+                self._spawn(self._modals.open_settings(asked.asker, asked.trigger_id))
             case _:
-                self._spawn(self._desk.carry_out(asker, line))
+                self._spawn(self._desk.carry_out(asked.asker, line))
 
-    async def _on_shortcut(self, ack: Ack, shortcut: Json) -> None:
+    async def _on_shortcut(self, ack: Ack, asked: Shortcut) -> None:
         """Acknowledge “Debate this”, then open the form about the message."""
         await ack()
-        asker = ReplyTarget(
-            team=shortcut["team"]["id"],
-            channel=shortcut["channel"]["id"],
-            user=shortcut["user"]["id"],
-            response_url=shortcut.get("response_url", ""),
-            direct=shortcut["channel"].get("name") == "directmessage",
-        )
-        about = typed(scrub(str(shortcut["message"].get("text") or "")))
-        self._spawn(self._modals.open_start(asker, shortcut["trigger_id"], about))
+        about = typed(scrub(asked.message.text or ""))
+        self._spawn(self._modals.open_start(asked.asker, asked.trigger_id, about))
 
     # --- buttons -------------------------------------------------------------------------
 
-    async def _on_button(self, ack: Ack, body: Json, context: AsyncBoltContext) -> None:
+    async def _on_button(
+        self, ack: Ack, asked: Pressed | PressedAtHome, context: AsyncBoltContext
+    ) -> None:
         """Acknowledge a button, then do what its action id says."""
         await ack()
-        action = body["actions"][0]
-        if action["action_id"].startswith(AT_HOME):
-            what = action["action_id"].removeprefix(AT_HOME)
-            self._spawn(self._home.press(context.team_id or "", body, what))
+        if asked.action.startswith(AT_HOME):
+            asker = ReplyTarget.at_home(context.team_id or "", asked.user.id)
+            what = asked.action.removeprefix(AT_HOME)
+            self._spawn(self._home.press(asker, asked.trigger_id, what))
             return
-        pressed = read_button(action["action_id"])
-        if pressed is None:
-            log.info("unknown button", action=action["action_id"])
+        pressed = read_button(asked.action)
+        if pressed is None or not isinstance(asked, Pressed):
+            log.info("unknown button", action=asked.action)
             return
-        author = (body.get("message") or {}).get("user")
-        home = await self._find_home(author, context.team_id)
-        container = body["container"]
-        root = (body.get("message") or {}).get("thread_ts") or container.get("thread_ts")
-        inside = root is not None and root != container["message_ts"]
-        place = SlackPlace(
-            home.team if home else context.team_id or "",
-            container["channel_id"],
-            root if inside else None,
-        )
+        home = await self._find_home(asked.author, context.team_id)
+        team = home.team if home else context.team_id or ""
+        place = SlackPlace(team, asked.container.channel_id, asked.root)
         asker = ReplyTarget(
             team=place.team,
             channel=place.channel,
-            user=body["user"]["id"],
-            response_url=body.get("response_url", ""),
+            user=asked.user.id,
+            response_url=asked.response_url,
             thread=str(place) if place.root else None,
         )
         if home is None:
-            log.info("button from an unknown workspace", action=action["action_id"])
+            log.info("button from an unknown workspace", action=asked.action)
             self._spawn(self._desk.reply(asker).say(say(texts.NOT_SERVED)))
             return
         if opens_form(pressed):
-            self._spawn(self._modals.open_form(asker, body["trigger_id"], pressed))
+            self._spawn(self._modals.open_form(asker, asked.trigger_id, pressed))
             return
-        chosen = (action.get("selected_option") or {}).get("value")
-        asked = pressed_invocation(pressed.what, pressed.of, chosen)
-        if asked is not None:
-            self._spawn(self._desk.carry_out(asker, asked, in_place=pressed.in_place))
-        else:
-            vote = _vote_of(place, body, pressed.of or None)
-            self._spawn(self._desk.vote(self._desk.reply(asker), vote))
+        command = pressed_invocation(pressed.what, pressed.of, asked.chosen)
+        if command is not None:
+            self._spawn(self._desk.carry_out(asker, command, in_place=pressed.in_place))
+            return
+        vote = ButtonPressed(
+            place=str(place),
+            message=asked.container.message_ts,
+            user=asker.user,
+            option=pressed.of or None,
+            # Hashed, as user ids are stored in one table only.
+            event=sha256(f"{asker.user}/{asked.actions[0].action_ts}".encode()).hexdigest(),
+        )
+        self._spawn(self._desk.vote(self._desk.reply(asker), vote))
 
     # --- events --------------------------------------------------------------------------
 
-    async def _on_home(self, event: Json, context: AsyncBoltContext) -> None:
+    async def _on_home(self, asked: OpenedHome, context: AsyncBoltContext) -> None:
         """Publish the Home tab to a person who opens it."""
         home = await self._find_home(None, context.team_id)
-        if home is not None and event.get("tab") == "home":
-            self._spawn(self._home.opened(home.team, event["user"], event.get("view")))
+        if home is not None and asked.event.tab == "home":
+            self._spawn(self._home.opened(home.team, asked.event.user, asked.event.view))
 
-    async def _on_reaction(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
+    async def _on_reaction(self, asked: Reacted, context: AsyncBoltContext) -> None:
         """Store a reaction to one of our messages; raises if Slack must repeat it."""
-        item, option = event["item"], reaction_of(event["reaction"])
-        if option is None or item.get("type") != "message":
+        event, item = asked.event, asked.event.item
+        option = reaction_of(event.reaction)
+        if option is None or item.type != "message":
             return
         # The person's next event waits until this one is stored, lookups included.
-        async with self._events.lane((item["ts"], event["user"])):
-            home = await self._find_home(event.get("item_user"), context.team_id)
-            if home is None or event["user"] == home.user:
+        async with self._events.lane((item.ts, event.user)):
+            home = await self._find_home(event.item_user, context.team_id)
+            if home is None or event.user == home.user:
                 return
-            place = await self._find_place(home.team, item["channel"], item["ts"])
-            if place is None or home.people.is_bot(event["user"]):
+            place = await self._find_place(home.team, item.channel, item.ts)
+            if place is None or home.people.is_bot(event.user):
                 return
-            seconds, _, fraction = event["event_ts"].partition(".")
-            whole = datetime.fromtimestamp(int(seconds), UTC)
             seen = ReactionSeen(
                 place=place,
-                message=item["ts"],
-                user=event["user"],
+                message=item.ts,
+                user=event.user,
                 option=option,
-                added=event["type"] == "reaction_added",
-                event=body["event_id"],
-                given_at=whole.replace(microsecond=int(f"{fraction:0<6}"[:6])),
+                added=event.type == "reaction_added",
+                event=asked.event_id,
+                given_at=event.given_at,
             )
             heard = await self._desk.listener(seen)
         if isinstance(heard, EventOutcome) and heard.voted:
@@ -254,12 +247,10 @@ class SlackClient:
         found = (place for place in places if (place.team, place.channel) == (team, channel))
         return next(map(str, found), None)
 
-    async def _on_removal(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
+    async def _on_removal(self, asked: Removed, context: AsyncBoltContext) -> None:
         """Record that a workspace removed Rostrum, or revoked its token."""
-        if event["type"] == "tokens_revoked" and not event.get("tokens", {}).get("bot"):
-            return
         team = context.team_id or ""
-        if await self._desk.workspaces.leave(team, float(body["event_time"])):
+        if asked.ends and await self._desk.workspaces.leave(team, asked.event_time):
             await self._events.hear(team, CommunityLost(team))
             await self._desk.commands.left(PLATFORM, team)
 
@@ -278,15 +269,3 @@ class SlackClient:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _vote_of(place: SlackPlace, body: Json, option: str | None) -> ButtonPressed:
-    user = body["user"]["id"]
-    return ButtonPressed(
-        place=str(place),
-        message=body["container"]["message_ts"],
-        user=user,
-        option=option,
-        # Hashed, as user ids are stored in one table only.
-        event=hashlib.sha256(f"{user}/{body['actions'][0]['action_ts']}".encode()).hexdigest(),
-    )

@@ -17,8 +17,8 @@ from adapters.slack import texts
 from adapters.slack.errors import SlackAct, name_of
 from adapters.slack.forms.modals import Modals
 from adapters.slack.interactions import SlackInteractionHandler
+from adapters.slack.payloads import ReplyTarget
 from adapters.slack.venue import SlackPlace, link_to
-from adapters.slack.whisper import ReplyTarget
 from engine.chat.interactions import HomePage, home_page
 from engine.chat.invocation import home_invocation
 from engine.values.errors import RostrumError
@@ -49,17 +49,16 @@ class Home:
             async with lane:
                 await self._publish(ReplyTarget.at_home(team, user), seen)
 
-    async def press(self, team: str, body: Json, what: str) -> None:
+    async def press(self, asker: ReplyTarget, trigger: str, what: str) -> None:
         """Carry out a button, then show what has changed."""
-        asker = ReplyTarget.at_home(team, body["user"]["id"])
         if what == "settings":
-            await self._modals.open_settings(asker, body["trigger_id"])
+            await self._modals.open_settings(asker, trigger)
             return
         command = home_invocation(what)
         if command is None:  # a link
             return
         await self._desk.carry_out(asker, command)
-        async with self._lane(team, asker.user):
+        async with self._lane(asker.team, asker.user):
             await self._publish(asker)
 
     async def _publish(self, asker: ReplyTarget, seen: Json | None = None) -> None:

@@ -12,10 +12,11 @@ import structlog
 
 from adapters.slack import texts
 from adapters.slack.install.workspaces import Managers, Workspaces
+from adapters.slack.payloads import ReplyTarget
 from adapters.slack.render import below
 from adapters.slack.rest import hand_over
 from adapters.slack.venue import SlackPlace, ground_of, link_to
-from adapters.slack.whisper import EphemeralReply, ReplyTarget
+from adapters.slack.whisper import EphemeralReply
 from engine.chat.answers.base import Answer, SentFile, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer

@@ -27,6 +27,7 @@ from adapters.slack.errors import (
     slow_down,
     unreadable,
 )
+from adapters.slack.payloads import AttachedFile
 from engine.chat.answers.base import SentFile
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import File
@@ -287,22 +288,23 @@ async def share_files(
 
 
 async def read_files(
-    rest: SlackRest, attached: Sequence[Json], limits: SourceLimits
+    rest: SlackRest, attached: Sequence[AttachedFile], limits: SourceLimits
 ) -> tuple[SourceFile, ...]:
     """Read files attached in a form. Raises UsageError, VenueAwayError or VenueError."""
-    check_files([(str(one["name"]), int(one.get("size") or 0)) for one in attached], limits)
-    contents = await asyncio.gather(*(_read(rest, one, limits.bytes) for one in attached))
+    check_files([(one.name, one.size or 0) for one in attached], limits)
+    addresses = (one.url_private_download for one in attached)
+    contents = await asyncio.gather(*(_read(rest, url, limits.bytes) for url in addresses))
     return tuple(
-        SourceFile(name=str(one["name"]), content=content)
+        SourceFile(name=one.name, content=content)
         for one, content in zip(attached, contents, strict=True)
     )
 
 
-async def _read(rest: SlackRest, attached: Json, most: int) -> bytes:
+async def _read(rest: SlackRest, url: str, most: int) -> bytes:
     """Download a file; what may pass is tried again."""
     for left in reversed(range(TRIES)):
         try:
-            return await rest.download(str(attached["url_private_download"]), most)
+            return await rest.download(url, most)
         except VenueAwayError:
             if not left:
                 raise

@@ -10,7 +10,8 @@ import structlog
 from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
-from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
+from slack_bolt.adapter.socket_mode.internals import build_headers
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
@@ -19,12 +20,11 @@ from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from adapters.site import Site
-from adapters.slack import texts
+from adapters.slack import payloads, texts
 from adapters.slack.connection import Missed
 from adapters.slack.errors import name_of
 from adapters.slack.install.manifest import EVENTS_PATH
 from adapters.slack.rest import SlackRest
-from adapters.slack.wellformed import is_wellformed
 from engine.values.errors import MISFITS, SettingsError, VenueAwayError, VenueError, VenueGoneError
 
 # Socket Mode: Slack's events over a connection that the bot opens, without a public address.
@@ -120,7 +120,9 @@ class SocketTransport:
         self, app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest
     ) -> None:
         """Let Bolt handle a request; closing the connection waits for it."""
-        if not is_wellformed(request.payload):
+        headers: Any = build_headers(request)
+        asked = AsyncBoltRequest(mode="socket_mode", body=request.payload, headers=headers)
+        if not payloads.take(asked):
             log.warning("request refused", why="it is not of Slack's form")
             return
         task = asyncio.current_task()
@@ -128,7 +130,7 @@ class SocketTransport:
             self._handling.add(task)
             task.add_done_callback(self._handling.discard)
         began = asyncio.get_running_loop().time()
-        answer = await run_async_bolt_app(app, request)
+        answer = await app.async_dispatch(asked)
         await send_async_response(client, request, answer, began)
 
 
@@ -210,7 +212,7 @@ async def _take(
         )
     except MISFITS:
         return _refuse(400, "it cannot be read")
-    if not is_wellformed(asked.body):
+    if not payloads.take(asked):
         return _refuse(400, "it is not of Slack's form")
     signature = request.headers["X-Slack-Signature"]
     # Events are stored once by their ids, and Slack may repeat one within a second.

@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import structlog
 
 from adapters.slack.errors import SlackAct
 from adapters.slack.install.workspaces import Workspaces
+from adapters.slack.payloads import ReplyTarget
 from adapters.slack.render import fallback, markdown_block, pieces_of
 from adapters.slack.rest import Json
 from engine.values.errors import VenueAwayError, VenueError
@@ -25,30 +25,6 @@ from engine.values.pace import Backoff
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 USES, GOOD_SECONDS = 5, 1700.0  # of 1,800, as Slack's clock started earlier
 log = structlog.get_logger(__name__)
-
-
-class ReplyTarget(NamedTuple):
-    """The person and their place; `thread` is the thread of a pressed button.
-
-    `language` is that of the form they fill in, once it is open. `home`: they asked in the app
-    itself, where no message can be shown; answers are direct messages then. `root` is the message
-    whose thread a private message has to be shown in.
-    """
-
-    team: str
-    channel: str
-    user: str
-    response_url: str = ""
-    thread: str | None = None
-    direct: bool = False
-    language: str = ""
-    home: bool = False
-    root: str | None = None
-
-    @classmethod
-    def at_home(cls, team: str, user: str) -> ReplyTarget:
-        """Return a person in the app's Home tab, who reads answers under Messages."""
-        return cls(team, user, user, home=True)
 
 
 @dataclass

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adapters.slack import texts
+from adapters.slack.payloads import View
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.management import SettingLine, SettingsAnswer, unset
 from engine.chat.choices import language_labels
@@ -126,42 +127,6 @@ def said(labels: Mapping[str, str]) -> list[Pair]:
     return [(value, say(label)) for value, label in labels.items()]
 
 
-# --- what was entered --------------------------------------------------------------------
-
-
-def entered(view: Json, name: str) -> tuple[str, ...]:
-    """Return a field's submitted values."""
-    return _values(view["state"]["values"].get(name, {}).get(name, {}), "selected", "value")
-
-
-def entered_text(view: Json, name: str) -> str | None:
-    """Return a field's single value, None if it is empty."""
-    return next(iter(entered(view, name)), None)
-
-
-def attached(view: Json, name: str) -> tuple[Json, ...]:
-    """Return the files attached in a field, as Slack describes them."""
-    held = view["state"]["values"].get(name, {}).get(name, {})
-    return tuple(held.get("files") or ())
-
-
-def changed(view: Json) -> Iterator[str]:
-    """Yield the names of the fields that were changed."""
-    for block in view["blocks"]:
-        name = block["block_id"]
-        if set(entered(view, name)) != set(_values(block["element"], "initial", "initial_value")):
-            yield name
-
-
-def _values(held: Json, prefix: str, text: str) -> tuple[str, ...]:
-    """Read the values of an element of any kind."""
-    one, several = held.get(f"{prefix}_option"), held.get(f"{prefix}_options") or ()
-    found = [str(option["value"]) for option in (*([one] if one else ()), *several)]
-    found += [*(held.get(f"{prefix}_conversations") or ()), held.get(f"{prefix}_user") or ""]
-    found.append(held.get(text) or "")
-    return tuple(value.strip() for value in found if value.strip())
-
-
 # --- inside ------------------------------------------------------------------------------
 
 
@@ -241,9 +206,9 @@ def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json
     return view_of(FORM, say(texts.FORM_TITLE), say(texts.FORM_SEND), say(texts.FORM_CLOSE), fields)
 
 
-def command_of(view: Json) -> StartArguments:
+def command_of(view: View) -> StartArguments:
     """Return the submitted values. Raises MistakeError for a field with an invalid one."""
-    given = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
+    given = {name: text for name in texts.FIELDS if (text := view.text(name))}
     asked: dict[str, object] = {name: given[name] for name in IN_A_CHAT if name in given}
     asked |= {name: given[field] for field, name in STANCES.items() if field in given}
     if "minutes" in given:
@@ -254,7 +219,7 @@ def command_of(view: Json) -> StartArguments:
     return StartArguments(
         **read_options(asked).given(),
         sides=_sides(given),
-        jurors=entered(view, "jurors"),
+        jurors=view.entered("jurors"),
         sources=(pasted(given["source"]),) if "source" in given else (),
     )
 
@@ -325,9 +290,9 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
     return view_of(SETTINGS_FORM, *labels, fields)
 
 
-def changes_of(view: Json) -> dict[str, str]:
+def changes_of(view: View) -> dict[str, str]:
     """Return the changed settings as text; emptied ones are reset."""
-    return {name: ",".join(entered(view, name)) or DEFAULT for name in changed(view)}
+    return {name: ",".join(view.entered(name)) or DEFAULT for name in view.changed()}
 
 
 def _several(line: SettingLine, offered: Iterable[str]) -> Json | None:

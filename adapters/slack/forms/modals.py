@@ -15,17 +15,15 @@ from adapters.slack.errors import SlackAct
 from adapters.slack.forms.fields import (
     Json,
     MistakeError,
-    attached,
     changes_of,
     command_of,
-    entered_text,
     form_of,
     form_view,
     settings_form,
 )
 from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
+from adapters.slack.payloads import AttachedFile, ReplyTarget, Submitted
 from adapters.slack.rest import SlackRest, read_files
-from adapters.slack.whisper import ReplyTarget
 from engine.chat.answers.base import Answer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models, motion_of
@@ -97,18 +95,17 @@ class Modals:
         with speaking(await self._desk.language(asker)):
             await self._open(asker, trigger, make)
 
-    async def on_start(self, ack: Ack, body: Json) -> None:
+    async def on_start(self, ack: Ack, asked: Submitted) -> None:
         """Start the debate of a submitted form."""
-        view = body["view"]
-        with speaking(_asker_of(body).language):
+        with speaking(asked.asker.language):
             try:
-                command = command_of(view)
+                command = command_of(asked.view)
             except MistakeError as mistake:
                 told = refusal_of(mistake.error)
                 await ack(response_action="errors", errors={mistake.field: told})
                 return
-            files = attached(view, "files")
-            await self._carry_out(ack, body, Invocation("start", command), "topic", files)
+            files = asked.view.attached("files")
+            await self._carry_out(ack, asked, Invocation("start", command), "topic", files)
 
     async def open_form(self, asker: ReplyTarget, trigger: str, pressed: ButtonAction) -> None:
         """Open the form of a button."""
@@ -120,31 +117,29 @@ class Modals:
         with speaking(await self._desk.language(asker, ask=False)):
             await self._open(asker, trigger, make)
 
-    async def on_form(self, ack: Ack, body: Json) -> None:
+    async def on_form(self, ack: Ack, asked: Submitted) -> None:
         """Do what a submitted form of a button says."""
-        view = body["view"]
-        pressed = read_button(view["callback_id"])
-        names = [block["block_id"] for block in view["blocks"]]
-        typed = {name: entered_text(view, name) or "" for name in names}
+        view = asked.view
+        pressed = read_button(view.callback_id)
+        typed = {name: view.text(name) or "" for name in view.fields}
         command = pressed and submitted_invocation(pressed.what, pressed.of, typed)
         if not command:
             await ack()
             return
-        with speaking(_asker_of(body).language):
-            await self._carry_out(ack, body, command, names[0])
+        with speaking(asked.asker.language):
+            await self._carry_out(ack, asked, command, view.fields[0])
 
-    async def on_settings(self, ack: Ack, body: Json) -> None:
+    async def on_settings(self, ack: Ack, asked: Submitted) -> None:
         """Apply the changes of a submitted form, all or none."""
-        view = body["view"]
-        changes = changes_of(view)
-        with speaking(_asker_of(body).language):
+        changes = changes_of(asked.view)
+        with speaking(asked.asker.language):
             mistakes = find_mistakes(changes, self._desk.commands.defaults)
             if mistakes:
                 await ack(response_action="errors", errors=mistakes)
                 return
-            first = next(iter(changes), view["blocks"][0]["block_id"])
+            first = next(iter(changes), asked.view.fields[0])
             command = Invocation("settings", SettingsArguments(changes=changes))
-            await self._carry_out(ack, body, command, first)
+            await self._carry_out(ack, asked, command, first)
 
     async def _open(
         self, asker: ReplyTarget, trigger: str, make: Callable[[], Awaitable[Json]]
@@ -164,13 +159,13 @@ class Modals:
     async def _carry_out(
         self,
         ack: Ack,
-        body: Json,
+        asked: Submitted,
         command: Invocation,
         beside: str,
-        files: Sequence[Json] = (),
+        files: Sequence[AttachedFile] = (),
     ) -> None:
         """Run a command; an early refusal is shown in the form."""
-        asker = _asker_of(body)
+        asker = asked.asker
         running = asyncio.ensure_future(self._run(asker, command, files))
         done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)
         refusal = running.exception() if done else None
@@ -180,7 +175,9 @@ class Modals:
         await ack()
         self._spawn(self._desk.answer(self._desk.reply(asker), lambda: running))
 
-    async def _run(self, asker: ReplyTarget, command: Invocation, files: Sequence[Json]) -> Answer:
+    async def _run(
+        self, asker: ReplyTarget, command: Invocation, files: Sequence[AttachedFile]
+    ) -> Answer:
         if files and isinstance(command.arguments, StartArguments):
             rest = (await self._desk.workspaces.find(asker.team)).rest
             read = await read_files(rest, files, self._desk.commands.defaults.sources)
@@ -188,12 +185,3 @@ class Modals:
             given = command.arguments.model_copy(update={"sources": sources})
             command = command._replace(arguments=given)
         return await self._desk.run(self._desk.reply(asker), command)
-
-
-def _asker_of(body: Json) -> ReplyTarget:
-    """Return who submitted a form, and where it was opened; it acts for nobody else."""
-    opened, user = ReplyTarget(**json.loads(body["view"]["private_metadata"])), body["user"]["id"]
-    if opened.user == user:
-        return opened
-    place = user if opened.home else opened.channel
-    return opened._replace(user=user, channel=place, response_url="")
