@@ -70,9 +70,8 @@ async def hold(stage: DiscordStage, **options: Any) -> None:
         pass
 
 
-async def test_the_owner_of_a_server_is_warned_once_a_day(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
+async def test_the_owner_of_a_server_is_warned_once_a_day(stage: DiscordStage) -> None:
+    discord = stage.discord
     for _ in range(2):  # as often as it is restarted
         await hold(stage)
     (message,) = private(discord)

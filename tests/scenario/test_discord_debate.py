@@ -229,9 +229,8 @@ async def test_an_export_is_a_file_of_this_servers_debates(stage: DiscordStage) 
 
 
 @crowd.SIZES
-async def test_many_debates_at_once_keep_nobody_waiting(
-    stage: DiscordStage, discord: DiscordServer, debates: int
-) -> None:
+async def test_many_debates_at_once_keep_nobody_waiting(stage: DiscordStage, debates: int) -> None:
+    discord = stage.discord
     discord.rules.answer_seconds = 60.0  # what is late is seen by what was done before it
     channels = [discord.add_channel(f"room-{n}") for n in range(debates)]
     long = {"topic": "Tea", "rounds": crowd.ROUNDS}
@@ -280,20 +279,18 @@ def words_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_a_hostile_topic_is_data(
-    stage: DiscordStage, discord: DiscordServer, name: str
-) -> None:
+async def test_a_hostile_topic_is_data(stage: DiscordStage, name: str) -> None:
     async with stage.process():
         await stage.start(topic=HOSTILE[name][: Discord.INPUT_VALUE])
-        await until(lambda: discord.threads())
-        await until(lambda: discord.messages(stage.thread.id))
-    said = "\n".join(m.text for m in discord.messages())
+        await until(lambda: stage.discord.threads())
+        await until(lambda: stage.discord.messages(stage.thread.id))
+    said = "\n".join(m.text for m in stage.discord.messages())
     words = words_of(HOSTILE[name][: Discord.INPUT_VALUE])
     assert words
     assert [word for word in words if word not in said] == []
-    assert discord.world.pings == []
-    assert "\u202e" not in discord.sent_text
-    for message in discord.messages():
+    assert stage.discord.world.pings == []
+    assert "\u202e" not in stage.discord.sent_text
+    for message in stage.discord.messages():
         if message.embeds[0]["description"]:
             assert message.embeds[0]["description"].count("```") % 2 == 0
 

@@ -37,21 +37,19 @@ stage = on_slack
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("http", [False, True])
-async def test_a_debate_from_the_command_to_the_reveal(
-    stage: SlackStage, slack: SlackServer, http: bool
-) -> None:
+async def test_a_debate_from_the_command_to_the_reveal(stage: SlackStage, http: bool) -> None:
     stage.http = http
     async with stage.process() as app:
         asked = await stage.start()
         assert " · free" in asked.text
         assert asked.latency < 3
         ballot = await stage.ballot()
-        link = f"archives/{slack.channel.id}/p{stage.root.ts.replace('.', '')}"
+        link = f"archives/{stage.slack.channel.id}/p{stage.root.ts.replace('.', '')}"
         await asked.said(link)
         assert tuple(ballot.reactions) == OPTIONS
-        assert not any(slack.holders(ballot.ts, name) for name in OPTIONS)
-        await slack.react("ben", ballot.ts, "large_blue_circle")
-        await slack.deliveries.heard()
+        assert not any(stage.slack.holders(ballot.ts, name) for name in OPTIONS)
+        await stage.slack.react("ben", ballot.ts, "large_blue_circle")
+        await stage.slack.deliveries.heard()
         await voting(app)
         reveal = await stage.close()
         assert counted(reveal) == {"A": 1, "B": 0, "tie": 0, "neither": 0}
@@ -61,14 +59,14 @@ async def test_a_debate_from_the_command_to_the_reveal(
     assert [title(m)[2] for m in turns] == ["A", "B"] * 4
     assert {title(m)[0] for m in turns} == {"🔵", "🔴"}
     assert title(ballot) == "The vote was closed early"
-    assert all(m.body or m.files for m in slack.world.everything())
-    assert slack.pings == []
+    assert all(m.body or m.files for m in stage.slack.world.everything())
+    assert stage.slack.pings == []
     assert len(stage.references()) == len(set(stage.references()))
-    (picture,) = (message for message in slack.world.everything() if message.files)
-    file = slack.world.files[picture.files[0]]
+    (picture,) = (message for message in stage.slack.world.everything() if message.files)
+    file = stage.slack.world.files[picture.files[0]]
     assert (file.name, file.data[:4]) == ("result.png", b"\x89PNG")
     assert "People: A (1–0)" in file.alt
-    for message in slack.world.everything():
+    for message in stage.slack.world.everything():
         if message.files:
             continue
         assert some(message.metadata)["event_payload"]["reference"] not in message.text
@@ -90,13 +88,11 @@ async def test_the_reveal_is_in_the_channel_too_where_a_manager_wants_that(
     assert shown == ([reveal.ts] if broadcast else [])
 
 
-async def test_the_form_starts_a_debate_and_shows_what_is_wrong(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_the_form_starts_a_debate_and_shows_what_is_wrong(stage: SlackStage) -> None:
     async with stage.process():
-        asked = await slack.slash("ada", "/debate")
+        asked = await stage.slack.slash("ada", "/debate")
         await until(lambda: asked.view)
-        wrong = await slack.submit(asked, {"topic": "Tea & <coffee>", "minutes": "soon"})
+        wrong = await stage.slack.submit(asked, {"topic": "Tea & <coffee>", "minutes": "soon"})
         assert "soon" in wrong.errors["minutes"]
         entered = {
             "topic": "Tea & <coffee>",
@@ -106,8 +102,8 @@ async def test_the_form_starts_a_debate_and_shows_what_is_wrong(
             "ballot": "private",
             "minutes": "20m",
         }
-        slack.advance(3600)  # one that waited an hour is answered all the same
-        sent = await slack.submit(asked, entered)
+        stage.slack.advance(3600)  # one that waited an hour is answered all the same
+        sent = await stage.slack.submit(asked, entered)
         assert sent.errors == {}
         assert "Tea & <coffee>" in await asked.said("rehearsal/maple")
         ballot = await stage.ballot()
@@ -119,17 +115,15 @@ async def test_the_form_starts_a_debate_and_shows_what_is_wrong(
         assert ballot.reactions == {}
 
 
-async def test_models_format_and_jurors_are_those_of_the_form(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_models_format_and_jurors_are_those_of_the_form(stage: SlackStage) -> None:
     stage.settings["models"] = ", ".join(f"rehearsal/model-{n}" for n in range(30))
     jurors = ["rehearsal/elm", "rehearsal/fir"]
     sides = {"a": "rehearsal/model-7", "b": "rehearsal/model-21"}
     async with stage.process() as app:
-        asked = await slack.slash("ada", "/debate")
+        asked = await stage.slack.slash("ada", "/debate")
         await until(lambda: asked.view)
         entered = {"topic": "Tea", "format": "structured", "jurors": jurors} | sides
-        assert (await slack.submit(asked, entered)).errors == {}
+        assert (await stage.slack.submit(asked, entered)).errors == {}
         await stage.ballot()
         debate = await voting(app)
         request = debate.request
@@ -188,40 +182,34 @@ async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
         ("models", "rehearsal/maple"),
     ],
 )
-async def test_commands_are_answered_privately(
-    stage: SlackStage, slack: SlackServer, line: str, answer: str
-) -> None:
+async def test_commands_are_answered_privately(stage: SlackStage, line: str, answer: str) -> None:
     async with stage.process():
-        asked = await slack.slash("ada", f"/debate {line}")
+        asked = await stage.slack.slash("ada", f"/debate {line}")
         assert answer in await asked.said()
-    assert slack.messages() == []
+    assert stage.slack.messages() == []
 
 
-async def test_debates_start_only_in_channels_that_a_manager_allows(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    hall = slack.add_channel("hall")
+async def test_debates_start_only_in_channels_that_a_manager_allows(stage: SlackStage) -> None:
+    hall = stage.slack.add_channel("hall")
     async with stage.process():
-        asked = await slack.slash("olga", "/debate settings channels=#hall")
+        asked = await stage.slack.slash("olga", "/debate settings channels=#hall")
         assert hall.id in await asked.said()
-        refused = await slack.slash("ada", "/debate start Tea")
+        refused = await stage.slack.slash("ada", "/debate start Tea")
         assert "use an allowed one" in await refused.said()
-        started = await slack.slash("ada", '/debate start "in #hall"', channel=hall.id)
+        started = await stage.slack.slash("ada", '/debate start "in #hall"', channel=hall.id)
         assert "in #hall" in await started.said()
 
 
-async def test_an_export_is_handed_over_in_direct_messages(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_an_export_is_handed_over_in_direct_messages(stage: SlackStage) -> None:
     async with ModelServer(play) as server:
         stage.settings |= crowd.settings_for(server)
         async with stage.at_vote() as (app, _, _):
             await stage.close()
             await ended(app)
-            asked = await slack.slash("olga", "/debate export")
+            asked = await stage.slack.slash("olga", "/debate export")
             assert "direct messages" in await asked.said()
-    (file,) = (file for file in slack.world.files.values() if file.name != "result.png")
-    assert file.channel == slack.world.direct(slack.users["olga"].id).id
+    (file,) = (file for file in stage.slack.world.files.values() if file.name != "result.png")
+    assert file.channel == stage.slack.world.direct(stage.slack.users["olga"].id).id
     assert "README.md" in "".join(zipfile.ZipFile(io.BytesIO(file.data)).namelist())
 
 
@@ -266,21 +254,18 @@ async def whispering(slack: SlackServer) -> AsyncIterator[tuple[EphemeralReply, 
     await rest.close()
 
 
-async def test_what_was_asked_just_before_the_end_is_answered(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    slack.fail(delay(0.5), "response_url")
+async def test_what_was_asked_just_before_the_end_is_answered(stage: SlackStage) -> None:
+    stage.slack.fail(delay(0.5), "response_url")
     async with stage.process():
-        asked = await slack.slash("ada", "/debate help")
+        asked = await stage.slack.slash("ada", "/debate help")
     assert "/debate start" in asked.text
 
 
 @pytest.mark.slow
 @crowd.SIZES
-async def test_many_debates_at_once_keep_nobody_waiting(
-    stage: SlackStage, slack: SlackServer, debates: int
-) -> None:
+async def test_many_debates_at_once_keep_nobody_waiting(stage: SlackStage, debates: int) -> None:
     # What is late is seen by what was done before it, not by a clock of a busy machine.
+    slack = stage.slack
     slack.rules.ack = slack.rules.trigger = 60.0
     channels = [slack.add_channel(f"room-{n}") for n in range(debates)]
     long = f"/debate start Tea rounds={crowd.ROUNDS}"

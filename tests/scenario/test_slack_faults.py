@@ -236,19 +236,17 @@ async def test_what_is_gone_in_mid_debate_stops_the_calls_and_can_be_resumed(
 
 
 @pytest.mark.slow
-async def test_a_debate_waits_while_an_admin_has_locked_its_thread(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_a_debate_waits_while_an_admin_has_locked_its_thread(stage: SlackStage) -> None:
     stage.settings["models"] = "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"
     async with stage.process() as app:
         await stage.start()
-        await until(lambda: slack.messages() and len(stage.replies) >= 2)
+        await until(lambda: stage.slack.messages() and len(stage.replies) >= 2)
         locked = refused("restricted_action_thread_locked")
-        slack.fail(locked, "chat.postMessage", times=-1)
+        stage.slack.fail(locked, "chat.postMessage", times=-1)
         waiting = await state(app, lambda debate: debate.reason)
         assert "An admin locked the thread" in waiting.reason
         assert not waiting.gone
-        slack.faults.clear()
+        stage.slack.faults.clear()
         await stage.ballot()
         assert not (await voting(app)).reason
         assert_nothing_twice(stage)
@@ -256,12 +254,10 @@ async def test_a_debate_waits_while_an_admin_has_locked_its_thread(
 
 @pytest.mark.each_case
 @pytest.mark.parametrize("token", ["bot_token", "app_token"])
-async def test_a_bad_token_fails_at_start_with_one_sentence(
-    stage: SlackStage, slack: SlackServer, token: str
-) -> None:
+async def test_a_bad_token_fails_at_start_with_one_sentence(stage: SlackStage, token: str) -> None:
     revoke = "xoxb-another" if token == "bot_token" else "xapp-another"
-    known = replace(stage, tokens=(slack.bot_token, slack.app_token))
-    setattr(slack, token, revoke)
+    known = replace(stage, tokens=(stage.slack.bot_token, stage.slack.app_token))
+    setattr(stage.slack, token, revoke)
     with pytest.raises(SettingsError, match=r"Slack refuses the .*ROSTRUM_SLACK__\w+_TOKEN\.$"):
         async with known.process():
             raise AssertionError("it started")
@@ -301,13 +297,11 @@ async def test_a_person_who_takes_a_token_of_their_own_back_removes_nothing(
         assert not (await ended(app)).gone
 
 
-async def test_another_workspace_is_refused_in_words_and_changes_nothing(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    lounge = slack.add_team("bay")
+async def test_another_workspace_is_refused_in_words_and_changes_nothing(stage: SlackStage) -> None:
+    lounge = stage.slack.add_team("bay")
     async with stage.at_vote() as (app, ballot, debate):
         for line in ("", "help", "settings", 'start "Tea"', "settings language=de", "export"):
-            asked = await slack.slash("bay-olga", f"/debate {line}", lounge.id)
+            asked = await stage.slack.slash("bay-olga", f"/debate {line}", lounge.id)
             assert "another Slack workspace" in await asked.said(), line
             assert asked.view is None
         for event in (
@@ -315,25 +309,23 @@ async def test_another_workspace_is_refused_in_words_and_changes_nothing(
             {"type": "tokens_revoked", "tokens": {"bot": ["U1"]}},
             reaction("reaction_added", "U1", "large_blue_circle", ballot) | {"item_user": None},
         ):
-            slack.deliveries.tell_of(slack.world.teams["T0BAY"], event)
-        await slack.deliveries.heard()
-        asked = await slack.press("olga", stage.root.ts, "Status")
+            stage.slack.deliveries.tell_of(stage.slack.world.teams["T0BAY"], event)
+        await stage.slack.deliveries.heard()
+        asked = await stage.slack.press("olga", stage.root.ts, "Status")
         assert debate.code in await asked.said(debate.code)
         (kept,) = await app.store.debates.recent()
         assert (kept.status, kept.gone) == (Status.VOTING, False)
         assert await app.store.votes.events(debate.id) == ()
 
 
-async def test_an_export_that_the_app_may_not_send_says_what_to_turn_on(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    slack.rules.messages_tab = False
+async def test_an_export_that_the_app_may_not_send_says_what_to_turn_on(stage: SlackStage) -> None:
+    stage.slack.rules.messages_tab = False
     async with ModelServer(play) as server:
         stage.settings |= crowd.settings_for(server)
         async with stage.at_vote() as (app, _, _):
             await stage.close()
             await ended(app)
-            asked = await slack.slash("olga", "/debate export")
+            asked = await stage.slack.slash("olga", "/debate export")
             assert "Messages tab under App Home" in await asked.said("Messages tab")
 
 

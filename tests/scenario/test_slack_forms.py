@@ -31,9 +31,8 @@ def hint(asked: Asked, name: str) -> str:
     return str(block["hint"]["text"])
 
 
-async def test_a_message_is_debated_from_its_own_menu(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_a_message_is_debated_from_its_own_menu(stage: SlackStage) -> None:
+    slack = stage.slack
     about = slack.say("ben", "<@U42|ben>, tea &amp; biscuits beat coffee <https://tea.example>")
     picture = slack.say("ben", "")
     async with stage.process():
@@ -55,27 +54,25 @@ def offered(asked: Asked, name: str) -> list[str]:
     return [option["value"] for option in options_of(element(asked, name))]
 
 
-async def test_a_manager_changes_the_settings_in_a_form_as_by_text(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_a_manager_changes_the_settings_in_a_form_as_by_text(stage: SlackStage) -> None:
     async with stage.process():
-        form = await opened(slack, "olga", "/debate settings")
+        form = await opened(stage.slack, "olga", "/debate settings")
         assert hint(form, "vote_minutes") == "Empty: 30."
         changes = {
             "models": ["rehearsal/maple"],
             "vote_minutes": "1h",
-            "channels": [slack.channel.id],
+            "channels": [stage.slack.channel.id],
             "ballot": "private",
             "debate_usd": "0.50",
         }
-        assert (await slack.submit(form, changes)).errors == {}
+        assert (await stage.slack.submit(form, changes)).errors == {}
         told = await form.said("Changed:")
-        by_text = await slack.slash("olga", "/debate settings models=rehearsal/maple")
+        by_text = await stage.slack.slash("olga", "/debate settings models=rehearsal/maple")
         shown = await by_text.said("Changed:")
     for line in (
         "- `models`: rehearsal/maple (set here)",
         "- `vote_minutes`: 60 (set here)",
-        f"- `channels`: {slack.channel.id} (set here)",
+        f"- `channels`: {stage.slack.channel.id} (set here)",
         "- `ballot`: private (set here)",
         "- `debate_usd`: 0.5 (set here)",
         "- `quorum`: 0",
@@ -85,20 +82,18 @@ async def test_a_manager_changes_the_settings_in_a_form_as_by_text(
     assert "Changed: models, channels, vote_minutes, ballot, debate_usd." in told
 
 
-async def test_a_form_shows_what_is_set_and_undoes_what_is_emptied(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_a_form_shows_what_is_set_and_undoes_what_is_emptied(stage: SlackStage) -> None:
     async with stage.process():
         line = "/debate settings vote_minutes=20m ballot=private models=rehearsal/maple quorum=3"
-        await (await slack.slash("olga", line)).said("Changed:")
-        form = await opened(slack, "olga", "/debate settings")
+        await (await stage.slack.slash("olga", line)).said("Changed:")
+        form = await opened(stage.slack, "olga", "/debate settings")
         assert element(form, "vote_minutes")["initial_value"] == "20"
         assert element(form, "ballot")["initial_option"]["value"] == "private"
         assert [o["value"] for o in element(form, "models")["initial_options"]] == [
             "rehearsal/maple"
         ]
         undone = {"vote_minutes": "", "ballot": "default", "models": []}
-        assert (await slack.submit(form, undone)).errors == {}
+        assert (await stage.slack.submit(form, undone)).errors == {}
         told = await form.said("Changed:")
     for line in ("- `vote_minutes`: 30", "- `ballot`: open", "- `quorum`: 3 (set here)"):
         assert f"{line}\n" in told
@@ -122,15 +117,13 @@ async def test_every_mistake_is_shown_beside_its_field_and_nothing_is_changed(
         assert await form.said("- `quorum`: 2 (set here)")
 
 
-async def test_two_managers_forms_do_not_undo_one_another(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_two_managers_forms_do_not_undo_one_another(stage: SlackStage) -> None:
     async with stage.process():
-        first = await opened(slack, "olga", "/debate settings")
-        second = await opened(slack, "olga", "/debate settings")
-        await slack.submit(first, {"vote_minutes": "20"})
+        first = await opened(stage.slack, "olga", "/debate settings")
+        second = await opened(stage.slack, "olga", "/debate settings")
+        await stage.slack.submit(first, {"vote_minutes": "20"})
         await first.said("Changed: vote_minutes")
-        await slack.submit(second, {"quorum": "4"})
+        await stage.slack.submit(second, {"quorum": "4"})
         told = await second.said("Changed: quorum")
     assert "`vote_minutes`: 20 (set here)" in told
 
@@ -156,9 +149,7 @@ async def test_admins_and_whom_the_operator_names_manage_and_a_form_acts_for_who
         assert "`vote_minutes`: 20" in await shown.said("Changed:")
 
 
-async def test_a_role_or_a_least_age_is_refused_as_slack_has_none(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_a_role_or_a_least_age_is_refused_as_slack_has_none(stage: SlackStage) -> None:
     refusals = {
         "manager_role=r1": "the operator of Rostrum can add more",
         "account_days=7": "for Discord only",
@@ -167,9 +158,9 @@ async def test_a_role_or_a_least_age_is_refused_as_slack_has_none(
     async with stage.process():
         for setting, why in refusals.items():
             name = setting.partition("=")[0]
-            asked = await slack.slash("olga", f"/debate settings {setting}")
+            asked = await stage.slack.slash("olga", f"/debate settings {setting}")
             assert why in await asked.said()
-            undone = await slack.slash("olga", f"/debate settings {name}=default")
+            undone = await stage.slack.slash("olga", f"/debate settings {name}=default")
             assert f"Changed: {name}" in await undone.said()
 
 

@@ -87,10 +87,8 @@ async def test_nothing_is_paid_for_what_only_the_announcement_can_show(
     assert models.requests == []
 
 
-async def test_a_limit_on_asking_about_channels_stops_no_debate(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    slack.fail(refused("ratelimited"), "conversations.info", times=-1)
+async def test_a_limit_on_asking_about_channels_stops_no_debate(stage: SlackStage) -> None:
+    stage.slack.fail(refused("ratelimited"), "conversations.info", times=-1)
     async with stage.at_vote():
         pass
 
@@ -117,9 +115,7 @@ async def test_a_secret_ballot_is_refused_whoever_wants_it(
     assert models.requests
 
 
-async def test_nothing_on_slack_offers_what_slack_cannot_do(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_nothing_on_slack_offers_what_slack_cannot_do(stage: SlackStage) -> None:
     lines = (
         "help start",
         "start Tea ballot=hidden",
@@ -130,10 +126,10 @@ async def test_nothing_on_slack_offers_what_slack_cannot_do(
     )
     async with stage.process():
         for line in lines:
-            said = await (await slack.slash("olga", f"/debate {line}")).said()
+            said = await (await stage.slack.slash("olga", f"/debate {line}")).said()
             assert "secret" not in said, line
             assert "manager_role" not in said, line
         for line in ("/debate", "/debate settings"):
-            asked = await slack.slash("olga", line)
+            asked = await stage.slack.slash("olga", line)
             view = await until(lambda asked=asked: asked.view)  # type: ignore[misc]  # bound now
             assert "secret" not in str(view)

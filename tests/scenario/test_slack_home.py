@@ -53,9 +53,8 @@ async def told(slack: SlackServer, user: str, label: str, answer: str) -> None:
     await until(lambda: any(answer in message.text for message in direct(slack, user)))
 
 
-async def test_home_shows_live_debates_and_ones_own_data(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_home_shows_live_debates_and_ones_own_data(stage: SlackStage) -> None:
+    slack = stage.slack
     async with stage.process():
         assert "No debate is running" in await opened(slack, "ben", "Live debates")
     async with stage.at_vote(f'"{HOSTILE}"') as (app, ballot, _):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.doubles.model_server import Body, ModelServer
-from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message
 from tests.kit import conclude
 from tests.scenario.conftest import (
@@ -37,27 +36,23 @@ def words(text: str) -> str:
     return " ".join(word for word in plain.split() if not word.startswith("```"))
 
 
-async def test_a_topic_pings_nobody_and_is_shown_whole(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_a_topic_pings_nobody_and_is_shown_whole(stage: SlackStage) -> None:
     async with stage.process() as app:
-        asked = await slack.slash("ada", "/debate")
+        asked = await stage.slack.slash("ada", "/debate")
         await until(lambda: asked.view)
-        sent = await slack.submit(asked, {"topic": HOSTILE})
+        sent = await stage.slack.submit(asked, {"topic": HOSTILE})
         assert sent.errors == {}
         await stage.ballot()
         await voting(app)
         assert words(HOSTILE) in words(stage.root.text)
         for command in ("status", "list"):
-            assert "channel" in await (await slack.slash("ben", f"/debate {command}")).said()
+            assert "channel" in await (await stage.slack.slash("ben", f"/debate {command}")).said()
         assert counted(await stage.close())
-    assert slack.pings == []
+    assert stage.slack.pings == []
 
 
 @pytest.mark.slow
-async def test_long_turns_ping_nobody_and_are_shown_whole(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_long_turns_ping_nobody_and_are_shown_whole(stage: SlackStage) -> None:
     assert len(LONG) > 15_000
 
     def respond(body: Body) -> str:
@@ -83,7 +78,7 @@ async def test_long_turns_ping_nobody_and_are_shown_whole(
         # The first block says whose the piece is, the last one which it is.
         pieces = [Message("", "", "", blocks=message.blocks[1:-1]).text for message in turn]
         assert words(LONG) in words("\n".join(pieces))
-    assert slack.pings == []
-    posted = [sent.text for sent in slack.sent if sent.method == "chat.postMessage"]
+    assert stage.slack.pings == []
+    posted = [sent.text for sent in stage.slack.sent if sent.method == "chat.postMessage"]
     assert all('"unfurl_links": false' in text for text in posted)  # nobody fetches what it names
     assert len(stage.references()) == len(set(stage.references()))

@@ -60,18 +60,16 @@ async def test_health_says_so_until_slack_is_connected_again(
         assert await (await slack.slash("ada", "/debate help")).said()
 
 
-async def test_a_connection_that_is_refused_at_start_is_opened_later(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    await slack.socket.refuse()
+async def test_a_connection_that_is_refused_at_start_is_opened_later(stage: SlackStage) -> None:
+    await stage.slack.socket.refuse()
 
     async def relent() -> None:
-        await until(lambda: slack.socket.refused >= 2)
-        await slack.socket.refuse(False)
+        await until(lambda: stage.slack.socket.refused >= 2)
+        await stage.slack.socket.refuse(False)
 
     relenting = asyncio.ensure_future(relent())
     async with stage.process():
-        assert await (await slack.slash("ada", "/debate help")).said()
+        assert await (await stage.slack.slash("ada", "/debate help")).said()
     await relenting
 
 

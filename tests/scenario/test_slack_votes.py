@@ -38,53 +38,47 @@ async def cast(app: App) -> list[tuple[str, bool]]:
     return [(event.option, event.added) for event in events]
 
 
-async def test_doubled_late_and_backward_events_change_nothing(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_doubled_late_and_backward_events_change_nothing(stage: SlackStage) -> None:
     async with stage.at_vote() as (app, ballot, _):
-        slack.deliveries.doubled = True
-        await slack.react("ada", ballot.ts, "large_blue_circle")
-        await slack.react("ben", ballot.ts, "red_circle")
-        await slack.deliveries.heard()
-        slack.deliveries.held = True
-        await slack.unreact("ben", ballot.ts, "red_circle")
-        await slack.react("ben", ballot.ts, "handshake")
-        await slack.react("cleo", ballot.ts, "red_circle")
-        await slack.unreact("cleo", ballot.ts, "red_circle")
-        slack.deliveries.flow(backwards=True)
-        await slack.deliveries.heard()
+        stage.slack.deliveries.doubled = True
+        await stage.slack.react("ada", ballot.ts, "large_blue_circle")
+        await stage.slack.react("ben", ballot.ts, "red_circle")
+        await stage.slack.deliveries.heard()
+        stage.slack.deliveries.held = True
+        await stage.slack.unreact("ben", ballot.ts, "red_circle")
+        await stage.slack.react("ben", ballot.ts, "handshake")
+        await stage.slack.react("cleo", ballot.ts, "red_circle")
+        await stage.slack.unreact("cleo", ballot.ts, "red_circle")
+        stage.slack.deliveries.flow(backwards=True)
+        await stage.slack.deliveries.heard()
         for retry in (1, 2, 3):
-            await slack.deliveries.repeat(3, retry)
+            await stage.slack.deliveries.repeat(3, retry)
         assert len(await cast(app)) == 6
         assert counted(await stage.close()) == NOBODY | {"A": 1, "tie": 1}
 
 
 @pytest.mark.parametrize("http", [False, True])
-async def test_a_late_retry_may_be_the_only_telling(
-    stage: SlackStage, slack: SlackServer, http: bool
-) -> None:
+async def test_a_late_retry_may_be_the_only_telling(stage: SlackStage, http: bool) -> None:
     stage.http = http
     async with stage.at_vote() as (app, ballot, _):
-        slack.deliveries.held = True
-        await slack.react("ben", ballot.ts, "large_blue_circle")
-        await slack.deliveries.repeat(1, retry=3)
+        stage.slack.deliveries.held = True
+        await stage.slack.react("ben", ballot.ts, "large_blue_circle")
+        await stage.slack.deliveries.repeat(1, retry=3)
         assert await cast(app) == [("A", True)]
-        slack.deliveries.flow()
-        await slack.deliveries.heard()
+        stage.slack.deliveries.flow()
+        await stage.slack.deliveries.heard()
         assert await cast(app) == [("A", True)]
 
 
-async def test_what_is_told_again_after_a_restart_is_still_the_same(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_what_is_told_again_after_a_restart_is_still_the_same(stage: SlackStage) -> None:
     async with stage.at_vote() as (_, ballot, _):
-        await slack.react("ben", ballot.ts, "large_blue_circle")
-        await slack.unreact("ben", ballot.ts, "large_blue_circle")
-        await slack.deliveries.heard()
+        await stage.slack.react("ben", ballot.ts, "large_blue_circle")
+        await stage.slack.unreact("ben", ballot.ts, "large_blue_circle")
+        await stage.slack.deliveries.heard()
     async with stage.process() as app:
-        await slack.deliveries.repeat(2, retry=3)
+        await stage.slack.deliveries.repeat(2, retry=3)
         assert await cast(app) == [("A", True), ("A", False)]
-        await slack.deliveries.repeat(1, retry=3)
+        await stage.slack.deliveries.repeat(1, retry=3)
         assert await cast(app) == [("A", True), ("A", False)]
 
 
@@ -131,23 +125,21 @@ async def test_skin_tones_are_one_thumb_and_of_two_the_one_that_is_left_is_the_v
         assert sorted(label.up for label in record.labels) == [False, True]
 
 
-async def test_a_crowd_after_a_restart_costs_one_look_at_the_message(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    crowd = [slack.add_user(f"voter-{n}").name for n in range(60)]
+async def test_a_crowd_after_a_restart_costs_one_look_at_the_message(stage: SlackStage) -> None:
+    crowd = [stage.slack.add_user(f"voter-{n}").name for n in range(60)]
     async with stage.at_vote() as (_, ballot, _):
         pass
     async with stage.process() as app:
-        await slack.react(
+        await stage.slack.react(
             "ben", stage.root.ts, "large_blue_circle"
         )  # the reactions at the start are read by now
-        await slack.deliveries.heard()
-        before = slack.calls.count("reactions.get")
+        await stage.slack.deliveries.heard()
+        before = stage.slack.calls.count("reactions.get")
         for name in crowd:
-            await slack.react(name, ballot.ts, "large_blue_circle")
-        await slack.deliveries.heard()
+            await stage.slack.react(name, ballot.ts, "large_blue_circle")
+        await stage.slack.deliveries.heard()
         assert len(await cast(app)) == len(crowd)
-        assert slack.calls.count("reactions.get") - before < 5  # with those of the start
+        assert stage.slack.calls.count("reactions.get") - before < 5  # with those of the start
 
 
 @pytest.mark.parametrize("http", [False, True])
@@ -171,18 +163,16 @@ async def test_a_vote_is_acknowledged_once_it_is_stored_whatever_slack_says_of_i
         assert counted(await stage.close()) == NOBODY | {"B": 1}
 
 
-async def test_a_persons_order_counts_not_that_of_the_telling(
-    stage: SlackStage, slack: SlackServer
-) -> None:
+async def test_a_persons_order_counts_not_that_of_the_telling(stage: SlackStage) -> None:
     async with stage.at_vote() as (_, ballot, _):
-        slack.deliveries.held = True
-        await slack.react("ben", ballot.ts, "large_blue_circle")
-        await slack.react("ben", ballot.ts, "red_circle")
-        await slack.react("cleo", ballot.ts, "large_blue_circle")
-        await slack.unreact("cleo", ballot.ts, "large_blue_circle")
-        await slack.react("cleo", ballot.ts, "large_blue_circle")
-        slack.deliveries.flow(backwards=True)
-        await slack.deliveries.heard()
+        stage.slack.deliveries.held = True
+        await stage.slack.react("ben", ballot.ts, "large_blue_circle")
+        await stage.slack.react("ben", ballot.ts, "red_circle")
+        await stage.slack.react("cleo", ballot.ts, "large_blue_circle")
+        await stage.slack.unreact("cleo", ballot.ts, "large_blue_circle")
+        await stage.slack.react("cleo", ballot.ts, "large_blue_circle")
+        stage.slack.deliveries.flow(backwards=True)
+        await stage.slack.deliveries.heard()
         assert counted(await stage.close()) == NOBODY | {"A": 1, "B": 1}
 
 
