@@ -132,7 +132,7 @@ def said_in_answers() -> str:
     """Return every answer, with its buttons and its picture."""
     return written(
         [
-            {type(answer).__name__: to_markdown(answer)}
+            {"text": to_markdown(answer)}
             | ({"buttons": [str(one) for one in answer.buttons()]} if answer.buttons() else {})
             | ({"picture": _file(picture)} if (picture := answer.picture()) else {})
             for answer in answers()
