@@ -29,7 +29,7 @@ from adapters.discord.translation import language_around, language_of, typed, wi
 from adapters.discord.venue import DiscordVenue
 from adapters.discord.wellformed import read_attachments
 from adapters.pictures.png import drawn
-from engine.chat.answers.base import Answer, SentFile, to_markdown
+from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer
 from engine.chat.answers.management import SettingsAnswer
@@ -387,8 +387,8 @@ async def _edit_answer(reply: _Reply, text: str) -> bool:
 
     async def edit() -> None:
         files = [_file(one.name, one.data(), headline(one.alt, LONGEST_ALT)) for one in pictures]
-        if isinstance(answer, SentFile):
-            files.insert(0, _file(answer.name, answer.content))
+        if answer and answer.file:
+            files.insert(0, _file(*answer.file))
         view = below(answer) if answer else None
         await interaction.edit_original_response(embed=first, attachments=files, view=view)
 

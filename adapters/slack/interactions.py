@@ -17,7 +17,7 @@ from adapters.slack.render import below
 from adapters.slack.rest import hand_over
 from adapters.slack.venue import SlackPlace, ground_of, link_to
 from adapters.slack.whisper import EphemeralReply
-from engine.chat.answers.base import Answer, SentFile, to_markdown
+from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer
 from engine.chat.answers.management import SettingsAnswer
@@ -194,9 +194,9 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
             if isinstance(answer, SettingsAnswer):
                 answer = answer.without(NO_SETTINGS)
             text = await self._word(asker, answer)
-            if isinstance(answer, SentFile):
+            if answer.file:
                 rest = (await self.workspaces.find(asker.team)).rest
-                await hand_over(rest, asker.user, text, answer)
+                await hand_over(rest, asker.user, text, answer.file)
                 if asker.home:  # where it is now
                     return
                 text = f"{text}\n{say(texts.HANDED_OVER)}"

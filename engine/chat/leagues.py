@@ -12,7 +12,7 @@ from typing import TypeVar
 from ulid import ULID
 
 from engine.chat.answers.base import Answer
-from engine.chat.answers.management import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
+from engine.chat.answers.management import LEAGUE_STOPPED, LeagueAnswer, league_started
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import LeagueArguments
 from engine.chat.settings import check_channel, overlay
@@ -37,7 +37,7 @@ from engine.series.spec import (
 from engine.store.series import StoredSeries
 from engine.values.debate import Model
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
-from engine.values.language import N_
+from engine.values.language import N_, Text
 from engine.values.messages import Outcome
 from engine.values.options import BUILT_IN, Options, suggest
 from engine.values.ports import Location
@@ -81,7 +81,7 @@ async def league(context: Context, person: Requester, asked: LeagueArguments) ->
                 )
             await context.store.series.ask_stop(stored.name)
             context.service.notifier.notify("series")
-            return LeagueStoppedAnswer()
+            return Answer(texts=(Text(LEAGUE_STOPPED),))
     raise UsageError(
         "The command league has no “{action}”; {near}",
         action=headline(clean(asked.action), 40),
@@ -97,9 +97,7 @@ async def _newest(context: Context, person: Requester) -> StoredSeries:
     raise NotFoundError(NO_LEAGUE)
 
 
-async def _start(
-    context: Context, person: Requester, asked: LeagueArguments
-) -> LeagueStartedAnswer:
+async def _start(context: Context, person: Requester, asked: LeagueArguments) -> Answer:
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
     if person.ground.unfit:
@@ -117,7 +115,7 @@ async def _start(
     context.service.notifier.notify("series")
     played = _league(series)
     later = written(series, due) if due > now else ""
-    return LeagueStartedAnswer(models=len(played.models), matches=played.total, first=later)
+    return league_started(len(played.models), played.total, later)
 
 
 def _league(series: Series) -> League:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from engine.chat.answers.base import Answer
 from engine.chat.answers.debates import (
+    STOPPED,
     DebateLine,
     DebatesAnswer,
     ResultAnswer,
     StartedAnswer,
     StatusAnswer,
-    StoppedAnswer,
+    vote_closed,
 )
 from engine.chat.choices import suggested_topics
 from engine.chat.context import (
@@ -43,7 +45,7 @@ from engine.store.communities import PublicPart
 from engine.store.votes import closes_with, tied
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.language import N_
+from engine.values.language import N_, Text
 from engine.values.options import BUILT_IN
 from engine.values.ports import Permalinks
 from engine.values.topics import RANDOM
@@ -121,23 +123,22 @@ async def _check_thread(store: Store, person: Requester, *, mirrored: bool) -> N
         )
 
 
-async def cancel(context: Context, person: Requester, asked: DebateArgument) -> StoppedAnswer:
+async def cancel(context: Context, person: Requester, asked: DebateArgument) -> Answer:
     """Stop a debate; allowed for its starter and managers."""
     found = await find_only(context.store, person, asked.debate, LIVE)
     starter = await check_started(context.store, person, found)
     stopped = await context.service.cancel(found.id, BY_STARTER if starter else BY_MANAGER)
-    return StoppedAnswer(what="debate", debate=DebateLine.of(stopped))
+    return Answer(texts=(Text(STOPPED, code=stopped.code),))
 
 
-async def close(context: Context, person: Requester, asked: DebateArgument) -> StoppedAnswer:
+async def close(context: Context, person: Requester, asked: DebateArgument) -> Answer:
     """Close a vote early, together with an open one on its mirror."""
     found = await find_only(context.store, person, asked.debate, (Status.VOTING,))
     mirror = await context.store.debates.mirror_of(found)
     both = mirror is not None and closes_with(found, mirror)
     closed = await context.service.close_vote(found.id)
-    line = DebateLine.of(mirror) if mirror is not None and both else None
     unread = "" if closed.status is Status.CLOSED else person.platform.capitalize()
-    return StoppedAnswer(what="vote", debate=DebateLine.of(closed), mirror=line, unread=unread)
+    return vote_closed(closed.code, mirror.code if mirror is not None and both else "", unread)
 
 
 async def status(context: Context, person: Requester, asked: DebateArgument) -> StatusAnswer:

@@ -6,13 +6,15 @@ from datetime import datetime
 
 import orjson
 
+from engine.chat.answers.base import Answer, SentFile
 from engine.chat.answers.debates import DebateLine, DeletionAnswer
 from engine.chat.answers.own_data import (
     ForgottenAnswer,
-    NoOwnDataAnswer,
-    OptedAnswer,
-    OwnDataAnswer,
     PrivacyAnswer,
+    no_own_data,
+    opted_in,
+    opted_out,
+    own_data,
 )
 from engine.chat.context import Context, Requester, find_newest, manages, settings_of
 from engine.chat.invocation import DeleteArguments, ForgetArguments, NoArguments
@@ -32,18 +34,16 @@ async def privacy(context: Context, person: Requester, _: NoArguments) -> Privac
     return PrivacyAnswer(traces=await _traces(context, person), on_the_web=public)
 
 
-async def my_data(
-    context: Context, person: Requester, _: NoArguments
-) -> OwnDataAnswer | NoOwnDataAnswer:
+async def my_data(context: Context, person: Requester, _: NoArguments) -> Answer:
     """Hand over everything that is stored of the person, of every community, as one file."""
     found = await context.store.people.own(person.platform, person.user)
     if found is None:
-        return NoOwnDataAnswer(forgotten=(await _traces(context, person)).forgotten)
+        return no_own_data(forgotten=(await _traces(context, person)).forgotten)
     now = context.service.clock.now()
     content = own_file(found, person.platform, person.user, now)
     if len(content) > person.max_bytes:
-        return NoOwnDataAnswer(bytes=len(content), bytes_max=person.max_bytes)
-    return OwnDataAnswer(name=OWN_FILE, content=content)
+        return no_own_data(len(content), person.max_bytes)
+    return own_data(SentFile(OWN_FILE, content))
 
 
 def own_file(found: OwnData, platform: str, user: str, now: datetime) -> bytes:
@@ -62,18 +62,18 @@ async def forget(context: Context, person: Requester, asked: ForgetArguments) ->
     return ForgottenAnswer(done=True, traces=traces, rest=not wiped)
 
 
-async def opt_out(context: Context, person: Requester, _: NoArguments) -> OptedAnswer:
+async def opt_out(context: Context, person: Requester, _: NoArguments) -> Answer:
     """Leave the person out of exports; their votes still count."""
     await context.store.people.opt_out(person.platform, person.user)
-    return OptedAnswer(out=True, forgotten=(await _traces(context, person)).forgotten)
+    return opted_out(forgotten=(await _traces(context, person)).forgotten)
 
 
-async def opt_in(context: Context, person: Requester, _: NoArguments) -> OptedAnswer:
+async def opt_in(context: Context, person: Requester, _: NoArguments) -> Answer:
     """Include the person in exports again, or re-admit them after being forgotten."""
     before = await _traces(context, person)
     now = context.service.clock.now()
     await context.store.people.opt_in(person.platform, person.user, now)
-    return OptedAnswer(out=False, back=before.forgotten)
+    return opted_in(back=before.forgotten)
 
 
 async def _traces(context: Context, person: Requester) -> PersonTraces:

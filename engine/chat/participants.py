@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from engine.chat.answers.base import (
+    ACCEPTED,
+    DECLINED,
     FORGOTTEN,
-    AskedAnswer,
-    ConsentAnswer,
-    TurnAnswer,
-    UnaskedAnswer,
+    LISTED,
+    TURN_TAKEN,
+    UNASKED,
+    UNLISTED,
+    Answer,
 )
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.voters import (
@@ -35,6 +38,7 @@ from engine.store import ExportFilter, Store, VoterComment
 from engine.tally.questions import CONFIDENCES, GROUNDS, vote_options
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
+from engine.values.language import Count, Text
 from engine.values.text import clean, headline
 from engine.values.verdicts import Question
 from engine.votes.offers import Offer, Why, doubt_of, offer
@@ -68,11 +72,11 @@ def _user_in(text: str, asker: str) -> str:
     return mention[1] if mention else ""
 
 
-async def consent(context: Context, person: Requester, asked: ConsentArguments) -> ConsentAnswer:
+async def consent(context: Context, person: Requester, asked: ConsentArguments) -> Answer:
     """Take a person's answer to whether they argue a side."""
     debate = await find_named(context.store, person, asked.debate)
     await context.service.guests.answer(debate, person.user, accept=asked.accept)
-    return ConsentAnswer(accepted=asked.accept)
+    return Answer(texts=(Text(ACCEPTED if asked.accept else DECLINED),), private=True)
 
 
 async def check_form(context: Context, person: Requester, pressed: ButtonAction) -> None:
@@ -82,29 +86,32 @@ async def check_form(context: Context, person: Requester, pressed: ButtonAction)
         await context.service.guests.check_turn(debate, person.user)
 
 
-async def give_turn(context: Context, person: Requester, asked: FormArguments) -> TurnAnswer:
+async def give_turn(context: Context, person: Requester, asked: FormArguments) -> Answer:
     """Take the turn that a person wrote in a form."""
     debate = await find_named(context.store, person, asked.debate)
-    return TurnAnswer(words=await context.service.guests.give_turn(debate, person.user, asked.text))
+    words = await context.service.guests.give_turn(debate, person.user, asked.text)
+    return Answer(texts=(Count(*TURN_TAKEN, words),), private=True)
 
 
-async def finish_turn(context: Context, person: Requester, asked: DebateArgument) -> TurnAnswer:
+async def finish_turn(context: Context, person: Requester, asked: DebateArgument) -> Answer:
     """End a person's turn with what they wrote in the thread."""
     debate: Debate = await find_only(context.store, person, asked.debate, (Status.RUNNING,))
-    return TurnAnswer(words=await context.service.guests.finish_turn(debate, person.user))
+    words = await context.service.guests.finish_turn(debate, person.user)
+    return Answer(texts=(Count(*TURN_TAKEN, words),), private=True)
 
 
 # The audience's questions, as forms give them: asked, and taken back.
 
 
-async def ask_sides(context: Context, person: Requester, asked: FormArguments) -> AskedAnswer:
+async def ask_sides(context: Context, person: Requester, asked: FormArguments) -> Answer:
     """Keep a question that both sides may be asked."""
     debate = await find_named(context.store, person, asked.debate)
     number = await ask(context.service, debate, person.user, asked.text)
-    return AskedAnswer(number=number, listed=await is_listed(context.store, debate, number))
+    template = LISTED if await is_listed(context.store, debate, number) else UNLISTED
+    return Answer(texts=(Text(template, number=number),), private=True)
 
 
-async def take_back(context: Context, person: Requester, asked: FormArguments) -> UnaskedAnswer:
+async def take_back(context: Context, person: Requester, asked: FormArguments) -> Answer:
     """Remove a question, one's own or as a manager."""
     debate = await find_named(context.store, person, asked.debate)
     typed = asked.text.strip().lstrip("#")
@@ -113,7 +120,7 @@ async def take_back(context: Context, person: Requester, asked: FormArguments) -
     manager, service = await manages(context.store, person), context.service
     shared = context.store, service.notifier, service.clock
     await remove(*shared, debate, person.user, int(typed), manager=manager)
-    return UnaskedAnswer(number=int(typed))
+    return Answer(texts=(Text(UNASKED, number=int(typed)),), private=True)
 
 
 # What somebody who voted may add in private: why, how clear it was, and a guess at the models.

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from engine.chat.answers.management import FileAnswer, NoFileAnswer
+from engine.chat.answers.base import Answer, SentFile
+from engine.chat.answers.management import export_file, no_export
 from engine.chat.answers.own_data import Frequency, OwnRecordAnswer, OwnVoteLine
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.context import Context, Requester, settings_of
@@ -69,7 +70,7 @@ T = TypeVar("T")
 GUESSERS = 10  # who are named
 
 
-async def export(context: Context, person: Requester, _: NoArguments) -> FileAnswer | NoFileAnswer:
+async def export(context: Context, person: Requester, _: NoArguments) -> Answer:
     """Export the debates revealed here as a ZIP file."""
     license = (await settings_of(context.store, person)).license
     rehearsals = await _rehearsals(context, person)
@@ -85,15 +86,8 @@ async def export(context: Context, person: Requester, _: NoArguments) -> FileAns
     except NotFoundError:
         bundle = Bundle(size=0, debates=0, content=None)
     if bundle.content is None:
-        return NoFileAnswer(
-            community=person.community,
-            bytes=bundle.size,
-            bytes_max=person.max_bytes,
-            rehearsals=rehearsals,
-        )
-    return FileAnswer(
-        name=f"{ROOT}.zip", content=bundle.content, debates=bundle.debates, rehearsals=rehearsals
-    )
+        return no_export(person.community, bundle.size, person.max_bytes, rehearsals)
+    return export_file(SentFile(f"{ROOT}.zip", bundle.content), bundle.debates, rehearsals)
 
 
 async def agreement(context: Context, person: Requester, _: NoArguments) -> AgreementAnswer:

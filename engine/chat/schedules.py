@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ulid import ULID
 
-from engine.chat.answers.management import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine
+from engine.chat.answers.base import Answer
+from engine.chat.answers.management import SCHEDULE_ENDED, ScheduleAnswer, ScheduleLine
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import ScheduleArguments, StartArguments
 from engine.chat.lifecycle import begin
@@ -19,7 +20,7 @@ from engine.store.series import StoredSeries
 from engine.store.suggestions import next_topic
 from engine.values.debate import SeriesKey
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.language import N_
+from engine.values.language import N_, Text
 from engine.values.options import Options
 from engine.values.ports import Location
 
@@ -29,9 +30,7 @@ ANY_TOPIC = N_(
 )  # to estimate a debate without one
 
 
-async def schedule(
-    context: Context, person: Requester, asked: ScheduleArguments
-) -> ScheduleAnswer | ScheduleEndedAnswer:
+async def schedule(context: Context, person: Requester, asked: ScheduleArguments) -> Answer:
     """Show the schedules here, set the one of this channel, or end it."""
     if not asked.when:
         return ScheduleAnswer(lines=await _lines(context, person))
@@ -45,7 +44,7 @@ async def schedule(
         for stored in ended:
             await context.store.series.ask_stop(stored.name)
         context.service.notifier.notify("series")
-        return ScheduleEndedAnswer()
+        return Answer(texts=(Text(SCHEDULE_ENDED),))
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
     if person.ground.unfit:

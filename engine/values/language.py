@@ -60,6 +60,20 @@ class Text(str):
         return text
 
 
+class Count(Text):
+    """A text with a number `n`: the singular `one`, or the plural, which is its template."""
+
+    one: str
+    n: float
+
+    def __new__(cls, one: str, many: str, n: float, /, **values: object) -> Count:
+        """Fill in the form that English takes."""
+        given = {"n": figure(n, "g"), **values}
+        text = str.__new__(cls, ENGLISH_FILLER.fill(one if n == 1 else many, given))
+        text.one, text.template, text.n, text.values = one, many, n, values
+        return text
+
+
 def figure(value: float, spec: str) -> str:
     """Return a number in English, by Python's formats or as an amount of money."""
     if spec == "usd":

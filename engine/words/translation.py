@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 import orjson
 
-from engine.values.language import ENGLISH, ENGLISH_FILLER, Filler, Text, figure, speaking, spoken
+from engine.values.language import (
+    ENGLISH,
+    ENGLISH_FILLER,
+    Count,
+    Filler,
+    Text,
+    figure,
+    speaking,
+    spoken,
+)
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -60,6 +69,8 @@ def catalogue(language: str, package: str = "engine.words") -> Mapping[str, str 
 
 def say(template: str, /, **values: object) -> str:
     """Return a text in the language spoken now, with its blanks filled in; values are data."""
+    if isinstance(template, Count):
+        return plural(template.one, template.template, template.n, **template.values, **values)
     if isinstance(template, Text):
         values, template = {**template.values, **values}, template.template
     found = catalogue(_primary()).get(template, template)

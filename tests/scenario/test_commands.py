@@ -11,9 +11,8 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.chat.answers.base import Answer, to_markdown
+from engine.chat.answers.base import Answer, SentFile, to_markdown
 from engine.chat.answers.debates import StartedAnswer
-from engine.chat.answers.management import FileAnswer, NoFileAnswer
 from engine.chat.choices import match_debates, match_jurors, match_models
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
@@ -228,7 +227,7 @@ async def test_a_wrong_setting_changes_none_and_a_cap_holds(chat: Chat) -> None:
     assert "the cap is 0; wait for one to end" in await chat.say(STARTER, 'start "Tea"')
 
 
-def rows(file: FileAnswer, table: str) -> list[dict[str, Any]]:
+def rows(file: SentFile, table: str) -> list[dict[str, Any]]:
     with zipfile.ZipFile(io.BytesIO(file.content)) as bundle:
         names = [n for n in bundle.namelist() if n.startswith(f"rostrum-export/data/{table}/")]
         lines = b"".join(bundle.read(name) for name in names).splitlines()
@@ -242,25 +241,24 @@ async def test_an_export_covers_this_communitys_revealed_debates_and_names_its_l
     mine = await chat.closed()
     await chat.voting(STRANGER)
     await chat.voting()
-    file = await chat.run(MANAGER, "export")
-    assert isinstance(file, FileAnswer)
-    assert (file.name, file.debates) == ("rostrum-export.zip", 1)
+    answer = await chat.run(MANAGER, "export")
+    assert "`rostrum-export.zip` has 1 revealed debate." in to_markdown(answer)
+    file = answer.file
+    assert file is not None
     assert [row["debate_id"] for row in rows(file, "debates")] == [mine.id]
-    again = await chat.run(MANAGER, "export")
-    assert isinstance(again, FileAnswer)
-    assert again.content == file.content
+    assert (await chat.run(MANAGER, "export")).file == file
     assert "- `license`: not set" in await chat.say(MANAGER, "settings")
     said = await chat.say(MANAGER, "settings license=cc-by-sa-4.0")
     assert "- `license`: CC-BY-SA-4.0 (set here)" in said
-    file = await chat.run(MANAGER, "export")
-    assert isinstance(file, FileAnswer)
+    file = (await chat.run(MANAGER, "export")).file
+    assert file is not None
     with zipfile.ZipFile(io.BytesIO(file.content)) as bundle:
         card = bundle.read("rostrum-export/README.md").decode()
     assert "\nlicense: cc-by-sa-4.0\n" in card
     assert "has set its licence: `CC-BY-SA-4.0`" in card
     # One too large for the platform says how to get it.
     answer = await chat.run(MANAGER, "export", 100)
-    assert isinstance(answer, NoFileAnswer)
+    assert answer.file is None
     assert "`rostrum export --out FOLDER --community club`" in to_markdown(answer)
 
 

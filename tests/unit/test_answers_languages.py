@@ -14,12 +14,14 @@ import pytest
 
 import engine.chat.answers as rooms
 from engine.chat.answers.base import (
+    ACCEPTED,
+    DECLINED,
+    LISTED,
+    TURN_TAKEN,
+    UNASKED,
+    UNLISTED,
     Answer,
-    AskedAnswer,
-    ConsentAnswer,
     SentFile,
-    TurnAnswer,
-    UnaskedAnswer,
     VotedAnswer,
     to_markdown,
 )
@@ -34,35 +36,37 @@ from engine.chat.answers.catalogue import (
     TopicsAnswer,
 )
 from engine.chat.answers.debates import (
+    STOPPED,
     DebateLine,
     DebatesAnswer,
     DeletionAnswer,
     ResultAnswer,
     StartedAnswer,
     StatusAnswer,
-    StoppedAnswer,
+    vote_closed,
 )
 from engine.chat.answers.management import (
-    FileAnswer,
+    LEAGUE_STOPPED,
+    SCHEDULE_ENDED,
     LeagueAnswer,
-    LeagueStartedAnswer,
-    LeagueStoppedAnswer,
-    NoFileAnswer,
     ScheduleAnswer,
-    ScheduleEndedAnswer,
     ScheduleLine,
     SettingLine,
     SettingsAnswer,
+    export_file,
+    league_started,
+    no_export,
 )
 from engine.chat.answers.own_data import (
     ForgottenAnswer,
     Frequency,
-    NoOwnDataAnswer,
-    OptedAnswer,
-    OwnDataAnswer,
     OwnRecordAnswer,
     OwnVoteLine,
     PrivacyAnswer,
+    no_own_data,
+    opted_in,
+    opted_out,
+    own_data,
 )
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine, RevisedAnswer
@@ -74,7 +78,7 @@ from engine.store import OwnVote, PersonTraces
 from engine.store.communities import SETTING_NAMES
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Status
-from engine.values.language import speaking
+from engine.values.language import Count, Text, speaking
 from engine.values.messages import Estimate, LeagueTable
 from engine.words import translation
 from engine.words.translation import LANGUAGES
@@ -96,6 +100,10 @@ def line(status: Status = Status.CLOSED) -> DebateLine:
     return DebateLine.of(make_debate(1, status, topic="Thé ou café"))
 
 
+def said(template: str, **values: object) -> Answer:
+    return Answer(texts=(Text(template, **values),))
+
+
 def of_debates() -> Iterator[Answer]:
     yield StartedAnswer(
         debate=line(),
@@ -105,9 +113,10 @@ def of_debates() -> Iterator[Answer]:
         models={"A": "near/ana", "B": "near/ben"},
         jurors=("near/j1", "near/j2"),
     )
-    for what in ("debate", "vote"):
-        yield StoppedAnswer(what=what, debate=line())
-    yield StoppedAnswer(what="vote", debate=line(), mirror=line())
+    code = line().code
+    yield said(STOPPED, code=code)
+    yield vote_closed(code)
+    yield vote_closed(code, mirror=code)
     for status in Status:
         yield StatusAnswer(debate=line(status), turns=1, turns_total=4, gaps=2, unread=True)
         yield StatusAnswer(debate=line(status), turns=4, turns_total=4, waits=WRONG)
@@ -135,13 +144,14 @@ def of_people() -> Iterator[Answer]:
         yield PrivacyAnswer(traces=traces)
         yield ForgottenAnswer(done=False, traces=traces)
     yield ForgottenAnswer(done=True, traces=TRACES, rest=True)
-    yield OwnDataAnswer(name="mine.json", content=b"")
-    yield NoOwnDataAnswer()
-    yield NoOwnDataAnswer(forgotten=True)
-    yield NoOwnDataAnswer(bytes=2**21, bytes_max=2**20)
-    for out, there, back in ((True, False, False), (True, True, False), (False, False, True)):
-        yield OptedAnswer(out=out, forgotten=there, back=back)
-    yield OptedAnswer(out=False)
+    yield own_data(SentFile("mine.json", b""))
+    yield no_own_data()
+    yield no_own_data(forgotten=True)
+    yield no_own_data(2**21, 2**20)
+    yield opted_out(forgotten=False)
+    yield opted_out(forgotten=True)
+    yield opted_in(back=True)
+    yield opted_in(back=False)
     vote = OwnVote(
         debate="x", option="A", people="tie", jury=None, rehearsal=False, revealed_at=NOON
     )
@@ -156,38 +166,37 @@ def of_people() -> Iterator[Answer]:
     yield ReviewAnswer(lines=())
     yield RevisedAnswer(debate=line(), option="weak")
     yield RevisedAnswer(debate=line(), option=None)
-    for listed in (True, False):
-        yield AskedAnswer(number=1, listed=listed)
-    yield UnaskedAnswer(number=1)
-    for accepted in (True, False):
-        yield ConsentAnswer(accepted=accepted)
+    for template in (LISTED, UNLISTED, UNASKED):
+        yield said(template, number=1)
+    for template in (ACCEPTED, DECLINED):
+        yield said(template)
     for words in (1, 2):
-        yield TurnAnswer(words=words)
+        yield Answer(texts=(Count(*TURN_TAKEN, words),))
 
 
 def of_communities() -> Iterator[Answer]:
     listed = tuple(SettingLine(name=name, value="", own=False) for name in SETTING_NAMES)
     yield SettingsAnswer(settings=listed, changed=("language", "models"))
     yield SettingsAnswer(settings=(SettingLine(name="language", value="de", own=True),))
-    yield FileAnswer(name="x.zip", content=b"", debates=2, rehearsals=2)
+    yield export_file(SentFile("x.zip", b""), 2, 2)
     for size, rehearsals in ((0, 0), (0, 2), (2**21, 0)):
-        yield NoFileAnswer(community="1", bytes=size, bytes_max=2**20, rehearsals=rehearsals)
+        yield no_export("1", size, 2**20, rehearsals)
     ideas = IdeasAnswer(topics=(), others=(("de", 20), ("fr", 1)))
     yield ideas
     yield TopicsAnswer(suggested=(TOPIC,) * 30, waiting=(TOPIC,), ideas=ideas)
     yield TopicsAnswer(ideas=ideas)
     for outcome in get_args(SuggestedAnswer.model_fields["outcome"].annotation):
         yield SuggestedAnswer(outcome=outcome, suggestion=TOPIC)
-    yield LeagueStartedAnswer(models=3, matches=3)
-    yield LeagueStartedAnswer(models=3, matches=3, first="09:00")
+    yield league_started(3, 3)
+    yield league_started(3, 3, "09:00")
     table = LeagueTable(played=1, total=3, rows=())
     yield LeagueAnswer(table=table, problem=WRONG)
-    yield LeagueStoppedAnswer()
+    yield said(LEAGUE_STOPPED)
     yield ScheduleAnswer(lines=(), new=True)
     for topic in ("", "random", "Thé"):
         at = ScheduleLine(said="09:00", topic=topic, following="x", here=not topic, problem=WRONG)
         yield ScheduleAnswer(lines=(at,))
-    yield ScheduleEndedAnswer()
+    yield said(SCHEDULE_ENDED)
     yield AgreementAnswer(agreement=measure_agreement(ROWS), rehearsals=2)
     yield AgreementAnswer(agreement=measure_agreement(ROWS[:3]))
     yield AgreementAnswer(agreement=measure_agreement([]), rehearsals=2)
@@ -217,7 +226,7 @@ def test_every_kind_of_answer_is_here() -> None:
     for room in pkgutil.iter_modules(rooms.__path__):
         importlib.import_module(f"{rooms.__name__}.{room.name}")
     own = {kind for kind in kinds() if kind.__module__.startswith(rooms.__name__)}
-    elsewhere: set[type[Answer]] = {SentFile, VotedAnswer}
+    elsewhere: set[type[Answer]] = {VotedAnswer}
     assert own - {type(answer) for answer in answers()} == elsewhere
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.chat.answers.base import Answer
-from engine.chat.answers.own_data import ForgottenAnswer, OptedAnswer, PrivacyAnswer
+from engine.chat.answers.own_data import ForgottenAnswer, PrivacyAnswer, opted_out
 from engine.chat.settings import (
     change_settings,
     check_channel,
@@ -258,9 +258,8 @@ MUCH = PersonTraces(
     [
         PrivacyAnswer(traces=MUCH),
         ForgottenAnswer(done=False, traces=MUCH),
-        OptedAnswer(out=True),
+        opted_out(forgotten=False),
     ],
-    ids=lambda answer: type(answer).__name__,
 )
 def test_a_channel_never_reads_what_is_said_of_one_person(answer: Answer) -> None:
     """Discord drops private answers after a while; what is for all is said in the channel then."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.terminal.keys import key_hint
 from adapters.terminal.texts import hand_text
-from engine.chat.answers.base import Answer
+from engine.chat.answers.base import Answer, SentFile
 from engine.chat.answers.catalogue import (
     FormatLine,
     FormatsAnswer,
@@ -26,7 +26,7 @@ from engine.chat.answers.debates import (
     StartedAnswer,
     StatusAnswer,
 )
-from engine.chat.answers.management import FileAnswer, NoFileAnswer
+from engine.chat.answers.management import export_file, no_export
 from engine.chat.answers.own_data import ForgottenAnswer, Frequency, PrivacyAnswer
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
@@ -328,9 +328,9 @@ def _answers() -> dict[str, Iterable[Text]]:
             HelpAnswer(commands=(), formats=formats),
         ],
         "an export": [
-            NoFileAnswer(community="c7", bytes=15 * 2**20, bytes_max=10 * 2**20),
-            NoFileAnswer(community="c7", bytes=0, bytes_max=1),
-            FileAnswer(name="x.zip", content=b"", debates=1),
+            no_export("c7", 15 * 2**20, 10 * 2**20),
+            no_export("c7", 0, 1),
+            export_file(SentFile("x.zip", b""), 1),
         ],
         "what is stored of somebody": [
             PrivacyAnswer(traces=much),

@@ -7,16 +7,20 @@ Errors carry their own message.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
+
+from pydantic import InstanceOf
 
 from engine.values.debate import Value
-from engine.values.language import N_
+from engine.values.language import N_, NN_, Text
 from engine.values.messages import File
 from engine.values.verdicts import Question
 from engine.votes.events import EventOutcome
 from engine.words.buttons import Button, Row
 from engine.words.phrases import option_name
-from engine.words.translation import plural, say
+from engine.words.translation import say
+
+PREFIX = "/debate"  # of every command, on every platform
 
 
 def _someone(user: str) -> str:
@@ -24,21 +28,32 @@ def _someone(user: str) -> str:
 
 
 class Wording(NamedTuple):
-    """How a platform writes its command prefix, links to threads, and people who want that."""
+    """How a platform writes links to threads, and people who want that."""
 
-    prefix: str
     link: Callable[[str], str]
     person: Callable[[str], str] = _someone
 
 
-class Answer(Value):
-    """A command's answer; only the person who asked may see a `private` one."""
+class SentFile(NamedTuple):
+    """A file that comes with an answer, for the person who asked alone."""
 
-    private: ClassVar[bool] = False
+    name: str
+    content: bytes
+
+
+class Answer(Value):
+    """A command's answer: its lines, and maybe a file.
+
+    Only the person who asked may see a `private` one.
+    """
+
+    texts: tuple[InstanceOf[Text], ...] = ()
+    file: SentFile | None = None
+    private: bool = False
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Yield the answer line by line."""
-        raise NotImplementedError
+        yield from map(say, self.texts)
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons below it."""
@@ -60,25 +75,16 @@ class Answer(Value):
         return None if self.private else self
 
 
-class SentFile(Answer):
-    """An answer that comes with a file, for the person who asked alone."""
-
-    private: ClassVar[bool] = True
-    name: str
-    content: bytes
-
-
 def to_markdown(
     answer: Answer,
-    prefix: str = "/debate",
     link: Callable[[str], str] = str,
     person: Callable[[str], str] = _someone,
 ) -> str:
-    """Write an answer as Markdown; `prefix` starts this platform's commands.
+    """Write an answer as Markdown.
 
     `link` turns a thread into a link as this platform shows it, `person` a user's id into a name.
     """
-    return "\n".join(answer.say(Wording(prefix, link, person)))
+    return "\n".join(answer.say(Wording(link, person)))
 
 
 # Answers to a press of a vote button, as canonical Markdown.
@@ -97,7 +103,7 @@ SUPPORTED = N_(
 class VotedAnswer(Answer):
     """What became of a press; `more` is what its person may say beside their vote."""
 
-    private: ClassVar[bool] = True
+    private: bool = True
     heard: EventOutcome | None = None
     more: Answer | None = None
 
@@ -140,38 +146,12 @@ class VotedAnswer(Answer):
 # Answers to somebody who asks the sides of a debate something, as canonical Markdown.
 
 
+LISTED = N_("Your question is number {number}. Others can support it now.")
 UNLISTED = N_(
     "Your question is number {number}. The list is full, so it joins once another one is removed. "
     "Meanwhile you can support one in the list."
 )
-
-
-class AskedAnswer(Answer):
-    """A question was kept; without a place in the list no one can support it yet."""
-
-    private: ClassVar[bool] = True
-    number: int
-    listed: bool
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Confirm the question."""
-        yield say(
-            N_("Your question is number {number}. Others can support it now.")
-            if self.listed
-            else UNLISTED,
-            number=self.number,
-        )
-
-
-class UnaskedAnswer(Answer):
-    """A question was removed."""
-
-    private: ClassVar[bool] = True
-    number: int
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Confirm the removal."""
-        yield say("Question {number} is removed.", number=self.number)
+UNASKED = N_("Question {number} is removed.")
 
 
 # Answers to a person who argues a side, as canonical Markdown.
@@ -181,29 +161,7 @@ ACCEPTED = N_("You take part. The debate begins, and you are mentioned here when
 DECLINED = N_(
     "You do not take part, so the debate is called off. The person who asked is notified."
 )
-
-
-class ConsentAnswer(Answer):
-    """A person agreed to argue a side, or did not."""
-
-    private: ClassVar[bool] = True
-    accepted: bool
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Confirm the answer."""
-        yield say(ACCEPTED if self.accepted else DECLINED)
-
-
-class TurnAnswer(Answer):
-    """A person's turn was taken."""
-
-    private: ClassVar[bool] = True
-    words: int
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Confirm the turn."""
-        yield plural(
-            "Rostrum has your turn of {n} word and posts it.",
-            "Rostrum has your turn of {n} words and posts it.",
-            self.words,
-        )
+TURN_TAKEN = NN_(
+    "Rostrum has your turn of {n} word and posts it.",
+    "Rostrum has your turn of {n} words and posts it.",
+)

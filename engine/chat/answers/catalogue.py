@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import ClassVar, Literal
+from typing import Literal
 
-from engine.chat.answers.base import Answer, Wording
+from engine.chat.answers.base import PREFIX, Answer, Wording
 from engine.prompts.library import NAMES
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Value
-from engine.values.language import N_
+from engine.values.language import N_, NN_
 from engine.values.text import headline
 from engine.values.topics import Topic
 from engine.words.buttons import Button, approval_buttons, upvote_button
@@ -35,7 +35,7 @@ HELP = (
 class ModelsAnswer(Answer):
     """The models that may debate here and those that judge, as `backend/name`."""
 
-    private: ClassVar[bool] = True
+    private: bool = True
     models: tuple[str, ...]
     jurors: tuple[str, ...]
 
@@ -116,10 +116,10 @@ class HelpLine(Value):
     about: str
     note: str = ""
 
-    def say(self, prefix: str) -> str:
+    def say(self) -> str:
         """Return it on one line."""
         note = say(self.note) if self.note else ""
-        return f"`{prefix} {self.written}` {say(self.about)}{note}"
+        return f"`{PREFIX} {self.written}` {say(self.about)}{note}"
 
 
 class HelpAnswer(Answer):
@@ -145,7 +145,7 @@ class HelpAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Introduce Rostrum and list its commands, or explain one."""
-        lines = [line.say(chat.prefix) for line in self.commands]
+        lines = [line.say() for line in self.commands]
         if self.command is not None:
             yield from lines or (self._beside(),)
             return
@@ -193,7 +193,7 @@ class TopicsAnswer(Answer):
         if not self.suggested:
             yield say(
                 "No one has suggested a topic yet. Suggest one: `{prefix} suggest your topic`",
-                prefix=chat.prefix,
+                prefix=PREFIX,
             )
             return
         yield say("**Topics that people here suggested**")
@@ -206,7 +206,7 @@ class TopicsAnswer(Answer):
         yield say(
             "Press ▲ for a topic that you want debated; press it again to take that back. Suggest "
             "your own: `{prefix} suggest your topic`",
-            prefix=chat.prefix,
+            prefix=PREFIX,
         )
 
     def buttons(self) -> tuple[Button, ...]:
@@ -216,41 +216,33 @@ class TopicsAnswer(Answer):
         return (*ours, *waits)
 
 
+SUGGESTED = {
+    "listed": N_("“{topic}” is on the list now. `{prefix} topics` shows it."),
+    "waits": N_("“{topic}” is suggested. It is on the list once a manager approves it."),
+    "known": N_("“{topic}” was suggested before; your ▲ is added to it."),
+    "taken_back": N_("Your ▲ for “{topic}” is taken back."),
+    "removed": N_("“{topic}” is removed from the list."),
+}
+UPVOTED = NN_(
+    "Your ▲ counts. {n} person wants a debate on “{topic}”.",
+    "Your ▲ counts. {n} people want a debate on “{topic}”.",
+)
+
+
 class SuggestedAnswer(Answer):
     """What became of a suggestion, or of a press on one."""
 
-    private: ClassVar[bool] = True
+    private: bool = True
     outcome: Literal["listed", "waits", "known", "upvoted", "taken_back", "removed"]
     suggestion: Suggestion
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm it."""
         topic = headline(self.suggestion.text, TOPIC_LENGTH)
-        match self.outcome:
-            case "listed":
-                yield say(
-                    "“{topic}” is on the list now. `{prefix} topics` shows it.",
-                    topic=topic,
-                    prefix=chat.prefix,
-                )
-            case "waits":
-                yield say(
-                    "“{topic}” is suggested. It is on the list once a manager approves it.",
-                    topic=topic,
-                )
-            case "known":
-                yield say("“{topic}” was suggested before; your ▲ is added to it.", topic=topic)
-            case "upvoted":
-                yield plural(
-                    "Your ▲ counts. {n} person wants a debate on “{topic}”.",
-                    "Your ▲ counts. {n} people want a debate on “{topic}”.",
-                    self.suggestion.upvotes,
-                    topic=topic,
-                )
-            case "taken_back":
-                yield say("Your ▲ for “{topic}” is taken back.", topic=topic)
-            case "removed":
-                yield say("“{topic}” is removed from the list.", topic=topic)
+        if self.outcome == "upvoted":
+            yield plural(*UPVOTED, self.suggestion.upvotes, topic=topic)
+        else:
+            yield say(SUGGESTED[self.outcome], topic=topic, prefix=PREFIX)
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the button that changes one's mind."""

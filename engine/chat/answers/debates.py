@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
-from engine.chat.answers.base import Answer, Wording
+from engine.chat.answers.base import PREFIX, Answer, Wording
 from engine.values.debate import Debate, Status, Value
 from engine.values.language import N_, Text
 from engine.values.messages import Estimate, File, Reveal, Where
@@ -22,18 +22,7 @@ from engine.words.translation import moment, plural, say, say_stored
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
 
-STOPPED = {
-    "debate": N_("`{code}` is stopping. What was said so far stays."),
-    "vote": N_("The vote on `{code}` is closed. The result follows in its thread."),
-}
-STOPPED_PAIR = N_(
-    "The votes on `{code}` and on `{mirror}`, its mirror, are closed. The results follow in their "
-    "threads."
-)
-CLOSES_PAIR = N_(
-    "The votes on `{code}` and on `{mirror}`, its mirror, close as soon as {platform} can be read. "
-    "Rostrum retries automatically."
-)
+STOPPED = N_("`{code}` is stopping. What was said so far stays.")
 
 ABOUT = "**{topic}** · `{code}`"
 STATUSES = {
@@ -133,7 +122,7 @@ class StartedAnswer(Answer):
         # A process that ends leaves this answer as it is: it names where the truth stands.
         yield say(
             "`{prefix} status {code}` shows how far it is.",
-            prefix=chat.prefix,
+            prefix=PREFIX,
             code=self.debate.code,
         )
         if self.mirror:
@@ -161,32 +150,33 @@ class StartedAnswer(Answer):
         return self.model_copy(update={"models": {}, "jurors": ()})
 
 
-class StoppedAnswer(Answer):
-    """A debate is stopping, or its vote was closed early, together with that on its `mirror`.
+def vote_closed(debate: str, mirror: str = "", unread: str = "") -> Answer:
+    """Confirm the early close of a debate's vote, together with that on its mirror, by code.
 
     `unread` is the platform that has to be read before, if it cannot be now.
     """
-
-    what: Literal["debate", "vote"]
-    debate: DebateLine
-    mirror: DebateLine | None = None
-    unread: str = ""
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Confirm the stop, or the early close."""
-        if self.mirror is not None:
-            pair = CLOSES_PAIR if self.unread else STOPPED_PAIR
-            codes = {"code": self.debate.code, "mirror": self.mirror.code}
-            yield say(pair, platform=self.unread, **codes)
-        elif self.unread:
-            yield say(
-                "The vote on `{code}` closes as soon as {platform} can be read. Rostrum retries "
-                "automatically.",
-                code=self.debate.code,
-                platform=self.unread,
+    if mirror:
+        template = (
+            N_(
+                "The votes on `{code}` and on `{mirror}`, its mirror, close as soon as {platform} "
+                "can be read. Rostrum retries automatically."
             )
-        else:
-            yield say(STOPPED[self.what], code=self.debate.code)
+            if unread
+            else N_(
+                "The votes on `{code}` and on `{mirror}`, its mirror, are closed. The results "
+                "follow in their threads."
+            )
+        )
+    else:
+        template = (
+            N_(
+                "The vote on `{code}` closes as soon as {platform} can be read. Rostrum retries "
+                "automatically."
+            )
+            if unread
+            else N_("The vote on `{code}` is closed. The result follows in its thread.")
+        )
+    return Answer(texts=(Text(template, code=debate, mirror=mirror, platform=unread),))
 
 
 class StatusAnswer(Answer):
@@ -369,7 +359,7 @@ HEADLINE_LENGTH = 100  # characters
 class DeletionAnswer(Answer):
     """What a deletion means, or that it has begun (`done`), also of its mirror (`both`)."""
 
-    private: ClassVar[bool] = True
+    private: bool = True
     debate: DebateLine
     mirror: DebateLine | None = None
     both: bool = False
@@ -409,7 +399,7 @@ class DeletionAnswer(Answer):
             yield say("Its mirror `{code}` stays, unless you delete both.", code=self.mirror.code)
         yield say(
             "To confirm: `{prefix} delete {code} confirm=yes`",
-            prefix=chat.prefix,
+            prefix=PREFIX,
             code=self.debate.code,
         )
 

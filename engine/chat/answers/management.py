@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import ClassVar
 
-from engine.chat.answers.base import Answer, SentFile, Wording
+from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording
 from engine.chat.answers.statistics import left_out
 from engine.values.debate import Value
-from engine.values.language import N_
+from engine.values.language import N_, Count, Text
 from engine.values.messages import LeagueTable
 from engine.values.text import headline
 from engine.values.topics import RANDOM
 from engine.words.league import league_lines, league_title
-from engine.words.translation import plural, say, say_stored
+from engine.words.translation import say, say_stored
 
 # Answers about schedules; Markdown for any chat.
 
@@ -43,12 +42,12 @@ class ScheduleAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """List them."""
         if self.new:
-            yield say("The schedule is set. `{prefix} schedule off` ends it.", prefix=chat.prefix)
+            yield say("The schedule is set. `{prefix} schedule off` ends it.", prefix=PREFIX)
         if not self.lines:
             yield say(
                 "There is no schedule here. A manager can set one, for example: `{prefix} schedule "
                 '"every weekday 09:00 Europe/Berlin"`.',
-                prefix=chat.prefix,
+                prefix=PREFIX,
             )
         for line in self.lines:
             template = (
@@ -61,12 +60,7 @@ class ScheduleAnswer(Answer):
                 yield say("The last one was skipped. {problem}", problem=say_stored(line.problem))
 
 
-class ScheduleEndedAnswer(Answer):
-    """The schedule of a channel has ended."""
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Say so."""
-        yield say("The schedule has ended; a debate that is going on is finished.")
+SCHEDULE_ENDED = N_("The schedule has ended; a debate that is going on is finished.")
 
 
 def _topic(line: ScheduleLine) -> str:
@@ -82,32 +76,23 @@ def _topic(line: ScheduleLine) -> str:
 # Answers about leagues; Markdown for any chat.
 
 
-AT_ONCE = N_("The first match begins now. The standing is posted here after each reveal.")
+LEAGUE_STOPPED = N_("The league ends; a match that is going on is finished first.")
 
 
-class LeagueStartedAnswer(Answer):
-    """A league was started; `first` is when its first match begins, empty for at once."""
-
-    models: int
-    matches: int
-    first: str = ""
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Say how large it is, and when it begins."""
-        yield plural(
-            "The league begins with {n} model and {matches} matches.",
-            "The league begins with {n} models and {matches} matches.",
-            self.models,
-            matches=self.matches,
-        )
-        yield (
-            say(
-                "First match: {time}. The standing is posted here after each reveal.",
-                time=self.first,
-            )
-            if self.first
-            else say(AT_ONCE)
-        )
+def league_started(models: int, matches: int, first: str = "") -> Answer:
+    """Confirm a league; `first` is when its first match begins, empty for at once."""
+    begins = Count(
+        "The league begins with {n} model and {matches} matches.",
+        "The league begins with {n} models and {matches} matches.",
+        models,
+        matches=matches,
+    )
+    first_match = (
+        Text("First match: {time}. The standing is posted here after each reveal.", time=first)
+        if first
+        else Text("The first match begins now. The standing is posted here after each reveal.")
+    )
+    return Answer(texts=(begins, first_match))
 
 
 class LeagueAnswer(Answer):
@@ -124,14 +109,6 @@ class LeagueAnswer(Answer):
             yield say(
                 "⏳ The next match cannot begin yet: {problem}", problem=say_stored(self.problem)
             )
-
-
-class LeagueStoppedAnswer(Answer):
-    """A league was asked to end."""
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Say so."""
-        yield say("The league ends; a match that is going on is finished first.")
 
 
 NONE = N_("none")
@@ -166,7 +143,7 @@ class SettingLine(Value):
 class SettingsAnswer(Answer):
     """Every setting of a community; `changed` names those just changed, `page` is on the web."""
 
-    private: ClassVar[bool] = True
+    private: bool = True
     settings: tuple[SettingLine, ...]
     changed: tuple[str, ...] = ()
     page: str = ""
@@ -198,7 +175,7 @@ class SettingsAnswer(Answer):
             yield say("Public pages: {link}", link=self.page)
         yield say(
             "Change one like this: `{prefix} settings rounds=2`. The value `default` resets it.",
-            prefix=chat.prefix,
+            prefix=PREFIX,
         )
 
 
@@ -208,55 +185,40 @@ def unset(name: str) -> str:
     return say(text)
 
 
-class FileAnswer(SentFile):
-    """An export file and its number of debates; `rehearsals` counts those left out."""
-
-    debates: int
-    rehearsals: int = 0
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Describe the file."""
-        yield plural(
-            "`{name}` has {n} revealed debate.",
-            "`{name}` has {n} revealed debates.",
-            self.debates,
-            name=self.name,
-        )
-        yield from left_out(self.rehearsals)
+def export_file(file: SentFile, debates: int, rehearsals: int = 0) -> Answer:
+    """Describe an export and its number of debates; `rehearsals` counts those left out."""
+    holds = Count(
+        "`{name}` has {n} revealed debate.",
+        "`{name}` has {n} revealed debates.",
+        debates,
+        name=file.name,
+    )
+    return Answer(texts=(holds, *left_out(rehearsals)), file=file, private=True)
 
 
-class NoFileAnswer(Answer):
-    """Why there is no file: no debate is revealed, or its `bytes` exceed `bytes_max`.
+def no_export(community: str, size: int, most: int, rehearsals: int = 0) -> Answer:
+    """Explain why there is no file: no debate is revealed, or its bytes exceed `most`.
 
     `rehearsals` counts rehearsal debates, which are left out.
     """
-
-    private: ClassVar[bool] = True
-    community: str
-    bytes: int
-    bytes_max: int
-    rehearsals: int = 0
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Explain why, and how to get the file."""
-        if self.bytes:
-            size, most = self.bytes / 2**20, self.bytes_max / 2**20
-            yield say(
-                "The export is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. The "
-                "operator can write it with: `rostrum export --out FOLDER --community {community}`",
-                size=size,
-                most=most,
-                community=self.community,
-            )
-        elif self.rehearsals:
-            yield say(
-                "Only rehearsal debates were revealed here. Their speakers or jurors are not "
-                "language models, so exports leave them out. The operator can include them: "
-                "`rostrum export --out FOLDER --include-rehearsal --community {community}`",
-                community=self.community,
-            )
-        else:
-            yield say(
-                "There is nothing to export: no debate was revealed here yet. Hold one, and export "
-                "it after its vote closes."
-            )
+    if size:
+        why = Text(
+            "The export is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. The "
+            "operator can write it with: `rostrum export --out FOLDER --community {community}`",
+            size=size / 2**20,
+            most=most / 2**20,
+            community=community,
+        )
+    elif rehearsals:
+        why = Text(
+            "Only rehearsal debates were revealed here. Their speakers or jurors are not "
+            "language models, so exports leave them out. The operator can include them: "
+            "`rostrum export --out FOLDER --include-rehearsal --community {community}`",
+            community=community,
+        )
+    else:
+        why = Text(
+            "There is nothing to export: no debate was revealed here yet. Hold one, and export "
+            "it after its vote closes."
+        )
+    return Answer(texts=(why,), private=True)

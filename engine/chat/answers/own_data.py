@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-from engine.chat.answers.base import Answer, SentFile, Wording
+from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.store import GuessRecord, OwnVote, PersonTraces
 from engine.store.communities import PublicPart
@@ -85,7 +85,7 @@ class PrivacyAnswer(Answer):
     `on_the_web` is what everyone sees of their community on the web.
     """
 
-    private: ClassVar[bool] = True
+    private: bool = True
     traces: PersonTraces
     on_the_web: tuple[PublicPart, ...] = ()
 
@@ -93,7 +93,7 @@ class PrivacyAnswer(Answer):
         """Describe the stored data, the person's own first."""
         yield say("**Your data**")
         if self.traces.forgotten:
-            yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
+            yield say(YOU_ARE_FORGOTTEN, prefix=PREFIX)
         else:
             yield from _own(self.traces)
             opted = (
@@ -101,10 +101,10 @@ class PrivacyAnswer(Answer):
                 if self.traces.opted_out
                 else N_("Exports include you under a pseudonym; `{prefix} optout` leaves you out.")
             )
-            yield say(opted, prefix=chat.prefix)
+            yield say(opted, prefix=PREFIX)
             if self.traces.known:
-                yield say("`{prefix} mydata` sends you all of it as a file.", prefix=chat.prefix)
-            yield say("`{prefix} forget` removes your identity from all of it.", prefix=chat.prefix)
+                yield say("`{prefix} mydata` sends you all of it as a file.", prefix=PREFIX)
+            yield say("`{prefix} forget` removes your identity from all of it.", prefix=PREFIX)
         yield say(PRIVACY)
         if self.on_the_web:
             yield say(
@@ -134,44 +134,32 @@ def _own(traces: PersonTraces) -> Iterator[str]:
         )
 
 
-class OwnDataAnswer(SentFile):
-    """Everything that is stored of the person who asked, as a file."""
+def own_data(file: SentFile) -> Answer:
+    """Describe the file of everything that is stored of a person, and what else they can do."""
+    holds = Text(
+        "`{name}` has everything that is stored about you here and in other communities.",
+        name=file.name,
+    )
+    more = Text(
+        "`{prefix} optout` leaves you out of exports; `{prefix} forget` removes your identity "
+        "from all of it.",
+        prefix=PREFIX,
+    )
+    return Answer(texts=(holds, more), file=file, private=True)
 
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Describe the file, and what else the person can do."""
-        yield say(
-            "`{name}` has everything that is stored about you here and in other communities.",
-            name=self.name,
+
+def no_own_data(size: int = 0, most: int = 0, *, forgotten: bool = False) -> Answer:
+    """Explain why there is no such file: nothing is stored, or its bytes exceed `most`."""
+    if size:
+        why = Text(
+            "Your data is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. Ask the "
+            "people who run Rostrum for it.",
+            size=size / 2**20,
+            most=most / 2**20,
         )
-        yield say(
-            "`{prefix} optout` leaves you out of exports; `{prefix} forget` removes your identity "
-            "from all of it.",
-            prefix=chat.prefix,
-        )
-
-
-class NoOwnDataAnswer(Answer):
-    """Why there is no such file: nothing is stored, or its `bytes` exceed `bytes_max`."""
-
-    private: ClassVar[bool] = True
-    forgotten: bool = False
-    bytes: int = 0
-    bytes_max: int = 0
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Explain why."""
-        if self.bytes:
-            size, most = self.bytes / 2**20, self.bytes_max / 2**20
-            yield say(
-                "Your data is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. Ask the "
-                "people who run Rostrum for it.",
-                size=size,
-                most=most,
-            )
-        elif self.forgotten:
-            yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
-        else:
-            yield say(NOTHING_OF_YOU)
+    else:
+        why = Text(YOU_ARE_FORGOTTEN if forgotten else NOTHING_OF_YOU, prefix=PREFIX)
+    return Answer(texts=(why,), private=True)
 
 
 class ForgottenAnswer(Answer):
@@ -180,7 +168,7 @@ class ForgottenAnswer(Answer):
     `rest`: a reader still holds an older state of the database, which is overwritten afterwards.
     """
 
-    private: ClassVar[bool] = True
+    private: bool = True
     done: bool
     traces: PersonTraces
     rest: bool = False
@@ -194,9 +182,9 @@ class ForgottenAnswer(Answer):
                     "An export that is running still reads an older state of the database. Your id "
                     "is overwritten there as soon as the export is done."
                 )
-            yield say("To take part again: `{prefix} optin`", prefix=chat.prefix)
+            yield say("To take part again: `{prefix} optin`", prefix=PREFIX)
         elif self.traces.forgotten:
-            yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
+            yield say(YOU_ARE_FORGOTTEN, prefix=PREFIX)
         else:
             yield from _own(self.traces)
             yield say(
@@ -206,29 +194,19 @@ class ForgottenAnswer(Answer):
                 "and only a manager can stop your running debates. A keyed hash of your id "
                 "remains, so that you are not stored again. The topics you wrote remain too."
             )
-            yield say("To confirm: `{prefix} forget confirm=yes`", prefix=chat.prefix)
+            yield say("To confirm: `{prefix} forget confirm=yes`", prefix=PREFIX)
 
 
-class OptedAnswer(Answer):
-    """Whether exports include a person; `back` when they return after being forgotten."""
+def opted_out(*, forgotten: bool) -> Answer:
+    """Confirm that exports leave a person out."""
+    gone = N_("You are forgotten, so exports leave you out anyway.")
+    return Answer(texts=(Text(gone if forgotten else OPTED_OUT, prefix=PREFIX),), private=True)
 
-    private: ClassVar[bool] = True
-    out: bool
-    forgotten: bool = False
-    back: bool = False
 
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Confirm the choice."""
-        if self.out:
-            yield (
-                say("You are forgotten, so exports leave you out anyway.")
-                if self.forgotten
-                else say(OPTED_OUT, prefix=chat.prefix)
-            )
-        else:
-            yield say(
-                CAME_BACK if self.back else N_("Exports include your choices under a pseudonym.")
-            )
+def opted_in(*, back: bool) -> Answer:
+    """Confirm that exports include a person; `back` when they return after being forgotten."""
+    included = N_("Exports include your choices under a pseudonym.")
+    return Answer(texts=(Text(CAME_BACK if back else included),), private=True)
 
 
 # A person's own record as a picture: a bar for each thing that could have been so every time.
@@ -333,7 +311,7 @@ class OwnVoteLine(Value):
 class OwnRecordAnswer(Answer):
     """A person's votes here: how often with the people, how often with the jury, and the last."""
 
-    private: ClassVar[bool] = True
+    private: bool = True
     votes: int
     guessed: GuessRecord = GuessRecord()
     named: bool = False
@@ -389,7 +367,7 @@ class OwnRecordAnswer(Answer):
         return record_picture(plural(*YOUR_VOTES, self.votes), shares)
 
     def _standing(self, chat: Wording) -> str:
-        return say(NAMED if self.named else UNNAMED, prefix=chat.prefix)
+        return say(NAMED if self.named else UNNAMED, prefix=PREFIX)
 
 
 def _option(option: str | None, stances: Mapping[str, str]) -> str:

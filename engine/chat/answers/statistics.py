@@ -11,9 +11,9 @@ from engine.stats.jurors import JurorFigures
 from engine.stats.presentation import leaderboard_picture
 from engine.stats.ratings import Leaderboard, Rating, word_rating
 from engine.store import GuessRecord
-from engine.values.language import N_
+from engine.values.language import N_, Count, Text
 from engine.values.messages import File
-from engine.words.translation import plural, say
+from engine.words.translation import say
 
 STANDINGS = 20
 
@@ -102,13 +102,13 @@ class AgreementAnswer(Answer):
             "{fewest} debates.",
             fewest=FEWEST,
         )
-        yield from left_out(self.rehearsals)
+        yield from map(say, left_out(self.rehearsals))
 
 
-def left_out(rehearsals: int) -> Iterator[str]:
+def left_out(rehearsals: int) -> Iterator[Text]:
     """Report how many rehearsal debates were left out, if any."""
     if rehearsals:
-        yield plural(
+        yield Count(
             "{n} rehearsal debate is left out: its speakers or jurors are not language models.",
             "{n} rehearsal debates are left out: their speakers or jurors are not language models.",
             rehearsals,
@@ -191,7 +191,7 @@ class LeaderboardAnswer(Answer):
             "1000 is the mean, and 400 points more mean odds of ten to one. Behind a rating: its "
             "95 % interval, then won–lost–tied."
         )
-        yield from left_out(self.rehearsals)
+        yield from map(say, left_out(self.rehearsals))
 
 
 def _rating(rating: Rating | None) -> str:

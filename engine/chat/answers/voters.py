@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
 
-from engine.chat.answers.base import Answer, Wording
+from engine.chat.answers.base import PREFIX, Answer, Wording
 from engine.chat.answers.debates import DebateLine
 from engine.store.vote_log import Outcome
 from engine.tally.questions import CONFIDENCES, GROUNDS
@@ -46,7 +45,7 @@ class RemarkAnswer(Answer):
     agents. Models may be guessed of `sides`, from a `menu`. `page` is that of menus to show.
     """
 
-    private: ClassVar[bool] = True
+    private: bool = True
     code: str
     outcome: Outcome
     option: str | None = None
@@ -172,7 +171,7 @@ class ReviewLine(Value):
 class ReviewAnswer(Answer):
     """The revealed debates that need more answers, without those the person has answered."""
 
-    private: ClassVar[bool] = True
+    private: bool = True
     lines: tuple[ReviewLine, ...]
 
     def say(self, chat: Wording) -> Iterator[str]:
@@ -186,7 +185,7 @@ class ReviewAnswer(Answer):
         yield say(
             "**Who debated better, or answered best?** These revealed debates need more answers. "
             "Read one, then choose below or use its code: `{prefix} review {code} A`.",
-            prefix=chat.prefix,
+            prefix=PREFIX,
             code=self.lines[0].debate.code,
         )
         for line in self.lines:
@@ -215,7 +214,7 @@ def _option(option: str, names: Mapping[str, str]) -> str:
 class RevisedAnswer(Answer):
     """An answer given after the reveal was stored; `option` None: it was withdrawn."""
 
-    private: ClassVar[bool] = True
+    private: bool = True
     debate: DebateLine
     option: str | None
     names: Mapping[str, str] = {}
