@@ -37,7 +37,7 @@ from engine.values.errors import (
 from engine.values.messages import (
     Alert,
     Announcement,
-    Invite,
+    Invitation,
     LeagueTable,
     PersonInvite,
     QuestionsInvite,
@@ -46,8 +46,6 @@ from engine.values.messages import (
     StanceInvite,
     TurnPost,
     VoteInvite,
-    asked_by,
-    is_aside,
 )
 from engine.values.pace import Backoff
 from engine.values.ports import Clock, Part, Permalinks, Typing, Venue
@@ -68,7 +66,7 @@ WAITING = WAITS_TO_POST.format(why="")
 UNSEEN = ""  # in place of the reference of a part that may have been posted
 TITLE_LENGTH = 100
 ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
-FOLLOWED = Announcement | Invite  # something has to be done once they are posted
+FOLLOWED = Announcement | Invitation  # something has to be done once they are posted
 M = TypeVar("M", Announcement, Reveal)
 log = structlog.get_logger(__name__)
 
@@ -270,7 +268,7 @@ class Delivery:
 
     async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Give up the messages for its thread; rerouted ones are given up separately."""
-        if is_aside(intent.message) or intent.target is not None:
+        if intent.message.elsewhere or intent.target is not None:
             return await self._refused(lease, intent, error)
         await self._last_word.go_elsewhere(lease, intent)
         await self._abandon(lease, intent.debate, error)
@@ -312,7 +310,7 @@ class Delivery:
         if isinstance(intent.message, QuestionsInvite):
             await self._close(lease, intent, Question.SUPPORT)
         if isinstance(intent.message, PersonInvite):
-            question, _, step = asked_by(intent.message)
+            question, _, step = intent.message.asks()
             await self._close(lease, intent, question, step)
         # Some of its parts may have been frozen and posted since it was read.
         tried, intent = intent, await self.store.outbox.find(intent.debate, intent.key) or intent
@@ -502,13 +500,13 @@ class Delivery:
             title = headline(message.topic, TITLE_LENGTH)
             thread = await self.venue.open_thread(intent.channel, ref, title)
             await self.store.outbox.set_thread(lease, intent.debate, thread, self.clock.now())
-        elif isinstance(message, Invite):
+        elif isinstance(message, Invitation):
             await self._ask(lease, intent, message)
 
-    async def _ask(self, lease: Lease, intent: Intent, invite: Invite) -> None:
+    async def _ask(self, lease: Lease, intent: Intent, invite: Invitation) -> None:
         """Open the question of an invitation that was posted."""
         votes, debate_id, ref = self.store.votes, intent.debate, intent.refs[0]
-        question, lasts, step = asked_by(invite)
+        question, lasts, step = invite.asks()
         # People may react before the first seed is visible.
         await votes.accept(lease, debate_id, ref, question, step)
         await self._seeds.plant(debate_id, question, ref, invite.options)

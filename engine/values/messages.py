@@ -11,7 +11,7 @@ from base64 import b64decode
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from operator import not_
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
@@ -100,6 +100,11 @@ class _Message(Value):
 
     language: str = Field(default_factory=spoken)
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it is for another place than its debate's thread."""
+        return False
+
 
 class Before(Value):
     """The debate that a rematch holds once more, and whether its models have `swapped` sides.
@@ -181,13 +186,20 @@ class TurnPost(_Message):
     person: bool = Field(False, exclude_if=not_)
 
 
-class _Invitation(_Message):
-    """What every message that asks has: its options, each with a reaction of its name."""
+class Invitation(_Message):
+    """A message that asks something, with a reaction or a button for each of its options."""
 
     options: tuple[str, ...]
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, for how long it is open, and of which round or turn.
 
-class VoteInvite(_Invitation):
+        None: until another question opens or closes.
+        """
+        raise NotImplementedError
+
+
+class VoteInvite(Invitation):
     """Asks people to vote.
 
     The venue seeds one reaction an option; a private ballot has buttons instead, a secret one
@@ -216,8 +228,12 @@ class VoteInvite(_Invitation):
     known: bool = Field(False, exclude_if=not_)
     guest: str = Field("", exclude_if=not_)
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, and for how long it is open."""
+        return Question.VOTE, timedelta(minutes=self.minutes), ""
 
-class StanceInvite(_Invitation):
+
+class StanceInvite(Invitation):
     """Asks what people think of the topic, before the debate or after it.
 
     Before the first turn the debate waits `seconds` for answers; the second question closes with
@@ -231,8 +247,14 @@ class StanceInvite(_Invitation):
     ballot: BallotKind = BallotKind.OPEN
     stances: Mapping[str, str] = {}
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, and for how long it is open."""
+        question = Question.STANCE_AFTER if self.after else Question.STANCE_BEFORE
+        lasts = None if self.seconds is None else timedelta(seconds=self.seconds)
+        return question, lasts, ""
 
-class AgainInvite(_Invitation):
+
+class AgainInvite(Invitation):
     """Asks again who debated better, below the reveal; otherwise like the first invite."""
 
     kind: Literal["again_invite"] = "again_invite"
@@ -241,15 +263,23 @@ class AgainInvite(_Invitation):
     stances: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, and for how long it is open."""
+        return Question.AGAIN, timedelta(minutes=self.minutes), ""
 
-class ConfidenceInvite(_Invitation):
+
+class ConfidenceInvite(Invitation):
     """Asks those who voted how clear they found it; it closes with the vote."""
 
     kind: Literal["confidence_invite"] = "confidence_invite"
     ballot: BallotKind = BallotKind.OPEN
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, and for how long it is open."""
+        return Question.CONFIDENCE, None, ""
 
-class RoundInvite(_Invitation):
+
+class RoundInvite(Invitation):
     """Asks who is ahead after a round, until the next round or the vote; nothing waits for it.
 
     `names` are those of agents who answer a question.
@@ -261,8 +291,12 @@ class RoundInvite(_Invitation):
     stances: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, and for how long it is open."""
+        return Question.ROUND, None, self.round
 
-class QuestionsInvite(_Invitation):
+
+class QuestionsInvite(Invitation):
     """Asks people for `minutes` what both sides should answer before they close.
 
     `listed` are the questions that can be supported, each with its number; `more` were asked and
@@ -276,8 +310,12 @@ class QuestionsInvite(_Invitation):
     more: int = 0
     options: tuple[str, ...] = ()
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, and for how long it is open."""
+        return Question.SUPPORT, timedelta(minutes=self.minutes), ""
 
-class GuestInvite(_Invitation):
+
+class GuestInvite(Invitation):
     """Asks a person for `minutes` whether they argue a side of a debate; it notifies them alone.
 
     `most` is how many turns they would have, and `turn_minutes` the time for each.
@@ -291,8 +329,12 @@ class GuestInvite(_Invitation):
     turn_minutes: float
     options: tuple[str, ...] = ()
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, and for how long it is open."""
+        return Question.CONSENT, timedelta(minutes=self.minutes), ""
 
-class SpeakInvite(_Invitation):
+
+class SpeakInvite(Invitation):
     """Asks the person who argues a side for a turn, for `minutes`; it notifies them alone.
 
     `step` is the turn's, `words` its limit (0: none).
@@ -307,6 +349,10 @@ class SpeakInvite(_Invitation):
     words: int = 0
     options: tuple[str, ...] = ()
 
+    def asks(self) -> tuple[Question, timedelta | None, str]:
+        """Return the question, and for how long it is open."""
+        return Question.SPEAK, timedelta(minutes=self.minutes), self.step
+
 
 class QuestionsClosed(_Message):
     """Replaces it at the end: what both sides have to answer; empty: no one asked anything."""
@@ -317,48 +363,6 @@ class QuestionsClosed(_Message):
 
 PersonInvite = GuestInvite | SpeakInvite
 """A message to the person who argues a side, or is to."""
-
-Invite = (
-    VoteInvite
-    | StanceInvite
-    | AgainInvite
-    | RoundInvite
-    | ConfidenceInvite
-    | QuestionsInvite
-    | PersonInvite
-)
-"""A message that asks a question, with a reaction or a button for each option."""
-
-
-class Asking(NamedTuple):
-    """What an invitation asks, and for how long; None: until another question opens or closes."""
-
-    question: Question
-    lasts: timedelta | None
-    step: str = ""
-
-
-def asked_by(invite: Invite) -> Asking:
-    """Return what an invitation asks."""
-    match invite:
-        case VoteInvite():
-            return Asking(Question.VOTE, timedelta(minutes=invite.minutes))
-        case AgainInvite():
-            return Asking(Question.AGAIN, timedelta(minutes=invite.minutes))
-        case StanceInvite():
-            question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
-            seconds = invite.seconds
-            return Asking(question, None if seconds is None else timedelta(seconds=seconds))
-        case RoundInvite():
-            return Asking(Question.ROUND, None, invite.round)
-        case ConfidenceInvite():
-            return Asking(Question.CONFIDENCE, None)
-        case QuestionsInvite():
-            return Asking(Question.SUPPORT, timedelta(minutes=invite.minutes))
-        case GuestInvite():
-            return Asking(Question.CONSENT, timedelta(minutes=invite.minutes))
-        case SpeakInvite():
-            return Asking(Question.SPEAK, timedelta(minutes=invite.minutes), invite.step)
 
 
 class VoteClosed(_Message):
@@ -441,6 +445,11 @@ class Reveal(_Message):
     opinion: str = Field("", exclude_if=not_)
     page: str = Field("", exclude_if=not_)
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it is shown beside its thread."""
+        return self.aside != ""
+
 
 class Notice(_Message):
     """A sentence to the thread: the vote was extended, the debate ended early."""
@@ -465,6 +474,11 @@ class Alert(_Message):
     manager: int | None = 0
     unnamed: str = Field("", exclude_if=not_)
 
+    @property
+    def elsewhere(self) -> bool:
+        """It is for managers."""
+        return True
+
 
 class Skipped(_Message):
     """Says that a scheduled debate was skipped, why, and when the next one is due.
@@ -477,6 +491,11 @@ class Skipped(_Message):
     why: str
     following: str
     manager: int | None = None
+
+    @property
+    def elsewhere(self) -> bool:
+        """It is for managers."""
+        return True
 
 
 class File(Value):
@@ -604,10 +623,3 @@ Message = Annotated[
 ]
 
 MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)
-
-
-def is_aside(message: Message) -> bool:
-    """Return whether a message is for another place than its debate's thread."""
-    return isinstance(message, Alert | Skipped) or (
-        isinstance(message, Reveal) and message.aside != ""
-    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from pkgutil import resolve_name
 
 from engine.values.debate import BallotKind, Length, Violation, not_given
 from engine.values.language import N_
@@ -16,25 +17,15 @@ from engine.values.messages import (
     AgainInvite,
     Alert,
     Announcement,
-    Arc,
     Before,
-    ConfidenceInvite,
     File,
-    GuestInvite,
-    LeagueTable,
     Message,
     Notice,
     Phase,
     Progress,
-    QuestionsClosed,
-    QuestionsInvite,
     Report,
     Reveal,
-    RoundInvite,
-    ScoreBoard,
     Skipped,
-    SpeakInvite,
-    StanceInvite,
     TurnPost,
     VoteClosed,
     VoteInvite,
@@ -168,54 +159,36 @@ UNNAMED: Mapping[str, str] = {
 }
 
 
+# By kind of message; what few debates have is imported when it is first shown.
+CARDS: Mapping[str, str] = {
+    "announcement": "cards:announcement_card",
+    "turn": "cards:turn_card",
+    "vote_invite": "cards:vote_card",
+    "vote_closed": "cards:closed_card",
+    "reveal": "cards:reveal_card",
+    "notice": "cards:notice_card",
+    "alert": "cards:alert_card",
+    "skipped": "cards:skipped_card",
+    "report": "cards:report_card",
+    "stance_invite": "invitations:stance_card",
+    "again_invite": "invitations:again_card",
+    "round_invite": "invitations:round_card",
+    "confidence_invite": "invitations:confidence_card",
+    "questions_invite": "invitations:questions_card",
+    "questions_closed": "invitations:answers_card",
+    "guest_invite": "invitations:guest_card",
+    "speak_invite": "invitations:speak_card",
+    "league": "league:league_card",
+    "scoreboard": "scores:board_card",
+    "arc": "scores:arc_card",
+}
+
+
 @in_its_language
-def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
+def card_of(message: Message) -> Card:
     """Return what a message shows."""
-    match message:
-        case Announcement():
-            return _announcement(message)
-        case TurnPost():
-            return _turn(message)
-        case VoteInvite():
-            return _invite(message)
-        case (
-            StanceInvite()
-            | AgainInvite()
-            | RoundInvite()
-            | ConfidenceInvite()
-            | QuestionsInvite()
-            | QuestionsClosed()
-            | GuestInvite()
-            | SpeakInvite()
-        ):
-            from engine.words.invitations import card_of_invitation  # few debates have any
-
-            return card_of_invitation(message)
-        case VoteClosed():
-            title = say(CLOSED_EARLY if message.early else N_("The vote is closed"))
-            return Card(
-                title,
-                "vote",
-                lines=(plural("{n} vote was cast.", "{n} votes were cast.", message.votes),),
-            )
-        case Reveal():
-            return _reveal(message)
-        case Notice():
-            return Card(say(LEVELS[message.level]), message.level, lines=(message.text,))
-        case Alert():
-            return Card(say(ALERT_TITLE), "warning", lines=tuple(_alerted(message)))
-        case Skipped():
-            return _skipped(message)
-        case Report():
-            return Card(message.title, message.side, text=message.text, files=message.files)
-        case LeagueTable():
-            from engine.words.league import league_card  # a debate has none
-
-            return league_card(message)
-        case ScoreBoard() | Arc():
-            from engine.words.scores import score_card  # few formats have them
-
-            return score_card(message)
+    render: Callable[[Message], Card] = resolve_name(f"engine.words.{CARDS[message.kind]}")
+    return render(message)
 
 
 @in_its_language
@@ -237,7 +210,30 @@ def plain_text(message: Message) -> str:
     return "\n".join(filter(None, (card.title, markdown_of(card, {}), card.small)))
 
 
-def _skipped(skipped: Skipped) -> Card:
+def closed_card(closed: VoteClosed) -> Card:
+    """Return the card of a vote that has closed."""
+    title = say(CLOSED_EARLY if closed.early else N_("The vote is closed"))
+    cast = plural("{n} vote was cast.", "{n} votes were cast.", closed.votes)
+    return Card(title, "vote", lines=(cast,))
+
+
+def notice_card(notice: Notice) -> Card:
+    """Return the card of a notice."""
+    return Card(say(LEVELS[notice.level]), notice.level, lines=(notice.text,))
+
+
+def report_card(report: Report) -> Card:
+    """Return the card of a format's own text."""
+    return Card(report.title, report.side, text=report.text, files=report.files)
+
+
+def alert_card(alert: Alert) -> Card:
+    """Return the card of what managers have to know."""
+    return Card(say(ALERT_TITLE), "warning", lines=tuple(_alerted(alert)))
+
+
+def skipped_card(skipped: Skipped) -> Card:
+    """Return the card of a scheduled debate that was skipped."""
     said = say(
         "The debate of {due} was skipped. {why}",
         due=skipped.due,
@@ -277,7 +273,8 @@ def _alerted(alert: Alert) -> Iterator[str]:
 # --- the announcement --------------------------------------------------------------------
 
 
-def _announcement(debate: Announcement) -> Card:
+def announcement_card(debate: Announcement) -> Card:
+    """Return the card of an announcement, or of how its debate ended."""
     progress = debate.progress
     if progress is not None and progress.result is not None:
         return _news(debate, progress, progress.result)
@@ -426,7 +423,8 @@ def _state(progress: Progress) -> str:
 # --- a turn ------------------------------------------------------------------------------
 
 
-def _turn(turn: TurnPost) -> Card:
+def turn_card(turn: TurnPost) -> Card:
+    """Return the card of a turn."""
     broken = tuple(say("**Rule broken:** {rule}", rule=broken_rule(one)) for one in turn.violations)
     checked = ("", turn.quotations) if turn.quotations else ()
     return Card(
@@ -495,7 +493,8 @@ def broken_rule(broken: Violation) -> str:
 # --- votes and the reveal ----------------------------------------------------------------
 
 
-def _invite(invite: VoteInvite) -> Card:
+def vote_card(invite: VoteInvite) -> Card:
+    """Return the card that asks people to vote."""
     paper = vote_on(invite)
     more = (remark_button(invite.code, reasons=invite.reasons),) if invite.code else ()
     return Card(
@@ -564,7 +563,8 @@ def paper_buttons(paper: BallotPaper) -> tuple[Button, ...]:
     return ballot_buttons(paper.options if paper.kind is BallotKind.PRIVATE else (), paper.stances)
 
 
-def _reveal(reveal: Reveal) -> Card:
+def reveal_card(reveal: Reveal) -> Card:
+    """Return the card of a reveal."""
     aside = (say(ASIDE[reveal.aside]), "") if reveal.aside else ()
     lines, pages = (*aside, *reveal_lines(reveal)), tuple(result_pages(reveal))
     opened = bool(reveal.code) and reveal.aside != "starter"  # to whom nothing else can be said

@@ -22,53 +22,10 @@ from engine.words.translation import plural, say
 
 QUESTIONS = N_("Questions from the audience")
 LISTED = N_("**{number}** · {text}")
-Invitation = (
-    StanceInvite
-    | AgainInvite
-    | RoundInvite
-    | ConfidenceInvite
-    | QuestionsInvite
-    | QuestionsClosed
-    | GuestInvite
-    | SpeakInvite
-)
 
 
-def card_of_invitation(message: Invitation) -> Card:
-    """Return what an invitation shows, or the end of one."""
-    match message:
-        case StanceInvite():
-            return _stance(message)
-        case AgainInvite():
-            return _again(message)
-        case RoundInvite():
-            return _round(message)
-        case ConfidenceInvite():
-            return _confidence(message)
-        case QuestionsInvite():
-            return _questions(message)
-        case QuestionsClosed():
-            if not message.put:
-                return Card(
-                    say(QUESTIONS),
-                    "vote",
-                    lines=(say("No one asked anything, so the debate goes on."),),
-                )
-            put = (
-                say(LISTED, number=i, text=literal(text)) for i, text in enumerate(message.put, 1)
-            )
-            return Card(
-                say(QUESTIONS),
-                "vote",
-                text="\n".join((say("**Both sides now answer:**"), "", *put)),
-            )
-        case GuestInvite():
-            return _guest(message)
-        case SpeakInvite():
-            return _speak(message)
-
-
-def _stance(invite: StanceInvite) -> Card:
+def stance_card(invite: StanceInvite) -> Card:
+    """Return the card that asks for people's stances."""
     paper = BallotPaper(
         say("Where do you stand?"),
         invite.options,
@@ -87,7 +44,8 @@ def _stance(invite: StanceInvite) -> Card:
     )
 
 
-def _again(invite: AgainInvite) -> Card:
+def again_card(invite: AgainInvite) -> Card:
+    """Return the card that asks again below a reveal."""
     paper, minutes = vote_on(invite), invite.minutes
     paper = paper._replace(
         asks=say(
@@ -106,7 +64,8 @@ def _again(invite: AgainInvite) -> Card:
     )
 
 
-def _round(invite: RoundInvite) -> Card:
+def round_card(invite: RoundInvite) -> Card:
+    """Return the card that asks who is ahead."""
     asks = say(N_("**Whose answer leads?**") if invite.names else N_("**Who is ahead?**"))
     captions = {**invite.stances, **invite.names}
     paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
@@ -120,7 +79,8 @@ def _round(invite: RoundInvite) -> Card:
     )
 
 
-def _confidence(invite: ConfidenceInvite) -> Card:
+def confidence_card(invite: ConfidenceInvite) -> Card:
+    """Return the card that asks how clear it was."""
     paper = BallotPaper(
         say("How far ahead is your choice?"), invite.options, invite.ballot, inline=True
     )
@@ -133,7 +93,8 @@ def _confidence(invite: ConfidenceInvite) -> Card:
     )
 
 
-def _questions(invite: QuestionsInvite) -> Card:
+def questions_card(invite: QuestionsInvite) -> Card:
+    """Return the card that asks for questions."""
     more = (
         (plural("{n} more question was asked.", "{n} more questions were asked.", invite.more),)
         if invite.more
@@ -157,7 +118,18 @@ def _questions(invite: QuestionsInvite) -> Card:
     )
 
 
-def _guest(invite: GuestInvite) -> Card:
+def answers_card(closed: QuestionsClosed) -> Card:
+    """Return the card of what both sides have to answer."""
+    if not closed.put:
+        said = say("No one asked anything, so the debate goes on.")
+        return Card(say(QUESTIONS), "vote", lines=(said,))
+    put = (say(LISTED, number=i, text=literal(text)) for i, text in enumerate(closed.put, 1))
+    text = "\n".join((say("**Both sides now answer:**"), "", *put))
+    return Card(say(QUESTIONS), "vote", text=text)
+
+
+def guest_card(invite: GuestInvite) -> Card:
+    """Return the card that asks a person to argue a side."""
     asks = say(
         "You were asked to argue **{side}** in this debate, as a person against an AI model. It "
         "has {turns} for you, with up to {minutes} for each. Your words are posted here, people "
@@ -178,7 +150,8 @@ def _guest(invite: GuestInvite) -> Card:
     )
 
 
-def _speak(invite: SpeakInvite) -> Card:
+def speak_card(invite: SpeakInvite) -> Card:
+    """Return the card that asks a person for a turn."""
     asks = say(
         "**{side}**, write your turn now. You have {lasts}.",
         side=marked(invite.side),

@@ -80,12 +80,15 @@ _HEADS = {"speeches": N_("said"), "penalties": N_("lost")}
 _NARROWEST = 4  # characters of a column: its rule has three hyphens and a colon
 
 
-def score_card(message: ScoreBoard | Arc) -> Card:
-    """Return the card of a scoreboard, or of an arc."""
-    if isinstance(message, ScoreBoard):
-        return Card(say(message.title), text="\n".join(board_lines(message)))
-    text = f"`{sparkline(message)}`\n\n{message.alt}"
-    return Card(say(message.title), text=text, picture=partial(arc_picture, message))
+def board_card(board: ScoreBoard) -> Card:
+    """Return the card of a scoreboard."""
+    return Card(say(board.title), text="\n".join(board_lines(board)))
+
+
+def arc_card(arc: Arc) -> Card:
+    """Return the card of an arc."""
+    text = f"`{sparkline(arc)}`\n\n{arc.alt}"
+    return Card(say(arc.title), text=text, picture=partial(arc_picture, arc))
 
 
 def sparkline(arc: Arc) -> str:
