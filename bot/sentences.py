@@ -47,6 +47,10 @@ ONE_KEYBOARD = (
 )
 STANCES_GIVEN = "Where people stand before and after: {stances} (choose with --stances).\n"
 NO_VOTERS = "No one can vote here (no terminal and no --votes), so the vote closes at once."
+NO_STANCES = (
+    "No one says here where they stand (no --stances, and no keys that vote), so the debate begins "
+    "at once."
+)
 NO_ASKERS = "No one can ask here (no terminal and no --ask), so the debate goes on at once."
 ASK_BY_LINES = (
     "Type a question for both sides and press Enter; an empty line ends the questions. "

@@ -40,6 +40,10 @@ NO_KEYBOARD = "No keyboard input here; give the votes with --votes."
 VOTES_NEEDED = NN_(
     "The vote counts with {n} vote or more.", "The vote counts with {n} votes or more."
 )
+PEOPLE_NEEDED = NN_(
+    "The room decides once {n} person has answered before and after the debate.",
+    "The room decides once {n} people have answered before and after the debate.",
+)
 
 
 def draft_title(draft: Draft) -> str:
@@ -65,7 +69,7 @@ def thinking(seats: Sequence[str]) -> str:
 def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
     """Return the help on keys, each with its option's name; a stance's last key goes on.
 
-    `quorum` is how many votes it takes to count, if any number is too few.
+    `quorum` is how many votes it takes to count, or stances to decide, if any number is too few.
     """
     named = (say("{key} = {option}", key=key, option=option) for key, option in keys.items())
     hint = say(
@@ -74,7 +78,8 @@ def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
         else N_("Keys: {options} · u = undo the last vote · Enter = close the vote"),
         options=" · ".join(named),
     )
-    return f"{hint}\n{plural(*VOTES_NEEDED, quorum)}" if quorum else hint
+    needed = PEOPLE_NEEDED if goes_on else VOTES_NEEDED
+    return f"{hint}\n{plural(*needed, quorum)}" if quorum else hint
 
 
 def earlier() -> str:

@@ -45,7 +45,6 @@ from engine.values.topics import built_in_topics
 if TYPE_CHECKING:
     from adapters.models.discovery import LocalServer
 
-STANCE_SECONDS = 2.0  # no one has to wait for absent people
 KNOCK_SECONDS = 0.3
 PLACE = "debate"  # the folder of the database, in that of the export
 
@@ -170,7 +169,7 @@ def _unknown_script(name: str) -> str:
 
 def _settings_of(database: Path) -> Settings:
     address = SecretStr(f"{ADDRESS}{database}")
-    return Settings(database_url=address, stance_seconds=STANCE_SECONDS)
+    return Settings(database_url=address)
 
 
 async def local_servers() -> list[LocalServer]:

@@ -19,7 +19,7 @@ from bot.console import has_keyboard
 from bot.local.orders import HOST
 from engine.chat.answers.voters import ASK, MENU
 from engine.run.audience_questions import ask
-from engine.store import VoterComment
+from engine.store import OpenQuestion, VoterComment
 from engine.store.guests import OpenTurn
 from engine.tally.questions import CONFIDENCES, GROUNDS
 from engine.values.debate import Debate
@@ -70,7 +70,7 @@ async def _ask(app: App, venue: TerminalVenue, debate: Debate, given: Sequence[s
         else:
             venue.note(sentences.NO_ASKERS)
         with suppress(LeaseLostError):  # it is ending right now
-            await app.service.windows[PLATFORM].close_questions(debate.id)
+            await app.service.windows[PLATFORM].end(OpenQuestion(debate.id, Question.SUPPORT))
 
 
 async def _by_lines(app: App, venue: TerminalVenue, debate: Debate) -> None:
@@ -161,7 +161,8 @@ async def _give(
             await app.service.guests.give_turn(debate, HOST, text)
             return
         with suppress(LeaseLostError):  # it is ending right now
-            await app.service.windows[PLATFORM].close_turn(debate.id, turn.step)
+            asked = OpenQuestion(debate.id, Question.SPEAK, turn.step)
+            await app.service.windows[PLATFORM].end(asked)
     except UsageError as error:
         venue.note(say(error.text))
 

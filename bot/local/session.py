@@ -30,15 +30,16 @@ from bot import sentences
 from bot.app import App, find_debate, run_app
 from bot.console import has_keyboard
 from bot.settings.settings import Settings
+from engine.formats import find_format
 from engine.run.plan import Order
 from engine.run.service import Started
-from engine.store import Caps
+from engine.store import Caps, OpenQuestion
 from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
 from engine.values.debate import OTHER, Debate, Replacement, Status, short_code
-from engine.values.errors import RostrumError, StoreError, UsageError, VenueError
+from engine.values.errors import LeaseLostError, RostrumError, StoreError, UsageError, VenueError
 from engine.values.language import speaking
 from engine.values.ports import Audience, Inbound, ReactionSeen, VenueLimits
-from engine.values.verdicts import EVEN
+from engine.values.verdicts import EVEN, Question
 from engine.words.phrases import NO_STANCES
 
 PLATFORM = COMMUNITY = "terminal"
@@ -308,23 +309,30 @@ class TerminalSession:
             await say_why(app, venue, debate)
         if debate.request.stance and self._has_people:
             await _until(app, debate.id, lambda _: venue.asked(UNSURE) > 1)
-            await self._take_stances(venue, [after for _, after in self.stances or ()])
+            stood = [after for _, after in self.stances or ()]
+            await self._take_stances(venue, debate, stood)
 
     async def _hear_first_stances(self, app: App, venue: TerminalVenue, debate_id: str) -> None:
-        """Take first stances, if requested, until the debate begins."""
+        """Take first stances, if requested, and end the question: no one else answers it here."""
 
         def over(debate: Debate) -> object:
             return debate.stance_closed_at or debate.vote_opened_at or _ended(debate)
 
         debate = await app.store.debates.get(debate_id)
-        if not debate.request.stance or not self._has_people:
+        if not debate.request.stance:
             return
-        await _until(app, debate_id, lambda d: venue.asked(UNSURE) or over(d))
+        if over(await _until(app, debate_id, lambda d: venue.asked(UNSURE) or over(d))):
+            return
         async with asyncio.TaskGroup() as group:
             stood = [before for before, _ in self.stances or ()]
-            taking = group.create_task(self._take_stances(venue, stood))
-            await _until(app, debate_id, over)
+            taking = group.create_task(self._take_stances(venue, debate, stood))
+            closing = group.create_task(_until(app, debate_id, over))
+            await asyncio.wait({taking, closing}, return_when=asyncio.FIRST_COMPLETED)
             taking.cancel()
+            if not closing.done():
+                with suppress(LeaseLostError):  # it is ending right now
+                    asked = OpenQuestion(debate_id, Question.STANCE_BEFORE)
+                    await app.service.windows[PLATFORM].end(asked)
 
     async def _hear_rounds(self, app: App, venue: TerminalVenue, debate_id: str) -> Debate:
         """Take by keys who is ahead, round by round, until the vote opens or the debate ends."""
@@ -362,11 +370,17 @@ class TerminalSession:
     def _has_people(self) -> bool:
         return self.stances is not None or (self.votes is None and has_keyboard())
 
-    async def _take_stances(self, venue: TerminalVenue, stances: Sequence[str]) -> None:
-        if self.stances is None:
-            await _by_keys(venue, STANCES)
-        else:
+    async def _take_stances(
+        self, venue: TerminalVenue, debate: Debate, stances: Sequence[str]
+    ) -> None:
+        if self.stances is not None:
             await _cast(venue, [Hand(f"{GUEST}{n}", up) for n, up in enumerate(stances, start=1)])
+        elif self._has_people:
+            decides = find_format(debate.request.format).stance
+            needed = max(1, debate.request.quorum) if decides else 0
+            await _by_keys(venue, STANCES, quorum=needed)
+        else:
+            venue.note(sentences.NO_STANCES)
 
 
 class _LocalVoters:

@@ -128,13 +128,9 @@ class VoteWindow:
         await self._attempt(OpenQuestion(debates[0]), self._close)
         self.notifier.publish(f"votes/{self.venue.platform}")
 
-    async def close_questions(self, debate_id: str) -> None:
-        """End the time in which the audience may ask before it is due."""
-        await self._closer.close(OpenQuestion(debate_id, Question.SUPPORT), early=True)
-
-    async def close_turn(self, debate_id: str, step: str) -> None:
-        """End the time for a person's turn before it is due."""
-        await self._closer.close(OpenQuestion(debate_id, Question.SPEAK, step), early=True)
+    async def end(self, asked: OpenQuestion) -> None:
+        """End the time for a question's answers before it is due. Raises as `close` does."""
+        await self._closer.close(asked, early=True)
 
     async def _note_missed(self, served: Partition) -> None:
         """Schedule recovery: the votes now, the thumbs on turns when there is time."""

@@ -27,10 +27,11 @@ from adapters.slack.transports import SocketTransport
 from bot.app import MainLine
 from engine.run.audience_questions import ask
 from engine.run.plan import Order
-from engine.store import DeliveryState, Store
+from engine.store import DeliveryState, OpenQuestion, Store
 from engine.values.debate import Model, Price, Status
 from engine.values.errors import LeaseLostError, UsageError
 from engine.values.ports import AttemptLog, Call, Reply
+from engine.values.verdicts import Question
 from tests.crash.fate import SERVER, Fate, FatedStore, SurvivingVenue, url_of
 from tests.crash.inputs import CHANGED, FIRST, ORDER, age, find, order_of
 from tests.crash.lives import LIMITS, chain, fated, live, stay
@@ -126,7 +127,7 @@ async def ask_sides(line: MainLine, store: Store, debate_id: str, wanted: bool) 
         if listed is None or listed.state is not DeliveryState.SENT:
             continue
         try:
-            await window.close_questions(debate_id)
+            await window.end(OpenQuestion(debate_id, Question.SUPPORT))
         except LeaseLostError:  # another process closes it, or held it when it died
             await asyncio.sleep(LOOK_SECONDS)
 

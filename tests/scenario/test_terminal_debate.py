@@ -259,11 +259,23 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
     assert "🔵 A 20% → 60%, 🔴 B 40% → 40%. People who answered both times: 5." in out
 
 
+@pytest.mark.each_case
+@pytest.mark.parametrize("given", [(), ("--votes", "A=2"), ("--stances", "against>for=1,for=5")])
+def test_stances_that_no_one_will_give_are_not_waited_for(
+    desk: Desk, given: tuple[str, ...]
+) -> None:
+    (desk.folder / ".env").write_text("ROSTRUM_STANCE_SECONDS=86400\n")
+    code, out, err = desk.run("debate", TOPIC, *QUICK, "--format", "oxford", *given)
+    assert (code, err) == (0, "")
+    assert out.count("No one says here where they stand") == ("--stances" not in given)
+    assert ("The room chooses" in out) == ("--stances" in given)
+
+
 @pytest.mark.slow
 def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk) -> None:
     with seated(desk, *OXFORD, "--pace", "0") as seat:
-        seat.screen.until_keys("Enter = continue")
-        seat.screen.press("--?+-")
+        seat.screen.until_keys("The room decides once 5 people have answered before and after")
+        seat.screen.press("--?+-\n")
         seat.screen.until("guest-5 is against it")
         seat.screen.until_keys()
         seat.screen.press("AB\n")
