@@ -100,7 +100,7 @@ log = structlog.get_logger(__name__)
 Saw = Callable[[Request, Collection[str]], Awaitable[None]]
 
 
-class Visitor(NamedTuple):
+class _Visitor(NamedTuple):
     """A browser's session, and its annotator in a task."""
 
     session: BrowserSession
@@ -144,16 +144,16 @@ class LabelPages:
 
     # --- who it is --------------------------------------------------------------------------
 
-    async def _find(self, request: Request) -> Visitor | None:
+    async def _find(self, request: Request) -> _Visitor | None:
         """Return who a browser is in the task of an address."""
         session, name = self._sessions.read(request), request.match_info["task"]
         key = None if session is None else _keys(session).get(name)
         if session is None or key is None:
             return None
         annotator = await self._labelling.annotator(key)
-        return None if annotator is None or annotator.task != name else Visitor(session, annotator)
+        return None if annotator is None or annotator.task != name else _Visitor(session, annotator)
 
-    async def _own(self, request: Request, visitor: Visitor) -> Sheet:
+    async def _own(self, request: Request, visitor: _Visitor) -> Sheet:
         """Return a sheet of somebody's own; any other is not there."""
         sheet = await self._labelling.sheet(visitor.annotator.key, request.match_info["sheet"])
         if sheet is None:
@@ -181,7 +181,7 @@ class LabelPages:
         """Lead to a page of the task."""
         return see_page(f"/label/{request.match_info['task']}/{page}")
 
-    async def _progress(self, visitor: Visitor) -> LabelProgress:
+    async def _progress(self, visitor: _Visitor) -> LabelProgress:
         progress = await self._labelling.progress(visitor.annotator.key)
         if progress is None:  # forgotten a moment ago
             raise web.HTTPNotFound
@@ -335,13 +335,13 @@ class LabelPages:
     # --- sheets -----------------------------------------------------------------------------
 
     @needs(_find, _unknown)
-    async def next(self, request: Request, visitor: Visitor) -> Response:
+    async def next(self, request: Request, visitor: _Visitor) -> Response:
         """Lead to the open sheet, to a new one, or to the end."""
         sheet = await self._labelling.next(visitor.annotator.key)
         return self._see(request, "done" if sheet is None else f"sheet/{sheet.id}")
 
     @needs(_find, _unknown)
-    async def show(self, request: Request, visitor: Visitor) -> Response:
+    async def show(self, request: Request, visitor: _Visitor) -> Response:
         """Show a sheet of one's own, open or answered."""
         sheet = await self._own(request, visitor)
         return await self._sheet(request, visitor, sheet, stored(sheet.answer))
@@ -388,7 +388,7 @@ class LabelPages:
     async def _sheet(
         self,
         request: Request,
-        visitor: Visitor,
+        visitor: _Visitor,
         sheet: Sheet,
         given: FilledForm,
         status: int = 200,
@@ -405,7 +405,7 @@ class LabelPages:
         )
 
     @needs(_find, _unknown)
-    async def done(self, request: Request, visitor: Visitor) -> Response:
+    async def done(self, request: Request, visitor: _Visitor) -> Response:
         """Show how far somebody is, their code, and how to go on elsewhere."""
         progress = await self._progress(visitor)
         return show_page(

@@ -29,7 +29,7 @@ from adapters.web.session import (
     needs,
 )
 from engine.formats import FORMATS
-from engine.labelling.report import MARKS, LabelReport, Rate
+from engine.labelling.report import MARKS, LabelReport
 from engine.labelling.tasks import Labelling
 from engine.stats.figure import Figure
 from engine.store import ExportFilter
@@ -57,23 +57,6 @@ TaskFigures = tuple[
 
 def figures_of(report: LabelReport) -> TaskFigures:
     """Return a report in the language spoken now; titles are in English, for the catalogue."""
-    tables = (
-        (N_("Progress"), _progress(report)),
-        (
-            N_("Agreement"),
-            [
-                (N_("Pairs of people who agree"), _share(report.agreement)),
-                (N_("Krippendorff's alpha"), _figure(report.alpha)),
-                (N_("Cohen's kappa"), _figure(report.kappa)),
-                (N_("People here and the jury"), _share(report.jury)),
-                (N_("People here and in chat"), _share(report.chat)),
-                (N_("Tests of attention passed"), _share(report.known)),
-                (N_("The same answer at a second showing"), _share(report.again)),
-                (N_("For the side shown first"), _share(report.first)),
-            ],
-        ),
-        (N_("Cost"), _cost(report)),
-    )
     people = []
     for person in report.people:
         seconds = NOTHING if person.seconds is None else number(person.seconds, ".0f")
@@ -88,48 +71,58 @@ def figures_of(report: LabelReport) -> TaskFigures:
         judged = (option_name(one) if one else NOTHING for one in (debate.jury, debate.chat))
         cells = (counts, percent(debate.agreement), *judged)
         hard.append((debate.code, debate.topic, cells))
-    return tables, people, hard
+    return _tables(report), people, hard
 
 
-def _progress(report: LabelReport) -> Rows:
-    return [
-        (N_("Answers"), f"{report.labels} / {report.wanted}"),
-        (N_("People who label"), f"{report.annotators}"),
-        (N_("Debates with enough labels"), f"{report.complete} / {report.debates}"),
-        (N_("Open sheets"), f"{report.waiting}"),
-        (N_("By people who had not seen the result"), f"{report.gold}"),
-        (N_("Too fast to have read"), f"{report.fast}"),
-    ]
-
-
-def _cost(report: LabelReport) -> Rows:
-    """Return what the debates' calls and the people cost."""
+def _tables(report: LabelReport) -> tuple[tuple[str, Rows], ...]:
     cost = report.cost
-    pay = NOTHING if cost.pay is None else money(cost.pay)
-    each = NOTHING if cost.per_label is None else money(cost.per_label)
-    return [
-        (N_("Calls"), money(cost.calls)),
-        (N_("Pay"), pay),
-        (N_("In all"), money(cost.total)),
-        (N_("For each answer"), each),
-    ]
+    pay, each = (NOTHING if one is None else money(one) for one in (cost.pay, cost.per_label))
+    return (
+        (
+            N_("Progress"),
+            [
+                (N_("Answers"), f"{report.labels} / {report.wanted}"),
+                (N_("People who label"), f"{report.annotators}"),
+                (N_("Debates with enough labels"), f"{report.complete} / {report.debates}"),
+                (N_("Open sheets"), f"{report.waiting}"),
+                (N_("By people who had not seen the result"), f"{report.gold}"),
+                (N_("Too fast to have read"), f"{report.fast}"),
+            ],
+        ),
+        (
+            N_("Agreement"),
+            [
+                (N_("Pairs of people who agree"), _interval(report.agreement)),
+                (N_("Krippendorff's alpha"), _interval(report.alpha)),
+                (N_("Cohen's kappa"), _interval(report.kappa)),
+                (N_("People here and the jury"), _interval(report.jury)),
+                (N_("People here and in chat"), _interval(report.chat)),
+                (N_("Tests of attention passed"), _interval(report.known)),
+                (N_("The same answer at a second showing"), _interval(report.again)),
+                (N_("For the side shown first"), _interval(report.first)),
+            ],
+        ),
+        (
+            N_("Cost"),
+            [
+                (N_("Calls"), money(cost.calls)),
+                (N_("Pay"), pay),
+                (N_("In all"), money(cost.total)),
+                (N_("For each answer"), each),
+            ],
+        ),
+    )
 
 
-def _figure(figure: Figure | Rate) -> str:
-    """Return a figure with its interval."""
-    return _written(figure, lambda value: number(value, ".2f"))
-
-
-def _share(figure: Figure | Rate) -> str:
-    return _written(figure, percent)
-
-
-def _written(figure: Figure | Rate, write: Callable[[float], str]) -> str:
+def _interval(figure: Figure) -> str:
+    """Return a figure with its interval, however few it rests on."""
     if figure.value is None:
         return NOTHING
     if figure.low is None or figure.high is None:
-        return write(figure.value)
-    return f"{write(figure.value)} ({write(figure.low)} – {write(figure.high)})"
+        return figure.write(figure.value)
+    return (
+        f"{figure.write(figure.value)} ({figure.write(figure.low)} – {figure.write(figure.high)})"
+    )
 
 
 HOURS = 12

@@ -66,7 +66,7 @@ NONE, LEVEL = "no verdict", "level"
 ALONE, MEDIAN, SPREAD, HELD = "judge", "median", "spread", "while it was held"
 
 
-class Compared(NamedTuple):
+class _Compared(NamedTuple):
     """A later judging beside the one while the debate was held."""
 
     debate: Debate
@@ -127,11 +127,11 @@ def _read(store: Store, debate: Debate) -> DebateRecord:
     raise NotFoundError(f"Debate {debate.code} was deleted meanwhile.")
 
 
-def compare(record: DebateRecord, judging: Judging) -> Compared:
+def compare(record: DebateRecord, judging: Judging) -> _Compared:
     """Put a later judging beside the first one."""
     held = record.verdicts.get(record.debate.request.format)
     first = {key_of(score): score.value for score in record.scores}
-    return Compared(record.debate, judging, held, first)
+    return _Compared(record.debate, judging, held, first)
 
 
 def key_of(score: Score) -> tuple[str, str, str]:
@@ -142,7 +142,7 @@ def key_of(score: Score) -> tuple[str, str, str]:
 # --- as text -----------------------------------------------------------------------------
 
 
-def _print(compared: Compared) -> None:
+def _print(compared: _Compared) -> None:
     judging = compared.judging
     judges = ", ".join(judge.ref for judge in judging.judges)
     debate = compared.debate
@@ -152,7 +152,7 @@ def _print(compared: Compared) -> None:
     print_lines(_lines(compared))
 
 
-def _table(compared: Compared) -> Table:
+def _table(compared: _Compared) -> Table:
     """Return each judge's totals, then their median and spread, then those of the first judging."""
     sides = list(compared.debate.request.sides)
     called = compared.debate.setup.called
@@ -176,7 +176,7 @@ def _table(compared: Compared) -> Table:
     return table
 
 
-def _ahead(compared: Compared, winner: str | None) -> str:
+def _ahead(compared: _Compared, winner: str | None) -> str:
     if winner is None:
         return NONE
     return LEVEL if winner == TIE else compared.debate.setup.called.get(winner, winner)
@@ -186,7 +186,7 @@ def _winner(verdict: Verdict | None) -> str | None:
     return verdict.winner if verdict else None
 
 
-def _lines(compared: Compared) -> Iterator[str]:
+def _lines(compared: _Compared) -> Iterator[str]:
     verdict, held = compared.verdict, compared.held
     now = _ahead(compared, _winner(verdict))
     earlier = _ahead(compared, _winner(held))
@@ -227,7 +227,7 @@ def _lines(compared: Compared) -> Iterator[str]:
 # --- as JSON -----------------------------------------------------------------------------
 
 
-def to_json(compared: Compared) -> dict[str, Any]:
+def to_json(compared: _Compared) -> dict[str, Any]:
     """Return everything that is printed, and every score, as plain values."""
     verdict, held = compared.verdict, compared.held
     judges = compared.judging.judges

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 UNHELD = (Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 
 
-class PageTurn(NamedTuple):
+class _PageTurn(NamedTuple):
     """A turn as people read it; `text` is Markdown of a model, and answers what was `asked`.
 
     `number` counts through the debate, and is what a link to it ends with; `step` is its name.
@@ -52,7 +52,7 @@ class PageTurn(NamedTuple):
     step: str = ""
 
 
-class JurorMarks(NamedTuple):
+class _JurorMarks(NamedTuple):
     """What a juror gave one contender: a score for each criterion, and the weighted mean."""
 
     name: str
@@ -69,7 +69,7 @@ class Read(NamedTuple):
     verdict: str
     problem: str
     order: str
-    marks: tuple[JurorMarks, ...]
+    marks: tuple[_JurorMarks, ...]
     reasons: str
     counts: bool
     contradictory: bool = False
@@ -94,7 +94,7 @@ class ReportedDebate(NamedTuple):
     held: datetime
     stances: tuple[tuple[str, str], ...]
     sources: tuple[tuple[str, str], ...]
-    turns: tuple[PageTurn, ...]
+    turns: tuple[_PageTurn, ...]
     result: tuple[str, ...]
     ballots: tuple[Read, ...]
     sealed: str
@@ -194,12 +194,12 @@ def _result(reveal: Reveal) -> Iterator[str]:
     yield from detail_lines(reveal)
 
 
-def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[PageTurn]:
+def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[_PageTurn]:
     """Yield the turns as voters read them: without the models' names."""
     hidden = names_of(debate.setup)
     for turn in turns:
         who = debate.setup.called.get(turn.side) or turn.seat
-        yield PageTurn(
+        yield _PageTurn(
             side=turn.side,
             title=f"{who} · {round_name(turn.round)}",
             text=scrub_mentions(scrub(turn.text, hidden | {turn.model})),
@@ -220,7 +220,7 @@ def tell_ballot(ballot: Ballot, names: dict[str, str]) -> Read:
         problem=scrub_mentions(ballot.problem),
         order=say(", ").join(option_name(side, names) for side in ballot.order),
         marks=tuple(
-            JurorMarks(option_name(side, names), tuple(sheet.items()))
+            _JurorMarks(option_name(side, names), tuple(sheet.items()))
             for side, sheet in (ballot.scores or {}).items()
         ),
         reasons=scrub_mentions(
@@ -276,7 +276,7 @@ def quoted(text: str) -> str:
     return "\n".join([*lines, f"> {fence}"] if fence else lines)
 
 
-class Html(str):
+class _Html(str):
     """Text that a template must not escape again."""
 
     __slots__ = ()
@@ -285,15 +285,15 @@ class Html(str):
         return self
 
 
-def to_html(text: str, heading: int = 3) -> Html:
+def to_html(text: str, heading: int = 3) -> _Html:
     """Return Markdown as HTML: tags and images in it are shown as text, links lead out safely.
 
     Its headings are all of one level, as those of a page's own order are not a text's to choose.
     """
     try:
-        return Html(_parser().render(clean(text), {"heading": heading}))
+        return _Html(_parser().render(clean(text), {"heading": heading}))
     except RecursionError:
-        return Html(f"<pre>{escape(clean(text))}</pre>")
+        return _Html(f"<pre>{escape(clean(text))}</pre>")
 
 
 def shown(value: object) -> object:

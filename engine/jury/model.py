@@ -27,14 +27,14 @@ POINTS = 40  # of the quadrature
 STANDARD = NormalDist()
 
 
-class PanelWeights(NamedTuple):
+class _PanelWeights(NamedTuple):
     """How the truth follows from some jurors' signals: mean = Σ weight · x."""
 
     weights: tuple[float, ...]
     variance: float
 
 
-class JurorTraits(NamedTuple):
+class _JurorTraits(NamedTuple):
     """What a juror's weight depends on."""
 
     family: str
@@ -43,11 +43,11 @@ class JurorTraits(NamedTuple):
     scale: float
 
     @classmethod
-    def of(cls, one: JurorFit) -> JurorTraits:
+    def of(cls, one: JurorFit) -> _JurorTraits:
         """Return that of a fitted juror."""
         return cls(one.family, one.skill, one.group, one.scale)
 
-    def twice(self, shared: float, kin: float, steady: float) -> JurorTraits:
+    def twice(self, shared: float, kin: float, steady: float) -> _JurorTraits:
         """Return that of the mean of a juror's two signals, one in each order.
 
         The steady part of its own error stays, and of the rest one half. In units of what is left
@@ -112,7 +112,7 @@ def chances(means: Mapping[str, float], variance: float) -> dict[str, float]:
     return {side: value / whole for side, value in best.items()}
 
 
-def weigh(fit: Fit, readings: Sequence[str]) -> PanelWeights:
+def weigh(fit: Fit, readings: Sequence[str]) -> _PanelWeights:
     """Return the weights of signals, R⁻¹a; the jurors of `readings` may be named twice each.
 
     A juror whose weight is negative is left out: a ballot for one side never counts for the other.
@@ -122,16 +122,16 @@ def weigh(fit: Fit, readings: Sequence[str]) -> PanelWeights:
     known = tuple(_know(fit, juror, n) for juror, n in times.items())
     found = _weigh(fit.shared, fit.kin, known)
     weights = {one: weight / times[one] for one, weight in zip(times, found.weights, strict=True)}
-    return PanelWeights(tuple(weights[one] for one in readings), found.variance)
+    return _PanelWeights(tuple(weights[one] for one in readings), found.variance)
 
 
-def _know(fit: Fit, juror: str, readings: int = 1) -> JurorTraits:
-    known = JurorTraits.of(fit.jurors[juror])
+def _know(fit: Fit, juror: str, readings: int = 1) -> _JurorTraits:
+    known = _JurorTraits.of(fit.jurors[juror])
     return known if readings == 1 else known.twice(fit.shared, fit.kin, fit.steady)
 
 
 @lru_cache(4096)
-def _weigh(shared: float, kin: float, known: tuple[JurorTraits, ...]) -> PanelWeights:
+def _weigh(shared: float, kin: float, known: tuple[_JurorTraits, ...]) -> _PanelWeights:
     """Return a panel's weights; the same few sit in many debates."""
     kept = list(range(len(known)))
     while kept:
@@ -147,10 +147,10 @@ def _weigh(shared: float, kin: float, known: tuple[JurorTraits, ...]) -> PanelWe
         one = known[at]
         weights[at] = weight / one.scale
         gained += weight * one.skill / one.size(shared, kin)
-    return PanelWeights(tuple(weights), 1 - gained)
+    return _PanelWeights(tuple(weights), 1 - gained)
 
 
-def _solve(shared: float, kin: float, jurors: Sequence[JurorTraits]) -> list[float]:
+def _solve(shared: float, kin: float, jurors: Sequence[_JurorTraits]) -> list[float]:
     """Solve R·w = a, R being the jurors' correlations and a those with the truth."""
     import numpy as np  # not loaded by a debate without a fit
 
@@ -165,7 +165,7 @@ def _solve(shared: float, kin: float, jurors: Sequence[JurorTraits]) -> list[flo
     return found
 
 
-def _overlap(fit: Fit, one: JurorTraits, other: JurorTraits) -> float:
+def _overlap(fit: Fit, one: _JurorTraits, other: _JurorTraits) -> float:
     """Return the covariance of two jurors' u."""
     kin = fit.kin if one.family == other.family else 0.0
     return one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
@@ -203,9 +203,9 @@ def plot(
     names = (*new, *again)
     found, variances = _plot(
         (fit.shared, fit.kin, fit.steady),
-        tuple(sorted((JurorTraits.of(fit.jurors[one]), n) for one, n in Counter(asked).items())),
-        tuple(JurorTraits.of(fit.jurors[one]) for one in new),
-        tuple((JurorTraits.of(fit.jurors[one]), int(one in asked)) for one in again),
+        tuple(sorted((_JurorTraits.of(fit.jurors[one]), n) for one, n in Counter(asked).items())),
+        tuple(_JurorTraits.of(fit.jurors[one]) for one in new),
+        tuple((_JurorTraits.of(fit.jurors[one]), int(one in asked)) for one in again),
         most,
     )
     return tuple(names[at] for at in found), variances
@@ -214,9 +214,9 @@ def plot(
 @lru_cache(4096)
 def _plot(
     errors: tuple[float, float, float],
-    asked: tuple[tuple[JurorTraits, int], ...],
-    new: tuple[JurorTraits, ...],
-    again: tuple[tuple[JurorTraits, int], ...],
+    asked: tuple[tuple[_JurorTraits, int], ...],
+    new: tuple[_JurorTraits, ...],
+    again: tuple[tuple[_JurorTraits, int], ...],
     most: int,
 ) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return the readings' numbers, new jurors first, and the variances; for the same few panels.
@@ -272,7 +272,7 @@ def choose(
     are taken before others. Unknown jurors, and those that see nothing, are left out.
     """
     known = {
-        juror: JurorTraits.of(fit.jurors[juror])
+        juror: _JurorTraits.of(fit.jurors[juror])
         for juror in available
         if juror in fit.jurors and (juror in first or fit.jurors[juror].sees >= SEES)
     }

@@ -38,17 +38,13 @@ MARKS = {
 """What each mark of an annotator says."""
 
 
-class Rate(Value):
-    """The share `right` of `n` with its Wilson 95 % interval; None of nothing."""
+class Rate(Share):
+    """The share `right` of `n` with its Wilson interval, however small `n` is; None of nothing."""
 
     right: int
-    n: int
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
-class AnnotatorFigures(Value):
+class _AnnotatorFigures(Value):
     """How reliable an annotator is, who has a pseudonym of this task.
 
     `known` is agreement with known answers, `again` with themselves, and `others` with the majority
@@ -66,7 +62,7 @@ class AnnotatorFigures(Value):
     marks: tuple[str, ...] = ()
 
 
-class HardDebate(Value):
+class _HardDebate(Value):
     """A debate on which annotators differ; `agreement` is the share of pairs that are alike."""
 
     debate: str
@@ -78,7 +74,7 @@ class HardDebate(Value):
     chat: str | None = None
 
 
-class LabelCost(Value):
+class _LabelCost(Value):
     """What labels cost in USD: the debates' calls, and what people are paid; None where unknown."""
 
     calls: float | None
@@ -114,12 +110,12 @@ class LabelReport(Value):
     known: Rate
     again: Rate
     first: Rate
-    people: tuple[AnnotatorFigures, ...]
-    hard: tuple[HardDebate, ...]
-    cost: LabelCost
+    people: tuple[_AnnotatorFigures, ...]
+    hard: tuple[_HardDebate, ...]
+    cost: _LabelCost
 
 
-class Labelled(NamedTuple):
+class _Labelled(NamedTuple):
     """A debate of a task: what it is about, who won by jury and chat, what its calls cost."""
 
     id: str
@@ -131,12 +127,12 @@ class Labelled(NamedTuple):
     usd: float | None
 
 
-def labelled_of(record: DebateRecord) -> Labelled:
+def labelled_of(record: DebateRecord) -> _Labelled:
     """Return what a report needs of a debate."""
     debate, topic = record.debate, scrub(record.debate.request.topic)
     tally = count(record.asked(Question.VOTE), tuple(debate.request.sides), debate.request.quorum)
     costs = [call.cost for call in record.calls]
-    return Labelled(
+    return _Labelled(
         id=debate.id,
         code=debate.code,
         topic=headline(topic, TITLE_LENGTH),
@@ -151,7 +147,7 @@ def report_of(
     task: Task,
     queue: Sequence[Queued],
     work: Sequence[Drawn],
-    debates: Mapping[str, Labelled],
+    debates: Mapping[str, _Labelled],
     pay: float | None = None,
 ) -> LabelReport:
     """Return the report of a task, of its sheets; a label earns `pay` in USD."""
@@ -236,8 +232,8 @@ def _kappa(units: Iterable[Unit]) -> Figure:
 
 def _beside(
     choices: Mapping[str, Mapping[int, str]],
-    debates: Mapping[str, Labelled],
-    other: Callable[[Labelled], str | None],
+    debates: Mapping[str, _Labelled],
+    other: Callable[[_Labelled], str | None],
 ) -> Share:
     """Compare the majority of labels with another judgment."""
     found = (
@@ -252,7 +248,7 @@ def _beside(
 
 def _people(
     task: Task, answered: Iterable[Drawn], choices: Mapping[str, Mapping[int, str]]
-) -> Iterator[AnnotatorFigures]:
+) -> Iterator[_AnnotatorFigures]:
     """Yield the figures of each annotator, most labels first."""
     by_person: dict[int, list[Drawn]] = defaultdict(list)
     for one in answered:
@@ -263,7 +259,7 @@ def _people(
 
 def _person(
     task: Task, person: int, own: Sequence[Drawn], choices: Mapping[str, Mapping[int, str]]
-) -> AnnotatorFigures:
+) -> _AnnotatorFigures:
     labels = [one for one in own if one.kind == "plain"]
     tests = [
         _choice(one) == (TIE if one.known == WEAK else one.known)
@@ -279,7 +275,7 @@ def _person(
     ]
     times = [one.filled.seconds for one in own if one.filled]
     name = hmac.digest(task.seed.encode(), f"person/{person}".encode(), "sha256").hex()[:8]
-    figures = AnnotatorFigures(
+    figures = _AnnotatorFigures(
         name=name,
         labels=len(labels),
         known=rate(sum(tests), len(tests)),
@@ -291,7 +287,7 @@ def _person(
     return figures.model_copy(update={"marks": tuple(_marks(figures))})
 
 
-def _marks(of: AnnotatorFigures) -> Iterator[str]:
+def _marks(of: _AnnotatorFigures) -> Iterator[str]:
     if of.labels and of.fast / of.labels > FAST_SHARE:
         yield "fast"
     limits = (("tests", of.known, FEWEST_TESTS), ("repeats", of.again, FEWEST_TESTS))
@@ -304,15 +300,15 @@ def _marks(of: AnnotatorFigures) -> Iterator[str]:
 
 
 def _hard(
-    choices: Mapping[str, Mapping[int, str]], debates: Mapping[str, Labelled]
-) -> Iterator[HardDebate]:
+    choices: Mapping[str, Mapping[int, str]], debates: Mapping[str, _Labelled]
+) -> Iterator[_HardDebate]:
     """Yield the debates on which annotators differ most, the most labelled first of equals."""
     units = {id: Counter(of.values()) for id, of in choices.items() if len(of) > 1}
     differ = [id for id, unit in units.items() if alike(unit) < 1]
     differ.sort(key=lambda id: (alike(units[id]), -units[id].total(), id))
     for id in differ[:HARD]:
         about = debates[id]
-        yield HardDebate(
+        yield _HardDebate(
             debate=id,
             code=about.code,
             topic=about.topic,
@@ -323,10 +319,10 @@ def _hard(
         )
 
 
-def _cost(debates: Iterable[Labelled], labels: int, pay: float | None) -> LabelCost:
+def _cost(debates: Iterable[_Labelled], labels: int, pay: float | None) -> _LabelCost:
     known = [one.usd for one in debates]
     calls = sum(usd for usd in known if usd is not None) if None not in known else None
     paid = None if pay is None else pay * labels
     whole = None if calls is None else calls + (paid or 0.0)
     each = whole / labels if whole is not None and labels else None
-    return LabelCost(calls=calls, pay=paid, total=whole, per_label=each)
+    return _LabelCost(calls=calls, pay=paid, total=whole, per_label=each)

@@ -28,7 +28,7 @@ PLACES: tuple[Place, Place] = ("first", "second")
 TOPIC_LENGTH = 100  # characters of a topic in a list
 
 
-class SheetTurn(Value):
+class _SheetTurn(Value):
     """One turn on a sheet; `number` counts through the sheet, and names it in an answer.
 
     `text` is Markdown that a model wrote, blinded and otherwise as it is.
@@ -41,12 +41,12 @@ class SheetTurn(Value):
     text: str
 
 
-class SheetRound(Value):
+class _SheetRound(Value):
     """A round of a debate; `asked` are the audience's questions."""
 
     title: str
     asked: tuple[str, ...]
-    speeches: tuple[SheetTurn, ...]
+    speeches: tuple[_SheetTurn, ...]
 
 
 class SheetAnswer(Value):
@@ -86,7 +86,7 @@ class Sheet(Value):
     names: tuple[str, str]
     stances: tuple[str, str]
     sources: tuple[str, ...]
-    rounds: tuple[SheetRound, ...]
+    rounds: tuple[_SheetRound, ...]
     words: int
     answer: SheetAnswer | None
     open: bool
@@ -176,11 +176,11 @@ def _names(drawn: Drawn, debate: Debate) -> tuple[str, str]:
     return debate.setup.names[first], debate.setup.names[second]
 
 
-def _rounds(rounds: Sequence[Round], names: tuple[str, str]) -> Iterator[SheetRound]:
+def _rounds(rounds: Sequence[Round], names: tuple[str, str]) -> Iterator[_SheetRound]:
     numbers = count(1)
     for one in rounds:
         speeches = tuple(
-            SheetTurn(
+            _SheetTurn(
                 number=next(numbers),
                 speaker=PLACES[names.index(speech.name)],
                 name=speech.name,
@@ -189,7 +189,7 @@ def _rounds(rounds: Sequence[Round], names: tuple[str, str]) -> Iterator[SheetRo
             )
             for speech in one.speeches
         )
-        yield SheetRound(title=one.title, asked=tuple(map(unquote, one.asked)), speeches=speeches)
+        yield _SheetRound(title=one.title, asked=tuple(map(unquote, one.asked)), speeches=speeches)
 
 
 def _placed(option: str, order: str) -> Option:

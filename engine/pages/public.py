@@ -54,7 +54,7 @@ LONGEST_SECONDS = 600.0  # that anything is kept, as people may have opted out m
 SHARE = 20.0  # times what it took to work out, it is kept while debates are added
 
 
-class Extent(NamedTuple):
+class _Extent(NamedTuple):
     """What a value rests on: how many debates, the newest moment in them, the last deletion."""
 
     debates: int
@@ -64,12 +64,12 @@ class Extent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    extent: Extent
+    extent: _Extent
     made_at: float
     took: float
     value: Any
 
-    def holds(self, extent: Extent, now: float) -> bool:
+    def holds(self, extent: _Extent, now: float) -> bool:
         """Return whether it still stands: never once a debate was deleted."""
         age = now - self.made_at
         fewer = extent.debates < self.extent.debates  # whatever took one out
@@ -88,7 +88,7 @@ class Kept:
         self._most, self._clock, self._lock = most, clock, asyncio.Lock()
         self._values: OrderedDict[Hashable, _Value] = OrderedDict()
 
-    async def get(self, key: Hashable, extent: Extent, make: Callable[[], Awaitable[T]]) -> T:
+    async def get(self, key: Hashable, extent: _Extent, make: Callable[[], Awaitable[T]]) -> T:
         """Return a value that stands, worked out now if need be."""
         if (found := self._find(key, extent)) is None:
             async with self._lock:
@@ -103,7 +103,7 @@ class Kept:
         made: T = found.value
         return made
 
-    def _find(self, key: Hashable, extent: Extent) -> _Value | None:
+    def _find(self, key: Hashable, extent: _Extent) -> _Value | None:
         found = self._values.get(key)
         if found is None or not found.holds(extent, self._clock()):
             self._values.pop(key, None)
@@ -151,7 +151,7 @@ class CommunityPages(NamedTuple):
     parts: tuple[PublicPart, ...]
 
 
-class DebateList(NamedTuple):
+class _DebateList(NamedTuple):
     """A page of a community's debates; `older` is the last one's id if there are more."""
 
     place: CommunityPages
@@ -172,7 +172,7 @@ class PublicDebate(NamedTuple):
     told: str
 
 
-class LeagueLine(NamedTuple):
+class _LeagueLine(NamedTuple):
     """A league, a schedule or another series of a community."""
 
     name: str
@@ -261,7 +261,7 @@ class PublicReader:
             return told, 0
         return told, await self._store.outbox.undelivered_turns(debate.id)
 
-    async def debates(self, key: str, before: str = "") -> DebateList:
+    async def debates(self, key: str, before: str = "") -> _DebateList:
         """Return a page of a community's debates, newest first."""
         shown, place = await self._shown(key, PublicPart.DEBATES)
         before = before.upper() if DEBATE_ID.fullmatch(before) else ""
@@ -272,7 +272,7 @@ class PublicReader:
             for one in found[:LISTED]
         )
         older = held[-1].id if len(found) > LISTED else ""
-        return DebateList(place, held, older, not before)
+        return _DebateList(place, held, older, not before)
 
     # --- figures -------------------------------------------------------------------------
 
@@ -305,11 +305,11 @@ class PublicReader:
 
         return await self._kept.get((kind, where), await self._extent(where), work)
 
-    async def _extent(self, where: ExportFilter) -> Extent:
+    async def _extent(self, where: ExportFilter) -> _Extent:
         archive = self._store.archive
 
-        def read() -> Extent:
-            return Extent(archive.size(where), archive.newest(where), archive.last_deletion())
+        def read() -> _Extent:
+            return _Extent(archive.size(where), archive.newest(where), archive.last_deletion())
 
         return await asyncio.to_thread(read)
 
@@ -321,7 +321,7 @@ class PublicReader:
 
     # --- leagues -------------------------------------------------------------------------
 
-    async def leagues(self, key: str) -> tuple[LeagueLine, ...]:
+    async def leagues(self, key: str) -> tuple[_LeagueLine, ...]:
         """Return a community's leagues and schedules, the newest first."""
         shown, _ = await self._shown(key, PublicPart.LEAGUES)
         found = await self._store.series.of_community(shown.platform, shown.community)
@@ -415,7 +415,7 @@ def _agree(rows: Sequence[Row]) -> tuple[Agreement, list[tuple[str, str, str]]]:
     return measure_agreement(rows), disputed[:DISPUTED]
 
 
-def _line(stored: StoredSeries) -> LeagueLine:
+def _line(stored: StoredSeries) -> _LeagueLine:
     league = Series.model_validate_json(stored.body).league is not None
     going: Outcome = "going" if stored.due_at is not None and not stored.stop else "over"
-    return LeagueLine(stored.name, league, "stopped" if stored.stop else going)
+    return _LeagueLine(stored.name, league, "stopped" if stored.stop else going)

@@ -54,7 +54,7 @@ class Planned(Value):
         return dict(zip(self.contenders, (self.a, self.b), strict=True))
 
 
-class Motion(NamedTuple):
+class _Motion(NamedTuple):
     """What a pair of models debates."""
 
     repeat: int
@@ -85,16 +85,16 @@ def expand(series: Series) -> Iterator[Planned]:
                 )
 
 
-def _motions(series: Series) -> Iterator[Motion]:
+def _motions(series: Series) -> Iterator[_Motion]:
     formats = [(options, contenders_of(options)) for options in series.formats]
     for repeat in range(1, series.repeats + 1):
         for topic in series.topics:
             for language in series.languages_of(topic):
                 for options, contenders in formats:
-                    yield Motion(repeat, topic, language, options, contenders)
+                    yield _Motion(repeat, topic, language, options, contenders)
 
 
-def _seated(series: Series, motion: Motion, pair: Pair) -> Iterator[Pair]:
+def _seated(series: Series, motion: _Motion, pair: Pair) -> Iterator[Pair]:
     """Yield who is on which side: both ways, or one drawn."""
     if series.sides is Sides.BOTH:
         yield pair

@@ -53,7 +53,7 @@ PairTally: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(slots=True)
-class Design:
+class _Design:
     """What is known of `models` models, and what each comparison would add.
 
     `parameters` are the likeliest strengths, A's advantage and the readiness for ties, in log odds;
@@ -152,7 +152,7 @@ class Design:
         return moved[seats.a] - moved[seats.b] + moved[self.models]
 
 
-def learn(tallies: Mapping[Seats, PairTally], models: int, start: Vector | None = None) -> Design:
+def learn(tallies: Mapping[Seats, PairTally], models: int, start: Vector | None = None) -> _Design:
     """Return what results say; `start` are parameters close to theirs, such as earlier ones.
 
     A weak prior keeps strengths finite where a model has won or lost everything so far.
@@ -167,7 +167,7 @@ def learn(tallies: Mapping[Seats, PairTally], models: int, start: Vector | None 
     if start is not None and len(start) != len(likelihood.start):
         start = None
     parameters = climb(likelihood, start) or likelihood.start
-    return Design(models, parameters, Counter({one: sum(of) for one, of in tallies.items()}))
+    return _Design(models, parameters, Counter({one: sum(of) for one, of in tallies.items()}))
 
 
 def rate_seats(tallies: Mapping[Seats, PairTally]) -> StrengthFit | None:
@@ -218,7 +218,7 @@ class Informative:
     _pulled: dict[str, Planned] = field(default_factory=dict)
     _waiting: dict[Seats, deque[Planned]] = field(default_factory=dict)
     _results: Results = field(default_factory=dict)
-    _known: Design = field(init=False)
+    _known: _Design = field(init=False)
     _goal: float = 0.0
     _done: bool = False
 
@@ -246,7 +246,7 @@ class Informative:
             for key in begun
             if key in self._pulled and self._results.get(key) is None
         )
-        design = Design(self._known.models, self._known.parameters, self._known.met + silent)
+        design = _Design(self._known.models, self._known.parameters, self._known.met + silent)
         while not running or max(design.widths()) > self._goal:
             planned = self._take(design, begun)
             if planned is None:
@@ -287,7 +287,7 @@ class Informative:
             rated = max(map(width_of, fit.errors.values())) if fit else inf
             self._goal, self._done = limit * designed / rated, rated <= limit
 
-    def _take(self, design: Design, begun: Collection[str]) -> Planned | None:
+    def _take(self, design: _Design, begun: Collection[str]) -> Planned | None:
         """Return the most informative debate that is left."""
         seats = design.best(one for one in self._waiting if self._has(one, begun))
         if seats is None:

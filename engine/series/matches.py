@@ -34,7 +34,7 @@ MatchResults = Mapping[int, MatchResult]
 """Results by the match's place among those drawn, from 0."""
 
 
-class LeaguePlace(NamedTuple):
+class _LeaguePlace(NamedTuple):
     """A model in the standing; `played` counts matches with a result."""
 
     model: str
@@ -186,7 +186,7 @@ def drew_lots(league: League, results: MatchResults, pair: frozenset[str]) -> st
 # --- the standing ------------------------------------------------------------------------
 
 
-def standing(league: League, results: MatchResults) -> tuple[LeaguePlace, ...]:
+def standing(league: League, results: MatchResults) -> tuple[_LeaguePlace, ...]:
     """Return every model's place: a win or a bye is a point, a tie half a point."""
     points: defaultdict[str, float] = defaultdict(float)
     played: Counter[str] = Counter()
@@ -207,7 +207,7 @@ def standing(league: League, results: MatchResults) -> tuple[LeaguePlace, ...]:
         for bye in league.byes:
             points[bye.model.ref] += 1
     places = [
-        LeaguePlace(ref, points[ref], played[ref], won[ref], tied[ref])
+        _LeaguePlace(ref, points[ref], played[ref], won[ref], tied[ref])
         for ref in (model.ref for model in league.models)
     ]
     return tuple(sorted(places, key=lambda one: (-one.points, -one.won, one.model)))

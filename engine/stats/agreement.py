@@ -20,7 +20,7 @@ from engine.stats.coefficients import (
     reliability,
 )
 from engine.stats.confidence import Confidence, calibrate
-from engine.stats.figure import Figure, Observation, Points, Share, mean_of
+from engine.stats.figure import Difference, Figure, Observation, Share, mean_of
 from engine.stats.jurors import JurorFigures, juror_figures
 from engine.stats.row import GuessFigures, ReasonShare, Row, measure_grounds, measure_guesses
 from engine.values.debate import Value
@@ -29,7 +29,7 @@ from engine.values.verdicts import TIE
 # How far a reveal moves people: their answers after it, compared with their votes; pure.
 
 
-class Anchoring(Value):
+class _Anchoring(Value):
     """Answers after the reveal by people with a gold vote, in debates with a verdict.
 
     `toward` is the share of those who had disagreed with the jury and then agreed; `away` that of
@@ -41,10 +41,10 @@ class Anchoring(Value):
     away: Share
 
 
-def measure_anchoring(rows: Iterable[Row]) -> Anchoring:
+def measure_anchoring(rows: Iterable[Row]) -> _Anchoring:
     """Return both shares, with intervals resampled by topic."""
     held = list(rows)
-    return Anchoring(
+    return _Anchoring(
         toward=Share.estimate(_moves(held, with_jury=False), mean_of),
         away=Share.estimate(_moves(held, with_jury=True), mean_of),
     )
@@ -73,7 +73,7 @@ Pairs: TypeAlias = Sequence[tuple[str, str, str]]
 """Debates with two judges: the topic, and what each of them chose."""
 
 
-class CrowdFigures(Value):
+class _CrowdFigures(Value):
     """How far people of a platform agree: `alike` is the share of pairs that chose the same."""
 
     platform: str
@@ -81,7 +81,7 @@ class CrowdFigures(Value):
     alpha: Figure
 
 
-class BetweenFigures(Value):
+class _BetweenFigures(Value):
     """How far two of chat, labels and jury name the same winner."""
 
     first: str
@@ -90,30 +90,30 @@ class BetweenFigures(Value):
     kappa: Figure
 
 
-class Crowds(Value):
+class _Crowds(Value):
     """People by platform, and chat, labels and jury in pairs.
 
     `alpha` is of all three, over the debates that each of them decided.
     """
 
-    platforms: tuple[CrowdFigures, ...]
-    between: tuple[BetweenFigures, ...]
+    platforms: tuple[_CrowdFigures, ...]
+    between: tuple[_BetweenFigures, ...]
     alpha: Figure
 
 
-def measure_crowds(rows: Iterable[Row]) -> Crowds:
+def measure_crowds(rows: Iterable[Row]) -> _Crowds:
     """Compare the gold votes of each platform, and the winners by chat, labels and jury."""
     held = list(rows)
     platforms, between, named = [], [], []
     for name in sorted({name for row in held for name in row.crowds}):
         units = [(row.topic, row.crowds[name]) for row in held if name in row.crowds]
         platforms.append(
-            CrowdFigures(platform=name, alike=pairs_alike(units), alpha=alpha_between(units))
+            _CrowdFigures(platform=name, alike=pairs_alike(units), alpha=alpha_between(units))
         )
     for first, second in combinations(JUDGES, 2):
         pairs = _pairs(held, first, second)
         between.append(
-            BetweenFigures(
+            _BetweenFigures(
                 first=first,
                 second=second,
                 agreement=share_alike(pairs),
@@ -124,10 +124,10 @@ def measure_crowds(rows: Iterable[Row]) -> Crowds:
         winners = [judge(row) for judge in JUDGES.values()]
         if None not in winners:
             named.append((row.topic, Counter(winner for winner in winners if winner is not None)))
-    return Crowds(platforms=tuple(platforms), between=tuple(between), alpha=alpha_between(named))
+    return _Crowds(platforms=tuple(platforms), between=tuple(between), alpha=alpha_between(named))
 
 
-class Pooled(Value):
+class _Pooled(Value):
     """Agreement of voters with one another and with the panel, on the same debates.
 
     `people` is the chance that two voters of a debate chose the same, `jury` that a voter and the
@@ -142,14 +142,14 @@ class Pooled(Value):
     alpha_all: Figure
 
 
-class SideShares(Value):
+class _SideShares(Value):
     """How often A, or the last speaker, won decided debates of two sides."""
 
     a: Share
     closer: Share
 
 
-class ModelFigures(Value):
+class _ModelFigures(Value):
     """A model's win rate with people and with the jury, a tie counting half.
 
     `bias` is the jury's win rate minus the people's, from −1 to 1.
@@ -158,10 +158,10 @@ class ModelFigures(Value):
     model: str
     people: Share
     jury: Share
-    bias: Points
+    bias: Difference
 
 
-class GroupFigures(Value):
+class _GroupFigures(Value):
     """Agreement on the compared debates of one language, format or topic."""
 
     name: str
@@ -183,21 +183,21 @@ class Agreement(Value):
     decided: Share
     kappa: Figure
     matrix: Mapping[str, Mapping[str, int]]
-    pooled: Pooled
-    crowds: Crowds
-    people_shares: SideShares
-    jury_shares: SideShares
+    pooled: _Pooled
+    crowds: _Crowds
+    people_shares: _SideShares
+    jury_shares: _SideShares
     brier: Figure
     reliability: tuple[Bin, ...]
-    anchoring: Anchoring
+    anchoring: _Anchoring
     confidence: tuple[Confidence, ...]
     guessing: GuessFigures
     grounds: tuple[ReasonShare, ...]
-    models: tuple[ModelFigures, ...]
+    models: tuple[_ModelFigures, ...]
     jurors: tuple[JurorFigures, ...]
-    languages: tuple[GroupFigures, ...]
-    formats: tuple[GroupFigures, ...]
-    topics: tuple[GroupFigures, ...]
+    languages: tuple[_GroupFigures, ...]
+    formats: tuple[_GroupFigures, ...]
+    topics: tuple[_GroupFigures, ...]
 
 
 def measure_agreement(rows: Sequence[Row]) -> Agreement:
@@ -274,9 +274,9 @@ def _matrix(pairs: Pairs) -> dict[str, dict[str, int]]:
 # --- voters ------------------------------------------------------------------------------
 
 
-def _pool(rows: Sequence[Row]) -> Pooled:
+def _pool(rows: Sequence[Row]) -> _Pooled:
     beside = [row for row in rows if row.jury is not None and sum(row.gold.values()) > 1]
-    return Pooled(
+    return _Pooled(
         people=pairs_alike((row.topic, row.gold) for row in beside),
         jury=Share.estimate(
             (
@@ -318,7 +318,7 @@ def alpha_between(units: Iterable[tuple[str, Mapping[str, int]]]) -> Figure:
 # --- biases ------------------------------------------------------------------------------
 
 
-def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> SideShares:
+def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> _SideShares:
     decided = [
         (row, chosen)
         for row in rows
@@ -330,10 +330,10 @@ def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> SideSha
         for row, chosen in decided
         if row.closer is not None
     )
-    return SideShares(a=Share.estimate(first, mean_of), closer=Share.estimate(last, mean_of))
+    return _SideShares(a=Share.estimate(first, mean_of), closer=Share.estimate(last, mean_of))
 
 
-def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
+def _model_figures(rows: Iterable[Row]) -> tuple[_ModelFigures, ...]:
     """Compare win rates in debates between different models."""
     credits: dict[str, list[tuple[str, float, float]]] = defaultdict(list)
     for row in rows:
@@ -348,11 +348,11 @@ def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
     figures = []
     for model, rates in sorted(credits.items()):
         figures.append(
-            ModelFigures(
+            _ModelFigures(
                 model=model,
                 people=Share.estimate(((topic, (a, 1.0)) for topic, a, _ in rates), mean_of),
                 jury=Share.estimate(((topic, (b, 1.0)) for topic, _, b in rates), mean_of),
-                bias=Points.estimate(((topic, (b - a, 1.0)) for topic, a, b in rates), mean_of),
+                bias=Difference.estimate(((topic, (b - a, 1.0)) for topic, a, b in rates), mean_of),
             )
         )
     return tuple(figures)
@@ -361,19 +361,19 @@ def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
 # --- groups ------------------------------------------------------------------------------
 
 
-def _by_group(rows: Iterable[Row], name: Callable[[Row], str]) -> tuple[GroupFigures, ...]:
+def _by_group(rows: Iterable[Row], name: Callable[[Row], str]) -> tuple[_GroupFigures, ...]:
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.compared:
             groups[name(row)].append(row)
     pairs = {name: _pairs(groups[name]) for name in sorted(groups)}
     return tuple(
-        GroupFigures(name=name, agreement=share_alike(some), kappa=kappa_between(some))
+        _GroupFigures(name=name, agreement=share_alike(some), kappa=kappa_between(some))
         for name, some in pairs.items()
     )
 
 
-def _by_topic(rows: Iterable[Row]) -> tuple[GroupFigures, ...]:
+def _by_topic(rows: Iterable[Row]) -> tuple[_GroupFigures, ...]:
     """Group by topic, most debated first; the title is the first wording.
 
     The intervals are Wilson's, as one topic cannot be resampled.
@@ -386,5 +386,5 @@ def _by_topic(rows: Iterable[Row]) -> tuple[GroupFigures, ...]:
     for group in sorted(groups.values(), key=lambda group: (-len(group), group[0].title)):
         share = Share.of(sum(row.people == row.jury for row in group), len(group))
         kappa = kappa_between(_pairs(group))
-        figures.append(GroupFigures(name=group[0].title, agreement=share, kappa=kappa))
+        figures.append(_GroupFigures(name=group[0].title, agreement=share, kappa=kappa))
     return tuple(figures)

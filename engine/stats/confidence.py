@@ -34,7 +34,7 @@ class Confidence(Value):
     p: float | None = None
 
 
-class Voted(Protocol):
+class _Voted(Protocol):
     """The part of a vote that is needed here."""
 
     @property
@@ -53,7 +53,7 @@ class Voted(Protocol):
         ...
 
 
-def compare(votes: Iterable[Voted], sides: Sequence[str]) -> Iterator[Sure]:
+def compare(votes: Iterable[_Voted], sides: Sequence[str]) -> Iterator[Sure]:
     """Compare the gold votes of a debate with a word with the other gold votes.
 
     Only votes for one of two sides; one whose others are level is left out.

@@ -155,7 +155,7 @@ class Share(Figure):
         return percent(value)
 
 
-class Points(Figure):
+class Difference(Figure):
     """A difference of two shares, told in percentage points."""
 
     def write(self, value: float) -> str:

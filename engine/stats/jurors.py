@@ -13,7 +13,7 @@ from typing import Literal
 from engine.jury.aggregate import BEHIND
 from engine.jury.model import choose, weigh
 from engine.jury.sight import combine, stake_of
-from engine.stats.figure import Points, Share, mean_of
+from engine.stats.figure import Difference, Share, mean_of
 from engine.stats.row import JurorBallot, Row
 from engine.store.fits import Evidence
 from engine.values.debate import SEES, Fit, JurorFit, Value
@@ -67,7 +67,7 @@ class JurorView(Value):
     usd: float | None = None
 
 
-class PanelWorth(Value):
+class _PanelWorth(Value):
     """The best panel of a size: `right` is the probability that it is right.
 
     `gain` is by how much more than without its last juror.
@@ -102,7 +102,7 @@ class FitView(Value):
     ahead: float
     rule: Literal["none", "model", "balanced"]
     jurors: tuple[JurorView, ...]
-    panels: tuple[PanelWorth, ...]
+    panels: tuple[_PanelWorth, ...]
     further: float | None
 
 
@@ -141,14 +141,14 @@ def right(variance: float) -> float:
     return 0.5 + math.asin(math.sqrt(min(1.0, max(0.0, 1 - variance)))) / math.pi
 
 
-def best_panels(fit: Fit, most: int = MOST_READERS) -> list[PanelWorth]:
+def best_panels(fit: Fit, most: int = MOST_READERS) -> list[_PanelWorth]:
     """Return the best panel of each size, from one juror on."""
     order = choose(fit, sorted(fit.jurors), most)
-    found: list[PanelWorth] = []
+    found: list[_PanelWorth] = []
     before = 0.5
     for size in range(1, len(order) + 1):
         now = max(before, right(weigh(fit, order[:size]).variance))
-        found.append(PanelWorth(jurors=order[:size], right=now, gain=now - before))
+        found.append(_PanelWorth(jurors=order[:size], right=now, gain=now - before))
         before = now
     return found
 
@@ -205,7 +205,7 @@ class JurorFigures(Value):
     ballots: int
     agreement: Share
     consistency: Share
-    self_preference: Points
+    self_preference: Difference
     invalid: Share
     usd: float | None
 
@@ -246,7 +246,7 @@ def _describe(juror: str, read: Sequence[tuple[Row, Sequence[JurorBallot]]]) -> 
             ),
             mean_of,
         ),
-        self_preference=Points.estimate(
+        self_preference=Difference.estimate(
             (
                 (row.topic, (preference, 1.0))
                 for row, readings in read

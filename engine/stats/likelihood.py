@@ -36,7 +36,7 @@ class Bouts(NamedTuple):
     tied: float
 
 
-class PairChances(NamedTuple):
+class _PairChances(NamedTuple):
     """How likely the first wins, the second wins, and they tie."""
 
     first: float
@@ -50,13 +50,13 @@ class PairChances(NamedTuple):
         return self.first + self.tie / 4 - share * share
 
 
-def chances(lead: float, tie: float | None) -> PairChances:
+def chances(lead: float, tie: float | None) -> _PairChances:
     """Return the chances at a lead d and a readiness for ties η (None: there are no ties)."""
     first = exp(max(-HUGE, min(HUGE, lead / 2)))
     second = 1 / first
     room = exp(max(-HUGE, min(HUGE, tie))) if tie is not None else 0.0
     whole = first + second + room
-    return PairChances(first / whole, second / whole, room / whole)
+    return _PairChances(first / whole, second / whole, room / whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class PairLikelihood:
         """All parameters at 0."""
         return [0.0] * (self.models + self.effects + self.ties)
 
-    def chances_of(self, bouts: Bouts, theta: Vector) -> PairChances:
+    def chances_of(self, bouts: Bouts, theta: Vector) -> _PairChances:
         """Return the chances of comparisons at some parameters."""
         return chances(_lead(bouts, theta), theta[-1] if self.ties else None)
 

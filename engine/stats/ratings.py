@@ -242,7 +242,7 @@ class Effect(Value):
         return say(RANGE, value=value, low=low, high=high)
 
 
-class AdjustedRatings(Value):
+class _AdjustedRatings(Value):
     """The ratings by one judge with everything else equal, the best first.
 
     `side` is the advantage of side A, `closer` that of speaking last, `length` that of having said
@@ -258,8 +258,8 @@ class AdjustedRatings(Value):
 class AdjustedLeaderboard(Value):
     """The adjusted ratings by people and by the jury."""
 
-    people: AdjustedRatings
-    jury: AdjustedRatings
+    people: _AdjustedRatings
+    jury: _AdjustedRatings
 
 
 def adjust_models(rows: Sequence[Row]) -> AdjustedLeaderboard:
@@ -270,7 +270,7 @@ def adjust_models(rows: Sequence[Row]) -> AdjustedLeaderboard:
     )
 
 
-def adjust(rows: Sequence[Row], winner: Callable[[Row], str | None]) -> AdjustedRatings:
+def adjust(rows: Sequence[Row], winner: Callable[[Row], str | None]) -> _AdjustedRatings:
     """Rate models by the winners of debates, with every effect that has an estimate.
 
     The models are those that the leaderboard rates. An effect is left out if no debate shows it, if
@@ -292,7 +292,7 @@ def adjust(rows: Sequence[Row], winner: Callable[[Row], str | None]) -> Adjusted
         name: (rating.value is None, -(rating.value or 0.0), name) for name, rating in rated.items()
     }
     names = sorted(rated, key=order.__getitem__)
-    return AdjustedRatings(**effects, ratings={name: rated[name] for name in names})
+    return _AdjustedRatings(**effects, ratings={name: rated[name] for name in names})
 
 
 def _fit_effects(

@@ -22,7 +22,7 @@ from engine.jury.likelihood import (
     gather,
 )
 from engine.jury.model import (
-    JurorTraits,
+    _JurorTraits,
     choose,
     gain_of_another,
     plot,
@@ -147,7 +147,7 @@ def test_two_readings_of_a_juror_are_weighed_as_the_joint_distribution_has_them(
     names = tuple(fit.jurors)
     model = _joint(fit)
     first = fit.jurors[names[0]]
-    size = JurorTraits.of(first).size(fit.shared, fit.kin)
+    size = _JurorTraits.of(first).size(fit.shared, fit.kin)
     # The second reading has all of the first but what does not stay of its own error.
     one = np.vstack([model, model[1]])
     one = np.column_stack([one, one[:, 1]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pages.public import FRESH_SECONDS, LONGEST_SECONDS, Extent, Kept
+from engine.pages.public import FRESH_SECONDS, LONGEST_SECONDS, Kept, _Extent
 
 
 class Made:
@@ -19,7 +19,7 @@ class Made:
         return self.times
 
     async def get(self, *extent: object) -> int:
-        return await self.kept.get("figures", Extent(*extent), self._make)  # type: ignore[arg-type]
+        return await self.kept.get("figures", _Extent(*extent), self._make)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.labelling.report import HARD, Labelled, LabelReport, Rate, report_of
+from engine.labelling.report import HARD, LabelReport, Rate, _Labelled, report_of
 from engine.labelling.tasks import queue_of
 from engine.store import DebateRecord
 from engine.store.labels import Drawn, Kind, Queued, StoredSheetAnswer, Task
@@ -253,7 +253,7 @@ def sheet(person: int, debate: str, option: str, kind: Kind = "plain", **said: o
 
 def report(work: list[Drawn], jury: str | None = "A", chat: str | None = None) -> LabelReport:
     ids = sorted({one.debate for one in work})
-    debates = {id: Labelled(id, id[-2:], id, id, jury, chat, 0.01) for id in ids}
+    debates = {id: _Labelled(id, id[-2:], id, id, jury, chat, 0.01) for id in ids}
     queue = [Queued(id, rank, "AB") for rank, id in enumerate(ids)]
     return report_of(TASK, queue, work, debates, pay=0.5)
 

@@ -24,9 +24,9 @@ from bot.research.series_progress import LINE_SECONDS, Display, _Bar
 from engine.series.contents import Planned, check_unchanged, expand, first_time, next_time
 from engine.series.design import (
     PRIOR,
-    Design,
     Informative,
     Seats,
+    _Design,
     learn,
     rate_seats,
     width_of,
@@ -600,7 +600,7 @@ def direction(seats: Seats, models: int) -> np.ndarray:
     return lead
 
 
-def covariance(design: Design) -> np.ndarray:
+def covariance(design: _Design) -> np.ndarray:
     """The inverse of the information, without any update."""
     models = design.models
     found = PRIOR * np.eye(models + 1)
@@ -613,7 +613,7 @@ def covariance(design: Design) -> np.ndarray:
     return np.linalg.inv(found)
 
 
-def widths(design: Design) -> list[float]:
+def widths(design: _Design) -> list[float]:
     models, found = design.models, covariance(design)
     centre = np.eye(models) - 1 / models
     return [width_of(one**0.5) for one in np.diag(centre @ found[:models, :models] @ centre)]
@@ -622,7 +622,7 @@ def widths(design: Design) -> list[float]:
 SEATS = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
 
 
-def drawn(random: Random, least: int) -> Design:
+def drawn(random: Random, least: int) -> _Design:
     """Return a design that has learned some drawn results of every pair."""
     rolls = {one: [random.randrange(least, 4) for _ in range(3)] for one in SEATS}
     return learn({one: (a, b, tied) for one, (a, b, tied) in rolls.items()}, 5)
@@ -640,7 +640,7 @@ def test_the_best_pair_lowers_the_widest_intervals_most() -> None:
     design = drawn(Random(4), 1)
 
     def widest_after(seats: Seats) -> float:
-        more = Design(design.models, design.parameters, design.met + Counter([seats]))
+        more = _Design(design.models, design.parameters, design.met + Counter([seats]))
         return float(np.linalg.norm(widths(more), ord=32))  # the widest counts most
 
     for _ in range(30):

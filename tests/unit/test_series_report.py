@@ -27,9 +27,9 @@ from engine.drawing.svg import (
     width_of,
 )
 from engine.series.report.data import (
-    CountedTurn,
     EndedDebate,
     SeriesRows,
+    _CountedTurn,
     add_up,
     juror_pairs,
     split_topics,
@@ -80,7 +80,7 @@ def make_series(series: Series, seed: int = 1, **row_fields: Any) -> SeriesRows:
             fields["words"] = {"A": random.randint(400, 900), "B": random.randint(400, 900)}
             row = replace(make_row(people=None, jury=jury), **fields | row_fields)
             spoken = tuple(
-                CountedTurn(model, 100 + 20 * turn, 200, ("too_many_words",) if turn == 3 else ())
+                _CountedTurn(model, 100 + 20 * turn, 200, ("too_many_words",) if turn == 3 else ())
                 for model in (a, b)
                 for turn in range(4)
             )
@@ -115,7 +115,9 @@ def tried(debate: str, model: str, role: str, usd: float | None, **fields: Any) 
     return plain._replace(**fields)
 
 
-def ended(id_: str, row: Row | None, *spoken: CountedTurn, format_: str = "classic") -> EndedDebate:
+def ended(
+    id_: str, row: Row | None, *spoken: _CountedTurn, format_: str = "classic"
+) -> EndedDebate:
     models = tuple(row.models.values()) if row else (ANA, BEN)
     return EndedDebate(id_, format_, row, models, spoken, unrecused=False)
 
@@ -168,9 +170,9 @@ def test_percentiles_are_values_that_occurred(share: float, value: float) -> Non
 
 def test_lengths_limits_and_refusals_are_counted_by_model() -> None:
     turns = (
-        CountedTurn(ANA, 100, 200, ()),
-        CountedTurn(ANA, 300, 200, ("too_many_words", "too_many_words", "no_decision")),
-        CountedTurn(BEN, 50, 0, ("refusal",)),
+        _CountedTurn(ANA, 100, 200, ()),
+        _CountedTurn(ANA, 300, 200, ("too_many_words", "too_many_words", "no_decision")),
+        _CountedTurn(BEN, 50, 0, ("refusal",)),
     )
     rows = [ended("d1", debate(1, "A"), *turns), ended("d2", None)]
     ana, ben = report(rows, [], refusals={BEN: 2}).conduct

@@ -30,7 +30,7 @@ from engine.chat.answers.management import export_file, no_export
 from engine.chat.answers.own_data import ForgottenAnswer, Frequency, PrivacyAnswer
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
-from engine.stats.figure import Figure, Points, Share
+from engine.stats.figure import Difference, Figure, Share
 from engine.stats.ratings import Missing, Rating, rank_models, word_rating
 from engine.store import PersonTraces
 from engine.values.debate import Source, Status, Violation
@@ -353,7 +353,7 @@ def _statistics() -> dict[str, Iterable[Text]]:
     ratings = (rated, None, *(Rating(missing=why) for why in Missing))
     return {
         "figures": [
-            " | ".join(str(kind(**one)) for kind in (Share, Figure, Points)) for one in figures
+            " | ".join(str(kind(**one)) for kind in (Share, Figure, Difference)) for one in figures
         ],
         "ratings": [f"{word_rating(one)} | {one.record if one else ''}" for one in ratings],
         "agreement": [

@@ -28,7 +28,7 @@ from engine.values.errors import StoppedError
 COUNTED = ("tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached")
 
 
-class CountedTurn(NamedTuple):
+class _CountedTurn(NamedTuple):
     """A debater's turn: its words, the limit of these, and the kinds of rules that it broke."""
 
     model: str
@@ -47,7 +47,7 @@ class EndedDebate(NamedTuple):
     format: str
     row: Row | None
     models: tuple[str, ...]
-    spoken: tuple[CountedTurn, ...]
+    spoken: tuple[_CountedTurn, ...]
     unrecused: bool
 
 
@@ -169,7 +169,7 @@ def ended_of(record: DebateRecord) -> EndedDebate:
         row=row_of(record),
         models=tuple(sides.values()),
         spoken=tuple(
-            CountedTurn(
+            _CountedTurn(
                 sides[turn.side],
                 turn.words,
                 turn.limit,
@@ -225,7 +225,7 @@ _Won: TypeAlias = Sequence[tuple[str, float]]
 """What each model won in a debate, from 0 to 1."""
 
 
-class TopicRate(Value):
+class _TopicRate(Value):
     """A model's win rate on one topic by the jury, a tie counting half."""
 
     model: str
@@ -233,7 +233,7 @@ class TopicRate(Value):
     rate: float
 
 
-class TopicSplit(Value):
+class _TopicSplit(Value):
     """How models fared on one topic, the best first.
 
     `spread` is the standard deviation of their win rates, weighted by debates.
@@ -242,7 +242,7 @@ class TopicSplit(Value):
     title: str
     debates: int
     spread: float
-    rates: tuple[TopicRate, ...]
+    rates: tuple[_TopicRate, ...]
 
 
 class TopicSplits(Value):
@@ -253,7 +253,7 @@ class TopicSplits(Value):
     than two topics.
     """
 
-    splits: tuple[TopicSplit, ...]
+    splits: tuple[_TopicSplit, ...]
     by_chance: float | None
 
 
@@ -267,7 +267,7 @@ def split_topics(rows: Sequence[Row]) -> TopicSplits:
             won.append([(model, row.credit(row.jury, s)) for s, model in row.models.items()])
     rated = _rates(topics, won)
     splits = [
-        TopicSplit(
+        _TopicSplit(
             title=titles[topic],
             debates=topics.count(topic),
             spread=_spread(rates),
@@ -279,7 +279,7 @@ def split_topics(rows: Sequence[Row]) -> TopicSplits:
     return TopicSplits(splits=tuple(ordered), by_chance=_by_chance(topics, won))
 
 
-def _rates(topics: Sequence[str], won: Sequence[_Won]) -> dict[str, list[TopicRate]]:
+def _rates(topics: Sequence[str], won: Sequence[_Won]) -> dict[str, list[_TopicRate]]:
     """Return win rates by topic, for topics with at least two models that have one."""
     credits: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for topic, each in zip(topics, won, strict=True):
@@ -288,7 +288,7 @@ def _rates(topics: Sequence[str], won: Sequence[_Won]) -> dict[str, list[TopicRa
     found = {}
     for topic, by_model in credits.items():
         rates = [
-            TopicRate(model=model, debates=len(some), rate=sum(some) / len(some))
+            _TopicRate(model=model, debates=len(some), rate=sum(some) / len(some))
             for model, some in by_model.items()
             if len(some) >= FEWEST
         ]
@@ -297,7 +297,7 @@ def _rates(topics: Sequence[str], won: Sequence[_Won]) -> dict[str, list[TopicRa
     return found
 
 
-def _spread(rates: Sequence[TopicRate]) -> float:
+def _spread(rates: Sequence[_TopicRate]) -> float:
     n = sum(one.debates for one in rates)
     mean = sum(one.debates * one.rate for one in rates) / n
     return sqrt(sum(one.debates * (one.rate - mean) ** 2 for one in rates) / n)

@@ -155,7 +155,7 @@ def _of_breadth(series: Series) -> Iterator[Caveat]:
 SCHEMA_VERSION = 1
 
 
-class Experiment(Value):
+class _Experiment(Value):
     """What the series' file asks for; `cap_usd` is None without a cap."""
 
     topics: int
@@ -171,7 +171,7 @@ class Experiment(Value):
     cap_usd: float | None
 
 
-class Costs(Value):
+class _Costs(Value):
     """What debates of one format took, each with all of its calls; empty format: all of them."""
 
     format: str
@@ -192,7 +192,7 @@ class PairResult(Value):
     tied: int
 
 
-class ModelConduct(Value):
+class _ModelConduct(Value):
     """How a model debated.
 
     `words` and `of_limit` (the share of the allowed words) are means of its turns; `broken` counts
@@ -239,12 +239,12 @@ class SeriesReport(Value):
     name: str
     begun_at: datetime
     read_at: datetime
-    experiment: Experiment
+    experiment: _Experiment
     standing: SeriesProgress
     stopping: bool
     rehearsal: tuple[str, ...]
     totals: tuple[CallTotals, ...]
-    costs: tuple[Costs, ...]
+    costs: tuple[_Costs, ...]
     ratings: Leaderboard
     adjusted: AdjustedLeaderboard
     wins: tuple[PairResult, ...]
@@ -252,7 +252,7 @@ class SeriesReport(Value):
     agreement: Agreement
     juror_pairs: tuple[JurorPair, ...]
     topics: TopicSplits
-    conduct: tuple[ModelConduct, ...]
+    conduct: tuple[_ModelConduct, ...]
     availability: tuple[Availability, ...]
     caveats: tuple[Caveat, ...] = ()
 
@@ -287,7 +287,7 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
         name=series.name,
         begun_at=found.stored.begun_at,
         read_at=read_at,
-        experiment=Experiment(
+        experiment=_Experiment(
             topics=len(series.topics),
             models=tuple(model.ref for model in series.models),
             jurors=tuple(model.ref for model in series.jury.models),
@@ -320,7 +320,7 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
 # --- what it took ------------------------------------------------------------------------
 
 
-def _costs(found: SeriesRows) -> Iterable[Costs]:
+def _costs(found: SeriesRows) -> Iterable[_Costs]:
     """Yield the costs of all debates with a result, and by format if there are several."""
     held = [one for one in found.ended if one.row is not None]
     formats = sorted({one.format for one in held})
@@ -329,7 +329,7 @@ def _costs(found: SeriesRows) -> Iterable[Costs]:
         took = [found.costs.get(one.id, (0, 0.0)) for one in some]
         if took:
             usd = [cost for _, cost in took]
-            yield Costs(
+            yield _Costs(
                 format=name,
                 debates=len(some),
                 calls=fmean(calls for calls, _ in took),
@@ -376,20 +376,20 @@ def _wins(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> tuple[Pai
     )
 
 
-def _conduct(found: SeriesRows, series: Series) -> tuple[ModelConduct, ...]:
+def _conduct(found: SeriesRows, series: Series) -> tuple[_ModelConduct, ...]:
     names = {model.ref for model in series.models} | {
         model for one in found.ended for model in one.models
     }
     return tuple(_conduct_of(name, found) for name in sorted(names))
 
 
-def _conduct_of(model: str, found: SeriesRows) -> ModelConduct:
+def _conduct_of(model: str, found: SeriesRows) -> _ModelConduct:
     mine: list[EndedDebate] = [one for one in found.ended if model in one.models]
     spoken = [turn for one in mine for turn in one.spoken if turn.model == model]
     limited = [turn for turn in spoken if turn.limit]
     held = [one for one in mine if one.row is not None]
     paid = [found.paid.get((one.id, model), 0.0) for one in held]
-    return ModelConduct(
+    return _ModelConduct(
         model=model,
         debates=len(held),
         ended=len(mine),
