@@ -52,7 +52,6 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let recorded outputs be recorded again: `make record`."""
     parser.addoption("--record", action="store_true", help="record outputs that tests hold")
 
 
@@ -129,7 +128,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def database_kind() -> str:
-    """The kind of database that a test runs over."""
     return "sqlite"
 
 
@@ -209,7 +207,6 @@ async def database(database_url: str) -> AsyncIterator[SqlDatabase]:
 
 @pytest.fixture
 def store(database: SqlDatabase) -> Store:
-    """The store over it."""
     return Store(database)
 
 

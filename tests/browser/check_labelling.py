@@ -80,7 +80,6 @@ class Desk:
         return name
 
     def labels(self) -> list[tuple[object, ...]]:
-        """Return every label that is stored, as it is exported from."""
         return select(self.database, "SELECT * FROM sheets WHERE answered_at IS NOT NULL")
 
 

@@ -49,7 +49,6 @@ class Town:
     first: str
 
     def debate(self, debate_id: str) -> str:
-        """Return the permalink of a debate."""
         return f"{self.url}/d/{debate_id.lower()}"
 
 

@@ -48,7 +48,6 @@ class Reader:
     ids: list[str] = field(default_factory=list)
 
     def debate(self, debate_id: str) -> str:
-        """Return the address of a debate's page."""
         return f"{self.url}/debates/{debate_id.lower()}"
 
 

@@ -58,7 +58,6 @@ class Guard:
         context.on("weberror", lambda error: self.complaints.append(f"exception: {error.error}"))
 
     def assert_quiet(self) -> None:
-        """Fail if a page did what it may not do."""
         assert not self.complaints, "\n".join(self.complaints)
 
     def _hear(self, said: ConsoleMessage) -> None:

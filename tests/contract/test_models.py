@@ -50,7 +50,6 @@ class Rig:
         return Model.parse(f"near/{name}")
 
     def hanging(self) -> Model:
-        """Name a model that takes far too long."""
         return self.model("latency=60", acts.hang())
 
     async def asked(self, log: RecordedAttempts) -> None:

@@ -57,7 +57,6 @@ class Voters(NamedTuple):
         return (*chain.from_iterable(self.told.values()), *self.untold)
 
     def of(self, group: Sequence[str]) -> Iterator[Act]:
-        """Yield what a group does."""
         return (Act(group[place], sign, option) for place, sign, option in self.acts)
 
     def casts(self, users: dict[str, str]) -> Iterator[str]:

@@ -65,7 +65,6 @@ class Scene:
             assert process.wait(PROCESS_SECONDS) == 0, (self.folder / SAID).read_text()
 
     def run(self) -> None:
-        """Hold the debate to its end."""
         self.finish(self.open())
 
     @property
@@ -75,7 +74,6 @@ class Scene:
 
     @property
     def trail(self) -> list[str]:
-        """What happened, in order."""
         return lines(self.folder / TRAIL)
 
     @property

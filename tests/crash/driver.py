@@ -68,7 +68,6 @@ class TellingModels(RehearsalModels):
         return self._price
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Note the step, and play the part."""
         self._fate.note(f"asked {call.step}")
         return await super().complete(call, log)
 

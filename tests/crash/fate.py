@@ -237,7 +237,6 @@ def url_of(folder: Path) -> str:
 
 
 def lines(path: Path) -> list[str]:
-    """Return the lines of a file, none if there is no file."""
     return path.read_text().splitlines() if path.exists() else []
 
 

@@ -82,7 +82,6 @@ def order_of(format_name: str) -> Order:
 
 
 async def find(store: Store) -> Debate | None:
-    """Return the debate that a process before this one has begun."""
     found = await store.debates.recent(limit=2 * PAST_DEBATES)
     return next((debate for debate in found if debate.community == ORDER.community), None)
 

@@ -180,7 +180,6 @@ class Town:
 
     @property
     def store(self) -> Store:
-        """What is stored, as a test reads it."""
         return Store(self.database)
 
     @property
@@ -196,7 +195,6 @@ class Town:
         }
 
     async def start_all(self, *roles: str) -> list[Running]:
-        """Start processes side by side."""
         return list(await asyncio.gather(*map(self.start, roles)))
 
     async def start(self, role: str, **settings: str) -> Running:

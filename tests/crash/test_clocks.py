@@ -24,7 +24,6 @@ UNSENT = "SELECT count(*) FROM outbox WHERE state <> 'sent'"
 
 
 def put_wrong_by(minutes: float) -> str:
-    """Return the command of a process on a machine whose clock is wrong."""
     wrong = f"from tests.doubles.other_clock import put_wrong; put_wrong({minutes})"
     return wrong + COMMAND
 

@@ -28,7 +28,6 @@ def points(request: pytest.FixtureRequest, clean: Scene) -> list[str]:
 
 @pytest.fixture(scope="module")
 def killed(points: list[str], new_scene: NewScene) -> list[Scene]:
-    """The same debate, whose process was killed at point after point."""
     return kill_at(points, new_scene)
 
 
@@ -137,7 +136,6 @@ def assert_same(scene: Scene, clean: Scene) -> None:
 
 
 def essence(ballot: Ballot) -> Ballot:
-    """Return a ballot without how long it took."""
     return ballot.model_copy(update={"latency": None})
 
 

@@ -77,7 +77,6 @@ class Image:
             getattr(self, f"_{step.word.lower()}", self._say)(step)
 
     def place(self, path: str) -> Path:
-        """Return where a path of the image is on this machine."""
         return self.root / os.path.normpath(os.path.join(self._here, path)).lstrip("/")
 
     def words(self, name: str) -> list[str]:

@@ -41,7 +41,6 @@ class Collector(LoopbackServer):
         return self.origin
 
     def named(self, name: str) -> list[Span]:
-        """Return the spans of that name, the first to begin first."""
         found = [span for span in self.spans if span.name == name]
         return sorted(found, key=lambda span: span.began)
 

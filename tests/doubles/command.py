@@ -141,7 +141,6 @@ class Child:
         return some(self.returncode)
 
     def wait_until_stopped(self, seconds: float) -> None:
-        """Wait until it stands still; raises TimeoutError."""
         assert self._next(seconds) == STOPPED, "it ended instead"
 
     def _next(self, seconds: float) -> str:
@@ -174,7 +173,6 @@ class Forked(asyncio.Protocol):
 
     @property
     def returncode(self) -> int | None:
-        """The exit code, once it has ended; minus the signal that ended it."""
         return next(iter(self._numbers[1:]), None)
 
     @property

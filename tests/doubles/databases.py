@@ -76,7 +76,6 @@ class PostgresDouble:
         self.start()
 
     def url(self, name: str = ADMIN, user: str = "postgres") -> str:
-        """Return a database's address by the socket, without a password."""
         return f"postgresql://{user}@/{name}?host={self.folder}&port={self.port}"
 
     def tcp(self, name: str = ADMIN, password: str = PASSWORD, port: int | None = None) -> str:
@@ -137,7 +136,6 @@ class PostgresDouble:
             self._maintained = None
 
     def stop(self) -> None:
-        """End the server, and delete its files."""
         self.crash()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -44,7 +44,6 @@ def limited(seconds: float, *, via: bool = True, everywhere: bool = False) -> Fa
 
 
 def delay(seconds: float, *, when: When = "before") -> Fault:
-    """Be slow, and then do as asked."""
     return Fault("delay", when, seconds=seconds)
 
 

@@ -112,7 +112,6 @@ class Session:
     reconcile: Callable[[], Awaitable[None]]
 
     async def start(self, defaults: Defaults = DEFAULTS, user: str | None = None) -> str:
-        """Start a debate in the lobby and return its id."""
         order = Order(platform="memory", community="club", place=LOBBY, user=user, seed=7)
         return (await self.service.start(order, defaults)).debate.id
 
@@ -164,7 +163,6 @@ class Hall:
             yield Session(line.service, store, self.venue, delivery, line.reconcile)
 
     def thread(self) -> list[StoredMessage]:
-        """Return what stands in the only thread, in the platform's order."""
         assert len(self.venue.threads) == 1
         return next(iter(self.venue.threads.values())).messages
 
@@ -185,7 +183,6 @@ def with_sides(a: str, b: str) -> Defaults:
 
 
 def has_ended(debate: Debate) -> bool:
-    """Whether nobody has to do anything for a debate any more."""
     return not debate.status.live and debate.status is not Status.VOTING
 
 

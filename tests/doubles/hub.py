@@ -64,7 +64,6 @@ class Hub(LoopbackServer):
         return self.branches[repo][branch]
 
     def count(self, ending: str) -> int:
-        """Return how often a path with this in it was asked."""
         return sum(ending in asked for asked in self.asked)
 
     @web.middleware

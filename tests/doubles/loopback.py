@@ -60,7 +60,6 @@ class Clock:
         self.offset = 0.0
 
     def now(self) -> float:
-        """Return seconds since 1970."""
         return time.time() + self.offset
 
     def advance(self, seconds: float) -> None:
@@ -81,7 +80,6 @@ class Listening(ABC):
 
     @property
     def origin(self) -> str:
-        """The address without a path."""
         return f"http://{self.host}:{self.port}"
 
     @property

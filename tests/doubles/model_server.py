@@ -91,7 +91,6 @@ def events(*chunks: Body, done: bool = True) -> Act:
 
 
 def error_body(message: str = "upstream failed") -> Act:
-    """Answer 200 with an error and no choices."""
     return Act(body=orjson.dumps({"error": {"message": message, "code": 502}}))
 
 
@@ -110,12 +109,10 @@ def refusal() -> Act:
 
 
 def garbage() -> Act:
-    """Answer 200 with a body that is not JSON."""
     return Act(body=b'{"choices": [{"message"')
 
 
 def page() -> Act:
-    """Answer 200 with a web page."""
     return Act(body=b"<html>sign in</html>", content_type="text/html")
 
 
@@ -185,7 +182,6 @@ class ModelServer:
 
     @property
     def deaf(self) -> bool:
-        """Whether it accepts no connection, and refuses none."""
         return bool(self._deaf)
 
     @property
@@ -274,7 +270,6 @@ class ModelServer:
         return web.json_response({"object": "list", "data": self.models})
 
     async def _inform(self, request: web.Request) -> web.Response:
-        """Say what LiteLLM's proxy says of its models."""
         return web.json_response({"data": self.model_info})
 
     async def _moderate(self, request: web.Request) -> web.StreamResponse:
@@ -390,7 +385,6 @@ class ModelServer:
 
 
 def text_of(message: Body) -> str:
-    """Return a message's text, also if it is sent in parts."""
     content = message["content"]
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
@@ -432,7 +426,6 @@ class MarkedCache:
 
 
 def answers_in(body: Body) -> int:
-    """Return how many answers of the model a request has in it."""
     return sum(message.get("role") == "assistant" for message in body.get("messages", ()))
 
 

@@ -52,7 +52,6 @@ DEFAULTS = Defaults(
 
 @cache
 def todays_prompts() -> Prompts:
-    """Return the prompts as they are, read once."""
     return load_prompts()
 
 
@@ -100,7 +99,6 @@ class RehearsedDesk:
         return self.audience
 
     async def hear_person(self, step: str, words: int) -> PersonTurn:
-        """Return nothing: no person is here."""
         return PersonTurn()
 
     async def call(self, call: Call) -> Reply:
@@ -150,7 +148,6 @@ class RehearsedDesk:
 
     @property
     def shown(self) -> str:
-        """Return all that the thread shows before the reveal."""
         return "\n".join(post.model_dump_json() for post in self.posts)
 
 

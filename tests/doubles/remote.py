@@ -154,15 +154,12 @@ class RemoteDouble:
         return (await self._post("act", {"name": name, "args": args, "kwargs": kwargs}))["done"]
 
     async def fail(self, fault: Fault, *where: str, **which: int | str) -> None:
-        """Let a fault happen, as the double's own `fail` does."""
         await self._post("fail", {"fault": asdict(fault), "where": where, **which})
 
     async def set_rules(self, **rules: float | bool) -> None:
-        """Change its `Rules` by name."""
         await self._post("rules", rules)
 
     async def release(self) -> None:
-        """Cut the connections of all requests that hang."""
         await self.act("faults.release")
 
     async def calm(self) -> None:

@@ -262,11 +262,9 @@ class MemoryVenue:
     def turn(
         self, place: str, *, first: bool = False, part: Part | None = None
     ) -> AbstractAsyncContextManager[None]:
-        """Let every message go at once."""
         return nullcontext()
 
     async def post(self, place: str, part: Part, *, notify: str = "") -> str:
-        """Post one piece and return its message reference."""
         self.notified += [notify] if notify else []
         return await self._ask("post", place, part.body, lambda: self._store(place, part))
 
@@ -302,7 +300,6 @@ class MemoryVenue:
         return await self._ask("open_thread", channel, title, open_it)
 
     async def link(self, community: str, place: str, message: str) -> str:
-        """Return an address that no one can open."""
         return f"memory://{community}/{place}/{message}"
 
     async def locate(self, channel: str) -> Location:
@@ -327,14 +324,12 @@ class MemoryVenue:
         return Member((f"{user.title()} Somebody", user), user in self.bots)
 
     async def direct(self, place: str, user: str) -> str:
-        """Return the place of private messages with somebody."""
         return f"direct-{user}"
 
     async def managers(self, place: str) -> Sequence[str]:
         return self.managed_in
 
     async def shares(self) -> int | None:
-        """Return None: one process serves it whole."""
         return None
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
@@ -379,7 +374,6 @@ class MemoryVenue:
         await self.delete_message(message)
 
     async def erase_thread(self, thread: str) -> bool:
-        """Return False: threads go message by message."""
         return False
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:

@@ -66,11 +66,9 @@ class Whole:
     messages: int
 
     def sent(self, beginning: str) -> list[str]:
-        """Return the prompts of steps whose names begin so."""
         return [text for step, text in self.heard.items() if step.startswith(beginning)]
 
     def table(self, name: str) -> list[dict[str, Any]]:
-        """Return the rows of an exported table."""
         files = sorted(self.out.glob(f"data/{name}/*.jsonl"))
         return [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
 

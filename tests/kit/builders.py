@@ -343,7 +343,6 @@ def make_call(debate: str = "debate-1", step: str = "turn/opening/A", **fields: 
 async def create(
     store: Store, new: NewDebate, caps: Caps = NO_CAPS, posts: Sequence[Post] = ()
 ) -> Debate:
-    """Store one queued debate."""
     return (await store.debates.create([(new, posts)], caps))[0]
 
 
@@ -414,12 +413,10 @@ def answers_of(*votes: Vote) -> tuple[StandingAnswer, ...]:
 def make_label(
     step: str, person: int = 880010, *, up: bool = True, blind: bool = True
 ) -> TurnLabel:
-    """A thumb that somebody gave a turn."""
     return TurnLabel(step=step, person=person, up=up, blind=blind, received_at=NOON)
 
 
 def id_of(number: int) -> str:
-    """The id of the debate of that number."""
     return f"01JCANARY{number:017d}"
 
 

@@ -35,7 +35,6 @@ class Asked:
 
     @property
     def last(self) -> str:
-        """What was asked."""
         return self.messages[-1].content
 
 
@@ -46,7 +45,6 @@ def tell(step: str) -> str:
 
 
 def conclude(synthesis: str, why: str, decision: str = "maintains") -> str:
-    """Return a last turn as a model writes it."""
     return json.dumps({"synthesis": synthesis, "why": why, "decision": decision})
 
 
@@ -69,7 +67,6 @@ class ScriptedDesk:
         """Never wait."""
 
     async def hear_questions(self) -> Sequence[str]:
-        """Return what the audience asks here."""
         return self.audience
 
     async def call(self, call: Call) -> Reply:
@@ -90,25 +87,20 @@ class ScriptedDesk:
         return self.stored[step]
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        """Keep a turn and its post."""
         self.turns.append(turn)
         self.posts.append(compose())
 
     async def hear_person(self, step: str, words: int) -> PersonTurn:
-        """Return nothing, as no one is there."""
         return PersonTurn()
 
     async def keep(self, note: Note) -> None:
-        """Keep what the format found out."""
         self.notes.append(note)
 
     def prompt(self, step: str) -> Asked:
-        """Return the call of a step."""
         return next(call for call in self.asked if call.step == step)
 
     @property
     def steps(self) -> list[str]:
-        """The steps that were called, in the order in which they began."""
         return [call.step for call in self.asked]
 
 
@@ -147,7 +139,6 @@ def setup_of(
 
 
 def floor_on(desk: ScriptedDesk, setup: Setup, prompts: Prompts | None = None) -> Stage:
-    """Return a floor before that desk."""
     return Stage(setup, prompts or load_prompts(), desk, total=8)
 
 
@@ -158,7 +149,6 @@ class Onlooker:
         self.seen: list[Draft] = []
 
     def follow(self, draft: Draft) -> None:
-        """Remember a draft."""
         self.seen.append(draft)
 
     def by_turn(self) -> dict[tuple[str, str], list[Draft]]:
@@ -197,7 +187,6 @@ class RecordedAttempts:
 
     @property
     def errors(self) -> list[str]:
-        """What each ended try says went wrong."""
         return [attempt.error for attempt in self.attempts]
 
     @property

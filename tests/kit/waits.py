@@ -71,7 +71,6 @@ class Starved:
 
     @property
     def seconds(self) -> float:
-        """The sum of all."""
         return sum(max(0.0, _starved(pid) - known) for pid, known in self._before.items())
 
 
@@ -93,7 +92,6 @@ def _starved(pid: int) -> float:
 
 
 async def until_shown(what: str, screen: io.StringIO) -> str:
-    """Wait until a screen shows something, and return all that it shows."""
     await until(lambda: what in screen.getvalue())
     return screen.getvalue()
 

@@ -47,7 +47,6 @@ async def hold(folder: Path, language: str) -> DiscordServer:
 
 
 def _ballot(discord: DiscordServer) -> Message | None:
-    """Return the message that people vote on, once it has its reactions."""
     thread = discord.messages(discord.threads()[0].id)
     return next((m for m in thread if len(m.reactions) == len(OPTIONS)), None)
 

@@ -49,7 +49,6 @@ async def hold(folder: Path, language: str) -> SlackServer:
 
 
 def _ballot(stage: SlackStage) -> Message | None:
-    """Return the message that people vote on, once it has its reactions."""
     return next((m for m in stage.replies if len(m.reactions) == len(OPTIONS)), None)
 
 

@@ -70,7 +70,6 @@ class OnDiscord:
         self.stage, self.discord, self.faults = stage, stage.discord, stage.discord.faults
 
     def user(self, name: str) -> str:
-        """Return a person as an answer names them."""
         return f"<@{self.discord.users[name].id}>"
 
     def mention(self, name: str) -> str:
@@ -97,11 +96,9 @@ class OnDiscord:
         return asked.text
 
     async def ballot(self) -> str:
-        """Wait until people can vote; return the message they vote on."""
         return (await self.stage.ballot()).id
 
     async def ended(self, app: App) -> Debate:
-        """Wait until the newest debate has ended, and everything of it is delivered."""
         return await discord_stage.ended(app)
 
     async def ask(self, user: str, command: str, expected: str = "", **options: Any) -> str:
@@ -142,7 +139,6 @@ class OnDiscord:
         return [one.text for one in self.discord.sent if "/webhooks/" not in one.path]
 
     def answers_to(self, user: str) -> list[str]:
-        """Return what a person was answered."""
         person = self.discord.users[user].id
         return [one.text for one in self.discord.interactions.all if one.user_id == person]
 
@@ -156,12 +152,10 @@ class OnDiscord:
         self.discord.delete_message(message)
 
     def held(self, ballot: str) -> dict[str, int]:
-        """Count what people hold, as the platform has it."""
         held = {o: self.discord.holders(ballot, e) for o, e in discord_stage.OPTIONS.items()}
         return {option: len(users) for option, users in held.items()}
 
     def seeds(self, message: str) -> set[str]:
-        """Return the emoji of the bot's own reactions to a message."""
         kept, me = self.discord.world.find_message(message), self.discord.bot.id
         return {one.emoji for one in kept.reactions.values() if me in one.holders}
 
@@ -206,7 +200,6 @@ class OnSlack:
         self.stage, self.slack, self.faults = stage, stage.slack, stage.slack.faults
 
     def user(self, name: str) -> str:
-        """Return a person as an answer names them."""
         return self.slack.users[name].name
 
     def mention(self, name: str) -> str:

@@ -99,12 +99,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def asked(body: Body) -> str:
-    """Return the last message of a request."""
     return str(body["messages"][-1]["content"])
 
 
 def prompt(body: Body) -> str:
-    """Return everything that a request says."""
     return "\n".join(message["content"] for message in body["messages"])
 
 
@@ -226,7 +224,6 @@ class Running:
         return await self.ended(started.debate.id)
 
     async def record(self, debate_id: str) -> DebateRecord:
-        """Return everything kept of an ended debate, as an export reads it."""
         return await record_of(self.store, debate_id)
 
 
@@ -279,7 +276,6 @@ async def models() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 def stage(database_url: str, models: ModelServer) -> Stage:
-    """Offer a stage on which no process runs yet."""
     return Stage(database_url, models)
 
 
@@ -362,6 +358,5 @@ def chat(request: pytest.FixtureRequest) -> Chat:
 
 
 def in_thread(stage: Stage) -> list[StoredMessage]:
-    """Return what stands in the one thread, in order."""
     (thread,) = stage.venue.threads.values()
     return thread.messages

@@ -75,7 +75,6 @@ class DiscordStage:
         return await asked.finished()
 
     async def vote(self, **options: Any) -> Message:
-        """Start a debate, and wait until people can vote and the jury is done."""
         await self.start(**options)
         return await self.ballot()
 
@@ -87,7 +86,6 @@ class DiscordStage:
             yield app, ballot, await voting(app)
 
     async def ballot(self) -> Message:
-        """Wait for the invitation to vote with its reactions, and the jury's verdict."""
         return await until(lambda: self._ballot_ready() if self.discord.threads() else None)
 
     def _ballot_ready(self) -> Message | None:

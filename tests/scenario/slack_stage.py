@@ -92,7 +92,6 @@ class SlackStage:
         return asked
 
     async def vote(self, line: str = TEA) -> Message:
-        """Start a debate, and wait until people can vote."""
         await self.start(line)
         return await self.ballot()
 
@@ -104,7 +103,6 @@ class SlackStage:
             yield app, ballot, await voting(app)
 
     async def ballot(self) -> Message:
-        """Wait for the invitation to vote with its reactions."""
         return await until(lambda: self._ballot_ready() if self.slack.messages() else None)
 
     def _ballot_ready(self) -> Message | None:

@@ -43,7 +43,6 @@ def edits(hall: Hall) -> list[float]:
 
 
 async def shown(hall: Hall, what: str, times: int = 1) -> None:
-    """Wait until so many announcements show something."""
     await until(lambda: sum(what in m.body for m in hall.venue.places[LOBBY]) >= times)
 
 

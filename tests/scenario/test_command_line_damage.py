@@ -47,7 +47,6 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
 
 @pytest.fixture
 def office(held: Held, tmp_path: Path) -> Path:
-    """A copy of the folder, to be damaged."""
     return Path(shutil.copytree(held.folder, tmp_path / "office"))
 
 

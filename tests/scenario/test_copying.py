@@ -72,7 +72,6 @@ async def _fill(path: Path) -> None:
 
 @pytest.fixture
 def file(filled: Path, tmp_path: Path) -> Path:
-    """A copy of it, which a test may change."""
     return Path(shutil.copy(filled, tmp_path / "rostrum.db"))
 
 

@@ -41,7 +41,6 @@ async def hold(hall: Hall) -> Debate:
 
 
 def keys(messages: list[StoredMessage]) -> list[str]:
-    """Return the number of each message in its debate, and of the part in the message."""
     return [message.reference.split("·", 1)[1] for message in messages]
 
 

@@ -143,7 +143,6 @@ async def test_an_outage_in_which_nothing_answers_is_one_line_a_try(
 
 
 async def left(app: App, expected: list[str]) -> None:
-    """Wait until these servers are those whose debates will be purged."""
     gone = partial(app.store.communities.gone, app.service.clock.now() + timedelta(days=1))
     await until_asked(gone, lambda found: [community for _, community in found] == expected)
 

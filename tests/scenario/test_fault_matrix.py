@@ -486,7 +486,6 @@ def matrix(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Mat
 
 
 def steps_of(held: Held) -> list[str]:
-    """Return the 17 steps of a debate whose panel needed three jurors."""
     jurors = [step for place in range(3) for step in held.readings(place)]
     return [*(step.name for step in TURNS), *jurors, *held.readings(0, again=True), "summary"]
 

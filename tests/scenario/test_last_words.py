@@ -186,7 +186,6 @@ async def test_a_thread_that_is_lost_in_the_vote_is_told_to_the_starter_privatel
 
 
 def told(asked: Interaction) -> str:
-    """Return the private answer to a start once it says that the debate is over."""
     return asked.text if "It is over" in asked.text else ""
 
 

@@ -70,7 +70,6 @@ async def both(app: App, status: Status) -> list[Debate]:
 
 
 async def exported(app: App, out: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the exported pairs of cases for one side, and the votes."""
     await export(app.store, out, ExportFilter(), None, version="1")
     return table(out, "preference_same_side"), table(out, "votes")
 

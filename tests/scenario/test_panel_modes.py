@@ -62,7 +62,6 @@ def stage(stage: Stage) -> Stage:
 
 
 def meant(line: Running, kind: type[M]) -> M:
-    """Return the first message of a kind."""
     assert isinstance(line.venue, AttentiveVenue)
     return next(message for message in line.venue.meant if isinstance(message, kind))
 

@@ -70,7 +70,6 @@ async def test_an_answer_in_pieces_is_whole_when_one_was_cut(
 
 
 def requests(discord: DiscordServer, method: str) -> list[str]:
-    """Return the requests to interactions' webhooks."""
     made = discord.rest.requests
     return [c.path for c in made if c.method == method and c.path.startswith("/webhooks")]
 

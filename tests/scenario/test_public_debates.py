@@ -103,7 +103,6 @@ async def post(running: Running) -> None:
 
 
 def turns_of(seen: Seen) -> list[str]:
-    """Return the numbers of the turns on a page."""
     return re.findall('<article id="t([0-9]+)"', seen.text)
 
 

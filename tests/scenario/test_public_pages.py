@@ -94,12 +94,10 @@ async def reading(app: App) -> AsyncIterator[Reader]:
 
 
 def switched(chat: Chat) -> None:
-    """Let processes know where their pages are."""
     chat.stage.settings["web"] = {"url": URL, "port": 0}
 
 
 async def newest(app: App) -> Debate:
-    """Return the newest debate."""
     return (await app.store.debates.recent())[0]
 
 
@@ -266,12 +264,10 @@ def told(seen: Seen) -> str:
 
 
 def played(seen: Seen) -> set[str]:
-    """Return the models of a league that an answer names."""
     return {name for name in PLAYERS if name in told(seen)}
 
 
 def sides_of(debate: Debate) -> set[str]:
-    """Return the models that met."""
     return {model.name for model in debate.setup.request.sides.values()}
 
 

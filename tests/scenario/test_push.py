@@ -41,7 +41,6 @@ def contents(out: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """A folder with an export of all."""
     write(tmp_path / "out")
     return tmp_path / "out"
 

@@ -41,7 +41,6 @@ def asking(seconds: float, **options: object) -> Defaults:
 
 
 async def opened(session: Session, debate_id: str) -> Debate:
-    """Wait until the audience may ask."""
     await until_asked(lambda: session.store.asking.time(debate_id), lambda at: at and at.opened_at)
     return await session.store.debates.get(debate_id)
 

@@ -17,7 +17,6 @@ TITLE = "Questions from the audience"
 
 
 async def opened(app: App) -> None:
-    """Wait until the audience may ask."""
     (debate,) = await until_asked(lambda: app.store.debates.recent(limit=1), bool)
     await until_true(lambda: app.store.votes.targets(debate.id, Question.SUPPORT))
 

@@ -33,12 +33,10 @@ class EagerVenue(MemoryVenue):
 
 
 def capped(usd: float) -> Defaults:
-    """Return defaults with a cap on one debate."""
     return under(NO_CAPS.model_copy(update={"debate_usd": usd}))
 
 
 def under(caps: Caps) -> Defaults:
-    """Return defaults with these caps."""
     return DEFAULTS.model_copy(update={"caps": caps})
 
 

@@ -44,7 +44,6 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def office(held: Path, tmp_path: Path) -> Path:
-    """A copy of it, to be changed."""
     return Path(shutil.copytree(held, tmp_path / "office"))
 
 

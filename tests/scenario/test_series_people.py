@@ -79,7 +79,6 @@ async def stored(line: Running) -> StoredSeries:
 
 
 async def begins_none(line: Running, number: int) -> None:
-    """See that no debate begins beside so many."""
     await asyncio.sleep(0.3)
     assert len(await line.store.debates.recent()) == number
 

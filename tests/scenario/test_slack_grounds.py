@@ -22,7 +22,6 @@ def stage(on_slack: SlackStage, models: ModelServer) -> SlackStage:
 
 
 def without(*scopes: str) -> tuple[str, ...]:
-    """Return the app's scopes but some."""
     return tuple(scope for scope in Slack.SCOPES if scope not in scopes)
 
 

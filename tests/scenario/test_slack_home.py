@@ -36,7 +36,6 @@ def shown(slack: SlackServer, user: str) -> str:
 
 
 def direct(slack: SlackServer, user: str) -> list[Message]:
-    """Return a person's direct messages with the app."""
     return list(slack.world.direct(slack.world.user(user).id).messages.values())
 
 

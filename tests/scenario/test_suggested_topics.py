@@ -25,7 +25,6 @@ def community(chat: Chat) -> str:
 
 
 async def the_next(app: App, chat: Chat) -> str | None:
-    """Return the topic that the community would debate next."""
     found = await next_topic(app.store, chat.title.casefold(), community(chat))
     return found.text if found else None
 

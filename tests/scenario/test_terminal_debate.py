@@ -56,7 +56,6 @@ class Desk:
         )
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Run a command to its end and return its exit code, output and errors."""
         done = run_to_end(self.folder, arguments, self.environment())
         return done.code, done.out, done.err
 
@@ -216,7 +215,6 @@ def test_answers_that_nobody_can_give_stop_it_before_anything_starts(
 
 
 def framed(screen: Screen) -> int:
-    """Count the turns that a terminal shows."""
     return len(re.findall(r"· turn \d of \d ", screen.shown))
 
 

@@ -104,7 +104,6 @@ def _component(pin: Pin) -> Component:
 
 
 def write(bom: Bom) -> str:
-    """Return the document as JSON of version 1.6."""
     return JsonV1Dot6(bom).output_as_string(indent=2)
 
 

@@ -29,7 +29,6 @@ MOST = {
 
 
 def problem(shape: Shape[T], said: Any) -> str:
-    """Return what is wrong with an answer; empty for nothing."""
     reply = Reply(text=orjson.dumps(said).decode(), finish="stop", model="m")
     return read_shape(reply, shape).problem
 

@@ -26,7 +26,6 @@ async def hold(setup: Setup, desk: ScriptedDesk | None = None) -> ScriptedDesk:
 
 
 def heard(desk: ScriptedDesk, step: str) -> set[str]:
-    """Return whose words a step's last message holds."""
     return {other for other in IN_ORDER if f"Words of {other}." in desk.prompt(step).last}
 
 

@@ -53,7 +53,6 @@ def entry(record: DebateRecord) -> Entry:
 
 
 def rows(table: str, record: DebateRecord | None = None) -> list[dict[str, Any]]:
-    """Return rows as a reader of the JSON finds them."""
     return as_read(BY_NAME[table].rows(entry(record or make_record())))
 
 

@@ -40,7 +40,6 @@ class Office:
     lease: Lease
 
     async def queue(self, *keys: str) -> None:
-        """Queue a note for each key, and ring."""
         await self.publish(*(Post(key=key, message=Notice(text=key)) for key in keys))
 
     async def publish(self, *posts: Post) -> None:
@@ -57,12 +56,10 @@ class Office:
         return replace(self, debate=debate, lease=lease)
 
     def said(self) -> list[str]:
-        """Return what is posted, oldest first, each by its first line."""
         return said_on(self.venue)
 
     @asynccontextmanager
     async def delivering(self) -> AsyncIterator[None]:
-        """Let the deliverer and its keeper run."""
         async with running(self.delivery):
             yield
 

@@ -24,7 +24,6 @@ APACHE = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
 
 
 def files(top: Path) -> set[str]:
-    """Return the files of the program below a folder, but what Python compiled."""
     found = (file for room in ROOMS for file in (top / room).rglob("*") if file.is_file())
     return {str(file.relative_to(top)) for file in found if file.parent.name != "__pycache__"}
 

@@ -43,7 +43,6 @@ TOKENS = {
 
 
 def ended(error: RostrumError, *, gone: bool = False) -> Debate:
-    """Return a debate that an error ended, as it is stored."""
     return stored(new_debate(), status=Status.FAILED, reason=reason_of(error), gone=gone)
 
 

@@ -26,7 +26,6 @@ LONG = "word " * 12
 
 
 async def speak(desk: ScriptedDesk, limits: TurnLimits = WORDS) -> str:
-    """Let side A open before a desk."""
     floor = floor_on(desk, setup_of())
     return await floor.speak("A", "opening", template="classic/a/opening", limits=limits)
 
@@ -170,7 +169,6 @@ TURN = TurnLimits(words=5, arguments=2)
 
 
 def kinds(text: str, limits: TurnLimits) -> dict[str, float]:
-    """Return what a text passes, with what was measured."""
     return {found.kind: found.measured for found in violations(text, limits, 1.5)}
 
 

@@ -37,7 +37,6 @@ async def private(store: Store) -> Poll:
 
 
 def shown(poll: Poll) -> dict[str, set[str]]:
-    """Return who can be seen with which option on the vote message."""
     return {o: users for o, users in poll.venue.messages[poll.message].reactions.items() if users}
 
 

@@ -245,7 +245,6 @@ def forget_peak() -> None:
 
 
 def memory(name: str) -> int:
-    """Return a figure of this process's memory, in bytes."""
     [line] = [one for one in PROCESS.read_text().splitlines() if one.startswith(name)]
     return int(line.split()[1]) * 1024
 

@@ -79,12 +79,10 @@ def completion(message: Mapping[str, Any] | None, finish: str | None = "stop", *
 
 
 def failure(status: int, body: object) -> Act:
-    """Answer with an error status and a body as it stands."""
     return Act(status=status, body=orjson.dumps(body))
 
 
 def refused(status: int, **error: object) -> Act:
-    """Answer with an error status and what most send with it."""
     return failure(status, {"error": error})
 
 

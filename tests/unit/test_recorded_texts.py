@@ -103,7 +103,6 @@ def digest(text: str) -> str:
 
 
 async def commands_of_discord() -> str:
-    """Return the commands in all languages, as Discord receives them."""
     return written(await told_to_discord())
 
 

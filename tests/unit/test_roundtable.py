@@ -180,7 +180,6 @@ STEPS = ("judge", "judge/judge-2", "judge/judge-3", "judge/judge-4", "judge/judg
 
 
 def marked(setup: Setup, marks: Mapping[str, int], reasons: str = "CANARY of a judge") -> str:
-    """Return a judge's answer that gives each agent one mark throughout."""
     given = {setup.names[agent]: dict.fromkeys(CRITERIA, mark) for agent, mark in marks.items()}
     return orjson.dumps({"reasons": reasons, "marks": given}).decode()
 

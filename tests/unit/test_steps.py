@@ -44,11 +44,9 @@ class PricedModels:
         return reply
 
     async def price(self, model: Model) -> Price | None:
-        """Return the price of every model."""
         return PRICE
 
     def pace(self, model: Model) -> float:
-        """Return no time."""
         return 0.0
 
     async def aclose(self) -> None:
@@ -59,13 +57,11 @@ Opens = Callable[..., asyncio.Future[Steps]]
 
 
 def ask(step: str, text: str = "Why tea?", schema: AnswerSchema | None = None) -> Call:
-    """Return a call whose prompt is that text."""
     return Call(step, MODEL, (ChatMessage(role="user", content=text),), SAMPLING, schema)
 
 
 @pytest.fixture
 def keeper(store: Store) -> LeaseManager:
-    """The keeper of the process."""
     return LeaseManager(store, Notifier(), "one")
 
 

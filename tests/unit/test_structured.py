@@ -244,7 +244,6 @@ def team_sheet(path: str, judge: int) -> object:
 
 
 def opinions(desk: RehearsedDesk) -> list[dict[str, Any]]:
-    """Return what each judge answered, as it is kept."""
     return [dict(a.body) for a in desk.artifacts.values() if a.kind == "opinion"]
 
 

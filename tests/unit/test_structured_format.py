@@ -75,12 +75,10 @@ def answer(step: str, **changes: Any) -> dict[str, Any]:
 
 
 def without(step: str, key: str) -> dict[str, Any]:
-    """Return a valid answer that lacks a key."""
     return {name: value for name, value in answer(step).items() if name != key}
 
 
 def responses(*ids: str, **changes: Any) -> dict[str, Any]:
-    """Return a response to each of some arguments, with changes."""
     return {"responses": dict.fromkeys(ids, RESPONSE | changes)}
 
 
@@ -99,12 +97,10 @@ class Script(dict[str, Any]):
 
 
 async def debate(script: Script | None = None, **asked: Any) -> RehearsedDesk:
-    """Hold a debate in which sides and judge say what a script tells them."""
     return await hold(setup_for("structured", **asked), RehearsedDesk(twist=script or Script()))
 
 
 def kinds(desk: RehearsedDesk, step: str) -> set[str]:
-    """Return the violations of a turn."""
     return {broken.kind for turn in desk.turns if turn.step == step for broken in turn.violations}
 
 

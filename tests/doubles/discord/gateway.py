@@ -141,7 +141,6 @@ class Gateway:
 
     @property
     def connected(self) -> int:
-        """How many sessions have a connection now."""
         return sum(s.socket is not None for s in self.sessions.values())
 
     async def until_connected(self, count: int = 1, seconds: float = HANG_SECONDS) -> None:
@@ -175,13 +174,11 @@ class Gateway:
         self._broadcast({"op": INVALID, "d": resumable})
 
     def forget_sessions(self) -> None:
-        """Forget all sessions, so that whoever resumes is told to identify anew."""
         self.sessions.clear()
 
     def malformed(
         self, text: bytes = b'{"op":0,"t":"MESSAGE_REACTION_ADD","s":null,"d":{}}'
     ) -> None:
-        """Send an event that makes no sense."""
         for socket in list(self._sockets):
             socket.send_raw(text)
 

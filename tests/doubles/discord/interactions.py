@@ -70,7 +70,6 @@ class Interaction:
 
     @property
     def messages(self) -> list[Message]:
-        """Everything that answers it, in order."""
         return [m for m in (self.answer, *self.followups) if m is not None]
 
     @property
@@ -79,7 +78,6 @@ class Interaction:
 
     @property
     def ephemeral(self) -> bool:
-        """Whether every answer is for the person alone."""
         return bool(self.messages) and all(m.ephemeral for m in self.messages)
 
     @property

@@ -197,15 +197,12 @@ class DiscordServer(Listening):
 
     @property
     def api_url(self) -> str:
-        """The address of the API, including the version."""
         return f"{self.origin}{BASE}"
 
     def messages(self, channel: Id | None = None) -> list[Message]:
-        """Return the messages of a channel or thread, oldest first."""
         return self.world.in_order(self._place(channel).id)
 
     def threads(self, channel: Id | None = None) -> list[Channel]:
-        """Return the threads of a channel, oldest first."""
         return sorted(self.world.threads(self._place(channel).id), key=lambda t: int(t.id))
 
     def holders(self, message: Id, emoji: str) -> set[str]:
@@ -302,7 +299,6 @@ class DiscordServer(Listening):
         return self.world.add_webhook(str(channel), name, self._owner(channel)).id
 
     def delete_webhook(self, webhook: Id) -> None:
-        """Delete a webhook as a moderator; its messages stay."""
         del self.world.webhooks[str(webhook)]
 
     # --- places ----------------------------------------------------------------------------
@@ -320,7 +316,6 @@ class DiscordServer(Listening):
         return self.platform.open_thread(self._place(None), who, {"name": name}, kind=kind)
 
     def delete_thread(self, thread: Id) -> None:
-        """Delete a thread or channel as its server's owner."""
         self.platform.delete_channel(self.world.channel(thread), self._owner(thread))
 
     def archive(self, thread: Id, *, archived: bool = True) -> None:

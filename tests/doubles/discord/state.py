@@ -66,7 +66,6 @@ class Faulty:
         return True
 
     def check(self) -> None:
-        """Raise the refusal, if anything was noted."""
         if self._errors:
             raise Refusal(Code.INVALID_FORM, errors=self._errors)
 
@@ -175,7 +174,6 @@ class Reaction:
     bursts: dict[str, None] = field(default_factory=dict)
 
     def of(self, burst: bool) -> dict[str, None]:
-        """Return who holds it as a super reaction, or as an ordinary one."""
         return self.bursts if burst else self.holders
 
 
@@ -336,7 +334,6 @@ class World:
         raise Refusal(Code.UNKNOWN_MESSAGE)
 
     def in_order(self, channel: Id) -> list[Message]:
-        """Return a channel's messages, oldest first."""
         return sorted(self.messages.get(str(channel), {}).values(), key=lambda m: int(m.id))
 
     def threads(self, parent: Id) -> list[Channel]:

@@ -51,7 +51,6 @@ class Socket:
 
     @property
     def connected(self) -> bool:
-        """Whether some connection takes envelopes."""
         return any(not c.silent and not c.refreshed for c in self.connections)
 
     async def until_connected(self, seconds: float = HANG_SECONDS) -> None:
@@ -136,7 +135,6 @@ class Socket:
             connection.silent = True
 
     async def refuse(self, refusing: bool = True) -> None:
-        """Refuse new connections, or take them again."""
         self.refusing = refusing
 
     def _hello(self) -> Json:

@@ -162,7 +162,6 @@ class SlackServer(Listening):
         return sorted(top, key=lambda m: float(m.ts))
 
     def replies(self, root: str) -> list[Message]:
-        """Return the messages of a thread after its root, oldest first."""
         every = self.world.everything()
         return [m for m in every if m.thread_ts == root != m.ts and not m.deleted]
 

@@ -264,7 +264,6 @@ class World:
         raise Refusal("message_not_found")
 
     def everything(self) -> list[Message]:
-        """Return every message of every channel, in order."""
         every = [m for c in self.channels.values() for m in c.messages.values()]
         return sorted(every, key=lambda message: float(message.ts))
 

@@ -170,7 +170,6 @@ class OAuth:
 
 
 def basic(header: str) -> Json:
-    """Return the client's id and secret of an Authorization header."""
     name, _, secret = base64.b64decode(header).decode().partition(":")
     return {"client_id": name, "client_secret": secret}
 

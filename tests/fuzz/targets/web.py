@@ -44,7 +44,6 @@ class Body(EmptyStreamReader):
         self._rest = data
 
     async def readany(self) -> bytes:
-        """Return all of it, then nothing."""
         data, self._rest = self._rest, b""
         return data
 
