@@ -133,7 +133,6 @@ def database_kind() -> str:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresDouble]:
-    """A PostgreSQL server, for as long as the tests of this process run."""
     server = PostgresDouble()
     yield server
     server.stop()
@@ -141,7 +140,6 @@ def postgres() -> Iterator[PostgresDouble]:
 
 @pytest.fixture(scope="session")
 def migrated_name(postgres: PostgresDouble) -> str:
-    """The name of a migrated database, to copy."""
     name = postgres.create()
     asyncio.run(_migrate(postgres.url(name)))
     return name
@@ -199,7 +197,6 @@ def empty_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[SqlDatabase]:
-    """The database, opened as the sole runner."""
     database = SqlDatabase(database_url)
     yield database
     await database.close()

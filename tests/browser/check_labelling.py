@@ -103,7 +103,6 @@ def _within(guard: Guard, desk: Desk) -> None:
 
 
 async def begin(page: Page, invitation: str) -> None:
-    """Accept an invitation by keyboard."""
     await page.goto(invitation)
     await press_until(page, "#begin")
     await page.keyboard.press("Enter")
@@ -111,7 +110,6 @@ async def begin(page: Page, invitation: str) -> None:
 
 
 async def press_until(page: Page, selector: str, key: str = "Tab", most: int = 60) -> None:
-    """Press a key until something has the focus."""
     for _ in range(most):
         await page.keyboard.press(key)
         if await page.locator(selector).evaluate("(e) => e === document.activeElement"):

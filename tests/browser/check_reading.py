@@ -53,7 +53,6 @@ class Reader:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Reader]:
-    """The pages, on a copy of the debates."""
     path = tmp_path_factory.mktemp("reader") / "rostrum.db"
     shutil.copy(Path(shelf.url.removeprefix("sqlite+aiosqlite:///")), path)
     url = f"sqlite+aiosqlite:///{path}"
@@ -205,7 +204,6 @@ class Paced(HeardModels):
         self.gate = asyncio.Semaphore(0)
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Wait for one's turn."""
         if call.step.startswith("turn/"):
             await self.gate.acquire()
         return await super().complete(call, log)

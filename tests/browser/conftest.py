@@ -94,7 +94,6 @@ Open = Callable[..., Awaitable[Page]]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    """Chromium, for as long as the tests of a module run."""
     program = chromium.find()
     assert program is not None, chromium.MISSING
     async with async_playwright() as playwright:

@@ -83,7 +83,6 @@ class Hall:
 
     @asynccontextmanager
     async def gateway(self, name: str) -> AsyncIterator[Gateway]:
-        """Run a process until the body ends, or until it dies."""
         notifier, clock = Notifier(), SystemClock()
         kept = LeaseManager(self.store, notifier, name)
         delivery = Delivery(self.venue, self.store, kept, notifier, clock)

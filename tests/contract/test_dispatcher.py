@@ -25,7 +25,6 @@ JOBS = "SELECT CAST(status AS text) AS status, queue_name FROM procrastinate_job
 
 @pytest.fixture
 async def server(postgres: PostgresDouble, migrated_name: str) -> AsyncIterator[SqlDatabase]:
-    """A database of a server that this test has for itself."""
     name = postgres.create(migrated_name)
     database = SqlDatabase(postgres.url(name), queues=True)
     yield database

@@ -41,7 +41,6 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @asynccontextmanager
 async def opened(server: ModelServer, **given: Any) -> AsyncIterator[ModelRouter]:
-    """Open the models of one backend on the server."""
     settings: dict[str, Any] = {"base_url": server.base_url, "api_key": SecretStr(KEY)}
     backend = Backend.of("online", **(settings | given))
     models = open_models({"online": backend}, {"online/m": Price(usd_in=1, usd_out=2)}, POLICY)
@@ -75,7 +74,6 @@ class Seen(NamedTuple):
 
 
 async def see(server: ModelServer, call: Call, heard: list[str], **given: Any) -> Seen:
-    """Make one call over fresh connections."""
     log, reply, error = RecordedAttempts(), None, ""
     server.requests.clear()
     server.headers.clear()

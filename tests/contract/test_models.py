@@ -59,7 +59,6 @@ class Rig:
 
 
 def call_of(model: Model, **changes: Any) -> Call:
-    """Make a call of a debate's opening."""
     message = ChatMessage(role="user", content="Argue that tea beats coffee. Answer in JSON.")
     given: dict[str, Any] = {
         "session": "debate-1",
@@ -84,7 +83,6 @@ def respond(body: acts.Body) -> str:
 
 @pytest.fixture(params=["rehearsal", "http", "openai"])
 async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
-    """Offer each implementation in turn."""
     async with ModelServer(respond) as server:
         client: ClientName = "openai" if request.param == "openai" else "rostrum"
         backend = Backend.of("near", base_url=server.base_url, client=client)

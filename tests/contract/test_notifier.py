@@ -34,7 +34,6 @@ MOST_SECONDS = 0.15  # that a second process may add at the median
 
 @pytest.fixture
 def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
-    """The name of a database that this test has for itself."""
     name = postgres.create(migrated_name)
     yield name
     postgres.drop(name)
@@ -145,7 +144,6 @@ class Course:
 async def process(
     url: str, role: Role, course: Course, venue: MemoryVenue | None = None
 ) -> AsyncIterator[MainLine]:
-    """Run a process with a role, on models that answer at once."""
     settings = Settings(database_url=url)
     database = SqlDatabase(url)
     store, sharing = Store(database), open_sharing(settings, database, role)
@@ -164,7 +162,6 @@ async def process(
 
 
 async def hold(line: MainLine, venue: MemoryVenue, course: Course) -> None:
-    """Hold a debate until people can vote."""
     order = Order(platform="memory", community="club", place="lobby", topic="Tea beats coffee")
     started = await line.service.start(order, DEFAULTS)
 

@@ -142,7 +142,6 @@ GUARDED: dict[str, Guarded] = {
 
 
 async def _everything(r: Running) -> tuple[object, ...]:
-    """Return all that a reader can see of a debate."""
     store = r.store
     return (
         await store.debates.get(r.id),

@@ -42,7 +42,6 @@ def desk(store: Store) -> Labelling:
 
 
 async def held(store: Store, *, user: str = "starter", voter: str = "") -> str:
-    """Hold a debate to its reveal, and return its id."""
     r = await run(store, new_debate(user=user))
     for number, side in enumerate(("A", "B"), start=1):
         said = f"As claude-x, I say that side {side} has the better point {number}."

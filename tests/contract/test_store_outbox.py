@@ -39,7 +39,6 @@ async def first(r: Running) -> Intent:
 
 
 async def deliver(r: Running) -> list[str]:
-    """Settle whatever waits, and return the keys in the order in which they came."""
     keys = []
     intent = await r.store.outbox.next(r.id)
     while intent is not None:

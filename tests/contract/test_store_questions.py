@@ -435,7 +435,6 @@ async def test_a_stopped_debates_open_questions_lose_their_seeds_too(store: Stor
 
 
 async def ask(r: Running, question: Question, closes_at: datetime | None, step: str = "") -> str:
-    """Ask a question in thread `thread`, and return its message."""
     await r.store.outbox.set_thread(r.lease, r.id, "thread")
     message = f"{question}{step}"
     await r.store.votes.open(r.lease, r.id, message, NOW, closes_at, question, step)

@@ -54,7 +54,6 @@ class Scene:
         (self.folder / FREEZE).unlink()
 
     def open(self, *arguments: str) -> Child:
-        """Start a process that holds the debate."""
         words = ("debate", str(self.folder), self.format, *arguments)
         with streams_to(self.folder / SAID) as streams:
             return Child(ask(DRIVER, ROOT, words, environment_of({}), streams, ready=READY))
@@ -82,7 +81,6 @@ class Scene:
         return [orjson.loads(line) for line in lines(self.folder / "platform.jsonl")]
 
     def transcript(self) -> list[tuple[str, str]]:
-        """Return (place, text) of what people read, but the code and what all tries came to."""
         shown: dict[str, tuple[str, str]] = {}
         for act in self.platform:
             if act[0] == "post":
@@ -106,7 +104,6 @@ class Scene:
         return again
 
     def record(self) -> DebateRecord:
-        """Return everything kept of the debate, as an export reads it."""
 
         async def read() -> DebateRecord:
             store = Store(SqlDatabase(self.url))
@@ -140,7 +137,6 @@ class Scene:
         return {users[row["person"]]: orjson.loads(row["body"])["option"] for row in rows}
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
-        """Return every row of the database, but those of leases."""
         driver = "sqlite:" if self.url.startswith("sqlite") else "postgresql+psycopg:"
         engine = create_engine(driver + self.url.partition(":")[2])
         schema = _schemas.setdefault(driver, MetaData())
@@ -229,7 +225,6 @@ def _file(path: Path | str) -> str:
 
 @pytest.fixture(scope="session")
 def clean(new_scene: NewScene) -> Scene:
-    """A debate that was held without any trouble."""
     scene = new_scene()
     scene.run()
     return scene

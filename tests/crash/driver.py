@@ -73,7 +73,6 @@ class TellingModels(RehearsalModels):
 
 
 async def hold(folder: Path, order: Order, *, shared: bool) -> None:
-    """Hold the folder's debate, from wherever it is to its end."""
     fate = Fate(folder)
     url = url_of(folder)
     await age(url)
@@ -189,7 +188,6 @@ async def serve(platform: str, folder: Path, api_url: str) -> None:
 
 
 def main() -> int:
-    """Do what the arguments say, and return the exit code."""
     what, home, *words = sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]
     if what != "debate":
         return chain(home, partial(serve, what, home, *words))

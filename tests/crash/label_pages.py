@@ -44,7 +44,6 @@ def die_of_an_answer(when: str) -> None:
 
 
 async def main(url: str, when: str) -> None:
-    """Serve the pages, and print where."""
     die_of_an_answer(when)
     settings = Settings(web=WebSettings(url="http://127.0.0.1:1", port=0))
     routes = await label_routes(Store(SqlDatabase(url)), SystemClock(), settings)

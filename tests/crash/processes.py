@@ -146,7 +146,6 @@ class Running:
         assert self.process.returncode is None, self.said
 
     async def done(self) -> str:
-        """Wait until it has succeeded; return what it said."""
         async with asyncio.timeout(PROCESS_SECONDS):
             assert await self.process.wait() == 0, self.said
         return self.said
@@ -187,7 +186,6 @@ class Town:
         return [one.process.pid for one in self.running if one.process.returncode is None]
 
     async def stored(self) -> set[bytes]:
-        """Return the calls whose answer is stored, as `Calls` has them."""
         done = "SELECT model, request FROM calls WHERE state = 'done'"
         return {
             key_of(Model.parse(row.model).name, orjson.loads(row.request)["messages"])
@@ -198,7 +196,6 @@ class Town:
         return list(await asyncio.gather(*map(self.start, roles)))
 
     async def start(self, role: str, **settings: str) -> Running:
-        """Start a process with a role, and wait until it serves."""
         running = await self.run(role, **settings)
         await running.started()
         return running

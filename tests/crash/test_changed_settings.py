@@ -43,7 +43,6 @@ CHANGED = {
 
 
 def rostrum(scene: Scene, settings: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
-    """Start a debate, or go on with one, on the scene's database under these settings."""
     kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
     return subprocess.Popen(
         [sys.executable, "-c", "from bot.cli import main; main()", "debate", *arguments],
@@ -56,7 +55,6 @@ def rostrum(scene: Scene, settings: dict[str, str], *arguments: str) -> subproce
 
 
 def say(process: subprocess.Popen[str]) -> str:
-    """Wait for a process to end well, and return what it printed."""
     with process:
         try:
             said, _ = process.communicate(timeout=PROCESS_SECONDS)

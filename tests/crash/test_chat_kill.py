@@ -64,7 +64,6 @@ class DiscordBot(Bot):
     votes = 6
 
     async def be_killed(self) -> None:
-        """Lead a debate to its end through every kill."""
         await self.kill_at(self.before_votes, self.start)
         await self.die(len(self.opening))
         await self.die_at_votes()
@@ -155,7 +154,6 @@ class SlackBot(Bot):
     votes = 6
 
     async def be_killed(self) -> None:
-        """Lead a debate to its end through every kill."""
         await self.kill_at(self.before_votes, self.start)
         await self.back()
         await self.platform.until(self.is_open)

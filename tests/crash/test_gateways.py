@@ -53,7 +53,6 @@ class Process(Running):
         return self.process.pid
 
     async def ready(self) -> dict[str, Any]:
-        """Return what `/readyz` says, nothing while it does not answer."""
         with suppress(aiohttp.ClientError, TimeoutError):
             async with (
                 aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(2)) as session,
@@ -78,7 +77,6 @@ class Fleet:
         self.pids = list[int]()  # of all that were started
 
     async def start(self, role: str, **more: str) -> Process:
-        """Start a process; it ends with the fleet at the latest."""
         health = free_port()
         fixed = {"ROSTRUM_HEALTH__PORT": str(health), "ROSTRUM_LOG__FORMAT": "json"}
         log = self._folder / f"{len(self.pids)}-{role}.log"

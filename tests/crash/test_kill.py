@@ -106,7 +106,6 @@ def differ(one: Setup, other: Setup, name: str) -> bool:
 
 
 def shown_votes(scene: Scene) -> dict[str, str]:
-    """Return who holds what on the platform in the end."""
     held: dict[str, set[str]] = {}
     for name, user, *_, option in scene.platform:
         if name == "react":

@@ -25,7 +25,6 @@ ORIGIN = re.compile(r"(http.*)\n")
 
 @asynccontextmanager
 async def pages(url: str, when: str, browser: Browser, log: Path) -> AsyncIterator[None]:
-    """Serve the browser's pages by a process that is killed in the end, if not by an answer."""
     with streams_to(log) as streams:
         process = await fork(SERVE, ROOT, (url, when), environment_of({}), streams)
     try:
@@ -71,7 +70,6 @@ async def test_an_answer_whose_process_was_killed_is_stored_once_when_it_is_sent
 
 
 async def count(url: str) -> int:
-    """Return how many labels are stored, of which no debate has two."""
     database = SqlDatabase(url, writable=False)
     found = await labels(Store(database))
     await database.close()

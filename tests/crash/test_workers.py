@@ -50,7 +50,6 @@ async def begin(here: Town, calls: Calls, number: int) -> list[str]:
 
 
 async def vote_on_one(here: Town) -> str:
-    """Hold a debate, and have two people vote on it; return its id."""
     here.calls.gate.set()
     [voted] = await here.debate(1, "Before it")
     await here.until_all([voted], "voting")

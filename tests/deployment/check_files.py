@@ -26,7 +26,6 @@ PROFILES = ("", "init", "scale", "https")
 
 
 def tool(name: str, absent: str) -> str:
-    """Return a tool's path, or skip with the reason that it is absent."""
     own = Path(sys.executable).with_name(name)
     found = str(own) if own.exists() else shutil.which(name)
     if found is None:
@@ -35,7 +34,6 @@ def tool(name: str, absent: str) -> str:
 
 
 def passes(*command: str | Path, cwd: Path = ROOT) -> str:
-    """Run a tool and return its output; its complaint is the failure."""
     ended = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120)
     said = ended.stdout + ended.stderr
     assert ended.returncode == 0, said

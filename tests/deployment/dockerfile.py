@@ -31,7 +31,6 @@ class Step(NamedTuple):
 
 
 def read_steps(file: Path) -> list[Step]:
-    """Return the steps of a Dockerfile."""
     lines = file.read_text(encoding="utf-8").splitlines()
     text = "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
     joined = re.sub(r"\\\n\s*", "", text).splitlines()

@@ -75,7 +75,6 @@ def adapter() -> dict[str, Any]:
 
 
 def asked() -> Iterator[Asked]:
-    """Yield every query of the deployment files."""
     yield from (Asked(rule["alert"], rule["expr"]) for rule in rules())
     for panel in panels():
         for target in panel["targets"]:

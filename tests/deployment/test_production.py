@@ -47,7 +47,6 @@ class Made(NamedTuple):
 
 
 def the_three() -> list[str]:
-    """Return the commands of the guide's section, without comments."""
     section = (ROOT / "docs/deploy.md").read_text("utf-8").partition("## Three commands")[2]
     block = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
     assert block
@@ -100,7 +99,6 @@ def services(checkout: Path, profile: str = "") -> dict[str, Any]:
 
 
 def service(checkout: Path, name: str, profile: str = "init") -> dict[str, Any]:
-    """Return one service; compose writes each “$” of its environment twice."""
     found: dict[str, Any] = services(checkout, profile)[name]
     environment = {
         key: text.replace("$$", "$") for key, text in found.get("environment", {}).items()
@@ -188,7 +186,6 @@ async def started(
 
 
 async def init(made: Made, **settings: str) -> str:
-    """Run the second command, as a script would; returns what it says."""
     [volume] = service(made.checkout, "init")["volumes"]
     assert (volume["source"], volume["target"]) == (str(made.checkout), "/data")
     user = f"{os.getuid()}:{os.getgid()}"

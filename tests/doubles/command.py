@@ -75,7 +75,6 @@ def rostrum(folder: Path, *arguments: str, **settings: str) -> Ended:
 
 
 def run_to_end(folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Ended:
-    """Run a command in a folder without a terminal, in just this environment."""
     with (
         open(os.devnull, "rb") as nothing,
         tempfile.TemporaryFile() as out,
@@ -92,7 +91,6 @@ def run_to_end(folder: Path, arguments: Sequence[str], environment: Mapping[str,
 
 
 def printed_by(code: str, *arguments: str, env: Mapping[str, str] = os.environ) -> str:
-    """Return what code prints in a process of its own, which must succeed without a complaint."""
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     assert done.stderr == ""
@@ -135,7 +133,6 @@ class Child:
         self._line.close()
 
     def wait(self, seconds: float) -> int:
-        """Wait until it has ended; raises TimeoutError."""
         while self._next(seconds) == STOPPED:
             pass
         return some(self.returncode)
@@ -181,7 +178,6 @@ class Forked(asyncio.Protocol):
         return [int(line) for line in lines if line != STOPPED]
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal. Raises ProcessLookupError."""
         if self.returncode is not None:
             raise ProcessLookupError
         os.kill(self.pid, number)

@@ -83,7 +83,6 @@ class PostgresDouble:
         return f"postgresql://postgres:{password}@127.0.0.1:{port or self.port}/{name}"
 
     def create(self, template: str = "template1") -> str:
-        """Create a database of a template; return its name."""
         name = f"test_{next(self._names)}_{secrets.token_hex(3)}"
         # Copying files takes half the time of logging every page.
         self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
@@ -94,7 +93,6 @@ class PostgresDouble:
         self.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
     def run(self, sql: Any, name: str = ADMIN) -> list[Any]:
-        """Run a statement as the superuser; return its rows."""
         if name != ADMIN:
             with psycopg.connect(self.url(name), autocommit=True) as connection:
                 return _rows(connection, sql)
@@ -103,7 +101,6 @@ class PostgresDouble:
         return _rows(self._maintained, sql)
 
     def start(self) -> None:
-        """Start the server, and wait until it answers."""
         options = [f"--{name}={value}" for name, value in self._settings.items()]
         arguments = ["-D", str(self.folder / "data"), "-k", str(self.folder), "-p", str(self.port)]
         with (self.folder / "log").open("ab") as log:
@@ -126,7 +123,6 @@ class PostgresDouble:
                 time.sleep(0.05)
 
     def crash(self) -> None:
-        """End the server at once, as `pg_ctl stop -m immediate` does."""
         if self._process is not None:
             self._process.send_signal(signal.SIGQUIT)
             self._process.wait(30)
@@ -274,7 +270,6 @@ async def held(base: SqlDatabase, do: Callable[[SqlConnection], object]) -> Asyn
 
 
 async def waiting(work: Coroutine[Any, Any, T]) -> asyncio.Future[T]:
-    """Begin something that goes on to wait for a lock, past that of a group."""
     task = asyncio.ensure_future(work)
     done, _ = await asyncio.wait([task], timeout=0.3)
     assert not done

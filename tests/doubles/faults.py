@@ -142,7 +142,6 @@ class Faults:
         return [str(planned) for planned in self._planned if planned.times]
 
     async def hold(self) -> None:
-        """Wait until released."""
         self._released.clear()
         async with self._hanging:
             self.hanging += 1

@@ -55,7 +55,6 @@ async def joined(
     counts: Counts | None = None,
     moderator: Moderator | None = None,
 ) -> AsyncIterator[Joined]:
-    """Run a process until the body ends; it stops in order, and closes models and store."""
     store, models = Store(SqlDatabase(url)), models or open_models({})
     line = MainLine(
         store,
@@ -119,7 +118,6 @@ class Session:
         return await until_asked(lambda: self.store.debates.get(debate_id), done)
 
     async def voting(self, debate_id: str) -> Debate:
-        """Wait until people can vote and the panel is done."""
         return await self.until(
             debate_id, lambda debate: debate.status is Status.VOTING and debate.vote_opened_at
         )
@@ -132,7 +130,6 @@ class Session:
         return {user: stored[people[user]] for user in users if people[user] in stored}
 
     async def ended(self, debate_id: str) -> Debate:
-        """Wait until a debate has ended, however, and everything about it was posted."""
         debate = await self.until(debate_id, has_ended)
         async with asyncio.timeout(HANG_SECONDS):
             await self.delivery.settled(debate_id)
@@ -154,7 +151,6 @@ class Hall:
         audience: Audience | None = None,
         moderator: Moderator | None = None,
     ) -> AsyncIterator[Session]:
-        """Run a process until the body ends; it stops in order."""
         joints = {"models": models, "audience": audience, "moderator": moderator}
         process = joined(self.url, self.venue, clock=self.clock, **joints)  # type: ignore[arg-type]
         async with process as (line, store):

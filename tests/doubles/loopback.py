@@ -103,7 +103,6 @@ class Listening(ABC):
         """Cut every connection that is kept open."""
 
     async def start(self, port: int = 0, app: web.Application | None = None) -> None:
-        """Listen on loopback; the port that was used before is used again."""
         runner = web.AppRunner(app or self.app(), shutdown_timeout=0.05, access_log=None)
         await runner.setup()
         site = web.TCPSite(
@@ -115,7 +114,6 @@ class Listening(ABC):
         self.listens(f"{self.host}:{self.port}")
 
     async def stop(self) -> None:
-        """Stop listening, cutting every connection; the state stays."""
         self.faults.release()
         await self.cut()
         if self._runner is not None:

@@ -59,7 +59,6 @@ class Act:
     closes: bool = False
 
     def applies(self, body: Body) -> bool:
-        """Whether this act is for a request with that body."""
         if self.names in ("json_schema", "json_object"):
             return bool(body.get("response_format", {}).get("type") == self.names)
         if self.names == "cache_control":
@@ -225,7 +224,6 @@ class ModelServer:
             self._revival = asyncio.create_task(self._revive(seconds))
 
     async def back(self) -> None:
-        """Listen again at the same address, if it was left."""
         for deaf in self._deaf:
             deaf.close()
         self._deaf = []

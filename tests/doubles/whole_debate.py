@@ -80,7 +80,6 @@ async def hold_whole(
     asking: HeardModels | None = None,
     **asked: Any,
 ) -> Whole:
-    """Hold a debate on a migrated database, close its vote, and export it."""
     venue, models = AttentiveVenue(limits=LIMITS), asking or HeardModels()
     async with Hall(url, venue).open(models) as session:
         where = {"platform": "memory", "community": "club", "place": LOBBY, "seed": 7}

@@ -157,7 +157,6 @@ class Proxy:
         return f"http://127.0.0.1:{self.port}"
 
     async def serve(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-        """Serve one connection, which stays with the server that it first asked for."""
         with suppress(OSError, asyncio.IncompleteReadError), closing(back):
             head = await client.readuntil(b"\r\n\r\n")
             method, target, _ = head.split(b"\r\n")[0].decode().split()
@@ -279,7 +278,6 @@ class Answer(NamedTuple):
         return [value for known, value in self.headers if known == name]
 
     def one(self, name: str) -> str:
-        """Return the value of a header, which stands there once; empty without it."""
         values = self.all(name)
         assert len(values) <= 1, f"{name} stands there {len(values)} times"
         return values[0] if values else ""
@@ -304,7 +302,6 @@ async def ask(
 
 
 async def send(port: int, request: bytes) -> Answer:
-    """Send bytes, and return the answer to them."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         async with asyncio.timeout(SECONDS):
@@ -338,7 +335,6 @@ def _join_chunks(body: bytes) -> bytes:
 async def serving(
     routes: Sequence[web.RouteDef], dress: Callable[[web.Application], None] = furnish
 ) -> AsyncIterator[int]:
-    """Serve routes on loopback; yields the port."""
     site = Site("127.0.0.1", 0)
     async with site.serving(routes, dress):
         yield some(site.address)[1]

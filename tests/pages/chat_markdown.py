@@ -95,7 +95,6 @@ def columns(title: str, style: Path, *shown: tuple[str, Iterable[str], str]) -> 
 def write_page(
     platform: str, hold: Callable[[Path, str], Coroutine[Any, Any, T]], draw: Callable[[T], str]
 ) -> None:
-    """Hold a debate and write its page, as the command line says."""
     parser = argparse.ArgumentParser(description=f"A debate as {platform} shows it")
     parser.add_argument("page", type=Path)
     parser.add_argument("--language", default="en", choices=list(TOPICS))

@@ -59,7 +59,6 @@ class Page:
         self._thread = discord.threads()[0]
 
     def html(self) -> str:
-        """Return the whole page."""
         channel, thread = self._discord.channel, self._thread
         held = (self._message(message) for message in self._discord.messages(thread.id))
         announced = (self._message(message) for message in self._discord.messages(channel.id))
@@ -71,7 +70,6 @@ class Page:
         )
 
     def _answer(self) -> str:
-        """Return what the starter alone was told."""
         asked = next(a for a in self._discord.interactions.all if a.answer and a.ephemeral)
         assert asked.answer is not None
         who = self._discord.world.user(asked.user_id).name
@@ -124,7 +122,6 @@ class Page:
                 yield f"<span class='button{danger}'>{html.escape(button['label'])}</span>"
 
     def _below(self, message: Message) -> str:
-        """Return the thread that hangs on a message."""
         if message.id != self._thread.id:
             return ""
         count = len(self._discord.messages(self._thread.id))

@@ -24,7 +24,6 @@ SECTION = re.compile(r"# --- (.+?) -+")
 
 
 def pages() -> dict[str, str]:
-    """Return each page of the reference, by the name of its file."""
     return {
         "commands.md": "\n".join(shell_lines()) + "\n",
         "chat.md": "\n".join(chat_lines()) + "\n",
@@ -33,7 +32,6 @@ def pages() -> dict[str, str]:
 
 
 def shell_lines() -> Iterator[str]:
-    """Describe each command of the shell with its arguments and options."""
     yield "# Commands of the shell"
     yield ""
     yield "Each of them explains itself too, with `--help`."
@@ -67,7 +65,6 @@ def parameter_row(parameter: Any, context: typer.Context) -> str:
 
 
 def chat_lines() -> Iterator[str]:
-    """Describe each command of a chat."""
     yield "# Commands in Discord and Slack"
     yield ""
     yield "Both platforms have the same commands. Below is Slack's text; in Discord each"
@@ -81,7 +78,6 @@ def chat_lines() -> Iterator[str]:
 
 
 def setting_lines(example: str) -> Iterator[str]:
-    """Describe each setting: its line of `.env.example` with the comment above it."""
     yield "# Settings"
     yield ""
     yield "They come from the environment, from `.env` or from `rostrum.toml`, in this order. Lists"
@@ -109,7 +105,6 @@ def cell(text: str, *, lines: bool = False) -> str:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Write the pages."""
     folder = Path(arguments[0]) if arguments else FOLDER
     folder.mkdir(exist_ok=True)
     for name, text in pages().items():

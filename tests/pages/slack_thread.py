@@ -60,7 +60,6 @@ class Page:
         self._root = slack.messages()[0]
 
     def html(self) -> str:
-        """Return the whole page."""
         name, replies = self._slack.channel.name, self._slack.replies(self._root.ts)
         channel = (self._message(self._root, len(replies)), self._answer())
         return columns(
@@ -71,7 +70,6 @@ class Page:
         )
 
     def _answer(self) -> str:
-        """Return what the starter alone was told."""
         asked = next(asked for asked in self._slack.interactions.all if asked.messages)
         said = "\n".join(map(self._message, asked.messages))
         return f"<div class=private><small>👁 Only visible to you</small>{said}</div>"

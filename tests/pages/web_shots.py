@@ -51,7 +51,6 @@ class Served(NamedTuple):
 
 @asynccontextmanager
 async def serving(folder: Path) -> AsyncIterator[Served]:
-    """Hold the debates in a folder, and serve their pages."""
     recorded_debates.BEGINNING = HELD
     url, port = await made_in(folder), free_port()
     await recorded_debates.hold_all(url, folder / "export")
@@ -71,7 +70,6 @@ async def serving(folder: Path) -> AsyncIterator[Served]:
 
 
 async def take(folder: Path) -> None:
-    """Write every picture into a folder."""
     with tempfile.TemporaryDirectory() as temporary:
         async with serving(Path(temporary)) as served, async_playwright() as playwright:
             browser = await playwright.chromium.launch(
@@ -125,14 +123,12 @@ async def _open(browser: Browser, address: str, **options: Any) -> Page:
 
 
 async def _keep(page: Page, path: Path) -> None:
-    """Write what is in sight, in few colours."""
     taken = Image.open(BytesIO(await page.screenshot()))
     few = taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
 
 def main() -> None:
-    """Take the pictures, as the command line says."""
     parser = argparse.ArgumentParser(description="Pictures of the pages")
     parser.add_argument("folder", type=Path)
     asyncio.run(take(parser.parse_args().folder))

@@ -209,7 +209,6 @@ class Running:
         return await until_asked(lambda: self.store.debates.get(debate_id), done)
 
     async def ended(self, debate_id: str) -> Debate:
-        """Wait until a debate has ended, however, and everything about it was posted."""
         debate = await self.until(debate_id, has_ended)
         async with asyncio.timeout(HANG_SECONDS):
             await self.line.deliveries["memory"].settled(debate_id)
@@ -248,7 +247,6 @@ class Stage:
         patience: RetryPolicy = QUICK,
         clock: Clock | None = None,
     ) -> AsyncIterator[Running]:
-        """Run a process until the body ends; it stops in order."""
         backend = Backend.of(
             "near", base_url=self.server.base_url, local=self.local, timeout_s=self.timeout_s
         )

@@ -16,14 +16,12 @@ MANY = 4  # calls of each debate: a command that stands in line behind the crowd
 
 
 def open_server() -> ModelServer:
-    """Return a model server that answers nothing until its gate is opened."""
     server = ModelServer(play)
     server.gate.clear()
     return server
 
 
 def settings_for(server: ModelServer) -> dict[str, Any]:
-    """Return the settings of a process whose debates are held on the server."""
     backend = {"base_url": server.base_url, "max_concurrency": MOST, "timeout_s": 600}
     return {
         "backends": {"near": backend},

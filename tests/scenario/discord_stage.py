@@ -80,7 +80,6 @@ class DiscordStage:
 
     @asynccontextmanager
     async def at_vote(self, **options: Any) -> AsyncIterator[tuple[App, Message, Debate]]:
-        """Run a process in which a new debate's vote is open, and its verdict sealed."""
         async with self.process() as app:
             ballot = await self.vote(**options)
             yield app, ballot, await voting(app)
@@ -101,7 +100,6 @@ class DiscordStage:
         return await self.said("Reveal")
 
     async def said(self, what: str, seconds: float = HANG_SECONDS) -> Message:
-        """Wait for a message whose author line is `what`."""
 
         def look() -> Message | None:
             posted = self.discord.messages(self.thread.id)

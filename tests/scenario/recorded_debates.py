@@ -103,7 +103,6 @@ class World:
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[None]:
-        """Run a process in the hall until the body ends."""
         async with self.hall.open(open_models({}, {}, NO_WAIT)) as session:
             session.service.new_id = self._next_id
             self.session = session
@@ -157,7 +156,6 @@ class World:
         self.pass_seconds(STANCE_SECONDS + 1)
 
     async def vote_opens(self, *debates: str) -> None:
-        """Wait until people can vote and the panel is done, and let them read for a while."""
         for debate_id in debates:
             await self._until(debate_id, lambda d: d.status is Status.VOTING and d.vote_opened_at)
         self.pass_seconds(600)
@@ -170,7 +168,6 @@ class World:
         await self.ended(*debates)
 
     async def ended(self, *debates: str) -> None:
-        """Wait until debates are over, and everybody can see it."""
         for debate_id in debates:
             await self._until(debate_id, has_ended)
             async with asyncio.timeout(HANG_SECONDS):
@@ -272,7 +269,6 @@ async def _oxford(world: World) -> None:
 
 
 async def _roundtable(world: World) -> None:
-    """Hold one with a judge of its own and speakers who are sent back."""
     sent_back = {"1": "maple?over=once", "2": "willow?over=always"}
     models = {side: Model.parse(f"rehearsal/{name}") for side, name in sent_back.items()}
     sides = DEFAULTS.model_copy(update={"sides": {}})

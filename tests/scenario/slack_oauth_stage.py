@@ -79,7 +79,6 @@ class OAuthStage:
     # --- a browser -------------------------------------------------------------------------
 
     async def visit(self, url: str, cookie: str = "", language: str = "") -> Page:
-        """Open an address, and stay there."""
         headers = {"Cookie": cookie} if cookie else {}
         headers |= {"Accept-Language": language} if language else {}
         async with (
@@ -105,7 +104,6 @@ class OAuthStage:
     # --- debates ---------------------------------------------------------------------------
 
     async def vote(self, user: str, channel: str) -> Message:
-        """Start a debate in a channel, and wait until people can vote there."""
         asked = await self.slack.slash(user, '/debate start "Tea beats coffee"', channel)
         await asked.said("thread")
         return await until(lambda: self._ballot(channel))

@@ -97,7 +97,6 @@ class SlackStage:
 
     @asynccontextmanager
     async def at_vote(self, line: str = TEA) -> AsyncIterator[tuple[App, Message, Debate]]:
-        """Run a process in which a new debate's vote is open, and its verdict sealed."""
         async with self.process() as app:
             ballot = await self.vote(line)
             yield app, ballot, await voting(app)
@@ -120,7 +119,6 @@ class SlackStage:
         return await self.said("Reveal")
 
     async def said(self, what: str, seconds: float = HANG_SECONDS) -> Message:
-        """Wait for a message of the thread whose title is `what`."""
         return await until(
             lambda: next((m for m in self.replies if title(m) == what), None), seconds
         )
@@ -165,7 +163,6 @@ async def voting(app: App) -> Debate:
 
 
 async def ended(app: App) -> Debate:
-    """Wait until the newest debate has ended, however, and everything of it is delivered."""
     debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
     async with asyncio.timeout(HANG_SECONDS):
         await app.deliveries["slack"].settled(debate.id)

@@ -48,7 +48,6 @@ HANGING: Mapping[str, Callable[[App], Coroutine[Any, Any, None]]] = {
 
 
 def main(part: str) -> None:
-    """Run the command line with that part hanging."""
     exits.END_SECONDS = STOP_SECONDS - CALLS
     exits.CLOSE_SECONDS *= TENTH
     run.LEFT_SECONDS *= TENTH

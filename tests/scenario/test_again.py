@@ -43,7 +43,6 @@ async def revealed(session: Session, defaults: Defaults, **votes: str) -> Debate
 async def asked_again(
     session: Session, debate: Debate, done: Callable[[Target], object] = lambda target: True
 ) -> Target:
-    """Wait until it is asked again, and the question is as wanted."""
     async with asyncio.timeout(HANG_SECONDS):
         while True:
             due = await session.store.votes.due("memory")

@@ -37,7 +37,6 @@ Ballots = tuple[Ballot, Ballot]
 
 
 def scored(score: object, **changes: object) -> Answer:
-    """Give the first name that score."""
 
     def answer(body: Body) -> str:
         first, second = shown(body)
@@ -127,7 +126,6 @@ async def judge(line: Running, defaults: Defaults = DEFAULTS) -> tuple[Debate, V
 
 
 async def result(line: Running, debate: Debate) -> tuple[Verdict, Ballots]:
-    """Return a debate's verdict and the first juror's two ballots, one in either order."""
     verdict, ballots = await line.store.journal.judged(debate.id)
     assert verdict is not None
     one, other = (ballot for ballot in ballots if ballot.juror == JURORS[0].ref)

@@ -20,7 +20,6 @@ ODD = "caf\udce9"  # as an argument: bytes that are no UTF-8
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a new database."""
     folder = tmp_path_factory.mktemp("office")
     rostrum(folder, "migrate").done()
     return folder

@@ -21,7 +21,6 @@ KEY = "sk-a-canary-in-the-settings"
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which one debate has ended."""
     folder = tmp_path_factory.mktemp("office")
     stances = ("--for", "tabs", "--against", "spaces")
     rostrum(folder, "debate", TOPIC, *stances, *MODELS, "--votes", "A=2,B=1").done()

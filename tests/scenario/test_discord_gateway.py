@@ -292,7 +292,6 @@ async def gateway(
     gap: float = 0.0,
     **waits: Any,
 ) -> AsyncIterator[Gateway]:
-    """Run a process until the body ends; it then leaves in order."""
     secret = SecretStr(discord.token)
     rest = DiscordRest(secret, api_url or discord.api_url, proxy=proxy)
     venue = DiscordVenue(rest, limits=SWIFT, gap=0.0)

@@ -59,7 +59,6 @@ def debate_of(lease: Lease) -> str:
 
 
 async def ask(store: Store, lease: Lease, step: str, text: str) -> None:
-    """Journal a call that costs a cent."""
     start = AttemptStart(debate=debate_of(lease), step=step, number=1, cost_max=0.1)
     prompt = (ChatMessage(role="user", content="Speak."),)
     sampling = Sampling(temperature=0, max_tokens=100)

@@ -123,7 +123,6 @@ class Held(NamedTuple):
         return [one for one in self.journal if one.step == step]
 
     def readings(self, place: int, *, again: bool = False) -> list[str]:
-        """Return the steps in which the juror at a place of the roster was asked (again)."""
         ref = self.debate.setup.panel.roster[place].ref
         steps = {one.step for one in self.journal if one.step.startswith(f"jury/{ref}/")}
         return sorted(step for step in steps if step.endswith("/again") is again)
@@ -134,7 +133,6 @@ class Held(NamedTuple):
 
 
 def speak(body: Body) -> str:
-    """Answer well, but A's opening is too long at first."""
     said = play(body)
     wordy = not judging(body) and body["model"] == "ana" and answers_in(body) == 0
     return f"{said} {'And so on. ' * 200}" if wordy else said
@@ -229,7 +227,6 @@ class FaultStage:
         return held
 
     def _read(self, debate_id: str) -> tuple[tuple[Turn, ...], tuple[Try, ...]]:
-        """Read turns and tries past our own code."""
         file = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
         try:
             spoken = file.execute(

@@ -32,7 +32,6 @@ PRODUCT = str(1789 * 7919)  # what an evaluated text would show
 
 
 def speak(stage: Stage, text: str) -> None:
-    """Let every debater say nothing but a text, and jurors give it as a reason."""
 
     def respond(body: Body) -> str:
         if judging(body):

@@ -96,7 +96,6 @@ class Talk:
         self.seat.screen.press(f"{said}\n")
 
     def wait(self, text: str) -> None:
-        """Wait for a text below those waited for before."""
         screen = self.seat.screen
         unread = Screen(screen.keyboard, screen.shown[self.read :])
         try:

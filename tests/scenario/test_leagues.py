@@ -34,7 +34,6 @@ async def league(chat: Chat, user: str, action: str, expected: str = "", **optio
 
 
 async def begun(app: App, number: int) -> None:
-    """Wait until so many debates are there, the newest with an open vote."""
 
     def opened(found: Sequence[Debate]) -> bool:
         newest = found[0] if len(found) == number else None

@@ -129,7 +129,6 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
     refs = [juror.ref for juror in SITTING]
 
     async def begin() -> str:
-        """Begin a debate whose process ends while its jurors read."""
         for juror in SITTING:
             stage.server.always(hang(), model=juror.name)
         asked = len(stage.server.requests)

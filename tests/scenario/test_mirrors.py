@@ -59,7 +59,6 @@ async def test_when_only_one_fits_its_budget_neither_starts(
 
 
 async def both(app: App, status: Status) -> list[Debate]:
-    """Wait until both are in a state, and, while they vote, people can."""
     pair = await until_asked(
         app.store.debates.recent,
         lambda found: (

@@ -26,21 +26,18 @@ Given = dict[str, tuple[int, ...]]
 
 
 async def turns(app: App) -> dict[str, str]:
-    """Return the messages of the newest debate's turns, by step."""
     (debate,) = await app.store.debates.recent(limit=1)
     targets = await app.store.votes.targets(debate.id, Question.TURN)
     return {target.step: target.message for target in targets}
 
 
 async def held(chat: Chat, app: App) -> dict[str, str]:
-    """Hold a debate up to its vote; return the messages of its turns, by step."""
     await chat.stage.vote()
     await voting(app)
     return await turns(app)
 
 
 async def exported(app: App) -> Given:
-    """Return how many thumbs an export shows for each turn, where there are any."""
     (record,) = (await records_of(app.store)).values()
     rows = TURNS.rows(make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
     found = {row["step"]: tuple(row[name] for name in THUMBS) for row in rows}

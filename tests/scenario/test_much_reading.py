@@ -40,7 +40,6 @@ def commands(line: Running, clock: FixedClock) -> Commands:
 
 
 async def say(commands: Commands, person: Requester, text: str) -> str:
-    """Give a command; return what the person reads, a refusal included."""
     try:
         answer: Answer = await commands.run(person, parse_command(text))
     except RostrumError as error:

@@ -54,7 +54,6 @@ TEMPLATES = {
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """Return a copy of the product to which a format was added."""
     copy = tmp_path / "rostrum"
     for package in ("engine", "adapters", "bot", "migrations"):
         without = shutil.ignore_patterns("__pycache__")

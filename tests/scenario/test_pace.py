@@ -41,14 +41,12 @@ def hall(
 
 
 def posted(venue: AttentiveVenue) -> list[TurnPost]:
-    """Return the turns that stand in the thread."""
     standing = "\n".join(message.body for message in venue.messages.values())
     turns = [one for one in venue.meant if isinstance(one, TurnPost)]
     return [one for one in turns if one.text in standing]
 
 
 async def looked(session: Session, clock: FixedClock) -> None:
-    """Wait until delivery has looked a few times for what is due, which takes no time to read."""
     outbox, looks = session.store.outbox, 0
     look = outbox.waiting
 

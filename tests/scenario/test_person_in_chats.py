@@ -24,7 +24,6 @@ async def invited(chat: Chat, started: str) -> Shown:
 
 
 async def turn(chat: Chat, round_name: str) -> str:
-    """Wait until the person is asked for a turn; return the message that asks."""
     found = await said(chat, f"🔴 It is your turn: {round_name}")
     assert chat.pings(found.id) == {"ben"}
     return found.id

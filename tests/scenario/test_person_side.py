@@ -49,7 +49,6 @@ async def invite(session: Session, defaults: Defaults = DEFAULTS, **more: object
 
 
 async def asked(session: Session, debate: Debate) -> None:
-    """Wait until the person is asked for something."""
     opened = (
         "SELECT count(*) FROM questions WHERE debate = :debate AND closed_at IS NULL "
         "AND opened_at IS NOT NULL AND question IN ('consent', 'speak')"
@@ -72,7 +71,6 @@ async def agree(
 
 
 async def turn(session: Session, debate: Debate, kind: str) -> OpenTurn:
-    """Wait until a round's turn is asked for."""
     async with asyncio.timeout(HANG_SECONDS):
         while True:
             found = await session.store.guests.open_turn(debate.id)
@@ -175,7 +173,6 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
 
 
 def check_export(out: Path) -> None:
-    """Check that a debate with a person is marked, and in no table that compares models."""
     tables = {path.name: table(out, path.name) for path in out.glob("data/*")}
     (debate,) = tables["debates"]
     assert debate["person"] == "B"
@@ -262,7 +259,6 @@ WAITING = f"⏳ {WAITS_TO_CHECK} See #thread."
 
 
 def on_cards(venue: AttentiveVenue) -> list[str]:
-    """Return what the card showed of the debate's course, one after another."""
     shown = [one.progress for one in venue.meant if isinstance(one, Announcement)]
     said = [progressed(one, thread="#thread") if one else "" for one in shown]
     return [one for one, _ in groupby(said)]

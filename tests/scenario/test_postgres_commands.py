@@ -17,7 +17,6 @@ Run = Callable[..., Ended]
 
 @pytest.fixture
 def address(postgres: PostgresDouble) -> Iterator[str]:
-    """The address of an empty database, with a password."""
     name = postgres.create()
     yield postgres.tcp(name)
     postgres.drop(name)
@@ -25,7 +24,6 @@ def address(postgres: PostgresDouble) -> Iterator[str]:
 
 @pytest.fixture
 def run(tmp_path: Path, address: str) -> Run:
-    """Run a command on that database."""
 
     def run(*arguments: str, **settings: str) -> Ended:
         return rostrum(tmp_path, *arguments, **{"ROSTRUM_DATABASE_URL": address} | settings)

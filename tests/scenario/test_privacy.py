@@ -70,7 +70,6 @@ async def voted(hall: Hall, session: Session, *users: str) -> str:
 
 
 async def counts(session: Session, debate_id: str) -> dict[str, int]:
-    """Return what the reveal counts."""
     asked = DebateArgument(debate=debate_id)
     reveal = some((await result(commands_of(session), person(BOB), asked)).reveal)
     return {option: n for option, n in reveal.tally.counts.items() if n}

@@ -28,7 +28,6 @@ async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
 
 
 def own_of(data: bytes, user: str, *, stranger: str) -> None:
-    """Check a person's own data: their vote while it is still open, and no one else's id."""
     found = orjson.loads(data)
     assert (found["user"], found["person"]["user"]) == (user, user)
     (cast,) = found["tables"]["vote_events"]

@@ -55,7 +55,6 @@ def check(found: dict[str, str], failure: str) -> None:
 
 
 async def hold(line: Running, stage: Stage) -> Debate:
-    """Hold a debate of which a juror fails for good, and a speaker once."""
     stage.server.always(acts.status(503, message=WORDS), model=JURORS[0].name)
     stage.server.script(acts.status(500, message=WORDS), acts.error_body(WORDS))
     debate = await line.hold()

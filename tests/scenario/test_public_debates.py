@@ -77,7 +77,6 @@ BELOW = ("ballots", "verdict", "people", "timeline-votes")
 
 @asynccontextmanager
 async def shown(store: Store) -> AsyncIterator[Reader]:
-    """Serve everything of the club."""
     shows = CommunitySettings(public=tuple(PublicPart))
     await store.communities.change("chat", "club", lambda _: shows, NOW)
     found = values.PublicReader(store, FixedClock(), "test")
@@ -96,7 +95,6 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def post(running: Running) -> None:
-    """Let the chat show the next message."""
     intent = some(await running.store.outbox.next(running.id))
     sent = intent.model_copy(update={"refs": (f"message-{running.id}",)})
     await running.store.outbox.settle(running.lease, sent, DeliveryState.SENT)
@@ -168,7 +166,6 @@ async def test_a_debate_stays_sealed_while_people_vote_on_its_mirror(store: Stor
 
 
 async def opened(store: Store, debate_id: str, thread: str, **read: Any) -> Running:
-    """Open a vote in which two people chose."""
     lease = some(await store.leases.claim(f"debate/{debate_id}", "runner", 60))
     held = Running(store, debate_id, lease)
     await held.advance(Status.RUNNING)
@@ -187,7 +184,6 @@ async def opened(store: Store, debate_id: str, thread: str, **read: Any) -> Runn
 
 
 async def tell(held: Running) -> None:
-    """Close a vote, and post the reveal."""
 
     debate = await held.get()
 

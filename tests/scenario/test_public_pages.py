@@ -69,7 +69,6 @@ class Reader:
         self.client = client
 
     async def see(self, path: str, **headers: str) -> Seen:
-        """Return what an address answers."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         async with self.client.get(path, headers=named, allow_redirects=False) as answer:
             body = await answer.read()
@@ -84,7 +83,6 @@ async def again_until(reader: Reader, path: str, done: Callable[[Seen], bool]) -
 
 @asynccontextmanager
 async def reading(app: App) -> AsyncIterator[Reader]:
-    """Serve the pages of a process, and read them."""
     settings = settings_of("sqlite+aiosqlite:///unused.db", web={"url": URL, "port": 0})
     async with (
         serving(pages_of(settings, app)) as port,

@@ -22,7 +22,6 @@ async def opened(app: App) -> None:
 
 
 async def end_time(app: App) -> None:
-    """Let the time to ask end now."""
     (debate,) = await app.store.debates.recent(limit=1)
     due = "UPDATE questions SET closes_at = opened_at WHERE debate = :debate AND closed_at IS NULL"
     await app.store.asking._database.run(due, debate=debate.id)

@@ -36,7 +36,6 @@ def recorded(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> R
 def moved(
     migrated_file: Path, postgres: PostgresDouble, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Recorded]:
-    """The same debates, moved to PostgreSQL in the middle of a vote."""
     folder = tmp_path_factory.mktemp("moved")
     shutil.copy(migrated_file, folder / "rostrum.db")
     name = postgres.create()

@@ -28,7 +28,6 @@ MENU = tuple(MODELS.split(", "))
 
 
 async def say_why(chat: Chat, user: str, ballot: str, code: str) -> Private:
-    """Press the quiet button below an invitation to vote."""
     if isinstance(chat, OnDiscord):
         asked = await chat.discord.press(user, ballot, f"rostrum:remark:{code}").finished()
         assert asked.ephemeral

@@ -49,7 +49,6 @@ async def finish(chat: Chat, app: App, ballot: str) -> tuple[Debate, str]:
 
 
 async def exported(app: App, debate: Debate) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a debate's row of the export, and that of its only vote."""
     record = await record_of(app.store, debate.id)
     entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
     (row,), (answer,) = DEBATES.rows(entry), VOTES.rows(entry)

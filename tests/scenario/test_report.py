@@ -41,7 +41,6 @@ class Tags(HTMLParser):
 
 
 def tags_of(html: str) -> list[tuple[str, dict[str, str | None]]]:
-    """Return a page's tags."""
     tags = Tags()
     tags.feed(html)
     return tags.found

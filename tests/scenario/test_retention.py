@@ -35,7 +35,6 @@ ALONE = ("debate", "Cats or dogs", "--votes", "A=2,B=1", "--seed", "1")
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a debate, and another with its mirror, of this terminal."""
     folder = tmp_path_factory.mktemp("held")
     for words in (ALONE, MIRRORED):
         rostrum(folder, *words).done()

@@ -34,7 +34,6 @@ async def say(session: Session, person: Requester, text: str) -> str:
 
 
 async def held(session: Session, defaults: Defaults = DEFAULTS) -> Debate:
-    """Hold a debate on which Ann votes for A, to its reveal."""
     debate_id = await session.start(defaults)
     debate = await session.voting(debate_id)
     await session.venue.react("ann", debate.thread or "", debate.vote_message or "", "A")

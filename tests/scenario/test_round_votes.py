@@ -288,7 +288,6 @@ async def asked_in(session: Session, debate_id: str, name: str) -> tuple[str, st
 
 
 async def closed(session: Session, debate_id: str, rounds: Sequence[str]) -> None:
-    """Wait until the questions of some rounds have closed."""
     await until_asked(
         lambda: session.store.votes.targets(debate_id, Question.ROUND),
         lambda found: {target.step for target in found if target.ended} >= set(rounds),

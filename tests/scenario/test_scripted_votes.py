@@ -33,7 +33,6 @@ async def held(desk: Desk, *words: str) -> str:
 
 
 async def voted(desk: Desk, keys: str, *words: str) -> str:
-    """Hold a debate in a terminal, and vote by keys."""
 
     def press() -> str:
         with seated(desk, *HELD, *words) as seat:

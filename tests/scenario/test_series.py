@@ -47,7 +47,6 @@ def stage(stage: Stage) -> Stage:
 
 
 async def hold(line: Running, held: Series, **joints: Any) -> SeriesProgress:
-    """Hold a series as `rostrum series run` does."""
     await save_series(line.store, held)
     defaults, watch = joints.pop("defaults", DEFAULTS), joints.pop("watch", lambda _: None)
     runner = line.line.open_series(defaults, held, watch)

@@ -54,7 +54,6 @@ def clock() -> Shifted:
 async def serving(
     stage: Stage, clock: Shifted, defaults: Defaults = DEFAULTS
 ) -> AsyncIterator[Running]:
-    """Run a process that holds series, as `rostrum run` does."""
     async with stage.process(clock=clock) as line:
         await line.line.reconcile()
         schedule = line.line.open_schedule(defaults)
@@ -67,7 +66,6 @@ async def serving(
 
 
 async def held(line: Running, number: int) -> list[Debate]:
-    """Wait until so many debates have ended, and return all."""
     return await until_asked(
         line.store.debates.recent,
         lambda found: sum(debate.status is Status.CLOSED for debate in found) >= number,

@@ -47,7 +47,6 @@ async def test_a_series_without_debates_and_an_unknown_one_have_a_sentence(stage
 
 @pytest.fixture
 def wood(tmp_path: Path) -> Path:
-    """A folder in which a series of rehearsal models was held by the command."""
     models = ["rehearsal/maple", "rehearsal/birch", "rehearsal/aspen"]
     jury = ["rehearsal/oak", "rehearsal/elm", "rehearsal/ash"]
     lines = ['name = "wood"', 'topics = ["Tea beats <b>coffee</b>", "Cats beat | dogs"]']

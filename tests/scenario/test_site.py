@@ -107,7 +107,6 @@ async def test_over_the_limit_the_oldest_that_was_never_sent_gives_way() -> None
 
 @contextmanager
 def few_files(more: int) -> Iterator[None]:
-    """Let this process open only so many files more than it has open."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     opened = max(int(path.name) for path in Path("/proc/self/fd").iterdir())
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(opened + more, hard), hard))

@@ -173,7 +173,6 @@ UNREADABLE = ("kick_bot", "delete_channel", "revoke")  # of the others it is fou
 
 
 def make(slack: SlackServer, stage: SlackStage, trouble: str) -> None:
-    """Let a trouble happen in the channel of the newest debate."""
     match trouble:
         case "delete_root":
             slack.delete_message(stage.root.ts)

@@ -39,7 +39,6 @@ class Gateway:
 
 @asynccontextmanager
 async def gateway(url: str, slack: SlackServer, sockets: int = 10) -> AsyncIterator[Gateway]:
-    """Run a process on the shared database until the body ends; it then leaves in order."""
     rest = SlackRest(SecretStr(slack.bot_token), slack.api_url, minute=0.0)
     workspaces = OneWorkspace(rest)
     venue = SlackVenue(workspaces, limits=SWIFT, gap=0.0)

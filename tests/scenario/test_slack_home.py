@@ -40,7 +40,6 @@ def direct(slack: SlackServer, user: str) -> list[Message]:
 
 
 async def opened(slack: SlackServer, user: str, text: str) -> str:
-    """Open the Home tab, and wait until it says something."""
     slack.open_home(user)
     await until(lambda: text in shown(slack, user))
     return shown(slack, user)

@@ -112,7 +112,6 @@ async def test_a_text_pasted_into_slacks_form_is_read_by_every_side(on_slack: Sl
 
 
 async def sent_with(stage: SlackStage, *files: tuple[str, bytes]) -> tuple[Asked, Asked]:
-    """Fill in the form to start a debate with attached files; return it and what became of it."""
     form = await stage.slack.slash("ada", "/debate")
     await until(lambda: form.view)
     attached = [stage.slack.attach(name, content) for name, content in files]

@@ -65,7 +65,6 @@ async def running(
 async def driven(
     folder: Path, part: str, **settings: str
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run the driver, and kill it at the latest when the body ends."""
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(ROOT),

@@ -11,14 +11,12 @@ RAIN = "Rain is better than sun"
 
 
 async def change(chat: Chat, setting: str, value: str, user: str = "olga") -> str:
-    """Change a setting; return the answer."""
     if isinstance(chat, OnDiscord):
         return await chat.ask(user, "settings", setting=setting, value=value)
     return await chat.ask(user, f'settings {setting}="{value}"')
 
 
 def community(chat: Chat) -> str:
-    """Return the id of the server, or of the workspace."""
     if isinstance(chat, OnDiscord):
         return chat.discord.guild.id
     return chat.slack.world.user("ada").team

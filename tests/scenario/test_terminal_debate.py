@@ -41,7 +41,6 @@ class Desk:
     columns: int = field(default=100, kw_only=True)
 
     def open(self, *arguments: str, terminal: int | None = None) -> subprocess.Popen[str]:
-        """Start a command, in a terminal or with its output in a pipe."""
         streams = terminal if terminal is not None else subprocess.PIPE
         return subprocess.Popen(
             [sys.executable, "-c", "from bot.cli import main; main()", *arguments],
@@ -60,7 +59,6 @@ class Desk:
         return done.code, done.out, done.err
 
     def environment(self) -> dict[str, str]:
-        """Return an environment that sets nothing but where the database is."""
         kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
         root = str(Path(__file__).parents[2])
         address = f"sqlite+aiosqlite:///{self.database}"
@@ -76,14 +74,12 @@ class Desk:
         return self.folder / "out"
 
     def calls(self) -> Counter[str]:
-        """Count the journaled calls by their state."""
         with closing(sqlite3.connect(self.database)) as connection:
             rows = connection.execute("SELECT state FROM calls").fetchall()
         return Counter(state for (state,) in rows)
 
 
 def own_terminal() -> None:
-    """Make the standard input the controlling terminal, so that Ctrl-C reaches the process."""
     os.setsid()
     import fcntl
 
@@ -92,7 +88,6 @@ def own_terminal() -> None:
 
 @contextmanager
 def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
-    """Leave no process and no pipe behind."""
     with process:
         try:
             yield process
@@ -111,7 +106,6 @@ class Screen:
     )
 
     def until(self, text: str) -> None:
-        """Read what is shown until a text has come."""
         limit = time.monotonic() + HANG_SECONDS
         while text not in self.shown:
             assert time.monotonic() < limit, f"“{text}” was not shown in: {self.shown[-2000:]}"
@@ -132,7 +126,6 @@ class Screen:
         os.write(self.keyboard, keys.encode())
 
     def read(self) -> bool:
-        """Read what is shown; false once the process has closed its terminal."""
         try:
             piece = os.read(self.keyboard, 65536)
         except OSError:  # a terminal that nobody holds any more
@@ -150,7 +143,6 @@ class Seat:
     screen: Screen
 
     def rest(self, code: int = 0) -> str:
-        """Return all that was shown once the process has ended with a code."""
         while self.screen.read():
             pass
         assert self.process.wait(30) == code
@@ -159,7 +151,6 @@ class Seat:
 
 @contextmanager
 def seated(desk: Desk, *arguments: str) -> Iterator[Seat]:
-    """Run a command in a terminal of its own."""
     keyboard, terminal = pty.openpty()
     process = desk.open(*arguments, terminal=terminal)
     os.close(terminal)

@@ -195,7 +195,6 @@ class Shown:
     shelf: Shelf
 
     def of(self, debate: Debate) -> tuple[str, ...]:
-        """Return every address of a debate's pages."""
         at = f"/debates/{debate.id.lower()}"
         more = ("", "/calls", "/calls/1", "/turn-1.txt", "/votes.svg", "/nothing.svg", "/calls/999")
         return (
@@ -215,7 +214,6 @@ async def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 
 @asynccontextmanager
 async def showing(url: str, shelf: Shelf) -> AsyncIterator[Shown]:
-    """Serve the pages of a database."""
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
     reading = ReadingPages(library, live=True, pulses=LiveUpdates(library.pulse, 0.02))

@@ -91,7 +91,6 @@ class Judge(dict[str, Any]):
 
 
 async def debate(judge: Judge | None = None, turns: int = 4, **asked: Any) -> RehearsedDesk:
-    """Hold a debate of so many turns before a judge."""
     options = {"turns": turns} | asked.pop("options", {})
     setup = setup_for("audited", options=options, **asked)
     return await hold(setup, RehearsedDesk(twist=judge or Judge()))
@@ -102,7 +101,6 @@ def adjustments(desk: RehearsedDesk) -> list[Adjustment]:
 
 
 def score(desk: RehearsedDesk, turn: int, criterion: str) -> tuple[float, float | None]:
-    """Return a turn's score as it was stored, and what the judge had said."""
     step = desk.turns[turn - 1].step
     (found,) = [s for s in desk.scores if (s.subject, s.criterion) == (step, criterion)]
     return found.value, found.original

@@ -143,7 +143,6 @@ def closing_with(*answers: str) -> ScriptedDesk:
 
 
 def decision_of(desk: ScriptedDesk, seat: str = "A") -> Artifact:
-    """Return what was kept of a side's decision."""
     name = f"decision/turn/closing/{seat}"
     kept = [one for note in desk.notes for one in note.artifacts if one.name == name]
     assert len(kept) == 1

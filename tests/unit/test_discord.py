@@ -58,7 +58,6 @@ NAME = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
 
 
 async def told_to_discord() -> list[dict[str, Any]]:
-    """Return everything that Discord is told: the commands first."""
     nobody: Any = None
     tree = app_commands.CommandTree(discord.Client(intents=intents()))
     offer(tree, DiscordInteractionHandler(nobody, nobody, nobody))

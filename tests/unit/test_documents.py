@@ -50,7 +50,6 @@ def read(document: Path) -> str:
 
 
 def code(document: Path) -> Iterator[str]:
-    """Yield what a document shows as code: inline pieces, and the lines of shell blocks."""
     text = read(document)
     yield from INLINE.findall(FENCE.sub("", text))
     for language, block in FENCE.findall(text):
@@ -59,7 +58,6 @@ def code(document: Path) -> Iterator[str]:
 
 
 def named(pattern: str) -> list[Named]:
-    """Return what the documents' code names that begins like the pattern."""
     return [
         Named(document.name, piece)
         for document in DOCUMENTS

@@ -42,7 +42,6 @@ REPORT = Report(
 
 
 def drawn(message: Message) -> str:
-    """Return a message as a terminal shows it."""
     out = io.StringIO()
     console = Console(file=out, width=90, force_terminal=True, color_system="truecolor")
     console.print(pretty(message, "k7f2qz·1·1/1"))

@@ -46,7 +46,6 @@ Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
 
 
 def read(text: str) -> Samples:
-    """Return every metric with its samples, by name and labels."""
     found = {}
     for family in text_string_to_metric_families(text):
         assert family.documentation
@@ -57,7 +56,6 @@ def read(text: str) -> Samples:
 
 
 async def fetch(session: ClientSession, url: str) -> ClientResponse:
-    """Fetch a page, once it is served."""
     async with asyncio.timeout(HANG_SECONDS):
         while True:
             try:
@@ -68,7 +66,6 @@ async def fetch(session: ClientSession, url: str) -> ClientResponse:
 
 @asynccontextmanager
 async def served(health: Health) -> AsyncIterator[str]:
-    """Serve it; yields the address."""
     settings = HealthSettings(port=free_port())
     serving = asyncio.create_task(serve_health(settings, health))
     yield f"http://127.0.0.1:{settings.port}"

@@ -590,7 +590,6 @@ def test_jurors_that_toss_a_coin_decide_next_to_nothing_from_the_first_debate_on
 
 
 def _decided(judge: Callable[[Random, JurorReading], int], debates: int = 150) -> list[int]:
-    """Return the debates that had a winner, of an installation with such jurors."""
     rng, past, found = Random(8), list[PastDebate](), []
     learnt, model = fit(()), fit_jurors(())
     for number in range(1, debates + 1):

@@ -25,7 +25,6 @@ def written(text: str) -> int:
 
 
 async def summary_by(*answers: str | RostrumError) -> tuple[Summary, ScriptedDesk]:
-    """Hold a debate, and let a juror sum it up with these answers."""
     told = iter(answers)
     desk = ScriptedDesk(lambda step: next(told) if step.startswith("summary") else tell(step))
     setup = setup_of()

@@ -46,7 +46,6 @@ class Held(NamedTuple):
 
 
 def held() -> list[Held]:
-    """Return the recorded debates that were revealed."""
     places = orjson.loads(KEPT.read_bytes())
     adapter: TypeAdapter[Announcement | Reveal] = TypeAdapter(Announcement | Reveal)
     found = []

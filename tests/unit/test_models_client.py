@@ -331,7 +331,6 @@ def _deaf(text: str, model: str) -> None:
 async def ask_billed(
     server: ModelServer, streamed: bool, usage: dict[str, Any], price: Price | None = PRICE
 ) -> tuple[Reply, RecordedAttempts]:
-    """Make one call that is answered with a text and this usage."""
     server.script(
         acts.says("A text of some words, which go on and on." * 3, usage_extra={**TOKENS, **usage})
     )
@@ -448,7 +447,6 @@ async def test_an_amount_that_is_no_number_is_unknown_and_ends_no_call(
 
 
 def kept_call(name: str, *texts: str) -> Call:
-    """Make a call that goes on: each of its messages is kept."""
     roles = ("system", *("user", "assistant") * len(texts))
     messages = tuple(
         ChatMessage.model_validate(

@@ -71,7 +71,6 @@ async def ask(
 
 
 def completion(message: Mapping[str, Any] | None, finish: str | None = "stop", **more: Any) -> Act:
-    """Answer with a whole completion as it stands."""
     choice: dict[str, Any] = {"index": 0, "finish_reason": finish}
     if message is not None:
         choice["message"] = message

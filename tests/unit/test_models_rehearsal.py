@@ -190,7 +190,6 @@ async def test_a_wrong_option_is_named(name: str, said: str) -> None:
 
 
 async def ballot(juror: str, topic: str, shown: tuple[str, str] = ("Harbor", "Meadow")) -> Any:
-    """Return what the engine makes of a juror's ballot on contenders shown in this order."""
     text = f"{shown[0]} spoke first: … {shown[1]} spoke second: …"
     reply = await ask(
         juror,
@@ -313,7 +312,6 @@ def _debates() -> dict[tuple[str, str], RehearsedDesk]:
 
 
 async def held(format: str, language: str) -> RehearsedDesk:
-    """Hold a debate once for all tests of it."""
     debates = _debates()
     if (format, language) not in debates:
         debates[format, language] = await hold(setup_for(format, language=language))

@@ -35,7 +35,6 @@ def left(text: str) -> set[str]:
 
 
 def texts(view: Any, name: str = "") -> Iterator[str]:
-    """Yield every text that a view of Slack or Discord shows."""
     if isinstance(view, dict):
         for key, value in view.items():
             yield from texts(value, key)

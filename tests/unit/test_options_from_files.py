@@ -29,7 +29,6 @@ def setup_from(file: Path, agents: int = 4) -> Setup:
 
 
 def written(folder: Path, content: str | bytes) -> Path:
-    """Return a file with this content."""
     file = folder / "personas.txt"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return file

@@ -31,7 +31,6 @@ def database_kind() -> str:
 
 @pytest.fixture
 def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
-    """The name of a migrated database."""
     name = postgres.create(migrated_name)
     yield name
     postgres.drop(name)
@@ -48,7 +47,6 @@ def plain_role(postgres: PostgresDouble) -> Iterator[str]:
 async def refusal(
     url: str, use: Callable[[SqlDatabase], Awaitable[Any]] = make_ready, **how: Any
 ) -> str:
-    """Return the sentence with which a database is refused."""
     with pytest.raises(StoreError) as caught:
         async with opened(url, **how) as database:
             await use(database)

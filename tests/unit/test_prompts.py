@@ -56,7 +56,6 @@ from tests.unit.test_explain import GOOD, PROMPTS, Juror, case_of
 
 
 def override(folder: Path, name: str, text: str) -> Path:
-    """Write one template into a folder of overrides."""
     path = folder / f"{name}.jinja"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

@@ -107,7 +107,6 @@ async def commands_of_discord() -> str:
 
 
 def help_of_commands() -> str:
-    """Return the help of every command of the shell."""
     runner = CliRunner()
 
     def helped(command: Any, path: tuple[str, ...]) -> Iterator[str]:
@@ -119,7 +118,6 @@ def help_of_commands() -> str:
 
 
 def report_of_a_series() -> str:
-    """Return the report of a series in Markdown, with what its pictures say."""
     series = make_series(make_file(("near/ana", "near/ben", "near/cid")), people="A")
     report = make_report(series, NOW)
     page = write_markdown(write_page(report), {})
@@ -128,7 +126,6 @@ def report_of_a_series() -> str:
 
 
 def said_in_answers() -> str:
-    """Return every answer, with its buttons and its picture."""
     return written(
         [
             {"text": to_markdown(answer)}
@@ -140,7 +137,6 @@ def said_in_answers() -> str:
 
 
 def said_in_messages() -> str:
-    """Return every message as each platform shows it."""
     return written(
         [
             {
@@ -160,7 +156,6 @@ def said_in_messages() -> str:
 
 
 def said_in_cases() -> str:
-    """Return the texts of each case."""
 
     def say(text: Answer | Message | str) -> str:
         if isinstance(text, str):
@@ -171,7 +166,6 @@ def said_in_cases() -> str:
 
 
 def refusals() -> str:
-    """Return what a platform's refusals are called, and what people are told of each."""
     answers = {f"slack {name}": by_slack(name) for name in SLACKS_NAMES}
     answers |= {f"discord {code.name}": by_discord(code) for code in Code}
     return written(
@@ -183,7 +177,6 @@ def refusals() -> str:
 
 
 def views() -> dict[str, list[dict[str, Any]]]:
-    """Return every form of Discord, and every form and view of Slack."""
     names = ("language", "models", "channels", "quorum")
     own = {"language": "de", "models": "near/ana, near/ben", "channels": "C1", "quorum": "3"}
     plainly = tuple(SettingLine(name=name, value="", own=False) for name in SETTING_NAMES)
@@ -224,7 +217,6 @@ class AskedDesk(RehearsedDesk):
         self.schemas = dict[str, AnswerSchema]()
 
     async def call(self, call: Call) -> Reply:
-        """Answer as a rehearsal model where a structure is asked for."""
         if call.schema is not None:
             self.schemas[call.step] = call.schema
         self.twist = lambda step: f"Said at {step}." if call.schema is None else None
@@ -269,7 +261,6 @@ async def said_by_formats() -> str:
 
 
 async def prompts_of_juries() -> str:
-    """Return what jurors are asked, and the shape of their answers."""
     library, names = load_prompts(), ("Heron", "Plover")
     rubrics = {
         "debate": DEBATE,

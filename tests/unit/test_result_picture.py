@@ -48,7 +48,6 @@ def reveal(topic: str = "Tea beats coffee", **fields: Any) -> Reveal:
 
 
 def bars(file: File) -> list[tuple[str, float]]:
-    """Return each part of both bars: its colour and its width."""
     found = ElementTree.fromstring(file.content).iter()  # noqa: S314 - our own picture
     return [
         (str(element.get("fill")), float(element.get("width", 0)))

@@ -185,7 +185,6 @@ def marked(setup: Setup, marks: Mapping[str, int], reasons: str = "CANARY of a j
 
 
 def judged(setup: Setup, *judges: Mapping[str, int] | str | ModelError) -> RehearsedDesk:
-    """Return a desk whose judges give these marks, or say this."""
     said = dict(zip(STEPS, judges, strict=False))
 
     def twist(step: str) -> str | ModelError | None:

@@ -371,7 +371,6 @@ class Books:
 
 
 async def told(display: Display, standing: SeriesProgress = STANDING) -> None:
-    """Tell a display how far the series is, and let it read what that took."""
     display.print_line(standing)
     for _ in range(3):
         await asyncio.sleep(0)

@@ -34,7 +34,6 @@ class PricedModels:
         self.calls: list[Call] = []
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Answer at the first try."""
         await log.began(1)
         self.calls.append(call)
         await asyncio.sleep(0.001)

@@ -300,7 +300,6 @@ async def test_readers_work_beside_a_runner(store: Store, database_url: str) -> 
 
 @contextmanager
 def without_privilege() -> Iterator[None]:
-    """Be a user whom file permissions bind, also where the tests run as root."""
     if os.getuid() != 0:
         yield
         return

@@ -15,7 +15,6 @@ from tests.kit import some
 
 @pytest.fixture
 async def several(database_url: str) -> AsyncIterator[Leases]:
-    """Leases as processes see them of which none holds the file alone."""
     database = SqlDatabase(database_url, writable=False)
     yield Leases(database)
     await database.close()

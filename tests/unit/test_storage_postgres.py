@@ -69,7 +69,6 @@ async def far(wire: Wire, postgres: PostgresDouble) -> AsyncIterator[SqlDatabase
 
 @pytest.fixture
 def crashing() -> Iterator[PostgresDouble]:
-    """A server of this test's own, whose files survive its crashes."""
     server = PostgresDouble()
     yield server
     server.stop()

@@ -233,7 +233,6 @@ def by_judge(answers: Callable[[str, int], object]) -> Callable[[str], str | Non
 
 
 def team_sheet(path: str, judge: int) -> object:
-    """Have judge 1 give everyone 4, judge 2 give 9, and judge 3 give 6."""
     if not path.startswith("judge/turn"):
         return None
     return {

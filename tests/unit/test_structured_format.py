@@ -47,7 +47,6 @@ def other(side: str) -> str:
 
 
 def answer(step: str, **changes: Any) -> dict[str, Any]:
-    """Return a valid answer to a step, with changes of its top level."""
     side = step.split("/")[2] if step.startswith("turn/") else ""
     if "opening" in step:
         made: dict[str, Any] = {"arguments": [STATEMENT] * 3}

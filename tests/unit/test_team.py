@@ -63,7 +63,6 @@ class Script(dict[str, Any]):
 
 
 async def debate(script: Script | None = None, **asked: Any) -> RehearsedDesk:
-    """Hold a team debate in which everybody says what a script tells them."""
     return await hold(
         setup_for("team", **asked), RehearsedDesk(twist=Script() if script is None else script)
     )

@@ -300,7 +300,6 @@ async def test_seats_captains_and_the_judge_are_sent_a_record_that_only_grows() 
 
 
 def edited(folder: Path, **tables: Any) -> Path:
-    """Write a manual with some tables replaced, where templates are overridden."""
     given = tomllib.loads(load_prompts().texts["team/manual.toml"]) | tables
     lines = []
     for table, rows in given.items():

@@ -66,7 +66,6 @@ async def poll(store: Store, venue: ListedVenue, monkeypatch: pytest.MonkeyPatch
 
 
 async def speak(poll: Poll, number: int = 1, parts: int = 1) -> list[str]:
-    """Post a turn, and return its messages."""
     store, debate_id = poll.store, poll.debate_id
     lease = some(await store.leases.claim("test", f"speaker {number}", 60))
     await store.journal.record_turn(lease, debate_id, turn(number), turn_post(number))
@@ -99,7 +98,6 @@ async def away(poll: Poll) -> AsyncIterator[None]:
 
 
 async def labels(poll: Poll) -> list[tuple[str, int, str]]:
-    """Return who stands with which thumb on which turn, once the debate has ended."""
     people = await poll.store.votes.people(PLATFORM, ["ann", "bob", "cem", "dee"])
     names = {number: user for user, number in people.items()}
     return [

@@ -153,7 +153,6 @@ async def test_which_choice_is_the_last_is_told_from_gaps_and_readings(
 
 
 async def miss(poll: Poll, user: str, option: str) -> None:
-    """Have somebody react while nobody listens."""
     poll.venue.listening = False
     await poll.react(user, option)
     poll.venue.listening = True

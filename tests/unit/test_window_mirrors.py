@@ -52,7 +52,6 @@ class Pair:
             await work(lease, self.ids[which])
 
     async def open(self, which: str, minutes: float = 30) -> None:
-        """Open the vote on one of them, its jury being done."""
 
         async def work(lease: Lease, debate_id: str) -> None:
             await self.store.outbox.set_thread(lease, debate_id, which)
@@ -80,7 +79,6 @@ class Pair:
             await self.venue.react(user, which, self.messages[which], option)
 
     async def look(self, looks: int = 3) -> None:
-        """Let a window look at what is due, a few times."""
         window = watcher(self.store, self.venue, self.clock)
         notifier = window.notifier
         assert isinstance(notifier, WatchedNotifier)

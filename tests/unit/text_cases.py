@@ -92,7 +92,6 @@ def line(status: Status = Status.RUNNING, **asked: Any) -> DebateLine:
 
 
 def won(**fields: Any) -> Reveal:
-    """Return a reveal in the language spoken."""
     plain: dict[str, Any] = {
         "topic": "Remote work is better",
         "models": {"A": "online/x", "B": "rehearsal/oak"},

@@ -144,7 +144,6 @@ class Gateway:
         return sum(s.socket is not None for s in self.sessions.values())
 
     async def until_connected(self, count: int = 1, seconds: float = HANG_SECONDS) -> None:
-        """Wait for so many connected sessions; raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while self.connected < count:
                 self._arrived.clear()

@@ -107,7 +107,6 @@ def _check_component(part: Json, path: str, faulty: Faulty, seen: set[str]) -> N
 
 
 def modal_inputs(modal: Json) -> list[Json]:
-    """Return the text inputs of a modal, in rows or labels."""
     inputs: list[Json] = []
     for row in modal.get("components", []):
         inputs += [row["component"]] if row.get("type") == LABEL else row.get("components", [])
@@ -260,7 +259,6 @@ def _check_options(options: Any, path: str, faulty: Faulty) -> None:
 
 
 def _size(entry: Json) -> int:
-    """Count names, descriptions and values; of a text's localisations the longest counts."""
     total = 0
     for field in ("name", "description"):
         texts = [entry.get(field) or "", *(entry.get(f"{field}_localizations") or {}).values()]

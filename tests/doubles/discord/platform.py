@@ -115,7 +115,6 @@ class Platform:
         return message
 
     def may_post(self, channel: Channel, author: str, draft: Draft) -> None:
-        """Raise unless the author may post such a thing there."""
         if channel.type in POSTS_ONLY:
             raise Refusal(Code.NOT_FOR_TEXT)
         if channel.type == DIRECT and not self.rules.direct_messages:
@@ -186,7 +185,6 @@ class Platform:
         return message
 
     def delete(self, message: Message, actor: str) -> None:
-        """Delete a message: one's own, or any with Manage Messages."""
         channel = self.world.channel(message.channel_id)
         if message.author_id != actor:
             require(self.world, channel, actor, "manage_messages")
@@ -362,7 +360,6 @@ class Platform:
         self._changed(thread)
 
     def delete_channel(self, channel: Channel, actor: str) -> None:
-        """Delete a channel or thread and everything in it."""
         wanted = "manage_threads" if channel.is_thread else "manage_channels"
         require(self.world, channel, actor, wanted)
         shown = channel_json(self.world, channel)

@@ -50,7 +50,6 @@ class Rates:
         return cls(plenty, plenty, plenty, plenty, plenty, plenty)
 
     def of(self, method: str, template: str) -> Rate:
-        """Return the rate of a route."""
         if template.startswith(("/webhooks", "/interactions")):
             return self.webhooks
         if "/reactions" in template and method in ("PUT", "DELETE"):

@@ -59,7 +59,6 @@ class Routes:
         return self._world.bot.id
 
     def table(self) -> list[tuple[str, str, Handler]]:
-        """Return method, path and handler of each route; the first that fits is taken."""
         return [
             *self._account_routes(),
             *self._message_routes(),

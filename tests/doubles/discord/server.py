@@ -166,7 +166,6 @@ class DiscordServer(Listening):
         return user
 
     def add_guild(self, name: str, owner: Id, *, with_bot: bool = True) -> Guild:
-        """Make a server whose members are all users so far."""
         owner_id = self.world.user(owner).id
         made = Guild(self.world.new_id(), name, owner_id, joined=self.clock.now())
         self.world.guilds[made.id] = made
@@ -179,14 +178,12 @@ class DiscordServer(Listening):
         return made
 
     def add_channel(self, name: str, guild: Id | None = None, *, kind: int = TEXT) -> Channel:
-        """Make a channel: of text, unless another kind is given."""
         owner = self.guild if guild is None else self.world.guild(guild)
         made = Channel(self.world.new_id(), owner.id, name, type=kind)
         self.world.channels[made.id] = made
         return made
 
     def add_role(self, name: str, *permissions: str, holder: Id | None = None) -> Role:
-        """Make a role of the first server and give it to somebody."""
         made = Role(self.world.new_id(), name, bits(*permissions))
         self.guild.roles[made.id] = made
         if holder is not None:
@@ -227,7 +224,6 @@ class DiscordServer(Listening):
         self.faults.plan(fault, method, path, times=times, skip=skip, text=text)
 
     def app(self, app: web.Application | None = None) -> web.Application:
-        """Make the web application (or add to one): API, gateway and files."""
         app = web.Application(client_max_size=64 * 2**20) if app is None else app
         routes = Routes(self.platform, self.interactions, self.gateway, lambda: self.origin)
         for method, template, handler in routes.table():
@@ -304,7 +300,6 @@ class DiscordServer(Listening):
     # --- places ----------------------------------------------------------------------------
 
     def open_post(self, user: Id, forum: Id, name: str, text: str) -> Channel:
-        """Open a post in a forum as somebody; it is a thread that begins with their text."""
         place, who = self.world.channel(forum), self.world.user(user).id
         made = self.platform.open_thread(place, who, {"name": name}, kind=PUBLIC_THREAD)
         self.platform.post(made, who, Draft({"content": text}))
@@ -334,7 +329,6 @@ class DiscordServer(Listening):
         self.gateway.emit("GUILD_DELETE", {"id": found.id}, found.id)
 
     def invite_bot(self, guild: Id | None = None) -> None:
-        """Bring the bot (back) into a server."""
         found = self._guild(guild)
         found.members[self.world.bot.id] = {r for r in found.roles if r != found.id}
         told = guild_create_json(self.world, found)
@@ -427,7 +421,6 @@ class DiscordServer(Listening):
         values: list[str] | None = None,
         locale: str = "en-US",
     ) -> Interaction:
-        """Press a button, or choose values in a select."""
         found = message if isinstance(message, Message) else self.world.find_message(message)
         place = self.world.channel(found.channel_id)
         kind = _component(found, custom_id)
@@ -443,7 +436,6 @@ class DiscordServer(Listening):
     def submit_modal(
         self, asked: Interaction, values: dict[str, str], *, locale: str = "en-US"
     ) -> Interaction:
-        """Fill in the dialog that an interaction opened."""
         if asked.modal is None:
             raise NotOfferedError(f"{asked.name} opened no dialog.")
         _check_values(asked.modal, values)

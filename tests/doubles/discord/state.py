@@ -236,7 +236,6 @@ READABLE: Final = ("title", "description", "name", "value", "text", "label", "co
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Walk through embeds or components and yield what people read."""
     if isinstance(value, list):
         for item in value:
             yield from texts(item)
@@ -287,7 +286,6 @@ class World:
     def new_user(
         self, name: str, *, bot: bool = False, account_days: int = 0, member_days: int = 0
     ) -> User:
-        """Let somebody exist, for so many days."""
         made = int(self.new_id()) - (account_days * 86_400_000 << 22)
         user = User(str(made), name, bot, member_days)
         self.users[user.id] = user
@@ -369,7 +367,6 @@ WITH_SENDING: Final = bits("mention_everyone", "send_tts_messages", "attach_file
 
 
 def in_guild(guild: Guild, user_id: str) -> int:
-    """Return a member's permissions before any channel has its say."""
     if user_id == guild.owner_id:
         return ALL
     total = guild.roles[guild.id].permissions
@@ -526,7 +523,6 @@ def thread_member_json(thread: Channel, user_id: str) -> Json:
 
 
 def guild_json(world: World, guild: Guild) -> Json:
-    """Show a server as REST does."""
     return {
         "id": guild.id,
         "name": guild.name,

@@ -175,7 +175,6 @@ class Methods:
     origin: Callable[[], str]
 
     def table(self) -> dict[str, Method]:
-        """Return each method by its name."""
         return {
             "apps.connections.open": lambda _: {"url": self.socket.ticket()},
             "auth.test": lambda _: self._who(),
@@ -317,7 +316,6 @@ class Methods:
         return self.unreact(message, self._me, canonical(args["name"]))
 
     def react(self, message: Message, who: str, name: str) -> Json:
-        """Add a reaction as somebody."""
         held = message.reactions.setdefault(name, {})
         if who in held:
             raise Refusal("already_reacted")
@@ -326,7 +324,6 @@ class Methods:
         return {}
 
     def unreact(self, message: Message, who: str, name: str) -> Json:
-        """Take a reaction back."""
         if who not in message.reactions.get(name, {}):
             raise Refusal("no_reaction")
         del message.reactions[name][who]

@@ -136,7 +136,6 @@ class SlackServer(Listening):
         return channel
 
     def add_channel(self, name: str, *, private: bool = False, with_bot: bool = True) -> Channel:
-        """Make a channel with everybody in it."""
         made = Channel(self.world.new_id("C"), name, private)
         made.members = {user.id for user in self.users.values()}
         made.members |= {BOT_USER} if with_bot else set()
@@ -182,7 +181,6 @@ class SlackServer(Listening):
         self.faults.plan(fault, "*", method, times=times, skip=skip, text=text)
 
     def app(self, app: web.Application | None = None) -> web.Application:
-        """Make the web application, or add to one."""
         app = web.Application(client_max_size=64 * 2**20) if app is None else app
         app.router.add_route("*", "/api/{method}", self.api.answer)
         app.router.add_get("/socket", self.socket.connect)
@@ -302,7 +300,6 @@ class SlackServer(Listening):
     def say(
         self, user: str, text: str, channel: str | None = None, thread: str | None = None
     ) -> Message:
-        """Write a message as somebody, maybe in the thread of another."""
         who = self.world.user(user)
         place = self._place(channel) if channel else self._home(who.team)
         said = Message(place.id, self.world.new_ts(), who.id, text, thread_ts=thread)
@@ -376,7 +373,6 @@ class SlackServer(Listening):
         return await self._interact(asked, "block_actions", **fields)
 
     async def submit(self, asked: Asked, values: dict[str, Any]) -> Asked:
-        """Send a view off with values by action id: a text, a choice, or a list of choices."""
         assert asked.view is not None, "there is no view"
         sent = self.interactions.new(asked.user, asked.channel)
         who = self.world.users[asked.user]

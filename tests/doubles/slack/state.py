@@ -179,7 +179,6 @@ READABLE: Final = ("text", "title", "label")
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Walk through blocks and yield what people read."""
     if isinstance(value, list):
         for item in value:
             yield from texts(item)
@@ -243,7 +242,6 @@ class World:
         return found
 
     def direct(self, user: str) -> Channel:
-        """Return the direct messages with somebody."""
         ref = f"D{user[1:]}"
         if ref not in self.channels:
             me = self.caller

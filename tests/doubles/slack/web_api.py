@@ -105,7 +105,6 @@ class OAuth:
     grants: dict[str, Grant] = field(default_factory=dict)
 
     def approve(self, url: str, team: str, *, whole: bool = False, expires: bool = False) -> str:
-        """Press Allow on the page of that address; returns where the browser is sent."""
         asked = self._read(url)
         code = self.world.new_id("code-")
         scopes, redirect = asked["scope"], asked.get("redirect_uri")
@@ -220,7 +219,6 @@ class WebApi:
     app_token: str
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Carry out one call, unless a fault or a limit is in the way."""
         method = request.match_info["method"]
         args = await _arguments(request, method)
         text = json.dumps(args, ensure_ascii=False)
