@@ -67,7 +67,7 @@ METAVARS = {
     **dict.fromkeys(("seat", "replace_model"), "NAME=MODEL"),
     **dict.fromkeys(("vote_minutes", "turn_minutes", "questions"), "TIME"),
     **{"stance_a": "STANCE", "stance_b": "STANCE", "ask": "QUESTION", "option": "NAME=VALUE"},
-    **{"sources": "PATH", "series": "NAME", "quorum": "VOTES"},
+    **{"sources": "PATH", "series": "NAME", "quorum": "VOTES", "pay": "USD"},
 }
 
 

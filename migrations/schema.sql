@@ -22,6 +22,7 @@ CREATE TABLE annotators (
 	link VARCHAR(64), 
 	claim VARCHAR(64), 
 	joined_at DATETIME NOT NULL, 
+	excluded BOOLEAN NOT NULL, 
 	CONSTRAINT pk_annotators PRIMARY KEY ("key"), 
 	CONSTRAINT uq_annotators_task_person UNIQUE (task, person), 
 	CONSTRAINT uq_annotators_link_claim UNIQUE (link, claim), 

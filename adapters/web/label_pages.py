@@ -42,6 +42,7 @@ from engine.labelling.tasks import Labelling
 from engine.store.labels import NAME, Annotator, Joining, Task
 from engine.values.errors import StoreError
 from engine.values.language import N_
+from engine.words.phrases import money
 
 TASK = f"{{task:{NAME}}}"
 SHEET = r"{sheet:[A-Za-z0-9_-]{22}}"
@@ -233,6 +234,8 @@ class LabelPages:
             "label_invitation.html.jinja",
             _language(request, task.language),
             task=task,
+            minutes=max(round(task.minutes), 1),
+            pay="" if task.pay is None else money(task.pay),
             link=token,
             participant=participant,
             signed_in=signed_in,

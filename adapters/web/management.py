@@ -33,7 +33,7 @@ from engine.labelling.report import MARKS, LabelReport
 from engine.labelling.tasks import Labelling
 from engine.stats.figure import Figure
 from engine.store import ExportFilter
-from engine.store.labels import Task, Terms
+from engine.store.labels import MOST_PAY, Task, Terms
 from engine.values.errors import NotFoundError, RostrumError, StoreError
 from engine.values.language import N_, speaking
 from engine.words.phrases import money, option_name
@@ -126,7 +126,6 @@ def _interval(figure: Figure) -> str:
 
 
 HOURS = 12
-MOST_PAY = 10_000.0  # of a label, in USD
 ENTER = "/labels/enter"
 LINK = "k"
 GUEST = ""  # of a browser that has not shown who it is
@@ -150,6 +149,7 @@ ASKED: Mapping[str, str] = {  # what can be filled in wrongly, by the terms' own
     "about": N_("What people read before they begin"),
     "parameter": N_("Parameter with a participant's id, such as PROLIFIC_PID (empty: none)"),
     "code": N_("Completion code, shown at the end (empty: none)"),
+    "pay": N_("Pay for each answer, in USD"),
 }
 
 
@@ -390,7 +390,8 @@ def _terms(form: Mapping[str, str], accounts: Collection[str]) -> Terms:
     given: dict[str, Any] = {name: form.get(name, "").strip() for name in plain}
     given |= {name: form.get(name) or 0 for name in ("per_debate", "each")}
     given["repeats"] = _part(form.get("repeats", ""))
-    given["disagreement"] = "disagreement" in form
+    given["pay"] = form.get("pay", "").replace(",", ".") or None
+    given |= {name: name in form for name in ("disagreement", "hold_code")}
     given["sign_in"] = tuple(name for name in accounts if f"sign_in-{name}" in form)
     return Terms.model_validate(given)
 

@@ -41,6 +41,16 @@ def label_create(
         str, typer.Option(help="Language of the pages (default: each debate's).")
     ] = "",
     code: Code = "",
+    hold_code: Annotated[
+        bool,
+        typer.Option(
+            "--hold-code", help="No code for those who answer too fast or fail known answers."
+        ),
+    ] = False,
+    pay: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="What a label earns in USD; stands in the invitation."),
+    ] = None,
     parameter: Annotated[
         str, typer.Option(help="URL parameter with a participant's id, e.g. PROLIFIC_PID.")
     ] = "",
@@ -104,6 +114,19 @@ def label_report(
     from bot.research.labels import report
 
     run(lambda: report(name, pay, as_json=as_json))
+
+
+@app.command("exclude")
+def label_exclude(
+    name: Annotated[str, NAME],
+    annotator: Annotated[str, typer.Argument(help="Name of the annotator in the report.")],
+    undo: Annotated[bool, typer.Option("--undo", help="Count them again.")] = False,
+) -> None:
+    """Leave an annotator out of figures, and say what changes."""
+    from bot.exits import run
+    from bot.research.labels import exclude
+
+    run(lambda: exclude(name, annotator, undo=undo))
 
 
 @app.command("close")

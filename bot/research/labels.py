@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from math import inf
@@ -52,6 +52,7 @@ WRITTEN = {
     "each": "a whole number from 0 to 100,000",
     "repeats": "a share from 0 to 0.5",
     "code": "200 characters at most",
+    "pay": "an amount in USD from 0 to 10,000, such as 0.25",
     "parameter": "letters, digits, dots, hyphens and underscores, 64 at most",
     "about": "20,000 characters at most",
 }
@@ -68,6 +69,8 @@ class TaskOptions(NamedTuple):
     known: list[str] | None
     page_language: str
     code: str
+    hold_code: bool
+    pay: float | None
     parameter: str
     sign_in: list[str] | None
     about: Path | None
@@ -142,6 +145,8 @@ def _terms(asked: TaskOptions) -> Terms:
             repeats=asked.repeats,
             language=language,
             code=asked.code,
+            hold_code=asked.hold_code,
+            pay=asked.pay,
             parameter=asked.parameter,
             sign_in=tuple(asked.sign_in or ()),
             about=asked.about.read_text("utf-8") if asked.about else "",
@@ -227,6 +232,34 @@ async def close_task(name: str) -> None:
         f"Task {task.name} is closed. Sheets that are out take answers for another hour. Its "
         "labels stay, and are in exports."
     )
+
+
+async def exclude(name: str, annotator: str, *, undo: bool) -> None:
+    """Leave an annotator out of figures, or count them again, and print what changes.
+
+    Raises NotFoundError.
+    """
+    async with _labelling() as labelling:
+        before = await labelling.report(name)
+        await labelling.exclude(name, annotator, excluded=not undo)
+        after = await labelling.report(name)
+    print(f"{annotator} {'counts again' if undo else 'is left out of figures, and of stats'}.")
+    table = Table("figure", "before", "now", box=None)
+    figures = (_figures(report) for report in (before, after))
+    for (title, was), (_, now) in zip(*figures, strict=True):
+        table.add_row(title, was, now)
+    TableConsole().print(table)
+
+
+def _figures(of: LabelReport) -> Iterator[tuple[str, str]]:
+    """Yield what changes with who counts, with its name."""
+    yield "labels", str(of.labels)
+    yield "debates complete", f"{of.complete} of {of.debates}"
+    yield "agreement of pairs", str(of.agreement)
+    yield "α", str(of.alpha)
+    yield "κ", str(of.kappa)
+    yield "with the jury", str(of.jury)
+    yield "with the chat", str(of.chat)
 
 
 # --- the report --------------------------------------------------------------------------

@@ -98,7 +98,7 @@ _ANSWER = part_of(
            "people"),
     Column("reason", TEXT,
            "why it is not gold: `scripted`, `judge`, `starter`, `speaker`, `new`, `ambiguous`, "
-           "`known`, `mirror`, `gap`, `unread` or `imported`; null if it is",
+           "`known`, `mirror`, `gap`, `unread`, `imported` or `excluded`; null if it is",
            lambda answer: answer.reason or None),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores were visible before"),

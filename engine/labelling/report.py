@@ -25,6 +25,7 @@ from engine.values.text import headline, scrub
 from engine.values.topics import topic_id
 from engine.values.verdicts import TIE, WEAK, Question
 
+EXCLUDED = "excluded"
 HARD = 10  # debates listed
 FAST_SHARE = 0.2  # of an annotator's labels, from which they are marked
 LOW, FEWEST_ALONE = 0.5, 10  # agreement below which an annotator is marked, of so many labels
@@ -34,6 +35,7 @@ MARKS = {
     "tests": N_("fails tests"),
     "repeats": N_("contradicts themselves"),
     "alone": N_("rarely as the others"),
+    "excluded": N_("left out of figures"),
 }
 """What each mark of an annotator says."""
 
@@ -49,7 +51,7 @@ class _AnnotatorFigures(Value):
 
     `known` is agreement with known answers, `again` with themselves, and `others` with the majority
     of everyone else. `seconds` is the median time for a debate. `marks` say what to look at:
-    `fast`, `tests`, `repeats` or `alone`.
+    `fast`, `tests`, `repeats`, `alone` or, for one whom other figures leave out, `excluded`.
     """
 
     name: str
@@ -150,9 +152,13 @@ def report_of(
     debates: Mapping[str, _Labelled],
     pay: float | None = None,
 ) -> LabelReport:
-    """Return the report of a task, of its sheets; a label earns `pay` in USD."""
+    """Return the report of a task, of its sheets; a label earns `pay` in USD.
+
+    Who is excluded stands among `people` alone, and is paid.
+    """
     answered = [one for one in work if one.filled is not None]
-    labels = [one for one in answered if one.kind == "plain"]
+    earned = sum(one.kind == "plain" for one in answered)
+    labels = [one for one in answered if one.kind == "plain" and not one.excluded]
     choices: dict[str, dict[int, str]] = defaultdict(dict)  # of each person, by debate
     for one in labels:
         choices[one.debate][one.person] = _choice(one)
@@ -170,18 +176,18 @@ def report_of(
         gold=sum(not one.exposed for one in labels),
         fast=sum(one.filled.fast for one in labels if one.filled),
         waiting=len(work) - len(answered),
-        annotators=len({one.person for one in work}),
+        annotators=len({one.person for one in work if not one.excluded}),
         agreement=pairs_alike(units),
         alpha=alpha_between(units),
         kappa=_kappa(units),
         jury=_beside(choices, debates, lambda one: one.jury),
         chat=_beside(choices, debates, lambda one: one.chat),
-        known=_sum(one.known for one in people),
-        again=_sum(one.again for one in people),
+        known=_sum(one.known for one in people if EXCLUDED not in one.marks),
+        again=_sum(one.again for one in people if EXCLUDED not in one.marks),
         first=rate(sides.count(0), len(sides)),
         people=people,
         hard=tuple(_hard(choices, debates)),
-        cost=_cost(debates.values(), len(labels), pay),
+        cost=_cost(debates.values(), len(labels), None if pay is None else pay * earned),
     )
 
 
@@ -253,13 +259,14 @@ def _people(
     by_person: dict[int, list[Drawn]] = defaultdict(list)
     for one in answered:
         by_person[one.person].append(one)
-    found = (_person(task, person, own, choices) for person, own in by_person.items())
+    found = (person_figures(task, person, own, choices) for person, own in by_person.items())
     yield from sorted(found, key=lambda one: (-one.labels, one.name))
 
 
-def _person(
+def person_figures(
     task: Task, person: int, own: Sequence[Drawn], choices: Mapping[str, Mapping[int, str]]
 ) -> _AnnotatorFigures:
+    """Return how reliable an annotator is, by their answered sheets and all people's `choices`."""
     labels = [one for one in own if one.kind == "plain"]
     tests = [
         _choice(one) == (TIE if one.known == WEAK else one.known)
@@ -271,12 +278,12 @@ def _person(
     beside = [
         most == _choice(one)
         for one in labels
-        if (most := _majority(c for who, c in choices[one.debate].items() if who != person))
+        if (others := choices.get(one.debate, {}))
+        and (most := _majority(c for who, c in others.items() if who != person))
     ]
     times = [one.filled.seconds for one in own if one.filled]
-    name = hmac.digest(task.seed.encode(), f"person/{person}".encode(), "sha256").hex()[:8]
     figures = _AnnotatorFigures(
-        name=name,
+        name=pseudonym(task, person),
         labels=len(labels),
         known=rate(sum(tests), len(tests)),
         again=rate(sum(again), len(again)),
@@ -284,7 +291,13 @@ def _person(
         fast=sum(one.filled.fast for one in labels if one.filled),
         seconds=median(times) if times else None,
     )
-    return figures.model_copy(update={"marks": tuple(_marks(figures))})
+    marks = (*_marks(figures), *[EXCLUDED] * any(one.excluded for one in own))
+    return figures.model_copy(update={"marks": marks})
+
+
+def pseudonym(task: Task, person: int) -> str:
+    """Return the name of an annotator in the reports of a task."""
+    return hmac.digest(task.seed.encode(), f"person/{person}".encode(), "sha256").hex()[:8]
 
 
 def _marks(of: _AnnotatorFigures) -> Iterator[str]:
@@ -319,10 +332,9 @@ def _hard(
         )
 
 
-def _cost(debates: Iterable[_Labelled], labels: int, pay: float | None) -> _LabelCost:
+def _cost(debates: Iterable[_Labelled], labels: int, paid: float | None) -> _LabelCost:
     known = [one.usd for one in debates]
     calls = sum(usd for usd in known if usd is not None) if None not in known else None
-    paid = None if pay is None else pay * labels
     whole = None if calls is None else calls + (paid or 0.0)
     each = whole / labels if whole is not None and labels else None
     return _LabelCost(calls=calls, pay=paid, total=whole, per_label=each)

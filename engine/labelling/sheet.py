@@ -25,6 +25,7 @@ from engine.votes.imported import is_fast
 Place = Literal["first", "second"]
 Option = Literal["first", "second", "tie", "weak"]
 PLACES: tuple[Place, Place] = ("first", "second")
+SIDED: dict[str, Literal["for", "against"]] = {"A": "for", "B": "against"}
 TOPIC_LENGTH = 100  # characters of a topic in a list
 
 
@@ -73,8 +74,8 @@ class Sheet(Value):
     """A debate to be labelled, the `number`th of its annotator.
 
     `names` are the neutral names of the first and the second, as in the texts; `stances` what each
-    argues, empty where they argue for and against the topic. `answer` is what was said before;
-    `open`: it still takes one.
+    argues, empty where they argue for and against the topic. Then `argues` says who does which; it
+    is empty where nobody takes a side. `answer` is what was said before; `open`: it takes one.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Sheet(Value):
     conditions: str
     names: tuple[str, str]
     stances: tuple[str, str]
+    argues: tuple[Literal["for", "against"], ...]
     sources: tuple[str, ...]
     rounds: tuple[_SheetRound, ...]
     words: int
@@ -104,14 +106,17 @@ class SheetLine(Value):
 class LabelProgress(Value):
     """How far an annotator is; `wanted` sheets in all, 0 where nothing says so.
 
-    When they are `done`, `code` is the task's completion code.
+    What is left of these takes about `minutes`, by the time that theirs took; 0: not known. When
+    they are `done`, `code` is the task's completion code, unless it is `held` back from them.
     """
 
     task: Task
     answered: int
     wanted: int
+    minutes: int
     done: bool
     code: str
+    held: bool
 
 
 def make_sheet(drawn: Drawn, debate: Debate, turns: Sequence[Turn], *, open: bool) -> Sheet:
@@ -129,6 +134,7 @@ def make_sheet(drawn: Drawn, debate: Debate, turns: Sequence[Turn], *, open: boo
         conditions=unquote(transcript.conditions),
         names=names,
         stances=(unquote(stances.get(names[0], "")), unquote(stances.get(names[1], ""))),
+        argues=() if stances else tuple(SIDED[side] for side in drawn.order if side in SIDED),
         sources=transcript.sources,
         rounds=tuple(_rounds(transcript.rounds, names)),
         words=sum(turn.words for turn in turns),

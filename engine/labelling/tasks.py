@@ -8,12 +8,20 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
 from random import Random
+from statistics import fmean
 
-from engine.labelling.report import LabelReport, labelled_of, report_of
+from engine.labelling.report import (
+    LabelReport,
+    labelled_of,
+    person_figures,
+    pseudonym,
+    report_of,
+)
 from engine.labelling.sheet import (
     LabelProgress,
     Sheet,
@@ -41,6 +49,7 @@ from engine.values.debate import Debate, Status
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.language import N_
 from engine.values.ports import Clock
+from engine.values.text import READING
 from engine.votes.offers import Doubt, doubt_of, in_doubt, ranked
 
 # Which debates a task has, in which order, and what is mixed in between. Pure.
@@ -111,6 +120,16 @@ def queue_of(
     )
 
 
+def _counting(records: Iterable[DebateRecord], words: list[int]) -> Iterator[DebateRecord]:
+    """Yield records, and add how many words were spoken in each."""
+    for record in records:
+        words.append(sum(turn.words for turn in record.turns))
+        yield record
+
+
+SECONDS = 60.0  # a minute
+ANSWERING = 1.0  # minutes for the answer to a sheet
+HOLDING = {"fast", "tests"}  # marks for which a task may hold its code back
 EVERYTHING = ExportFilter(revealed=True)
 NOTHING = N_(
     "There is no debate to label: a task is of debates that are closed, and held by two models."
@@ -141,17 +160,19 @@ class Labelling:
         if there is nothing to label, or a task of that name.
         """
         seed, answers = secrets.token_hex(8), dict(known or {})
-        queue = await asyncio.to_thread(self._find, terms, where, answers, seed)
+        now, words = self.clock.now(), list[int]()
+
+        def find() -> tuple[Queued, ...]:
+            with self.store.archive.reading(where) as records:
+                read = _counting(records, words)
+                return queue_of(read, answers, seed, disagreement=terms.disagreement)
+
+        queue = await asyncio.to_thread(find)
         if not any(one.known is None for one in queue):
             raise UsageError(NOTHING)
-        task = Task(**terms.model_dump(), seed=seed, created_at=self.clock.now())
+        minutes = round(fmean(words) / READING + ANSWERING, 1)
+        task = Task(**terms.model_dump(), seed=seed, minutes=minutes, created_at=now)
         return await self.store.labelling.add(task, queue)
-
-    def _find(
-        self, terms: Terms, where: ExportFilter, known: Mapping[str, str], seed: str
-    ) -> tuple[Queued, ...]:
-        with self.store.archive.reading(where) as records:
-            return queue_of(records, known, seed, disagreement=terms.disagreement)
 
     async def named(self, codes: Iterable[str]) -> tuple[str, ...]:
         """Return the ids of debates that codes name. Raises NotFoundError."""
@@ -303,12 +324,17 @@ class Labelling:
         now = self.clock.now()
         left = not enough and (waits or await self.store.labelling.left(key, now))
         done = bool(answered) and not left
+        own = person_figures(task, 0, answered, {})
+        each = own.seconds / SECONDS if own.seconds else task.minutes
+        held = done and task.hold_code and not HOLDING.isdisjoint(own.marks)
         return LabelProgress(
             task=task,
             answered=len(answered),
             wanted=task.each,
+            minutes=ceil(each * max(task.each - len(answered), 0)),
             done=done,
-            code=task.code if done else "",
+            code=task.code if done and not held else "",
+            held=held and bool(task.code),
         )
 
     async def answered(self, key: str, most: int = 50) -> tuple[SheetLine, ...]:
@@ -328,7 +354,10 @@ class Labelling:
     # --- what it gives -------------------------------------------------------------------
 
     async def report(self, name: str, *, pay: float | None = None) -> LabelReport:
-        """Return what a task has given; a label earns `pay` in USD. Raises NotFoundError."""
+        """Return what a task has given; a label earns `pay` in USD, or what the task says.
+
+        Raises NotFoundError.
+        """
         task = await self.store.labelling.task(name)
         if task is None:
             raise NotFoundError(
@@ -336,11 +365,29 @@ class Labelling:
             )
         queue = await self.store.labelling.queue(name)
         work = await self.store.labelling.work(name)
+        earned = task.pay if pay is None else pay
 
         def measure() -> LabelReport:
             ids = tuple(one.debate for one in queue)
             with self.store.archive.reading(ExportFilter(ids=ids)) as records:
                 debates = {record.debate.id: labelled_of(record) for record in records}
-            return report_of(task, queue, work, debates, pay)
+            return report_of(task, queue, work, debates, earned)
 
         return await asyncio.to_thread(measure)
+
+    async def exclude(self, name: str, annotator: str, *, excluded: bool) -> None:
+        """Leave an annotator out of figures, by their name in the report, or count them again.
+
+        Raises NotFoundError.
+        """
+        task = await self.store.labelling.task(name)
+        work = await self.store.labelling.work(name) if task else ()
+        people = {one.person for one in work}
+        found = next((one for one in people if task and pseudonym(task, one) == annotator), None)
+        if found is None:
+            raise NotFoundError(
+                "Task {name} has no annotator {annotator}; rostrum label report {name} names them.",
+                name=name,
+                annotator=annotator,
+            )
+        await self.store.labelling.exclude(name, found, excluded=excluded)

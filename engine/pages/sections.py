@@ -162,6 +162,7 @@ NOT_GOLD = {
     "gap": N_("a message was missing"),
     "unread": N_("reactions could not be read"),
     "imported": N_("perhaps not blind"),
+    "excluded": N_("left out by the operator"),
 }
 SUMMED = N_("{name} {n}")
 PLACE, PHASE, GOLD = N_("platform"), N_("phase"), N_("independent")

@@ -18,10 +18,11 @@ from engine.store.people import PersonIdentity, ensure_person, find_key, find_kn
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Value
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.verdicts import LABELS, WEB, Question, Vote
+from engine.values.verdicts import LABELS, WEB, NotGold, Question, Vote
 
 NAME = r"[a-z0-9][a-z0-9-]{0,39}"
 MOST_COMMENT = 2000  # characters
+MOST_PAY = 10_000.0  # USD for a debate
 GRACE = timedelta(hours=1)  # for answers that people are writing when a task is closed
 
 Kind = Literal["plain", "known", "again"]
@@ -35,8 +36,9 @@ class Terms(Value):
     until none is left). `repeats` is the share of sheets that are second showings. `language` is
     that of the pages; empty: of each debate. `code` is shown at the end, and `parameter` is what a
     recruiting platform calls its participants' ids in a link. People of the platforms `sign_in` may
-    join without a link. `about` is the operator's own text. `platform` and `community` are of the
-    manager who made it; empty: the operator did.
+    join without a link. `about` is the operator's own text. A debate earns `pay` in USD. With
+    `hold_code` one whose labels are marked too fast or as failing tests gets no `code` by the page.
+    `platform` and `community` are of the manager who made it; empty: the operator did.
     """
 
     name: str = Field(pattern=f"^{NAME}$")
@@ -48,15 +50,21 @@ class Terms(Value):
     parameter: str = Field("", pattern=r"^[A-Za-z0-9_.-]{0,64}$")
     sign_in: tuple[str, ...] = ()
     about: str = Field("", max_length=20_000)
+    pay: float | None = Field(None, ge=0, le=MOST_PAY)
+    hold_code: bool = False
     disagreement: bool = False
     platform: str = ""
     community: str = ""
 
 
 class Task(Terms):
-    """A labelling task; `seed` fixes what is mixed in where, and `debates` counts its debates."""
+    """A labelling task; `seed` fixes what is mixed in where, and `debates` counts its debates.
+
+    A sheet takes about `minutes`, by the words of its debates; 0: not known.
+    """
 
     seed: str
+    minutes: float = 0.0
     debates: int = 0
     created_at: datetime
     closed_at: datetime | None = None
@@ -132,7 +140,8 @@ class StoredSheetAnswer(Value):
 class Drawn(Value):
     """A sheet: a debate in an `order` of its sides, for one person, the `number`th of theirs.
 
-    `known` is the answer of a test. `exposed`: its person may have seen the models or the result.
+    `known` is the answer of a test. `exposed`: its person may have seen the models or the result;
+    `excluded`: the operator left them out of figures.
     """
 
     id: str
@@ -146,6 +155,7 @@ class Drawn(Value):
     answered_at: datetime | None = None
     changed_at: datetime | None = None
     exposed: bool = False
+    excluded: bool = False
     known: str | None = None
     filled: StoredSheetAnswer | None = None
 
@@ -209,13 +219,15 @@ BY_KEY_KEPT = f"{BY_KEY} /*+ FOR KEY SHARE OF people */"
 BY_PERSON = ANNOTATOR.format("annotators.task = :task AND annotators.person = :person")
 BY_CLAIM = ANNOTATOR.format("annotators.link = :digest AND annotators.claim = :claim")
 ADD_ANNOTATOR = """
-INSERT INTO annotators (key, task, person, link, claim, joined_at)
-VALUES (:key, :task, :person, :link, :claim, :now)
+INSERT INTO annotators (key, task, person, link, claim, joined_at, excluded)
+VALUES (:key, :task, :person, :link, :claim, :now, FALSE)
 """
 SHEETS = """
 SELECT sheets.id, sheets.task, sheets.debate, sheets.person, sheets.number, sheets.kind,
     sheets."order", sheets.given_at, sheets.answered_at, sheets.changed_at, sheets.exposed,
-    sheets.held, sheets.body, label_debates.known
+    sheets.held, sheets.body, label_debates.known,
+    EXISTS (SELECT 1 FROM annotators WHERE annotators.task = sheets.task
+        AND annotators.person = sheets.person AND annotators.excluded) AS excluded
 FROM sheets JOIN label_debates
     ON label_debates.task = sheets.task AND label_debates.debate = sheets.debate
 WHERE sheets.number IS NOT NULL AND {}
@@ -239,6 +251,7 @@ UPDATE label_debates SET taken = taken + :more WHERE task = :task AND debate = :
 # Debates that a person knows nothing of: neither as an annotator nor in its chat.
 UNKNOWN_TO_THEM = """
 FROM label_debates JOIN debates ON debates.id = label_debates.debate
+    LEFT JOIN listings ON listings.debate = label_debates.debate
 WHERE label_debates.task = :task AND (debates.created_at >= :since) IS NOT FALSE
     AND coalesce(debates.starter, 0) <> :person
     AND NOT EXISTS (SELECT 1 FROM sheets
@@ -253,7 +266,14 @@ WHERE label_debates.task = :task AND (debates.created_at >= :since) IS NOT FALSE
 NEXT = f"""
 SELECT label_debates.debate, label_debates.sides {UNKNOWN_TO_THEM}
     AND label_debates.known IS NULL AND label_debates.taken < :wanted
-ORDER BY label_debates.taken, label_debates.rank LIMIT 1
+ORDER BY CASE WHEN listings.topic = :worn THEN 1 ELSE 0 END, label_debates.taken, label_debates.rank
+LIMIT 1
+"""
+# The topics of an annotator's last sheets, the newest first.
+LAST_TOPICS = """
+SELECT listings.topic FROM sheets JOIN listings ON listings.debate = sheets.debate
+WHERE sheets.task = :task AND sheets.person = :person AND sheets.number IS NOT NULL
+ORDER BY sheets.number DESC LIMIT 2
 """
 # As if the sheets had expired that do so at the next draw.
 LEFT = f"""
@@ -268,6 +288,10 @@ NEXT_KNOWN = f"""
 SELECT label_debates.debate, label_debates.sides {UNKNOWN_TO_THEM}
     AND label_debates.known IS NOT NULL
 ORDER BY label_debates.rank LIMIT 1
+"""
+EXCLUDE = """
+UPDATE annotators SET excluded = :excluded
+WHERE task = :task AND person = :person AND excluded <> :excluded
 """
 COUNTED = """
 SELECT count(*) FROM sheets WHERE task = :task AND person = :person AND number IS NOT NULL
@@ -313,17 +337,18 @@ def votes_of(drawn: Drawn, filled: StoredSheetAnswer, now: datetime) -> Iterator
     """Yield what a sheet's answer is stored as: the label, then its thumbs.
 
     Nothing of a test or a second showing. A label is gold unless its person may have seen the
-    models or the result by then: they read the debate blind, without others' votes, and nobody who
-    took part in its chat is given it.
+    models or the result by then, or is left out of figures: they read the debate blind, without
+    others' votes, and nobody who took part in its chat is given it.
     """
     if drawn.kind != "plain":
         return
+    reason: NotGold = "known" if drawn.exposed else "excluded" if drawn.excluded else ""
     label = Vote(
         person=drawn.person,
         option=filled.option,
         ambiguous=False,
-        gold=not drawn.exposed,
-        reason="known" if drawn.exposed else "",
+        gold=not reason,
+        reason=reason,
         starter=False,
         judge_visible=False,
         late_seen=False,
@@ -556,6 +581,28 @@ class LabellingStore:
 
         await self._database.write(store)
 
+    async def exclude(self, name: str, person: int, *, excluded: bool) -> None:
+        """Leave an annotator's labels of a task out of figures, or count them again; at once.
+
+        Debates that they labelled are given to one more person each.
+        """
+
+        def store(connection: SqlConnection) -> None:
+            _task(connection, name)
+            connection.lock(LOCK_TASK, name=name)
+            of = {"task": name, "person": person}
+            if not connection.run(EXCLUDE, excluded=excluded, **of):
+                return
+            for row in connection.rows(OWN_SHEETS, **of):
+                drawn = _read_sheet(row)
+                if drawn.kind == "plain" and drawn.filled is not None:
+                    more = -1 if excluded else 1
+                    connection.run(TAKE, task=name, debate=drawn.debate, more=more)
+                    changed = drawn.changed_at or drawn.given_at
+                    _keep_votes(connection, drawn, drawn.filled, changed)
+
+        await self._database.write(store)
+
     async def work(self, name: str) -> tuple[Drawn, ...]:
         """Return every sheet of a task, by person and number."""
         return tuple(map(_read_sheet, await self._database.rows(WORK, task=name)))
@@ -674,6 +721,7 @@ def _read_sheet(row: Any) -> Drawn:
         answered_at=row.answered_at,
         changed_at=row.changed_at,
         exposed=bool(row.exposed),
+        excluded=bool(row.excluded),
         known=row.known,
         filled=StoredSheetAnswer.model_validate_json(row.body) if row.body else None,
     )
@@ -692,7 +740,10 @@ def _draw(connection: SqlConnection, row: Any, choose: Choose, now: datetime) ->
         return None
     for debate in connection.rows(EXPIRE, task=task.name, before=now - HOLD):
         connection.run(TAKE, task=task.name, debate=debate.debate, more=-1)
-    plain = connection.first(NEXT, wanted=task.per_debate, since=row.since, **own)
+    last = connection.column(LAST_TOPICS, **own)
+    worn = last[0] if len(last) == 2 and last[0] == last[1] else ""  # not three times in a row
+    wanted = {"wanted": task.per_debate, "since": row.since, "worn": worn}
+    plain = connection.first(NEXT, **wanted, **own)
     if plain is None:  # what is left would only test
         return None
     known = connection.first(NEXT_KNOWN, since=row.since, **own)

@@ -603,6 +603,7 @@ annotators = Table(
     Column("link", String(64), comment="the digest of the one they joined by"),
     Column("claim", String(64), comment="the digest of what their browser sent with it"),
     Column("joined_at", Utc, nullable=False),
+    Column("excluded", Boolean, nullable=False, comment="whether figures leave them out"),
     UniqueConstraint("task", "person"),
     UniqueConstraint("link", "claim"),
     comment="Who labels in a task",

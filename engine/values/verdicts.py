@@ -232,15 +232,16 @@ NotGold = Literal[
     "gap",
     "unread",
     "imported",
+    "excluded",
 ]
 """Why a vote is no label; empty for one that is.
 
 No person is known to be behind it, a judge's scores were visible, the voter had started the debate
 or argues a side of it, their account or membership was not known to be as old as the community
 asks, it is unknown which of several choices came last, the models could be known from the start,
-the mirror had named them, a message is missing in the thread, the reactions could never be read, or
-it is from another tool, where its person was perhaps not blind. Of several reasons the first
-counts.
+the mirror had named them, a message is missing in the thread, the reactions could never be read, it
+is from another tool, where its person was perhaps not blind, or the operator left its annotator
+out of figures. Of several reasons the first counts.
 """
 
 

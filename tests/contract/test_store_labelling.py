@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from math import ceil
 
 import pytest
 
@@ -41,8 +42,9 @@ def desk(store: Store) -> Labelling:
     return Labelling(store, FixedClock(NOW))
 
 
-async def held(store: Store, *, user: str = "starter", voter: str = "") -> str:
-    r = await run(store, new_debate(user=user))
+async def held(store: Store, *, user: str = "starter", voter: str = "", **request: str) -> str:
+    """Hold a debate to its reveal, and return its id."""
+    r = await run(store, new_debate(user=user, request=request))
     for number, side in enumerate(("A", "B"), start=1):
         said = f"As claude-x, I say that side {side} has the better point {number}."
         one = turn(number, said, step=f"turn/opening/{side}", side=side, seat=side, round="opening")
@@ -336,6 +338,81 @@ async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: St
             assert one.order == plain[one.debate].order[::-1]
             assert one.number - plain[one.debate].number >= 3
     assert some(await desk.progress(ann.key)).answered == len(work) <= 30
+
+
+async def test_a_topic_comes_twice_in_a_row_and_not_three_times(
+    desk: Labelling, store: Store
+) -> None:
+    topics = ["Tea"] * 4 + ["Trams"] * 2
+    of = {await held(store, topic=topic): topic for topic in topics}
+    await desk.create(Terms(name="tea", per_debate=1, repeats=0))
+    ann = await someone(desk)
+    while await answer_next(desk, ann):
+        pass
+    work = await store.labelling.work("tea")
+    given = [of[one.debate] for one in work]
+    assert sorted(given) == topics
+    assert not any(len({*given[at : at + 3]}) == 1 for at in range(len(given) - 3)), (
+        "two other topics are enough to keep all but the last apart"
+    )
+
+
+async def test_an_excluded_annotator_counts_nowhere_and_others_get_their_debates(
+    desk: Labelling, store: Store
+) -> None:
+    await debates(store, 2)
+    await desk.create(Terms(name="tea", per_debate=1, repeats=0))
+    ann, bob = await someone(desk), await someone(desk)
+    while await answer_next(desk, ann):
+        pass
+    assert await desk.next(bob.key) is None
+    (name,) = [one.name for one in (await desk.report("tea")).people]
+    with pytest.raises(NotFoundError, match="no annotator 00000000"):
+        await desk.exclude("tea", "00000000", excluded=True)
+    for _ in range(2):  # the second time changes nothing
+        await desk.exclude("tea", name, excluded=True)
+    assert [
+        (vote.gold, vote.reason)
+        for record in (await records_of(store)).values()
+        for vote in record.asked(Question.LABEL)
+    ] == [(False, "excluded")] * 2
+    report = await desk.report("tea")
+    assert (report.labels, report.complete, report.annotators) == (0, 0, 0)
+    assert [(one.labels, one.marks[-1:]) for one in report.people] == [(2, ("excluded",))]
+    assert await answer_next(desk, bob, "second")
+    await desk.exclude("tea", name, excluded=False)
+    assert (await desk.report("tea")).labels == 3
+    assert await desk.next(bob.key) is None
+
+
+async def test_a_code_is_held_back_from_who_answers_too_fast_where_the_task_says_so(
+    desk: Labelling, store: Store
+) -> None:
+    await debates(store, 2)
+    for name, hold_code in (("tea", True), ("coffee", False)):
+        await desk.create(Terms(name=name, repeats=0, each=2, code="DONE-7", hold_code=hold_code))
+    ann, bob = await someone(desk), await someone(desk, "coffee")
+    for person in (ann, bob):
+        while await answer_next(desk, person):
+            pass
+    hasty, also = some(await desk.progress(ann.key)), some(await desk.progress(bob.key))
+    assert (hasty.done, hasty.held, hasty.code) == (True, True, "")
+    assert (also.done, also.held, also.code) == (True, False, "DONE-7")
+
+
+async def test_what_is_left_is_told_by_the_words_and_then_by_their_own_time(
+    desk: Labelling, store: Store
+) -> None:
+    await debates(store, 3)
+    task = await desk.create(Terms(name="tea", repeats=0, each=3))
+    ann = await someone(desk)
+    assert some(await desk.progress(ann.key)).minutes == ceil(3 * task.minutes)
+    sheet = await given(desk, ann)
+    assert isinstance(desk.clock, FixedClock)
+    desk.clock.pass_seconds(240)
+    assert await desk.save(ann.key, sheet.id, FIRST) == "stored"
+    progress = some(await desk.progress(ann.key))
+    assert (progress.answered, progress.minutes) == (1, 8)
 
 
 async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Store) -> None:

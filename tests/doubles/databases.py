@@ -59,7 +59,7 @@ class PostgresDouble:
     def __init__(self, *, in_memory: bool = True, **settings: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="rpg", dir=_short() if in_memory else None))
         self._run_as = _unprivileged(self.folder)
-        self.port = free_port()
+        self.port = _free_port()
         self._names = itertools.count(1)
         self._process: subprocess.Popen[bytes] | None = None
         # One connection makes and drops all databases: each costs as much as some tests.
@@ -179,8 +179,7 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(death_signal, signal.SIGQUIT)
 
 
-def free_port() -> int:
-    """Return a port that nothing uses now."""
+def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from tests.doubles.command import MAIN, environment_of, fork, kill_group, rostrum, streams_to
-from tests.doubles.databases import free_port
+from tests.scenario.discord_stage import free_port
 
 SERIES = """
 name = "spring"

@@ -32,7 +32,7 @@ APP = Registration(
 PENDING = Pending(platform="slack", state="state", nonce="nonce", verifier="v" * 43)
 SHEET = Sheet(
     id="s", task="t", number=1, language="en", topic="Tea", conditions="", names=("Maple", "Cedar"),
-    stances=("", ""), sources=(), rounds=(), words=0, answer=None, open=True,
+    stances=("", ""), argues=(), sources=(), rounds=(), words=0, answer=None, open=True,
 )  # fmt: skip
 
 
