@@ -7,9 +7,11 @@ commands are worded in engine/chat/answers/, messages in engine/words/cards.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import get_args
 
 from engine.values.debate import Status
 from engine.values.language import N_
+from engine.values.options import Options
 
 ITS_THREAD = N_("its thread")
 AT = N_("at {time}")
@@ -145,6 +147,16 @@ SETTINGS = {
     "starters": N_("User groups that may start debates, such as S0123ABC"),
     "public": N_("What everyone may see on the web"),
 }
+_WORDS = {"length": LENGTHS, "panel": PANELS, "ballot": BALLOTS, "topic_approval": SWITCH}
+
+
+def words_of(name: str) -> Mapping[str, str]:
+    """Return what an option or a setting can be, with what people read; empty for others."""
+    field = Options.model_fields.get(name)
+    switch = field is not None and bool in get_args(field.annotation)
+    return SWITCH if switch else _WORDS.get(name, {})
+
+
 EMPTY_IS = N_("Empty: {value}.")
 IDLE = N_("{why}.")
 EMPTY_UNDOES = N_("Clear it to reset.")

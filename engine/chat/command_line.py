@@ -10,25 +10,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from engine.chat.invocation import (
-    DebateArgument,
-    DeleteArguments,
-    ForgetArguments,
-    HelpArguments,
     LeagueArguments,
-    MeArguments,
-    NoArguments,
-    RematchArguments,
-    ReviewArguments,
     ScheduleArguments,
     SettingsArguments,
     StartArguments,
     SuggestArguments,
     TopicsArguments,
 )
+from engine.chat.parameters import IN_A_CHAT, Param
 from engine.formats import FORMATS
 from engine.values.errors import UsageError
 from engine.values.options import (
-    IN_A_CHAT,
     STANCES,
     hint,
     parse_list,
@@ -41,7 +33,6 @@ from engine.values.text import headline
 
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
 JURORS, JUDGES = "jurors", "judges"
-CONFIRM, MIRROR, SWAP, SCOREBOARD = "confirm", "mirror", "swap", "scoreboard"
 ACTIONS_ON_TOPICS = ("upvote", "approve", "remove")
 ALIASES = {
     "vote": "vote_minutes",
@@ -181,6 +172,25 @@ def _refuse_stray_equals(words: Iterable[Word]) -> None:
             raise UsageError("Stray “=”: write option=value without spaces.")
 
 
+def read_named(params: Sequence[Param], words: Sequence[Word]) -> dict[str, Any]:
+    """Return the values of parameters by name: those that lead as they come, the others by name."""
+    leading = [param for param in params if param.leads]
+    named = {param.said: param for param in params if not param.leads}
+    alone = [word for word in words if not word.option]
+    _nothing_after(alone[len(leading) :])
+    _nothing_after([word for word in words if word.option and word.option not in named])
+    found: dict[str, Any] = {
+        param.name: word.text.strip().lstrip("#") or None
+        for param, word in zip(leading, alone, strict=False)
+    }
+    for word in words:
+        if word.option:
+            param = named[word.option]
+            _nothing_after([word] if param.name in found else ())
+            found[param.name] = parse_switch(word.option, word.text)
+    return found
+
+
 def read_settings(words: Sequence[Word]) -> SettingsArguments:
     """Read changes, each as name=value."""
     _refuse_stray_equals(words)
@@ -200,24 +210,6 @@ def read_settings(words: Sequence[Word]) -> SettingsArguments:
     return SettingsArguments(changes={word.option: word.text.strip() for word in words})
 
 
-def read_review(words: Sequence[Word]) -> ReviewArguments:
-    """Read a debate's code and a vote on it; both are optional."""
-    debate, vote = _alone(words, 2)
-    return ReviewArguments(debate=_unmarked(debate), vote=vote or None)
-
-
-def read_delete(words: Sequence[Word]) -> DeleteArguments:
-    """Read a debate's code, a confirmation, and whether its mirror goes too."""
-    switches = {word.option: parse_switch(word.option, word.text) for word in words if word.option}
-    _nothing_after([word for word in words if word.option not in ("", CONFIRM, MIRROR)])
-    (code,) = _alone([word for word in words if not word.option], 1)
-    return DeleteArguments(
-        debate=_unmarked(code),
-        confirm=switches.get(CONFIRM, False),
-        mirror=switches.get(MIRROR, False),
-    )
-
-
 def read_suggest(words: Sequence[Word]) -> SuggestArguments:
     """Read a topic: the quoted text, or else all words."""
     said = [
@@ -228,7 +220,8 @@ def read_suggest(words: Sequence[Word]) -> SuggestArguments:
 
 def read_topics(words: Sequence[Word]) -> TopicsArguments:
     """Read what to do with which topic; both may be missing."""
-    action, number = _alone(words, 2)
+    _nothing_after([*words[2:], *(word for word in words if word.option)])
+    action, number = [*(word.text.strip() for word in words), "", ""][:2]
     if not action:
         return TopicsArguments()
     if action.casefold() not in ACTIONS_ON_TOPICS:
@@ -280,57 +273,6 @@ def read_schedule(words: Sequence[Word]) -> ScheduleArguments:
         return ScheduleArguments(when=when.casefold())
     given = read_start([*alone[ends:], *named])
     return ScheduleArguments(**dict(given) | {"when": when})
-
-
-def read_forget(words: Sequence[Word]) -> ForgetArguments:
-    """Read a confirmation."""
-    _nothing_after([word for word in words if word.option != CONFIRM] + list(words[1:]))
-    return ForgetArguments(confirm=any(parse_switch(CONFIRM, word.text) for word in words))
-
-
-def read_me(words: Sequence[Word]) -> MeArguments:
-    """Read whether to be named on the scoreboard."""
-    _nothing_after([word for word in words if word.option != SCOREBOARD] + list(words[1:]))
-    switches = [parse_switch(SCOREBOARD, word.text) for word in words]
-    return MeArguments(scoreboard=switches[0] if switches else None)
-
-
-def read_debate(words: Sequence[Word]) -> DebateArgument:
-    """Read an optional debate code."""
-    (code,) = _alone(words, 1)
-    return DebateArgument(debate=_unmarked(code))
-
-
-def read_rematch(words: Sequence[Word]) -> RematchArguments:
-    """Read an optional debate code, and whether the models swap sides."""
-    swaps = [word for word in words if word.option == SWAP]
-    (code,) = _alone([word for word in words if word.option != SWAP], 1)
-    _nothing_after(swaps[1:])
-    swap = any(parse_switch(SWAP, word.text) for word in swaps)
-    return RematchArguments(debate=_unmarked(code), swap=swap)
-
-
-def read_help(words: Sequence[Word]) -> HelpArguments:
-    """Read an optional command name."""
-    (name,) = _alone(words, 1)
-    return HelpArguments(command=_unmarked(name))
-
-
-def read_nothing(words: Sequence[Word]) -> NoArguments:
-    """Check that there are no arguments."""
-    _nothing_after(words)
-    return NoArguments()
-
-
-def _alone(words: Sequence[Word], most: int) -> list[str]:
-    """Return exactly `most` words, padded with empty ones. Raises UsageError for more."""
-    _nothing_after(words[most:])
-    _nothing_after([word for word in words if word.option])
-    return [*(word.text.strip() for word in words), *[""] * most][:most]
-
-
-def _unmarked(text: str) -> str | None:
-    return text.lstrip("#") or None
 
 
 def _nothing_after(words: Sequence[Word]) -> None:

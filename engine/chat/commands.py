@@ -11,21 +11,23 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from engine.chat import choices, leagues, lifecycle, own_data, participants, revealed, schedules
+from engine.chat import (
+    choices,
+    leagues,
+    lifecycle,
+    own_data,
+    parameters,
+    participants,
+    revealed,
+    schedules,
+)
 from engine.chat.answers.base import Answer
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
     ALIASES,
     Word,
-    read_debate,
-    read_delete,
-    read_forget,
-    read_help,
     read_league,
-    read_me,
-    read_nothing,
-    read_rematch,
-    read_review,
+    read_named,
     read_schedule,
     read_settings,
     read_start,
@@ -46,7 +48,25 @@ from engine.chat.context import (
     check,
     managers,
 )
-from engine.chat.invocation import Arguments, HelpArguments, Invocation
+from engine.chat.invocation import (
+    Arguments,
+    DebateArgument,
+    DeleteArguments,
+    ForgetArguments,
+    HelpArguments,
+    Invocation,
+    LeagueArguments,
+    MeArguments,
+    NoArguments,
+    RematchArguments,
+    ReviewArguments,
+    ScheduleArguments,
+    SettingsArguments,
+    StartArguments,
+    SuggestArguments,
+    TopicsArguments,
+)
+from engine.chat.parameters import Param
 from engine.chat.participants import remark, review
 from engine.chat.settings import show_settings
 from engine.run.plan import check_allowed
@@ -57,34 +77,32 @@ from engine.values.options import hint, suggest
 from engine.values.text import clean, headline
 
 A = TypeVar("A", bound=Arguments)
-BALLOTS = "open|secret|private"
 LONGEST_USAGE = 100  # characters, beside what is wrong
 
 
-class Takes(NamedTuple, Generic[A]):
-    """A command's arguments: the usage text and the function that parses them."""
-
-    shown: str
-    read: Callable[[Sequence[Word]], A]
-
-
 class Command(NamedTuple, Generic[A]):
-    """A command: its arguments, its help text (`about`), its handler and who may use it.
+    """A command: its help text (`about`), its handler, what it takes and who may use it.
 
-    One that `reads_much` can be used only so often by each person.
+    `read` makes its arguments of text that is more than `params` by their names. One that
+    `reads_much` can be used only so often by each person.
     """
 
     name: str
-    takes: Takes[A]
     about: str
     run: Callable[[Context, Requester, A], Awaitable[Answer]]
+    takes: type[A]
+    params: Sequence[Param] = ()
     who: Who = EVERYONE
     reads_much: bool = False
+    read: Callable[[Sequence[Word]], A] | None = None
 
     def usage(self, *, hides: bool = True) -> str:
         """Return the usage line, without secret ballots where the platform has none (`hides`)."""
-        usage = f"{self.name} {self.takes.shown}".rstrip()
-        return usage if hides else usage.replace(BALLOTS, BALLOTS.replace("|secret", ""))
+        return " ".join(filter(None, (self.name, *(p.written(hides=hides) for p in self.params))))
+
+    def parse(self, words: Sequence[Word]) -> A:
+        """Return the arguments that words make. Raises UsageError."""
+        return self.read(words) if self.read else self.takes(**read_named(self.params, words))
 
 
 async def help_on(context: Context, person: Requester, asked: HelpArguments) -> HelpAnswer:
@@ -109,153 +127,203 @@ def _line(written: str, command: Command[Any]) -> HelpLine:
     return HelpLine(written=written, about=command.about, note=command.who.note)
 
 
-NOTHING = Takes("", read_nothing)
-DEBATE = Takes("[debate]", read_debate)
-START = Takes(
-    '"topic"|random [for="…" against="…"] [conditions="…"] [format=classic] '
-    "[a=backend/model] [b=backend/model|@somebody] "
-    "[jurors=backend/model,…] [language=en] [length=short|normal|long] [rounds=1] [vote=30m] "
-    f"[ballot={BALLOTS}] [scores=after_vote|live] "
-    "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [round_votes=on|off] "
-    "[confidence=on|off] [why=on|off] [questions=2m] [pace=on|off] "
-    "[turn_minutes=10m] "
-    "[mirror=on|off] [panel=adaptive|all|one|strict] [judges=backend/model,…] "
-    "[format option=…]",
-    read_start,
-)
-REMATCH = Takes("[debate] [swap=on|off]", read_rematch)
-SETTINGS = Takes("[name=value …]", read_settings)
-REVIEW = Takes("[debate] [A|B|…|tie|weak|none]", read_review)
-DELETE = Takes("[debate] [mirror=on] [confirm=yes]", read_delete)
-ME = Takes("[scoreboard=on|off]", read_me)
-FORGET = Takes("[confirm=yes]", read_forget)
-LEAGUE = Takes(
-    "start|standing|stop [system=round_robin|swiss|knockout] [every=1d] "
-    '[at="09:00 Europe/Berlin"] [rounds=1] [quorum=5] '
-    "[decided=people_then_jury|people|jury] [format=classic]",
-    read_league,
-)
-SUGGEST = Takes('"topic"', read_suggest)
-TOPICS = Takes("[upvote|approve|remove number]", read_topics)
-SCHEDULE = Takes(
-    '["every weekday 09:00 Europe/Berlin" ["topic"|random] [name=value …]] | [off]', read_schedule
-)
-HELP = Takes("[command]", read_help)
-
 _COMMANDS = (
     Command(
-        "start", START, N_("starts a debate; unnamed models are drawn at random"), lifecycle.start
+        "start",
+        N_("starts a debate; unnamed models are drawn at random"),
+        lifecycle.start,
+        StartArguments,
+        parameters.START,
+        read=read_start,
     ),
     Command(
         "rematch",
-        REMATCH,
         N_("holds a debate once more with the same models, their sides drawn again or swapped"),
         lifecycle.rematch,
+        RematchArguments,
+        parameters.REMATCH,
     ),
-    Command("cancel", DEBATE, N_("stops a debate"), lifecycle.cancel, STARTER),
+    Command(
+        "cancel",
+        N_("stops a debate"),
+        lifecycle.cancel,
+        DebateArgument,
+        parameters.DEBATE,
+        STARTER,
+    ),
     Command(
         "close",
-        DEBATE,
         N_("closes a vote early"),
         lifecycle.close,
+        DebateArgument,
+        parameters.DEBATE,
         managers(N_("close a vote early")),
     ),
     Command(
         "delete",
-        DELETE,
         N_("takes a debate out of the chat and the record"),
         own_data.delete,
+        DeleteArguments,
+        parameters.DELETE,
         DELETERS,
     ),
-    Command("status", DEBATE, N_("shows a debate's progress"), lifecycle.status),
-    Command("result", DEBATE, N_("shows a debate's result"), lifecycle.result),
-    Command("list", NOTHING, N_("lists the debates here"), lifecycle.newest, reads_much=True),
     Command(
-        "models", NOTHING, N_("lists the models that can debate and judge here"), choices.models
+        "status",
+        N_("shows a debate's progress"),
+        lifecycle.status,
+        DebateArgument,
+        parameters.DEBATE,
+    ),
+    Command(
+        "result",
+        N_("shows a debate's result"),
+        lifecycle.result,
+        DebateArgument,
+        parameters.DEBATE,
+    ),
+    Command(
+        "list",
+        N_("lists the debates here"),
+        lifecycle.newest,
+        NoArguments,
+        reads_much=True,
+    ),
+    Command(
+        "models",
+        N_("lists the models that can debate and judge here"),
+        choices.models,
+        NoArguments,
     ),
     Command(
         "topics",
-        TOPICS,
         N_("lists the topics that people here suggested, and ideas"),
         choices.topics,
+        TopicsArguments,
+        parameters.TOPICS,
         LISTERS,
         reads_much=True,
+        read=read_topics,
     ),
-    Command("suggest", SUGGEST, N_("suggests a topic for a debate here"), choices.suggest),
-    Command("formats", NOTHING, N_("lists the formats"), choices.formats),
+    Command(
+        "suggest",
+        N_("suggests a topic for a debate here"),
+        choices.suggest,
+        SuggestArguments,
+        parameters.SUGGEST,
+        read=read_suggest,
+    ),
+    Command(
+        "formats",
+        N_("lists the formats"),
+        choices.formats,
+        NoArguments,
+    ),
     Command(
         "settings",
-        SETTINGS,
         N_("shows or changes the settings"),
         show_settings,
+        SettingsArguments,
+        parameters.SETTINGS,
         managers(N_("see or change the settings")),
+        read=read_settings,
     ),
     Command(
         "export",
-        NOTHING,
         N_("exports the data of the revealed debates"),
         revealed.export,
-        managers(N_("export debates")),
+        NoArguments,
+        who=managers(N_("export debates")),
         reads_much=True,
     ),
     Command(
         "agreement",
-        NOTHING,
         N_("shows how far jury and people agree"),
         revealed.agreement,
+        NoArguments,
         reads_much=True,
     ),
     Command(
         "leaderboard",
-        NOTHING,
         N_("shows how people and jury rate the models, and who guesses them best"),
         revealed.leaderboard,
+        NoArguments,
         reads_much=True,
     ),
     Command(
         "league",
-        LEAGUE,
         N_("holds a league among the models here, and shows its standing"),
         leagues.league,
+        LeagueArguments,
+        parameters.LEAGUE,
         LEAGUE_STARTERS,
         reads_much=True,
+        read=read_league,
     ),
     Command(
         "schedule",
-        SCHEDULE,
         N_("holds debates at set times, on the topics that people want most"),
         schedules.schedule,
+        ScheduleArguments,
+        parameters.SCHEDULE,
         SCHEDULERS,
+        read=read_schedule,
     ),
     Command(
         "review",
-        REVIEW,
         N_("lets you review debates whose winner is unclear"),
         review,
+        ReviewArguments,
+        parameters.REVIEW,
         reads_much=True,
     ),
     Command(
-        "me", ME, N_("shows how your votes compare, to you alone"), revealed.me, reads_much=True
+        "me",
+        N_("shows how your votes compare, to you alone"),
+        revealed.me,
+        MeArguments,
+        parameters.ME,
+        reads_much=True,
     ),
     Command(
-        "privacy", NOTHING, N_("shows what is stored about you"), own_data.privacy, reads_much=True
+        "privacy",
+        N_("shows what is stored about you"),
+        own_data.privacy,
+        NoArguments,
+        reads_much=True,
     ),
     Command(
         "mydata",
-        NOTHING,
         N_("sends you everything stored about you"),
         own_data.my_data,
+        NoArguments,
         reads_much=True,
     ),
-    Command("forget", FORGET, N_("erases your identity, at once and for good"), own_data.forget),
-    Command("optout", NOTHING, N_("leaves you out of exports"), own_data.opt_out),
+    Command(
+        "forget",
+        N_("erases your identity, at once and for good"),
+        own_data.forget,
+        ForgetArguments,
+        parameters.FORGET,
+    ),
+    Command(
+        "optout",
+        N_("leaves you out of exports"),
+        own_data.opt_out,
+        NoArguments,
+    ),
     Command(
         "optin",
-        NOTHING,
         N_("undoes that, or brings you back after being forgotten"),
         own_data.opt_in,
+        NoArguments,
     ),
-    Command("help", HELP, N_("shows this"), help_on),
+    Command(
+        "help",
+        N_("shows this"),
+        help_on,
+        HelpArguments,
+        parameters.HELP,
+    ),
 )
 COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _COMMANDS}
 FORMS: Mapping[str, Callable[[Context, Requester, Any], Awaitable[Answer]]] = {
@@ -334,7 +402,7 @@ def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> 
             near=Text("{close} {see}", close=close, see=see) if close else see,
         )
     try:
-        return Invocation(name, COMMANDS[name].takes.read(split_words(said[len(typed) :])))
+        return Invocation(name, COMMANDS[name].parse(split_words(said[len(typed) :])))
     except UsageError as error:
         raise with_usage(error, name, prefix, hides=hides) from None
 

@@ -131,33 +131,6 @@ BUILT_IN = Options(
 """The built-in defaults; the number of rounds is up to the format."""
 
 
-IN_A_CHAT = (
-    "topic",
-    "conditions",
-    "format",
-    "language",
-    "rounds",
-    "vote_minutes",
-    "ballot",
-    "scores",
-    "turn_order",
-    "blind",
-    "stance",
-    "mirror",
-    "panel",
-    "stance_a",
-    "stance_b",
-    "length",
-    "round_votes",
-    "confidence",
-    "why",
-    "questions",
-    "pace",
-    "turn_minutes",
-)
-"""The options of the command; the rest is up to community and operator."""
-
-
 # --- limits ------------------------------------------------------------------------------
 
 

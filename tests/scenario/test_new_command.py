@@ -9,10 +9,10 @@ import pytest
 
 from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import IdeasAnswer
-from engine.chat.command_line import read_debate
-from engine.chat.commands import COMMANDS, Command, Commands, Takes, parse_command
+from engine.chat.commands import COMMANDS, Command, Commands, parse_command
 from engine.chat.context import Context, Requester, managers
 from engine.chat.invocation import DebateArgument, Invocation
+from engine.chat.parameters import DEBATE
 from engine.formats import FORMATS
 from engine.values.debate import Length
 from engine.values.errors import NotAllowedError, UsageError
@@ -27,7 +27,7 @@ async def frame(context: Context, person: Requester, asked: DebateArgument) -> I
 
 
 ENTRY = Command(
-    "frame", Takes("[debate]", read_debate), "frames a debate", frame, managers("frame a debate")
+    "frame", "frames a debate", frame, DebateArgument, DEBATE, managers("frame a debate")
 )
 
 

@@ -135,10 +135,10 @@ async def test_each_command_gives_what_its_entry_takes() -> None:
     for command in group.commands:
         assert isinstance(command, app_commands.Command)
         typed = {"topic": "Tea"} if command.name in ("start", "suggest") else {}
-        interaction: Any = SimpleNamespace(namespace=typed.items())
-        await command.callback(group, interaction, **typed)  # type: ignore[arg-type]
+        interaction: Any = SimpleNamespace()
+        await command.callback(interaction, **typed)  # type: ignore[call-arg]
         assert given[-1].name == command.name
-        assert type(given[-1].arguments) is type(COMMANDS[command.name].takes.read([]))
+        assert type(given[-1].arguments) is COMMANDS[command.name].takes
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,9 @@ async def test_help_shows_what_can_be_typed_and_offers_no_command_that_discord_l
     answer = HelpAnswer(command="forget", commands=(line,))
     shown = with_options(answer, group.get_command("help"))
     assert shown.commands[0].written == "forget [confirm:True|False]"
-    assert await group._commands(nobody, "rem") == []
+    assert await group._complete("command", nobody, "rem") == []
     with pytest.raises(UsageError) as told:
-        group._help_on("xyzzy")
+        group._invocation(COMMANDS["help"], {"command": "xyzzy"})
     assert "rematch" not in str(told.value)
     with pytest.raises(UsageError) as told:
         start_command({"topic": "Tea", "more": "blind=maybe"})

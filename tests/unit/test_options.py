@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bot.settings.settings import Settings
+from engine.chat.parameters import IN_A_CHAT
 from engine.store.communities import SETTING_NAMES, CommunitySettings
 from engine.values.debate import BallotKind, Request, TurnOrder
 from engine.values.errors import UsageError
 from engine.values.options import (
     BUILT_IN,
-    IN_A_CHAT,
     LIMITS,
     Options,
     check_limits,

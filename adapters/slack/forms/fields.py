@@ -11,10 +11,11 @@ from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.management import SettingLine, SettingsAnswer, unset
 from engine.chat.choices import language_labels
 from engine.chat.invocation import StartArguments
+from engine.chat.parameters import IN_A_CHAT
 from engine.formats import FORMATS
 from engine.run.plan import Defaults
 from engine.values.errors import UsageError
-from engine.values.options import IN_A_CHAT, STANCES, read_option, read_options
+from engine.values.options import STANCES, read_option, read_options
 from engine.values.sources import pasted
 from engine.words.forms import Form
 from engine.words.phrases import TOPIC_HINT
@@ -196,11 +197,11 @@ def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json
         select_user("person", _label("person", texts.NO_ONE)),
         select_several("jurors", _label("jurors", texts.AS_USUAL), jurors),
         select("language", _label("language", texts.AS_USUAL), list(language_labels().items())),
-        select("panel", _label("panel", texts.AS_USUAL), said(texts.PANELS)),
-        select("length", _label("length", texts.AS_USUAL), said(texts.LENGTHS)),
-        select("ballot", _label("ballot", texts.AS_USUAL), said(texts.BALLOTS)),
-        select("round_votes", _label("round_votes", texts.AS_USUAL), said(texts.SWITCH)),
-        select("confidence", _label("confidence", texts.AS_USUAL), said(texts.SWITCH)),
+        *(
+            select(name, _label(name, texts.AS_USUAL), said(words))
+            for name in texts.FIELDS
+            if (words := texts.words_of(name))
+        ),
         typed("minutes", _label("minutes", texts.MINUTES_HINT)),
     )
     return view_of(FORM, say(texts.FORM_TITLE), say(texts.FORM_SEND), say(texts.FORM_CLOSE), fields)
@@ -251,41 +252,7 @@ DEFAULT = "default"  # the engine's word that resets a setting
 def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
     """Return the form; models are chosen from the operator's, in `defaults`."""
     lines = {line.name: line for line in answer.settings}
-    debaters = [model.ref for model in defaults.models]
-    jurors = [juror.ref for juror in defaults.jurors]
-    fields = (
-        _several(lines["models"], debaters),
-        _several(lines["jurors"], (*jurors, *debaters)),
-        _several(lines["judges"], (*jurors, *debaters)),
-        _plain(lines["seats"]),
-        _one(lines["format"], same(FORMATS)),
-        _one(lines["language"], list(language_labels().items())),
-        _one(lines["length"], said(texts.LENGTHS)),
-        select_channels("channels", _settings_label(lines["channels"]), _own(lines["channels"])),
-        _plain(lines["vote_minutes"]),
-        _plain(lines["quorum"]),
-        _one(lines["panel"], said(texts.PANELS)),
-        _one(lines["ballot"], said(texts.BALLOTS)),
-        _one(lines["broadcast"], said(texts.SWITCH)),
-        _one(lines["again"], said(texts.SWITCH)),
-        _one(lines["round_votes"], said(texts.SWITCH)),
-        _one(lines["confidence"], said(texts.SWITCH)),
-        _one(lines["why"], said(texts.SWITCH)),
-        _one(lines["reasons"], said(texts.SWITCH)),
-        _one(lines["guess"], said(texts.SWITCH)),
-        _plain(lines["questions"]),
-        _plain(lines["pace"]),
-        _plain(lines["turn_minutes"]),
-        _plain(lines["debate_usd"]),
-        _plain(lines["daily_usd"]),
-        _plain(lines["user_daily_debates"]),
-        _plain(lines["max_live"]),
-        _plain(lines["license"]),
-        _one(lines["topic_approval"], said(texts.SWITCH)),
-        _plain(lines["blocked_words"]),
-        _plain(lines["starters"]),
-        _public(lines["public"]),
-    )
+    fields = (_setting(lines[name], defaults) for name in texts.SETTINGS)
     labels = (say(texts.SETTINGS_TITLE), say(texts.SETTINGS_SEND), say(texts.FORM_CLOSE))
     return view_of(SETTINGS_FORM, *labels, fields)
 
@@ -295,14 +262,30 @@ def changes_of(view: View) -> dict[str, str]:
     return {name: ",".join(view.entered(name)) or DEFAULT for name in view.changed()}
 
 
-def _several(line: SettingLine, offered: Iterable[str]) -> Json | None:
+def _setting(line: SettingLine, defaults: Defaults) -> Json | None:
+    """Return the field of a setting: a list where it is chosen from some, else text."""
+    debaters = same(model.ref for model in defaults.models)
+    match line.name:
+        case "models":
+            return _several(line, debaters)
+        case "jurors" | "judges":
+            return _several(line, [*same(juror.ref for juror in defaults.jurors), *debaters])
+        case "channels":
+            return select_channels(line.name, _settings_label(line), _own(line))
+        case "public":
+            return select_several(line.name, _settings_label(line), said(texts.PUBLIC), _own(line))
+        case "format":
+            return _one(line, same(FORMATS))
+        case "language":
+            return _one(line, list(language_labels().items()))
+    words = texts.words_of(line.name)
+    return _one(line, said(words)) if words else _plain(line)
+
+
+def _several(line: SettingLine, offered: Iterable[Pair]) -> Json | None:
     own = _own(line)
-    return select_several(line.name, _settings_label(line), same((*own, *offered)), own)
-
-
-def _public(line: SettingLine) -> Json | None:
-    offered = said(texts.PUBLIC)
-    return select_several(line.name, _settings_label(line), offered, _own(line))
+    pairs = dict([*same(own), *offered]).items()
+    return select_several(line.name, _settings_label(line), pairs, own)
 
 
 def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
