@@ -263,6 +263,12 @@ class DiscordConnection:
     ) -> None:
         """Stay connected until cancelled. Raises SettingsError when Discord refuses for good."""
 
+        async def serve(shard: _Shard) -> None:
+            try:
+                await shard.run()
+            finally:
+                del self._shards[shard.number]
+
         def open_desk(hears: Callable[[], Hears]) -> DiscordInteractionHandler:
             return DiscordInteractionHandler(commands, listener, venue, hears, trial=self._trial)
 
@@ -275,7 +281,7 @@ class DiscordConnection:
                     for number in sorted(held - self._shards.keys()):
                         shard = _Shard(number, self._line, shares, open_desk)
                         self._shards[number] = shard
-                        task = group.create_task(self._serve(shard))
+                        task = group.create_task(serve(shard))
                         self._serving.add(task)
                         task.add_done_callback(self._serving.discard)
         except* SettingsError as refused:
@@ -285,12 +291,6 @@ class DiscordConnection:
         """Wait until every shard is heard by another process; they have been given up."""
         while serving := list(self._serving):
             await asyncio.wait(serving)
-
-    async def _serve(self, shard: _Shard) -> None:
-        try:
-            await shard.run()
-        finally:
-            del self._shards[shard.number]
 
     async def _reach(self) -> None:
         """Wait until Discord answers; a process that stands by must know its token."""

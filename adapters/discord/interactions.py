@@ -170,7 +170,9 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
 
         What is stored of a person is theirs everywhere.
         """
-        if interaction.guild_id is None or _named(interaction) in OWN_DATA:
+        data: dict[str, Any] = dict(interaction.data or {})
+        options: Sequence[dict[str, Any]] = data.get("options") or ({},)
+        if interaction.guild_id is None or options[0].get("name") in OWN_DATA:
             return True
         try:
             check_allowed(self.commands.defaults, PLATFORM, str(interaction.guild_id))
@@ -307,13 +309,6 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
             return False
         self.told_late[place] = now
         return True
-
-
-def _named(interaction: Interaction) -> str:
-    """Return the subcommand that somebody used; empty for anything else."""
-    data: dict[str, Any] = dict(interaction.data or {})
-    options: Sequence[dict[str, Any]] = data.get("options") or ({},)
-    return str(options[0].get("name", ""))
 
 
 async def acknowledge(

@@ -152,14 +152,10 @@ def ground_of(interaction: Interaction) -> PlaceCapabilities:
         said = texts.NO_FORUM
     elif isinstance(channel, discord.Thread) and channel.locked and not held.manage_threads:
         said = texts.LOCKED_HERE
+    names = lacking(held, INSIDE_A_THREAD if inside else FOR_A_DEBATE)
     return PlaceCapabilities(
         unfit=(Text(said, place=str(getattr(channel, "id", ""))) if said else "")
-        or _lacking(held, place, inside=inside),
+        or (names and Text(texts.LACKING, place=place, permissions=names)),
         no_files=files or "",
         no_removal=removal or "",
     )
-
-
-def _lacking(held: discord.Permissions, place: int | None, *, inside: bool) -> str:
-    names = lacking(held, INSIDE_A_THREAD if inside else FOR_A_DEBATE)
-    return Text(texts.LACKING, place=place, permissions=names) if names else ""

@@ -15,7 +15,7 @@ from engine.chat.answers.base import Answer
 from engine.chat.answers.voters import ReviewAnswer
 from engine.delivery.fallbacks import numbered
 from engine.values.markdown import chop, split_markdown
-from engine.values.messages import File, Message, Progress
+from engine.values.messages import File, Message
 from engine.values.ports import Part, ReactionsCleared, ReactionSeen
 from engine.values.text import REACTIONS, VARIANT, clean, headline, split_variant, with_variant
 from engine.words.buttons import Button, Menu, review_menu
@@ -49,14 +49,10 @@ def escape(text: str) -> str:
 
 def shown(text: str) -> str:
     """Return Markdown that Discord shows in full: tables as code, no spoilers, no controls."""
-    return _draw_breaks(fence_tables(clean(text))).replace("||", "\\|\\|")
-
-
-def _draw_breaks(text: str) -> str:
-    """Draw rules outside code as lines; Discord shows `---` literally."""
-    pieces = text.split("```")
+    pieces = fence_tables(clean(text)).split("```")
+    # Rules outside code are drawn as lines: Discord shows `---` literally.
     pieces[::2] = (_BREAK.sub(LINE, piece) for piece in pieces[::2])
-    return "```".join(pieces)
+    return "```".join(pieces).replace("||", "\\|\\|")
 
 
 def units(text: str) -> int:
@@ -372,7 +368,10 @@ def _payload(card: Card, piece: Piece) -> DiscordPayload:
     embed |= {"color": colour_of(card.side), "description": piece.text}
     embed |= {"footer": {"text": " · ".join(footer)}}
     if piece.last and card.state:
-        embed["fields"] = [{"name": say(STATE), "value": _state(card.state)}]
+        thread = f"<#{card.state.thread}>" if card.state.thread else ""
+        until = _in_time(card.state.until) if card.state.until else ""
+        state = progressed(card.state, thread=thread, until=until)
+        embed["fields"] = [{"name": say(STATE), "value": state}]
     components = rows(card.buttons) if piece.last else []
     files = card.attached() if piece.last else ()
     return DiscordPayload({"embeds": [embed], "components": components}, files, card.speaker)
@@ -381,9 +380,3 @@ def _payload(card: Card, piece: Piece) -> DiscordPayload:
 def _in_time(moment: datetime) -> str:
     """Return a time as “in 30 minutes”, which Discord keeps up to date."""
     return f"<t:{int(moment.timestamp())}:R>"
-
-
-def _state(progress: Progress) -> str:
-    thread = f"<#{progress.thread}>" if progress.thread else ""
-    until = f"<t:{int(progress.until.timestamp())}:R>" if progress.until else ""
-    return progressed(progress, thread=thread, until=until)

@@ -109,7 +109,9 @@ async def insist(interaction: Interaction, ask: Callable[[], Awaitable[object]])
         try:
             await ask()
         except (discord.HTTPException, *NETWORK) as error:
-            if not _passes(error) or seconds_left(interaction) < backoff.pause:
+            status = error.status if isinstance(error, discord.HTTPException) else PASSING
+            passes = status == PASSING or status >= 500
+            if not passes or seconds_left(interaction) < backoff.pause:
                 log.warning("private answer lost", why=str(error))
                 return False
             log.info("private answer retried", why=why_of(error))
@@ -124,12 +126,6 @@ def seconds_left(interaction: Interaction) -> float:
     return (interaction.expires_at - discord.utils.utcnow()).total_seconds()
 
 
-def _passes(error: BaseException) -> bool:
-    if isinstance(error, discord.HTTPException):
-        return error.status == PASSING or error.status >= 500
-    return True
-
-
 MARGIN = 0.05  # seconds, so as never to retry early
 
 FRESH_SECONDS = 1.0  # in which what Discord said of its gateway serves all that ask
@@ -137,7 +133,7 @@ FRESH_SECONDS = 1.0  # in which what Discord said of its gateway serves all that
 Json = Any  # as discord.py parses a response
 
 
-class Gateway(NamedTuple):
+class _Gateway(NamedTuple):
     """How to connect: address, recommended number of shards, and how many sessions may start.
 
     `concurrency` is the number of buckets of shards that may each start one in five seconds.
@@ -164,7 +160,7 @@ class DiscordRest:
         self._login = asyncio.Lock()
         self._shut: dict[str, float] = {}  # routes that Discord closed, until when
         self._asking = asyncio.Lock()
-        self._gateway: tuple[Gateway, float] | None = None  # as found last, and when
+        self._gateway: tuple[_Gateway, float] | None = None  # as found last, and when
         self.way_out = WayOut()
         self.me = ""
 
@@ -220,7 +216,7 @@ class DiscordRest:
         return self.me
 
     @reads(unreadable)
-    async def gateway(self) -> Gateway:
+    async def gateway(self) -> _Gateway:
         """Ask how to connect. Raises VenueAwayError, or VenueGoneError for a wrong token."""
         async with self._asking:
             if self._gateway is None or time.monotonic() > self._gateway[1] + FRESH_SECONDS:
@@ -228,7 +224,7 @@ class DiscordRest:
                 limit = found.get("session_start_limit") or {}
                 self._gateway = (
                     (
-                        Gateway(
+                        _Gateway(
                             url=found["url"],
                             shards=max(1, int(found["shards"])),
                             remaining=limit.get("remaining", float("inf")),

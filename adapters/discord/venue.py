@@ -40,7 +40,7 @@ from adapters.discord.render import (
     nonce_of,
     reaction_of,
 )
-from adapters.discord.rest import DiscordRest, rights_in
+from adapters.discord.rest import DiscordRest, Json, rights_in
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
 from adapters.responses import reads
@@ -175,9 +175,10 @@ class DiscordVenue:
                 return message
             if code_of(error) == IN_DIRECT_MESSAGES:
                 return channel
-            if code_of(error) == WRONG_KIND and await self._is_thread(channel):
-                return channel
-            raise
+            inside = code_of(error) == WRONG_KIND
+            if not inside or (await self._channel(channel))["type"] not in THREADS:
+                raise
+            return channel
         return str(opened["id"])
 
     async def link(self, community: str, place: str, message: str) -> str:
@@ -190,8 +191,7 @@ class DiscordVenue:
         """Find a text channel. Raises VenueError for any other, and without a permission."""
         if not (channel.isascii() and channel.isdigit()):
             raise VenueError(texts.NO_CHANNEL_ID.format(channel=headline(clean(channel), 40)))
-        path = "/channels/{channel_id}"
-        shown = await self._rest.request(DiscordAct.READ, "GET", path, place=channel)
+        shown = await self._channel(channel)
         if shown["type"] not in TEXT_CHANNELS:
             raise VenueError(texts.NOT_A_TEXT_CHANNEL.format(place=channel))
         rights = await rights_in(self._rest, str(shown["guild_id"]))
@@ -218,9 +218,7 @@ class DiscordVenue:
         """Look a member of the server up."""
         if not (user.isascii() and user.isdigit()):
             return None
-        shown = await self._rest.request(
-            DiscordAct.READ, "GET", "/channels/{channel_id}", place=place
-        )
+        shown = await self._channel(place)
         try:
             if guild := shown.get("guild_id"):
                 path, of = "/guilds/{guild_id}/members/{user_id}", {"guild_id": guild}
@@ -342,16 +340,16 @@ class DiscordVenue:
         except VenueError as error:
             if code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
                 raise
-        if option.endswith(SUPER) and await self._is_held(place, message, user, emoji_of(option)):
-            raise VenueError(texts.SUPER_STAYS)
-
-    async def _is_held(self, place: str, message: str, user: str, emoji: str) -> bool:
+        if not option.endswith(SUPER):
+            return
         try:
-            return user in await self._holders(place, message, emoji, burst=True)
+            holders = await self._holders(place, message, emoji_of(option), burst=True)
         except VenueError as error:
             if code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
                 raise
-        return False
+        else:
+            if user in holders:
+                raise VenueError(texts.SUPER_STAYS)
 
     async def erase(self, place: str, message: str) -> None:
         """Delete a message of the bot's own."""
@@ -370,9 +368,7 @@ class DiscordVenue:
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show the bot typing; Discord ends that after a few seconds."""
         if seats:
-            await self._rest.request(
-                DiscordAct.TYPING, "POST", "/channels/{channel_id}/typing", place=place
-            )
+            await self._rest.request(DiscordAct.TYPING, "POST", f"{CHANNEL}/typing", place=place)
 
     # --- inside -----------------------------------------------------------------------
 
@@ -397,9 +393,7 @@ class DiscordVenue:
 
     async def _guild_of(self, place: str) -> dict[str, Any] | None:
         """Return the server of a channel or thread, None for direct messages."""
-        shown = await self._rest.request(
-            DiscordAct.READ, "GET", "/channels/{channel_id}", place=place
-        )
+        shown = await self._channel(place)
         if not shown.get("guild_id"):
             return None
         guild: dict[str, Any] = await self._rest.request(
@@ -409,20 +403,16 @@ class DiscordVenue:
 
     async def _can_see(self, channel: str) -> bool:
         try:
-            await self._rest.request(
-                DiscordAct.READ, "GET", "/channels/{channel_id}", place=channel
-            )
+            await self._channel(channel)
         except VenueAwayError:
             raise
         except VenueError:
             return False
         return True
 
-    async def _is_thread(self, place: str) -> bool:
-        shown = await self._rest.request(
-            DiscordAct.READ, "GET", "/channels/{channel_id}", place=place
-        )
-        return shown["type"] in THREADS
+    async def _channel(self, place: str) -> Json:
+        """Return a channel or thread as Discord has it."""
+        return await self._rest.request(DiscordAct.READ, "GET", CHANNEL, place=place)
 
     async def _awake(
         self, act: DiscordAct, method: str, path: str, *, place: str, message: str, **more: Any
@@ -451,14 +441,14 @@ class DiscordVenue:
     async def _missing(self, act: DiscordAct, place: str) -> VenueError | None:
         """Return why an act is refused, if its place says that."""
         try:
-            shown = await self._rest.request(DiscordAct.READ, "GET", CHANNEL, place=place)
+            shown = await self._channel(place)
             inside = shown["type"] in THREADS
             if inside and shown["thread_metadata"]["locked"] and act in WRITING:
                 return locked(place)
             of = place
             if inside:
                 of = str(shown["parent_id"])
-                shown = await self._rest.request(DiscordAct.READ, "GET", CHANNEL, place=of)
+                shown = await self._channel(of)
             rights = await rights_in(self._rest, str(shown["guild_id"]))
         except (VenueError, KeyError):
             return None

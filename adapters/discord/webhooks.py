@@ -27,6 +27,7 @@ from engine.values.ports import Unnamed
 from engine.values.text import clean, headline
 from engine.words.card import CardSpeaker, by_side
 
+WEBHOOKS = "/channels/{channel_id}/webhooks"
 NAME = "Rostrum"
 INCOMING = 1  # the kind of webhook that posts
 THREADS = (10, 11, 12)  # of an announcement channel, public, private
@@ -156,8 +157,15 @@ class Webhooks:
         if self._without.get(channel, 0.0) > time.monotonic():
             return None
         try:
-            ours = await self._ours(channel)
-            hook = ours[0] if ours else await self._make(channel)
+            if ours := await self._ours(channel):
+                hook = ours[0]
+            else:
+                asked = {"name": NAME}
+                hook = _to_webhook(
+                    await self._rest.request(
+                        DiscordAct.NAME, "POST", WEBHOOKS, place=channel, body=asked
+                    )
+                )
         except (VenueAwayError, VenueGoneError):
             raise
         except VenueError as error:  # without the permission everything is as before
@@ -171,8 +179,7 @@ class Webhooks:
         return hook
 
     async def _ours(self, channel: str) -> list[Webhook]:
-        path = "/channels/{channel_id}/webhooks"
-        listed = await self._rest.request(DiscordAct.NAME, "GET", path, place=channel)
+        listed = await self._rest.request(DiscordAct.NAME, "GET", WEBHOOKS, place=channel)
         return [
             _to_webhook(one)
             for one in listed
@@ -180,12 +187,6 @@ class Webhooks:
             and one.get("application_id") == self._rest.me
             and one.get("token")
         ]
-
-    async def _make(self, channel: str) -> Webhook:
-        path = "/channels/{channel_id}/webhooks"
-        asked = {"name": NAME}
-        made = await self._rest.request(DiscordAct.NAME, "POST", path, place=channel, body=asked)
-        return _to_webhook(made)
 
     async def _channel_of(self, place: str) -> str:
         """Return the channel of a thread; a channel is its own, direct messages have none."""

@@ -82,7 +82,7 @@ def _bounded() -> Iterator[None]:
     from huggingface_hub.utils import set_client_factory
     from huggingface_hub.utils._http import default_client_factory
 
-    class Bounded(httpx2.SyncByteStream):
+    class _Bounded(httpx2.SyncByteStream):
         def __init__(self, stream: Any) -> None:
             self._stream = stream
 
@@ -100,7 +100,7 @@ def _bounded() -> Iterator[None]:
     def bound(answer: httpx2.Response) -> None:
         if answer.headers.get("Content-Encoding", "identity") != "identity":
             raise httpx2.ReadError("the answer is compressed")
-        answer.stream = Bounded(answer.stream)
+        answer.stream = _Bounded(answer.stream)
 
     def make() -> httpx2.Client:
         client: httpx2.Client = default_client_factory()

@@ -113,13 +113,9 @@ class Counts:
     def labels(self, model: Model) -> Labels:
         """Return the backend and name of a model, or `other` once there are too many."""
         found = self._labels.get(model.ref)
-        return self._label(model) if found is None else found
-
-    def _label(self, model: Model) -> Labels:
-        if len(self._labels) >= self._most:
-            return (model.backend, OTHER)
-        self._labels[model.ref] = labels = _name(model)
-        return labels
+        if found is None and len(self._labels) < self._most:
+            found = self._labels[model.ref] = _name(model)
+        return found or (model.backend, OTHER)
 
     def began(self, labels: Labels, number: int) -> None:
         """Count a try that is about to be sent."""

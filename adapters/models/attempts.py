@@ -38,7 +38,7 @@ class RetryPolicy(Value):
         return min(doubled, self.longest_wait) * (0.75 + 0.5 * chance)
 
 
-class Sender(Protocol):
+class _Sender(Protocol):
     """Sends one call's tries; may remember what it learned from the last one."""
 
     @property
@@ -52,7 +52,7 @@ class Sender(Protocol):
         """Make one try; only cancellation is raised."""
 
 
-async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Sender) -> Reply:
+async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: _Sender) -> Reply:
     """Try until there is an answer. Raises ModelError when retries are used up or useless.
 
     A try that only taught which parameters or token cap the model accepts does not count. An answer
@@ -89,7 +89,7 @@ class _AttemptReply(NamedTuple):
     cut: bool
 
 
-async def _ask_wider(cut: Reply, log: AttemptLog, sender: Sender) -> Reply:
+async def _ask_wider(cut: Reply, log: AttemptLog, sender: _Sender) -> Reply:
     """Ask once more for an answer that was cut off; keep that one if there is no other."""
     number = cut.attempts
     while True:
@@ -127,7 +127,7 @@ def _sentence(call: Call, fault: CallFault, tries: int, policy: RetryPolicy) -> 
 
 
 async def _attempt(
-    number: int, log: AttemptLog, sender: Sender, waited: float
+    number: int, log: AttemptLog, sender: _Sender, waited: float
 ) -> _AttemptReply | CallFault:
     """Make one try, logged before and after."""
     await _begin(number, log)
@@ -164,18 +164,13 @@ async def _begin(number: int, log: AttemptLog) -> None:
     try:
         await asyncio.shield(began)
     except asyncio.CancelledError:
-        await _end_of(began)
+        while not began.done():
+            with suppress(asyncio.CancelledError):  # of the caller, once more
+                await asyncio.wait({began})
         if not began.cancelled() and began.exception() is None:
             cancelled = FaultKind.CANCELLED
             log.ended(Attempt(number=number, error="cancelled", cost=0.0, fault=cancelled))
         raise
-
-
-async def _end_of(task: asyncio.Task[None]) -> None:
-    """Wait until a task is done, ignoring cancellations of the caller."""
-    while not task.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait({task})
 
 
 def _entry(outcome: Outcome, number: int, latency: float, waited: float) -> Attempt:

@@ -18,7 +18,7 @@ from engine.values.options import hint
 
 
 @dataclass(frozen=True, slots=True)
-class Preset:
+class _Preset:
     """A provider's address and habits.
 
     `local`: it costs nothing. `key`: a key is required. `prices`: the page that lists prices.
@@ -48,16 +48,16 @@ _OBJECT_FIRST = Habits(rungs=(Rung.OBJECT, Rung.PROMPT))
 _PROMPT_ONLY = Habits(rungs=(Rung.PROMPT,))
 _NO_OBJECT = Habits(rungs=(Rung.SCHEMA, Rung.PROMPT))
 
-PRESETS: dict[str, Preset] = {
+PRESETS: dict[str, _Preset] = {
     # Its caches are found by the first 256 tokens, which all debates of a format share, and this
     # key; of more than some 15 requests a minute with the same both, some miss theirs:
     # developers.openai.com/api/docs/guides/prompt-caching.
-    "openai": Preset(
+    "openai": _Preset(
         OPENAI,
         session="prompt_cache_key",
         habits=Habits(cap="max_completion_tokens"),
     ),
-    "openrouter": Preset(
+    "openrouter": _Preset(
         "https://openrouter.ai/api/v1",
         prices="/models",
         session="session_id",
@@ -65,18 +65,18 @@ PRESETS: dict[str, Preset] = {
         marks=True,
         gateway=True,
     ),
-    "anthropic": Preset("https://api.anthropic.com/v1", habits=_PROMPT_ONLY),
-    "gemini": Preset("https://generativelanguage.googleapis.com/v1beta/openai"),
-    "deepseek": Preset("https://api.deepseek.com/v1", habits=_OBJECT_FIRST),
-    "zhipu": Preset("https://open.bigmodel.cn/api/paas/v4", habits=_OBJECT_FIRST),
-    "ollama": Preset(
+    "anthropic": _Preset("https://api.anthropic.com/v1", habits=_PROMPT_ONLY),
+    "gemini": _Preset("https://generativelanguage.googleapis.com/v1beta/openai"),
+    "deepseek": _Preset("https://api.deepseek.com/v1", habits=_OBJECT_FIRST),
+    "zhipu": _Preset("https://open.bigmodel.cn/api/paas/v4", habits=_OBJECT_FIRST),
+    "ollama": _Preset(
         OLLAMA,
         local=True,
         key=False,
         max_concurrency=AT_ONCE,
         timeout_s=PATIENCE_S,
     ),
-    "lmstudio": Preset(
+    "lmstudio": _Preset(
         LM_STUDIO,
         local=True,
         key=False,
@@ -84,13 +84,13 @@ PRESETS: dict[str, Preset] = {
         timeout_s=PATIENCE_S,
         habits=_NO_OBJECT,
     ),
-    "litellm": Preset(
+    "litellm": _Preset(
         "http://127.0.0.1:4000/v1", key=False, prices="/model/info", marks=True, gateway=True
     ),
-    "vllm": Preset("http://127.0.0.1:8000/v1", local=True, key=False, timeout_s=PATIENCE_S),
+    "vllm": _Preset("http://127.0.0.1:8000/v1", local=True, key=False, timeout_s=PATIENCE_S),
 }
 
-_CUSTOM = Preset("", key=False, prices="/models", marks=True)
+_CUSTOM = _Preset("", key=False, prices="/models", marks=True)
 
 
 class Backend(Value):
@@ -155,7 +155,7 @@ class Backend(Value):
         )
 
     @property
-    def known(self) -> Preset:
+    def known(self) -> _Preset:
         """The provider's preset; a default one for other endpoints."""
         return PRESETS.get(self.preset or "", _CUSTOM)
 
@@ -246,7 +246,7 @@ def _checked_name(name: str) -> str:
     return clean
 
 
-def _find_preset(name: str, preset: str | None) -> Preset:
+def _find_preset(name: str, preset: str | None) -> _Preset:
     if preset is None:
         return _CUSTOM
     if preset not in PRESETS:
@@ -278,7 +278,7 @@ def _checked_address(name: str, base_url: str) -> str:
     return address
 
 
-def _checked_key(name: str, preset: Preset, key: SecretStr | None) -> SecretStr | None:
+def _checked_key(name: str, preset: _Preset, key: SecretStr | None) -> SecretStr | None:
     value = key.get_secret_value().strip() if key else ""
     if not value:
         if preset.key:

@@ -238,13 +238,10 @@ class _BackendExchange:
 
     def slot(self) -> AbstractAsyncContextManager[float]:
         """Hold a slot of the backend for one try."""
-        slot = self._models.gate(self._backend).slot(self._expected)
+        gate = self._models.gate(self._backend)
+        slot = gate.slot(lambda: tokens_in(self._call) + self._cap)  # the most that it may take
         self._weighed = slot if isinstance(slot, Weighed) else None
         return slot
-
-    def _expected(self) -> int:
-        """Return the most tokens that a try may take."""
-        return tokens_in(self._call) + self._cap
 
     async def send(self) -> Outcome:
         """Make one try, and learn from a refusal."""
@@ -263,7 +260,9 @@ class _BackendExchange:
         elif (outcome.status or 0) >= 500 and perf_counter() - began < AT_ONCE_S:
             outcome = replace(outcome, cost=0.0)
         outcome = bounded(outcome, tokens_in(self._call), self._cap)
-        self._count(outcome)
+        taken = (outcome.usage.tokens_in, outcome.usage.tokens_out)
+        if self._weighed is not None and (None not in taken or outcome.cost == 0.0):
+            self._weighed.used(sum(tokens or 0 for tokens in taken))
         if self._backend.local:
             return replace(outcome, cost=0.0, origin=Origin.LOCAL)
         price, usage = self._call.price, outcome.usage
@@ -271,14 +270,6 @@ class _BackendExchange:
         if price is None and (stated or None not in (usage.tokens_in, usage.tokens_out)):
             price = await self._models.price(self._call.model)
         return billed(outcome, price, tokens_in(self._call), self._cap)
-
-    def _count(self, outcome: Outcome) -> None:
-        """Give back the tokens that a try was held to and did not take."""
-        if self._weighed is None:
-            return
-        taken = (outcome.usage.tokens_in, outcome.usage.tokens_out)
-        if None not in taken or outcome.cost == 0.0:
-            self._weighed.used(sum(tokens or 0 for tokens in taken))
 
     async def _stream(
         self, habits: Habits, hear: Callable[[str, str], None]

@@ -149,7 +149,7 @@ _DECIDED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class BallotForm:
+class _BallotForm:
     """The part of a ballot's schema that a juror fills in; `names` in the order shown.
 
     `criteria` are the lowest and the highest score of each.
@@ -160,14 +160,14 @@ class BallotForm:
     verdicts: tuple[str, ...]
 
 
-def find_form(schema: Mapping[str, Any], call: Call) -> BallotForm | None:
+def find_form(schema: Mapping[str, Any], call: Call) -> _BallotForm | None:
     """Recognise a ballot: scores keyed by contender and then criterion, and a verdict."""
     properties = schema["properties"]
     if "scores" not in properties or "verdict" not in properties:
         return None
     sheets = properties["scores"]["properties"]
     scores = next(iter(sheets.values()))["properties"]
-    return BallotForm(
+    return _BallotForm(
         names=shown_order(tuple(sheets), call),
         criteria={name: (score["minimum"], score["maximum"]) for name, score in scores.items()},
         verdicts=tuple(properties["verdict"]["enum"]),
@@ -188,7 +188,7 @@ def shown_order(names: tuple[str, ...], call: Call) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda n: found[n] if found[n] >= 0 else len(text)))
 
 
-def fill_in(form: BallotForm, topic: str, options: RehearsalOptions) -> dict[str, Any]:
+def fill_in(form: _BallotForm, topic: str, options: RehearsalOptions) -> dict[str, Any]:
     """Return consistent scores, verdict and confidence."""
     preferred = _preferred(form, topic, options)
     if preferred is None:
@@ -205,7 +205,7 @@ def fill_in(form: BallotForm, topic: str, options: RehearsalOptions) -> dict[str
     return {"scores": scores, "verdict": verdict, "confidence": confidence}
 
 
-def _preferred(form: BallotForm, topic: str, options: RehearsalOptions) -> str | None:
+def _preferred(form: _BallotForm, topic: str, options: RehearsalOptions) -> str | None:
     if options.prefer == "first":
         return form.names[0]
     if options.prefer == "second":
@@ -215,7 +215,7 @@ def _preferred(form: BallotForm, topic: str, options: RehearsalOptions) -> str |
     return None
 
 
-def _own_sheet(form: BallotForm, topic: str, name: str, juror: str) -> dict[str, int]:
+def _own_sheet(form: _BallotForm, topic: str, name: str, juror: str) -> dict[str, int]:
     """Score a contender regardless of its identity and position.
 
     Strength has a few levels, so that contenders are equal on some topics; jurors map levels to
@@ -230,7 +230,7 @@ def _own_sheet(form: BallotForm, topic: str, name: str, juror: str) -> dict[str,
     return sheet
 
 
-def _flat_sheet(form: BallotForm, preferred: bool, margin: int) -> dict[str, int]:
+def _flat_sheet(form: _BallotForm, preferred: bool, margin: int) -> dict[str, int]:
     sheet = {}
     for criterion, (low, high) in form.criteria.items():
         base = (low + high + margin) // 2
@@ -238,7 +238,7 @@ def _flat_sheet(form: BallotForm, preferred: bool, margin: int) -> dict[str, int
     return sheet
 
 
-def _total(form: BallotForm, sheet: Mapping[str, int]) -> float:
+def _total(form: _BallotForm, sheet: Mapping[str, int]) -> float:
     for rubric in RUBRICS.values():
         if {c.name for c in rubric.criteria} == set(sheet):
             return rubric.score(sheet)

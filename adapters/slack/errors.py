@@ -86,7 +86,11 @@ class SlackAnswer:
         self.status = int(status or 0)
         self.name = str(fields.get("error", ""))
         self.needed = str(fields.get("needed", ""))
-        self.after = _seconds(getattr(response, "headers", None) or {})
+        headers: Any = getattr(response, "headers", None) or {}
+        try:
+            self.after = float(headers.get("Retry-After") or RETRY_SECONDS)
+        except ValueError:
+            self.after = RETRY_SECONDS
 
 
 def explain(error: Exception, act: SlackAct, place: str, message: str = "") -> VenueError:
@@ -151,10 +155,3 @@ def _refusal(answered: SlackAnswer, act: SlackAct, place: str, message: str) -> 
         values = {"group": place, "needed": answered.needed}
         return VenueError(Text(_FINAL[name], **values)).because(where)
     return VenueError(texts.REFUSED).because(f"{where}: {name.replace('_', ' ')}")
-
-
-def _seconds(headers: Any) -> float:
-    try:
-        return float(headers.get("Retry-After") or RETRY_SECONDS)
-    except ValueError:
-        return RETRY_SECONDS

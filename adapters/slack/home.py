@@ -86,7 +86,8 @@ class Home:
 
 def view_of(page: HomePage, url: str) -> Json:
     """Return the view; topics are plain text, so that nothing in them has an effect."""
-    return {"type": "home", "blocks": [*_debates(page, url), *_voting(), *_own(page)]}
+    voting = _header(say(texts.HOME_VOTING)), _section(say(texts.HOME_HOW_TO_VOTE))
+    return {"type": "home", "blocks": [*_debates(page, url), *voting, *_own(page)]}
 
 
 def _debates(page: HomePage, url: str) -> Iterator[Json]:
@@ -106,11 +107,6 @@ def _debates(page: HomePage, url: str) -> Iterator[Json]:
         yield block
     if page.more:
         yield _section(say(texts.HOME_MORE))
-
-
-def _voting() -> Iterator[Json]:
-    yield _header(say(texts.HOME_VOTING))
-    yield _section(say(texts.HOME_HOW_TO_VOTE))
 
 
 def _own(page: HomePage) -> Iterator[Json]:

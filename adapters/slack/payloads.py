@@ -232,7 +232,7 @@ class _State(BaseModel):
     values: dict[str, dict[str, _Held]]
 
 
-class View(BaseModel):
+class SubmittedForm(BaseModel):
     """A form that was sent; `private_metadata` says who opened it, and where."""
 
     callback_id: str
@@ -273,7 +273,7 @@ class Submitted(_Request):
     """A form, and who sent it."""
 
     user: _User
-    view: View
+    view: SubmittedForm
 
     @property
     def asker(self) -> ReplyTarget:

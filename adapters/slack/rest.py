@@ -132,7 +132,10 @@ class SlackRest:
         """Return the bot's identity; asks Slack once, or `again`."""
         async with self._asking:
             if again or self._identity is None:
-                who, headers = await self._ask("auth.test", {"params": {}})
+                try:
+                    who, headers = await self._request("auth.test", {"params": {}})
+                except (*KNOWN, *UNREADABLE) as error:
+                    raise explain(error, SlackAct.ASK, "") from error
                 scopes = str(headers.get("x-oauth-scopes", "")).split(",")
                 self._identity = Identity(
                     user=who["user_id"],
@@ -247,12 +250,6 @@ class SlackRest:
             if seconds is not None:
                 self._shut[lane] = time.monotonic() + seconds + MARGIN
             raise explain(error, act, place, message) from error
-
-    async def _ask(self, method: str, sent: Mapping[str, Any]) -> _Answer:
-        try:
-            return await self._request(method, sent)
-        except (*KNOWN, *UNREADABLE) as error:
-            raise explain(error, SlackAct.ASK, "") from error
 
     async def _request(self, method: str, sent: Mapping[str, Any]) -> _Answer:
         client = self.web()

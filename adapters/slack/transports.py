@@ -81,8 +81,9 @@ class SocketTransport:
         async def on_request(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
             await self._handle(app, client, request)
 
-        client: Any = self._make_client()  # the SDK's methods have no types
-        client.wss_uri = url
+        token, web_client = self._app_token.get_secret_value().strip(), self._rest.web()
+        client: Any = SocketModeClient(token, web_client=web_client, ping_interval=self._ping)
+        client.proxy, client.wss_uri = self._rest.proxy, url  # the proxy as in `SlackRest.web`
         client.message_listeners.append(on_message)
         client.socket_mode_request_listeners.append(on_request)
         self._client = client
@@ -109,12 +110,6 @@ class SocketTransport:
                 raise  # it passes, whatever it is
             why = name.replace("_", " ")
             raise SettingsError(texts.APP_REFUSED.format(why=why)) from error
-
-    def _make_client(self) -> SocketModeClient:
-        token = self._app_token.get_secret_value().strip()
-        client = SocketModeClient(token, web_client=self._rest.web(), ping_interval=self._ping)
-        client.proxy = self._rest.proxy  # as in `SlackRest.web`
-        return client
 
     async def _handle(
         self, app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest

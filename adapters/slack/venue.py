@@ -280,30 +280,13 @@ class SlackVenue:
         where = SlackPlace.parse(place)
         if not options:
             await self._kept(where, message)
-        rest, channel = (await self._home(where)).rest, where.channel
-        for option in options:
-            body = {"channel": channel, "timestamp": message, "name": NAMES[option]}
-            try:
-                await rest.write(
-                    SlackAct.REACT, "reactions.add", body, place=channel, message=message
-                )
-            except VenueError as error:
-                if name_of(error) != "already_reacted":
-                    raise
+        add = (SlackAct.REACT, "reactions.add", "already_reacted")
+        await self._react(add, where, message, options)
 
     async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Remove the bot's own reactions, in order."""
-        where = SlackPlace.parse(place)
-        rest, channel = (await self._home(where)).rest, where.channel
-        for option in options:
-            body = {"channel": channel, "timestamp": message, "name": NAMES[option]}
-            try:
-                await rest.write(
-                    SlackAct.UNREACT, "reactions.remove", body, place=channel, message=message
-                )
-            except VenueError as error:
-                if name_of(error) != "no_reaction":
-                    raise
+        remove = (SlackAct.UNREACT, "reactions.remove", "no_reaction")
+        await self._react(remove, SlackPlace.parse(place), message, options)
 
     @reads(unreadable)
     async def reactions(self, place: str, message: str) -> Reactions:
@@ -337,6 +320,24 @@ class SlackVenue:
         return False
 
     # --- inside -----------------------------------------------------------------------
+
+    async def _react(
+        self,
+        how: tuple[SlackAct, str, str],
+        where: SlackPlace,
+        message: str,
+        options: Sequence[str],
+    ) -> None:
+        """Add or remove the bot's own reactions, in order; `how` names what is done already."""
+        (act, method, done), channel = how, where.channel
+        rest = (await self._home(where)).rest
+        for option in options:
+            body = {"channel": channel, "timestamp": message, "name": NAMES[option]}
+            try:
+                await rest.write(act, method, body, place=channel, message=message)
+            except VenueError as error:
+                if name_of(error) != done:
+                    raise
 
     async def _home(self, where: SlackPlace) -> Workspace:
         return await self._workspaces.find(where.team)

@@ -16,7 +16,7 @@ from adapters.terminal import texts
 from engine.values.messages import MESSAGE, Message, VoteInvite
 from engine.values.ports import Part
 from engine.values.text import clean, unmarked
-from engine.words.card import BallotPaper, Card, Reference, by_side
+from engine.words.card import Card, Reference, by_side
 from engine.words.cards import card_of, with_heading
 from engine.words.translation import in_its_language, say
 
@@ -136,14 +136,12 @@ def _rows(card: Card, folder: Path | None) -> Iterator[Text]:
     for page in card.pages:
         yield from (line(said) for said in with_heading(page))
     if card.ballot:
-        yield from (line(said) for said in _asked(card.ballot))
+        options = " · ".join(map(card.ballot.name, card.ballot.options))
+        asks = card.ballot.asks
+        asked = [f"{asks} {options}"] if card.ballot.inline else [asks, options]
+        yield from map(line, asked)
     if card.small:
         yield line(card.small, "dim")
     for file in card.files:
         path = folder / file.name if folder else file.name
         yield Text(clean(say(texts.FILE, name=path)), "dim")
-
-
-def _asked(paper: BallotPaper) -> Iterator[str]:
-    options = " · ".join(map(paper.name, paper.options))
-    yield from [f"{paper.asks} {options}"] if paper.inline else [paper.asks, options]

@@ -223,8 +223,10 @@ class TerminalVenue:
             self._stage.drop(draft.debate, draft.seat, draft.round)
         elif self.turn_page is not None and self._round not in (None, draft.round):
             return
-        elif self._thread is None or self._code_of(self._thread) == draft.debate:
-            self._stage.write(draft)
+        else:
+            announced = self._posted.get((self._thread or "").rpartition("/")[2])
+            if self._thread is None or (announced and _code(announced) == draft.debate):
+                self._stage.write(draft)
 
     # --- people at this terminal ------------------------------------------------------
 
@@ -312,15 +314,15 @@ class TerminalVenue:
         choice = ", ".join(self._posted[ballots[-1]].seeded)
         raise VenueError(texts.NO_SUCH_OPTION.format(option=option, options=choice))
 
-    def _write(self, entry: RecordEntry) -> None:
-        message = _message(entry.body) if entry.kind == "post" else None
-        if message is not None:
-            self._record.file(_code(entry), card_of(message).files)
-        self._record.append(entry)
-
     async def _do(self, entry: RecordEntry) -> None:
         """Store an entry, then apply and show it."""
-        writing = asyncio.ensure_future(asyncio.to_thread(self._write, entry))
+
+        def write() -> None:
+            if entry.kind == "post":
+                self._record.file(_code(entry), card_of(_message(entry.body)).files)
+            self._record.append(entry)
+
+        writing = asyncio.ensure_future(asyncio.to_thread(write))
         try:
             await asyncio.shield(writing)
         finally:
@@ -410,11 +412,6 @@ class TerminalVenue:
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None
-
-    def _code_of(self, thread: str) -> str:
-        """Return the code of a thread's debate, from its announcement."""
-        announced = self._posted.get(thread.rpartition("/")[2])
-        return _code(announced) if announced else ""
 
     def _find(self, place: str, reference: str, since: int) -> str | None:
         for message, posted in self._posted.items():

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adapters.slack import texts
-from adapters.slack.payloads import View
+from adapters.slack.payloads import SubmittedForm
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.management import SettingLine, SettingsAnswer, unset
 from engine.chat.choices import language_labels
@@ -207,7 +207,7 @@ def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json
     return view_of(FORM, say(texts.FORM_TITLE), say(texts.FORM_SEND), say(texts.FORM_CLOSE), fields)
 
 
-def command_of(view: View) -> StartArguments:
+def command_of(view: SubmittedForm) -> StartArguments:
     """Return the submitted values. Raises MistakeError for a field with an invalid one."""
     given = {name: text for name in texts.FIELDS if (text := view.text(name))}
     asked: dict[str, object] = {name: given[name] for name in IN_A_CHAT if name in given}
@@ -257,7 +257,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
     return view_of(SETTINGS_FORM, *labels, fields)
 
 
-def changes_of(view: View) -> dict[str, str]:
+def changes_of(view: SubmittedForm) -> dict[str, str]:
     """Return the changed settings as text; emptied ones are reset."""
     return {name: ",".join(view.entered(name)) or DEFAULT for name in view.changed()}
 

@@ -61,6 +61,18 @@ def manifest(
     url = {} if socket else {"url": f"{address}{EVENTS_PATH}"}
     redirect = {"redirect_urls": [f"{address}{REDIRECT_PATH}"]} if oauth else {}
     request = {"request_url": url["url"]} if url else {}
+    command = {
+        "command": COMMAND,
+        "description": "Hold a debate between AI models",
+        "usage_hint": 'start "topic" format=classic vote=30m',
+        "should_escape": True,
+    }
+    shortcut = {
+        "name": "Debate this",
+        "type": "message",
+        "callback_id": DEBATE_THIS,
+        "description": "Hold a debate between AI models about this message",
+    }
     return {
         "display_information": {
             "name": name,
@@ -75,8 +87,8 @@ def manifest(
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": True,
             },
-            "slash_commands": [_command() | url],
-            "shortcuts": [_shortcut()],
+            "slash_commands": [command | url],
+            "shortcuts": [shortcut],
         },
         "oauth_config": redirect | {"scopes": {"bot": list(SCOPES)}},
         "settings": {
@@ -92,21 +104,3 @@ def manifest(
 def to_json(made: Json) -> str:
     """Return a manifest as JSON to paste."""
     return json.dumps(made, indent=2, ensure_ascii=False)
-
-
-def _shortcut() -> Json:
-    return {
-        "name": "Debate this",
-        "type": "message",
-        "callback_id": DEBATE_THIS,
-        "description": "Hold a debate between AI models about this message",
-    }
-
-
-def _command() -> Json:
-    return {
-        "command": COMMAND,
-        "description": "Hold a debate between AI models",
-        "usage_hint": 'start "topic" format=classic vote=30m',
-        "should_escape": True,
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -107,7 +107,12 @@ class Profiles:
         Raises VenueAwayError for a temporary failure.
         """
         users, looked = tuple(users), dict[str, bool]()
-        await self._recall([user for user in users if self.is_bot(user) is None])
+        unknown = [user for user in users if self.is_bot(user) is None]
+        if unknown and self._people is not None:
+            # Whether they are admins is looked up when it matters.
+            for user, bot in (await self._people.bots(PLATFORM, unknown)).items():
+                self._remember(user, _Profile(bot), 0.0)
+                self._stored.add(user)
         try:
             for user in users:
                 if self.is_bot(user) is None:
@@ -135,13 +140,6 @@ class Profiles:
             self._members.clear()
         self._members[group] = (now + FRESH_SECONDS, members)
         return members
-
-    async def _recall(self, users: Collection[str]) -> None:
-        """Load what is stored; whether they are admins is looked up when it matters."""
-        if users and self._people is not None:
-            for user, bot in (await self._people.bots(PLATFORM, users)).items():
-                self._remember(user, _Profile(bot), 0.0)
-                self._stored.add(user)
 
     async def _ask_kind(self, user: str) -> dict[str, bool]:
         try:
