@@ -10,11 +10,7 @@ from bot.research.series_runs import make_files
 from engine.dataset.page import write_html
 from engine.series.report.report import make_report
 from engine.values.ports import utc_now
-from tests.browser.conftest import (
-    Guard,
-    Open,
-    assert_readable,
-)
+from tests.browser.conftest import Guard, Open, assert_readable
 from tests.scenario.test_report import hostile_page
 from tests.unit.test_series_report import make_file, make_series
 

@@ -145,9 +145,7 @@ async def test_only_the_holder_of_a_share_sees_what_waits_in_it(hall: Hall) -> N
     assert len(await hall.store.outbox.waiting("memory")) == COUNT
 
 
-async def test_processes_come_and_go_and_every_message_is_posted_once_in_order(
-    hall: Hall,
-) -> None:
+async def test_processes_come_and_go_and_every_message_is_posted_once_in_order(hall: Hall) -> None:
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(hall.gateway("first"))
         await hall.queue(3)

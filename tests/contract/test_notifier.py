@@ -185,10 +185,7 @@ async def alone(url: str) -> Course:
 
 async def divided(url: str) -> Course:
     course, venue = Course(), MemoryVenue()
-    async with (
-        process(url, Role.WORKER, course),
-        process(url, Role.GATEWAY, course, venue) as line,
-    ):
+    async with process(url, Role.WORKER, course), process(url, Role.GATEWAY, course, venue) as line:
         await asyncio.sleep(0.3)  # both listen by then
         await hold(line, venue, course)
     return course

@@ -112,9 +112,7 @@ async def test_what_a_frozen_process_held_is_taken_and_it_notices_when_it_wakes(
         waking.cancel()
 
 
-async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(
-    shared: Store,
-) -> None:
+async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(shared: Store) -> None:
     async with process(shared, "one", None) as one:
         await until(lambda: holding(1)(one))
         async with process(shared, "two", None) as two:
@@ -125,9 +123,7 @@ async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(
             await until(lambda: holding(0, 1)(one, two))
 
 
-async def test_a_newcomer_goes_by_the_number_of_shares_that_the_others_go_by(
-    shared: Store,
-) -> None:
+async def test_a_newcomer_goes_by_the_number_of_shares_that_the_others_go_by(shared: Store) -> None:
     async with process(shared, "one", 2) as one:
         await until(lambda: holding(2)(one))
         async with process(shared, "two", 5) as two:
@@ -136,9 +132,7 @@ async def test_a_newcomer_goes_by_the_number_of_shares_that_the_others_go_by(
 
 
 @pytest.mark.sqlite
-async def test_the_only_process_on_a_file_takes_a_dead_ones_shares_at_once(
-    store: Store,
-) -> None:
+async def test_the_only_process_on_a_file_takes_a_dead_ones_shares_at_once(store: Store) -> None:
     for share in range(4):
         await store.leases.claim(f"connection/hall/{share}", "dead", 3600)
     await store.leases.claim("connection/hall/of/4/dead", "dead", 3600)
@@ -147,9 +141,7 @@ async def test_the_only_process_on_a_file_takes_a_dead_ones_shares_at_once(
         assert alive.shares.since("11534336") is None
 
 
-async def test_a_platform_that_is_away_is_asked_again_how_it_is_divided(
-    shared: Store,
-) -> None:
+async def test_a_platform_that_is_away_is_asked_again_how_it_is_divided(shared: Store) -> None:
     kept, asked = LeaseManager(shared, Notifier(), "one"), 0
 
     async def divide() -> int | None:

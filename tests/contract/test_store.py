@@ -239,11 +239,7 @@ async def test_what_nobody_has_finished_is_listed_oldest_first(store: Store) -> 
     await (await run(store, new_debate())).advance(Status.VOTING)
     await (await run(store, new_debate())).advance(Status.CANCELLED)
     assert await store.debates.unfinished() == [running.id, queued.id]
-    assert await store.debates.census() == {
-        Status.QUEUED: 1,
-        Status.RUNNING: 1,
-        Status.VOTING: 1,
-    }
+    assert await store.debates.census() == {Status.QUEUED: 1, Status.RUNNING: 1, Status.VOTING: 1}
 
 
 # The shortest way to each state; a vote is closed by `close`, and stands for itself here.

@@ -9,14 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.database.database import SqlDatabase
-from engine.store import (
-    Caps,
-    Closing,
-    PersonTraces,
-    Press,
-    Store,
-    Target,
-)
+from engine.store import Caps, Closing, PersonTraces, Press, Store, Target
 from engine.store.people import Mentioning, PeopleStore
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status

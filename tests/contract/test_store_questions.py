@@ -258,12 +258,7 @@ async def test_thumbs_are_in_the_record_of_a_debate(store: Store) -> None:
     ids = await store.votes.people("chat", ["bob"])
     (record,) = (await records_of(store)).values()
     (label,) = record.labels
-    assert (label.step, label.person, label.up, label.blind) == (
-        step,
-        ids["bob"],
-        False,
-        True,
-    )
+    assert (label.step, label.person, label.up, label.blind) == (step, ids["bob"], False, True)
 
 
 async def test_reactions_of_one_moment_each_get_their_own_answer(store: Store) -> None:

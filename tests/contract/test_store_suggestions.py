@@ -7,12 +7,7 @@ import asyncio
 import pytest
 
 from engine.store import Store
-from engine.store.suggestions import (
-    MOST_OF_COMMUNITY,
-    MOST_OF_PERSON,
-    Suggestion,
-    next_topic,
-)
+from engine.store.suggestions import MOST_OF_COMMUNITY, MOST_OF_PERSON, Suggestion, next_topic
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from tests.kit import LATER, NOW, create, new_debate, run
@@ -42,10 +37,7 @@ async def wanted_next(store: Store) -> str | None:
 async def test_the_most_upvoted_topic_comes_first_and_of_these_the_oldest(store: Store) -> None:
     tea, rain, cats = [await suggest(store, text) for text in ("Tea", "Rain", "Cats")]
     number = tea[0].number
-    assert tea == (
-        Suggestion(number=number, text="Tea", approved=True, upvotes=1, mine=True),
-        True,
-    )
+    assert tea == (Suggestion(number=number, text="Tea", approved=True, upvotes=1, mine=True), True)
     assert (await upvote(store, cats, "ben")).upvotes == 2
     assert await texts(store) == [("Cats", 2), ("Tea", 1), ("Rain", 1)]
     # A second press takes it back; each person has one.

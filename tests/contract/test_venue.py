@@ -246,9 +246,7 @@ async def test_a_message_of_ours_is_deleted_and_then_it_is_gone(stage: Stage) ->
     assert await stage.venue.find(stage.channel, "k7f2qz·2·1/1", None) is not None
 
 
-async def test_a_thread_is_opened_once_and_what_is_in_it_not_found_elsewhere(
-    stage: Stage,
-) -> None:
+async def test_a_thread_is_opened_once_and_what_is_in_it_not_found_elsewhere(stage: Stage) -> None:
     message = await post(stage, announcement("T"))
     thread = await stage.venue.open_thread(stage.channel, message, "T")
     assert await stage.venue.open_thread(stage.channel, message, "T") == thread

@@ -119,10 +119,7 @@ async def discord() -> AsyncIterator[DiscordServer]:
 
 
 def on_discord(discord: DiscordServer) -> dict[str, str]:
-    return {
-        "ROSTRUM_DISCORD__TOKEN": discord.token,
-        "ROSTRUM_DISCORD__API_URL": discord.api_url,
-    }
+    return {"ROSTRUM_DISCORD__TOKEN": discord.token, "ROSTRUM_DISCORD__API_URL": discord.api_url}
 
 
 @pytest.mark.slow

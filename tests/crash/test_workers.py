@@ -15,16 +15,7 @@ import pytest
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import migrate
 from engine.fleet.leases import LEASE_SECONDS
-from tests.crash.processes import (
-    JURORS,
-    NAMES,
-    Calls,
-    Town,
-    model_server,
-    town,
-    until,
-    until_true,
-)
+from tests.crash.processes import JURORS, NAMES, Calls, Town, model_server, town, until, until_true
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.wire import wired
 from tests.kit import Starved, within
@@ -137,9 +128,7 @@ async def _settled(here: Town, votes: int) -> bool:
     return sum("Vote now in" in shown for _, shown in await here.posts()) == votes
 
 
-async def _at_rest(
-    here: Town,
-) -> tuple[dict[str, list[str]], int, Counter[tuple[str, str]]]:
+async def _at_rest(here: Town) -> tuple[dict[str, list[str]], int, Counter[tuple[str, str]]]:
     """Return what is stored, asked and posted once nothing of it changes: cards follow slowly."""
     seen = None
     while seen != (now := (await here.tables(), here.calls.asked.total(), await here.posts())):

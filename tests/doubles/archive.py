@@ -7,14 +7,8 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from engine.dataset.entry import may_be_read, newest_moment
-from engine.store import (
-    Archive,
-    DebateRecord,
-    ExportFilter,
-)
-from engine.values.debate import (
-    Debate,
-)
+from engine.store import Archive, DebateRecord, ExportFilter
+from engine.values.debate import Debate
 from engine.values.errors import StoreError
 
 

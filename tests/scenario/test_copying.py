@@ -356,10 +356,7 @@ async def test_a_connection_that_is_lost_is_tried_again_from_the_beginning(
 @pytest.mark.slow
 @pytest.mark.parametrize("committed", [False, True])
 async def test_a_commit_whose_answer_is_lost_is_neither_lost_nor_repeated(
-    file: Path,
-    target: Target,
-    monkeypatch: pytest.MonkeyPatch,
-    committed: bool,
+    file: Path, target: Target, monkeypatch: pytest.MonkeyPatch, committed: bool
 ) -> None:
     true_commit, lost = psycopg.Connection.commit, list[bool]()
 

@@ -98,11 +98,7 @@ async def close_vote(store: Store, lease: Lease, at: datetime) -> None:
 
 
 async def hold_debate(
-    store: Store,
-    number: int,
-    community: str = "G0CANARY",
-    votes: str = "AAAAAB",
-    turns: int = 1,
+    store: Store, number: int, community: str = "G0CANARY", votes: str = "AAAAAB", turns: int = 1
 ) -> str:
     """A debate as the engine holds it: everybody votes, the starter first, five for A."""
     lease = await begin(store, number, f"Is <@{USERS[0]}> right on tea, {number}?", community)

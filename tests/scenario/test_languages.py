@@ -74,11 +74,7 @@ def tables(text: str) -> Iterator[str]:
     ],
 )
 async def test_a_thread_is_in_one_language_and_fits_a_phone(
-    database_url: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    format: str,
-    language: str,
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, language: str
 ) -> None:
     missed = set[str]()
     real = translation.catalogue

@@ -69,9 +69,7 @@ async def test_an_answer_that_all_can_read_is_in_the_servers_language(
     assert "Burada henüz tartışma yok" in str(discord.messages()[-1].embeds)
 
 
-async def test_a_german_in_an_english_workspace_is_answered_in_german(
-    on_slack: SlackStage,
-) -> None:
+async def test_a_german_in_an_english_workspace_is_answered_in_german(on_slack: SlackStage) -> None:
     slack = on_slack.slack
     slack.world.user("ada").locale = "de-DE"
     async with on_slack.process() as app:

@@ -29,16 +29,7 @@ from engine.values.debate import Debate, Status
 from engine.values.ports import Permalinks
 from tests.doubles.faults import hang
 from tests.doubles.wire import serving
-from tests.kit import (
-    NOW,
-    FixedClock,
-    new_debate,
-    run,
-    turn,
-    turn_post,
-    until,
-    until_asked,
-)
+from tests.kit import NOW, FixedClock, new_debate, run, turn, turn_post, until, until_asked
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
 from tests.scenario.conftest import Shifted
 from tests.scenario.discord_stage import DiscordStage, settings_of, voting

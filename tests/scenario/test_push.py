@@ -170,11 +170,7 @@ async def test_chunked_uploads_of_small_files_are_published_and_skipped_too(
     ],
 )
 async def test_what_hf_xet_raises_is_said_without_its_addresses(
-    hub: Hub,
-    out: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    raised: type[Exception],
-    said: str,
+    hub: Hub, out: Path, monkeypatch: pytest.MonkeyPatch, raised: type[Exception], said: str
 ) -> None:
     """Its storage speaks a protocol of its own, and it takes minutes to give one up."""
 

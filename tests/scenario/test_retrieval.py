@@ -30,15 +30,7 @@ from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body, SearchServer
 from tests.doubles.whole_debate import HeardModels
 from tests.kit import some, until
-from tests.scenario.conftest import (
-    DEFAULTS,
-    NO_CAPS,
-    Stage,
-    asked,
-    in_thread,
-    play,
-    prompt,
-)
+from tests.scenario.conftest import DEFAULTS, NO_CAPS, Stage, asked, in_thread, play, prompt
 from tests.scenario.test_export import table
 from tests.scenario.test_format_debates import OPTIONS, SHORT
 

@@ -10,10 +10,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.kit import records_of, until_asked, until_true
 from tests.scenario.chat_stage import Chat, OnDiscord, close
-from tests.scenario.discord_stage import (
-    DiscordStage,
-    until as until_seen,
-)
+from tests.scenario.discord_stage import DiscordStage, until as until_seen
 from tests.scenario.slack_stage import SlackStage, voting
 
 AGAIN = "Now that you know the models"

@@ -45,9 +45,7 @@ def test_a_worker_reads_no_platform_settings(
     assert not [secret for secret in settings.secrets() if "canary" in secret]
 
 
-def test_without_its_extra_postgresql_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_its_extra_postgresql_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adapters.database.database.find_spec", lambda name: None)
     with pytest.raises(StoreError, match=r"needs psycopg and procrastinate.*run pip install"):
         SqlDatabase(SHARED)

@@ -15,15 +15,7 @@ from engine.values.debate import Model, Status
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body
 from tests.kit import conclude, some
-from tests.scenario.conftest import (
-    DEFAULTS,
-    Running,
-    Stage,
-    ballot,
-    is_closing,
-    judging,
-    shown,
-)
+from tests.scenario.conftest import DEFAULTS, Running, Stage, ballot, is_closing, judging, shown
 
 DEBATERS = {"A": Model.parse("near/zorblax-9#quuxfam"), "B": Model.parse("near/fnordic-3#blipfam")}
 PANEL = tuple(Model.parse(f"near/jurex{n}-canary#kinex{n}") for n in range(1, 4))

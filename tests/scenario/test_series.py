@@ -205,9 +205,7 @@ def test_a_plan_makes_no_database_and_works_beside_a_process_that_runs(tmp_path:
         assert said.startswith("Another Rostrum already runs on")
 
 
-async def test_a_failure_for_good_is_counted_and_tried_again_by_the_next_run(
-    stage: Stage,
-) -> None:
+async def test_a_failure_for_good_is_counted_and_tried_again_by_the_next_run(stage: Stage) -> None:
     stage.server.script(status(404), model="cid")
     async with stage.process() as line:
         first = await hold(line, series())

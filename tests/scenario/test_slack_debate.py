@@ -23,14 +23,7 @@ from tests.kit import some
 from tests.scenario import crowd
 from tests.scenario.conftest import on_slack, play
 from tests.scenario.discord_stage import until
-from tests.scenario.slack_stage import (
-    OPTIONS,
-    SlackStage,
-    counted,
-    ended,
-    title,
-    voting,
-)
+from tests.scenario.slack_stage import OPTIONS, SlackStage, counted, ended, title, voting
 
 stage = on_slack
 

@@ -97,11 +97,7 @@ UNREADABLE = {
 
 @pytest.mark.parametrize(("body", "slacks_own", "status"), UNREADABLE.values(), ids=UNREADABLE)
 async def test_a_body_that_cannot_be_read_is_refused_and_not_logged(
-    stage: SlackStage,
-    caplog: pytest.LogCaptureFixture,
-    body: bytes,
-    slacks_own: bool,
-    status: int,
+    stage: SlackStage, caplog: pytest.LogCaptureFixture, body: bytes, slacks_own: bool, status: int
 ) -> None:
     headers = stage.slack.deliveries.sign(body if slacks_own else BODY)
     async with stage.process():

@@ -27,9 +27,7 @@ async def the_next(app: App, chat: Chat) -> str | None:
     return found.text if found else None
 
 
-async def test_people_suggest_a_manager_approves_and_the_most_wanted_is_debated(
-    chat: Chat,
-) -> None:
+async def test_people_suggest_a_manager_approves_and_the_most_wanted_is_debated(chat: Chat) -> None:
     async with chat.stage.process() as app:
         assert "No one has suggested a topic yet" in await chat.ask("ada", "topics")
         for user, topic in (("ada", CATS), ("ben", RAIN)):

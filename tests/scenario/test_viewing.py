@@ -24,9 +24,7 @@ from tests.kit import HANG_SECONDS, run, turn, turn_post, until
 from tests.scenario.test_reading import reading, text_of
 
 
-async def test_a_page_grows_with_its_debate_and_a_reader_who_leaves_frees_it(
-    store: Store,
-) -> None:
+async def test_a_page_grows_with_its_debate_and_a_reader_who_leaves_frees_it(store: Store) -> None:
     running = await run(store)
     pulses = LiveUpdates(StoredLibrary(store).pulse, 0.01)
     pages = ReadingPages(StoredLibrary(store), live=True, pulses=pulses)

@@ -143,10 +143,7 @@ def test_marks_are_bars_with_a_dot_for_each_juror_and_the_same_in_words() -> Non
     assert in_red(file) == [0.35, 0.3]
     assert some(file).alt == "The jury's mean marks. logic: A 7.0, B 3.5; evidence: A 6.5, B 3.0."
     lines = list(reason_lines(debate))
-    assert lines[:2] == [
-        "- `near/oak` for **🔵 A**",
-        "  🔵 A–🔴 B: logic 7.5–4, evidence 7.5–4",
-    ]
+    assert lines[:2] == ["- `near/oak` for **🔵 A**", "  🔵 A–🔴 B: logic 7.5–4, evidence 7.5–4"]
     # Bars begin and end where the operator's marks do.
     own = (Criterion(name="logic", weight=1, lowest=-5, highest=5),)
     marks = {"A": {"logic": 5.0}, "B": {"logic": 0.0}}

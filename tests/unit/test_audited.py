@@ -184,11 +184,7 @@ def test_a_turn_has_forty_thirty_and_thirty_points_and_delivery_little_without_f
     ],
 )
 def test_scores_move_to_the_nearest_edge_of_their_band(
-    dimension: str,
-    previous: float,
-    latest: float,
-    outcome: Outcome,
-    expected: tuple[float, float],
+    dimension: str, previous: float, latest: float, outcome: Outcome, expected: tuple[float, float]
 ) -> None:
     bands = find_bands(SCALES[dimension], [outcome])
     assert settle([previous, latest], bands) == pytest.approx(expected)

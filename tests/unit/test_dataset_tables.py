@@ -15,14 +15,7 @@ from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.preferences import PREFERENCE, UNPAIRED
 from engine.dataset.tables import TABLES
 from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
-from engine.values.debate import (
-    Model,
-    Quotation,
-    Source,
-    Status,
-    Usage,
-    Violation,
-)
+from engine.values.debate import Model, Quotation, Source, Status, Usage, Violation
 from engine.values.verdicts import Adjustment, Artifact, Question, Score, Summary, Vote
 from tests.kit import (
     BIRCH,

@@ -23,13 +23,7 @@ from adapters.discord.client import intents
 from adapters.discord.commands import DebateCommands, start_command
 from adapters.discord.errors import DiscordAct, UnreadyError, explain
 from adapters.discord.interactions import BUTTONS_ONLY, DiscordInteractionHandler
-from adapters.discord.permissions import (
-    NEEDED,
-    application_id_of,
-    in_channel,
-    invite_link,
-    missing,
-)
+from adapters.discord.permissions import NEEDED, application_id_of, in_channel, invite_link, missing
 from adapters.discord.presence import IdentifyLimit, ShardPresence
 from adapters.discord.registration import offer, same
 from adapters.discord.render import emoji_of, reaction_of, rows

@@ -10,14 +10,7 @@ from hypothesis import given, strategies as st
 from adapters.discord import render
 from adapters.discord.render import LINE, DiscordPayload, carries, nonce_of, shown
 from engine.values.debate import BallotKind, Violation
-from engine.values.messages import (
-    File,
-    Message,
-    Notice,
-    Report,
-    TurnPost,
-    VoteInvite,
-)
+from engine.values.messages import File, Message, Notice, Report, TurnPost, VoteInvite
 from tests.doubles.facts import Discord
 from tests.kit import speech
 

@@ -108,9 +108,7 @@ async def test_a_choice_changed_in_an_absence_replaces_the_one_before(secret: Po
     assert options_of(await secret.close()) == {"ann": "B"}
 
 
-async def test_a_private_vote_says_what_stands_and_a_second_press_withdraws(
-    private: Poll,
-) -> None:
+async def test_a_private_vote_says_what_stands_and_a_second_press_withdraws(private: Poll) -> None:
     presses = ["A", "B", "B", "tie", None, None]
     heard = [await private.press("ann", option) for option in presses]
     assert [said.option for said in heard] == ["A", "B", None, "tie", None, None]

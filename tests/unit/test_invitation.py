@@ -6,12 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.discord.render import (
-    DESCRIPTION,
-    DiscordPayload,
-    parts as discord_parts,
-    units,
-)
+from adapters.discord.render import DESCRIPTION, DiscordPayload, parts as discord_parts, units
 from adapters.slack.render import SlackPayload, parts as slack_parts
 from engine.run.invitation import CASE, case_of, cases_of, ending_of
 from engine.values.debate import BallotKind, Model

@@ -37,12 +37,7 @@ def jurors(count: int) -> tuple[Model, ...]:
     )
 
 
-def panel(
-    count: int = 6,
-    *,
-    history: Mapping[str, JurorHistory] = {},
-    **given: Any,
-) -> PanelSetup:
+def panel(count: int = 6, *, history: Mapping[str, JurorHistory] = {}, **given: Any) -> PanelSetup:
     return PanelSetup(roster=jurors(count), history=dict(history), **given)
 
 
@@ -89,9 +84,7 @@ def leaning(
 
 
 def hold(
-    setup: PanelSetup,
-    judge: Callable[[JurorReading], Ballot],
-    sides: tuple[str, ...] = SIDES,
+    setup: PanelSetup, judge: Callable[[JurorReading], Ballot], sides: tuple[str, ...] = SIDES
 ) -> tuple[Verdict, tuple[Ballot, ...]]:
     """Ask for readings until the plan has none, and return the verdict and all ballots."""
     ballots: list[Ballot] = []

@@ -21,15 +21,7 @@ from engine.jury.likelihood import (
     SignalCovariance,
     gather,
 )
-from engine.jury.model import (
-    _JurorTraits,
-    choose,
-    gain_of_another,
-    plot,
-    posterior,
-    signal,
-    weigh,
-)
+from engine.jury.model import _JurorTraits, choose, gain_of_another, plot, posterior, signal, weigh
 from engine.jury.sight import SURE, HeardDebate, PairBallot
 from engine.values.debate import Fit, JurorFit
 

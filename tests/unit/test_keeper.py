@@ -141,9 +141,7 @@ async def test_a_cancellation_and_an_error_of_the_body_outlive_the_loss_of_a_lea
             await cancelled(holder)
 
 
-async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
-    store: Store,
-) -> None:
+async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(store: Store) -> None:
     """A debate that began, or wrote down its end, just then was left to nobody."""
     notifier = Notifier()
 

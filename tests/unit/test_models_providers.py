@@ -61,10 +61,7 @@ def call_of(
 
 
 async def ask(
-    base_url: str,
-    log: RecordedAttempts | None = None,
-    heard: list[str] | None = None,
-    **given: Any,
+    base_url: str, log: RecordedAttempts | None = None, heard: list[str] | None = None, **given: Any
 ) -> Reply:
     async with opened_models(base_url, **given) as models:
         return await models.complete(call_of("m", heard), log or RecordedAttempts())

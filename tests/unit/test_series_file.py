@@ -22,15 +22,7 @@ from rich.console import Console
 from bot.console import pack
 from bot.research.series_progress import LINE_SECONDS, Display, _Bar
 from engine.series.contents import Planned, check_unchanged, expand, first_time, next_time
-from engine.series.design import (
-    PRIOR,
-    Informative,
-    Seats,
-    _Design,
-    learn,
-    rate_seats,
-    width_of,
-)
+from engine.series.design import PRIOR, Informative, Seats, _Design, learn, rate_seats, width_of
 from engine.series.matches import Chooser, Swiss, choose, pair_up
 from engine.series.runner import SeriesProgress
 from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series, read_when

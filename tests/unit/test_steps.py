@@ -159,9 +159,7 @@ async def test_a_cost_unknown_counts_at_its_maximum(open_steps: Opens) -> None:
         await steps.call(ask("turn/rebuttal/A"))
 
 
-async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(
-    open_steps: Opens,
-) -> None:
+async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(open_steps: Opens) -> None:
     steps = await open_steps(PricedModels(0.09, 0.0))
     log = CallAttempts(steps, Call("turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
     covered = []

@@ -50,9 +50,7 @@ async def test_among_several_renewing_keeps_a_second_holder_out_and_releasing_le
     assert await several.claim("debate/x", "second", 9) == Lease(name="debate/x", epoch=2)
 
 
-async def test_among_several_live_leases_are_listed_with_their_holders(
-    several: Leases,
-) -> None:
+async def test_among_several_live_leases_are_listed_with_their_holders(several: Leases) -> None:
     await several.claim("connection/hall/0", "first", 60)
     gone = await several.claim("connection/hall/1", "second", 60)
     await several.claim("connection/hall/2", "second", -1)

@@ -10,12 +10,7 @@ import pytest
 
 from engine.formats import find_format
 from engine.formats.structured.briefing import Briefing
-from engine.formats.structured.trace import (
-    Argument,
-    Consensus,
-    consensus_of,
-    read_gap,
-)
+from engine.formats.structured.trace import Argument, Consensus, consensus_of, read_gap
 from engine.values.debate import TurnOrder
 from engine.values.errors import ModelError
 from engine.values.messages import Report

@@ -202,9 +202,7 @@ async def test_a_clear_that_was_told_takes_no_thumb_back(poll: Poll) -> None:
     assert await labels(poll) == [("ann", 1, "up")]
 
 
-async def test_of_several_thumbs_gone_at_once_a_clear_is_taken_to_be_the_cause(
-    poll: Poll,
-) -> None:
+async def test_of_several_thumbs_gone_at_once_a_clear_is_taken_to_be_the_cause(poll: Poll) -> None:
     (first,), (second,) = await speak(poll), await speak(poll, 2)
     await give(poll, first, "ann", "bob")
     await give(poll, first, "cem", thumb="down")

@@ -171,10 +171,7 @@ async def server() -> AsyncIterator[AccountsServer]:
 
 
 def make(
-    server: AccountsServer,
-    platform: str,
-    secret: str = CLIENT_SECRET,
-    teams: tuple[str, ...] = (),
+    server: AccountsServer, platform: str, secret: str = CLIENT_SECRET, teams: tuple[str, ...] = ()
 ) -> Accounts:
     api = f"{server.origin}/api" + ("/v10" if platform == "discord" else "")
     app = Registration(

@@ -403,9 +403,7 @@ async def test_a_deadline_that_passed_while_away_is_kept_late(poll: Poll) -> Non
     assert votes["bob"].gold
 
 
-async def test_below_the_quorum_it_is_extended_once_and_then_has_no_winner(
-    store: Store,
-) -> None:
+async def test_below_the_quorum_it_is_extended_once_and_then_has_no_winner(store: Store) -> None:
     poll = await open_poll(store, quorum=5, extend=True)
     await poll.react("ann", "A")
     before = poll.clock.now()

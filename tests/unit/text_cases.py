@@ -52,14 +52,7 @@ from engine.values.messages import (
 from engine.values.sources import check_quotations
 from engine.values.topics import Topic
 from engine.values.verdicts import Persuasion, Rationale, RoundTally, Summary, Tally, Verdict
-from engine.words.phrases import (
-    about_minutes,
-    lasting,
-    money,
-    round_name,
-    round_names,
-    sum_up,
-)
+from engine.words.phrases import about_minutes, lasting, money, round_name, round_names, sum_up
 from engine.words.result_picture import result_picture
 from engine.words.translation import moment, number, percent, plural
 from tests.kit import NOON, announcement, estimate, make_debate, make_row, reveal, speech

@@ -62,11 +62,7 @@ class Socket:
     """One connection; sends in order, and compressed when the client asked for zlib-stream."""
 
     def __init__(
-        self,
-        ws: web.WebSocketResponse,
-        transport: asyncio.Transport | None,
-        *,
-        compress: bool,
+        self, ws: web.WebSocketResponse, transport: asyncio.Transport | None, *, compress: bool
     ) -> None:
         self.ws = ws
         self.transport = transport

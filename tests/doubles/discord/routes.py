@@ -41,11 +41,7 @@ class Routes:
     """What the bot may ask for over HTTP."""
 
     def __init__(
-        self,
-        platform: Platform,
-        asked: Interactions,
-        gateway: Gateway,
-        base: Callable[[], str],
+        self, platform: Platform, asked: Interactions, gateway: Gateway, base: Callable[[], str]
     ) -> None:
         self._platform = platform
         self._world = platform.world

@@ -461,11 +461,7 @@ def member_json(world: World, guild: Guild, user_id: str) -> Json:
 
 
 def role_json(role: Role) -> Json:
-    return {
-        "id": role.id,
-        "name": role.name,
-        "permissions": str(role.permissions),
-    }
+    return {"id": role.id, "name": role.name, "permissions": str(role.permissions)}
 
 
 def channel_json(world: World, channel: Channel) -> Json:
