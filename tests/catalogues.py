@@ -4,8 +4,6 @@
 those that no one says any more go.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory

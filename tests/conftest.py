@@ -1,7 +1,5 @@
 """What the tests share: a real store on a file of its own, and a log that stays silent."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import importlib

@@ -4,8 +4,6 @@
 occur, then every message and answer as a chat shows it.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Cases of a test of which only some run in `make test`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pages that people download, opened from disk: a debate's, and a series' report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

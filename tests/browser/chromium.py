@@ -3,8 +3,6 @@
 Playwright's own builds come from none of the package registries, so Debian's is driven.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Several processes deliver to one platform: each its share, in order, once, whatever happens."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The Discord double's own rules: what a test of the bot would not miss if it were gone."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The Dispatcher port, over tasks of one process and over a queue that several share."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

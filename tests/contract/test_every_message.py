@@ -1,7 +1,5 @@
 """Every type of message once in every language, as each platform shows it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """Both clients of a backend, Rostrum's own and the SDK's, against the same misbehaving server."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections.abc import AsyncIterator

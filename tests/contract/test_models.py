@@ -1,7 +1,5 @@
 """What every implementation of the Models port does alike: rehearsal, and HTTP on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Notifications across processes: prompt while the connection lives, and missed by no one."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator

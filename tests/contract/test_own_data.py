@@ -1,7 +1,5 @@
 """What a person gets of their own data, and what is left once they are forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The shares of a platform between processes: joining, leaving, dying, freezing."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -1,7 +1,5 @@
 """The Slack double, judged by the real slack-bolt and slack_sdk and by what Slack documents."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

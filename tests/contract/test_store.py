@@ -1,7 +1,5 @@
 """What every Store must do: leases, guarded writes, debates and their states."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

@@ -1,7 +1,5 @@
 """What every Store must do for exports: one consistent view of the debates that have ended."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import pairwise
 

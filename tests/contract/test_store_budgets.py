@@ -1,7 +1,5 @@
 """What every Store must do with money and caps: reserve, settle, and never pass a cap."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """What every Store must keep of communities, and what it tells of a community's own debates."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What every Store must keep of communities that installed Rostrum by themselves."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import Callable

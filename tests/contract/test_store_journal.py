@@ -1,7 +1,5 @@
 """What every Store must do with results: keep each before the next step, and give it back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

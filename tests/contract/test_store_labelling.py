@@ -1,7 +1,5 @@
 """What every Store must do for labelling: give sheets out fairly, keep each answer once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from math import ceil

@@ -1,7 +1,5 @@
 """What every Store must do with fits of the jurors and with judgments from outside."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.store import ExportFilter, Lease, Store

@@ -1,7 +1,5 @@
 """What every Store must do for lists: filter, search and page, and tell nothing that is sealed."""
 
-from __future__ import annotations
-
 from engine.store import Closing, Post, Store
 from engine.store.listings import DebateQuery
 from engine.values.debate import Model, Status

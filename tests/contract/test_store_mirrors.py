@@ -1,7 +1,5 @@
 """The Store port on mirrored debates: what the reveal of one means for the other."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from engine.store import Closing, DeliveryState, Post, Store

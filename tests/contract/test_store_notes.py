@@ -1,7 +1,5 @@
 """What every Store must do with what formats find out: keep it, and hold back what waits."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from engine.store import Closing, DeliveryState, Note, Store

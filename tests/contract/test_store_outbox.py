@@ -1,7 +1,5 @@
 """What every Store must do with messages: once for each key, in order, and none forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What every Store must do for people: say what it knows of them, forget, and let them return."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 from typing import Any

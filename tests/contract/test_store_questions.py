@@ -1,7 +1,5 @@
 """What every Store must do with the messages that ask something: votes, stances, turns."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import datetime, timedelta
 from typing import Any

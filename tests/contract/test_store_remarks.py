@@ -1,7 +1,5 @@
 """What every Store must do with what voters say beside their votes."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

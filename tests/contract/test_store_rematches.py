@@ -1,7 +1,5 @@
 """The Store port on rematches: of several at once, one is stored."""
 
-from __future__ import annotations
-
 import asyncio
 
 from engine.store import Store

@@ -1,7 +1,5 @@
 """The Store port on what is deleted of debates that have ended, by age or by an operator."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """What every Store must do for suggested topics: list, count, use once, forget."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

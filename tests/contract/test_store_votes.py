@@ -1,7 +1,5 @@
 """What every Store must do with votes: keep the order of receipt, and close exactly once."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """What every Venue must do, asked of each one alike."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import re

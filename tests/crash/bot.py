@@ -1,7 +1,5 @@
 """The bot's processes on a platform, as a test starts, kills and follows them."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

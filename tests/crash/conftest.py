@@ -1,7 +1,5 @@
 """Folders in which processes hold a debate and die, and what is left in them."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

@@ -7,8 +7,6 @@ database alone, so that a lease which is not given back has to run out. `discord
 `slack FOLDER API_URL` serve a platform, joined as `rostrum run` joins it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Sequence

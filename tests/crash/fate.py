@@ -5,8 +5,6 @@ happened yet. So a chain of processes, each killed at a point where none was kil
 every point of a debate.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

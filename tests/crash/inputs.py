@@ -1,7 +1,5 @@
 """What a debate depends on, and how all of it is otherwise whenever a process comes back."""
 
-from __future__ import annotations
-
 import asyncio
 from random import Random
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ It dies before the answer is committed, with all of it written; or after that, b
 is told.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

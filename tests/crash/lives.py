@@ -4,8 +4,6 @@ Each life is a fork, which makes a restart cheap. Their process ids are in `live
 `connected` those that a platform has greeted.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

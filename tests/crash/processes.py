@@ -1,7 +1,5 @@
 """Gateways and workers as real processes, on one PostgreSQL, one model server and one Discord."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import signal

@@ -1,7 +1,5 @@
 """A debate that is killed and resumed under other settings stays the debate that was begun."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

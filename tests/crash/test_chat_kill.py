@@ -6,8 +6,6 @@ in a process of its own, and what it holds in the end is the oracle. On Discord 
 webhook, and no nonce is remembered.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Machines whose clocks are minutes apart: real processes that share a database's time."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

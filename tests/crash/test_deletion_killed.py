@@ -1,7 +1,5 @@
 """A debate that a worker thinks for is deleted by the gateway, also if that is killed meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

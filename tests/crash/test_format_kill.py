@@ -1,7 +1,5 @@
 """kill -9 in every format, chained: what was said, found and judged stays the same, once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A process that stands still while another takes over writes and sends nothing when it wakes."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Real gateways and a worker on a real PostgreSQL: one is killed in a vote, all are restarted."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator

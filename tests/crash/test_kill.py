@@ -1,7 +1,5 @@
 """kill -9 at every point of a debate, chained: nothing twice, nothing lost."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import takewhile
 

@@ -1,7 +1,5 @@
 """An annotator's browser sends its answer again when the pages were killed: it is stored once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A debate is killed on SQLite, copied, and ends on PostgreSQL as if nothing had happened."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal

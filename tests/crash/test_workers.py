@@ -1,7 +1,5 @@
 """What must hold when workers die, stand still, are cut off or are replaced, as real processes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

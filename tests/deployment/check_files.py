@@ -3,8 +3,6 @@
 A tool that this machine lacks skips its check, and the summary says which and why.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 Every step runs below a scratch folder that stands for the image's root.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Alerts, dashboard and autoscaler ask for metrics and labels that Rostrum has."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ command, each step of the Dockerfile runs in an empty folder, and the services' 
 container: as a user without rights, on a read-only file system, with the service's environment.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

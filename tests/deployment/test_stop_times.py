@@ -1,7 +1,5 @@
 """What manages Rostrum waits for a stop as long as one may take."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

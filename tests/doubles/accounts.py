@@ -4,8 +4,6 @@ As strict as they are: a code serves once, for the address and the app that it w
 the verifier of its challenge. A `lie` is what the next token says in place of the truth.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The Archive port over records in memory, and records to put into it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime

@@ -1,7 +1,5 @@
 """An OpenTelemetry collector on loopback: takes OTLP over HTTP, and decodes the protobuf."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ from one process that has loaded them, and begins with its own folder, environme
 Each leads a group of processes of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -4,8 +4,6 @@ The server is the real one, from a wheel, on a socket and on a port of loopback.
 as root, so there it gets a user of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import itertools

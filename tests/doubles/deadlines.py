@@ -1,7 +1,5 @@
 """Deadlines of model calls that pass because a server hangs, and not while a machine is busy."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What may go wrong with a request to a platform, on demand."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from dataclasses import dataclass

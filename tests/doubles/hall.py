@@ -1,7 +1,5 @@
 """A hall for whole debates offline: rehearsal models, a venue in memory, one database file."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

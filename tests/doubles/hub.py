@@ -1,7 +1,5 @@
 """A dataset hub on loopback: the calls that huggingface_hub makes to publish a folder."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import time

@@ -1,7 +1,5 @@
 """Doubles that listen on loopback while they are entered; a platform's has a clock of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

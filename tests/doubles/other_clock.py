@@ -4,8 +4,6 @@ It claims the lease `debate/x` for two seconds, again and again until it has it,
 what time it is, what time it goes by, and what its clock shows.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """An open vote on a real log and a platform in memory, and the people who take part in it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

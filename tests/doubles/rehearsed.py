@@ -1,7 +1,5 @@
 """A desk whose models are the rehearsal ones: whole debates of any format, without a database."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A platform's double in a process of its own, and how a test drives it there."""
 
-from __future__ import annotations
-
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable

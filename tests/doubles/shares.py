@@ -1,7 +1,5 @@
 """The only share of a platform, as its only process holds it, without a database."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from engine.fleet.shares import PartitionLeases

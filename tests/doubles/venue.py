@@ -1,7 +1,5 @@
 """A venue in memory, which tells what people do and misbehaves on request, and its wording."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import defaultdict, deque

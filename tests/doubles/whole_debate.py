@@ -1,7 +1,5 @@
 """A rehearsed debate from its start to its export, with all that its models were sent."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Fuzzes every parser for a budget of seconds: `python -m tests.fuzz SECONDS [TARGET …]`."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

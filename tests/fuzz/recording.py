@@ -1,7 +1,5 @@
 """Renews the seeds that depend on what an export has: `python -m tests.fuzz.recording`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

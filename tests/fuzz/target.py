@@ -1,7 +1,5 @@
 """A parser of what comes in, what must hold whatever that is, and inputs that are nearly right."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Every seed again: inputs of the doubles, and all that fuzzing once broke a parser with."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.fuzz.target import SEEDS, Target

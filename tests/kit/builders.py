@@ -1,7 +1,5 @@
 """Samples of every value of a debate, complete: a test names only what it is about."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

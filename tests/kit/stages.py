@@ -1,7 +1,5 @@
 """Ports in memory that remember: a desk that answers by a script, an audience, a log of tries."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

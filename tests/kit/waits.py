@@ -1,7 +1,5 @@
 """Waits for conditions, deadlines that pass at once, and how long something may take."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os

@@ -1,7 +1,5 @@
 """Migrations: from nothing to this version's tables, once, and never back."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import os

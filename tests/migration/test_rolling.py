@@ -1,7 +1,5 @@
 """Releases expand before they contract: this version goes on beside the next one."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Callable, Sequence

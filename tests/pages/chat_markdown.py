@@ -1,7 +1,5 @@
 """Markdown of a chat as HTML, as far as Rostrum's messages use it, Discord's marks too; pure."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import html

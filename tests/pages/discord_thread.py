@@ -4,8 +4,6 @@ A whole debate is held on the double; the page is made of what the double record
 Discord's own client. It is for looking at, and for the picture in docs/discord.md.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 Run as `python -m tests.pages.reference`; `make docs` does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One stage over Discord's and Slack's, for what people meet alike on both."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, TypeAlias
 
 from bot.app import App

@@ -1,7 +1,5 @@
 """A crowd of debates whose models wait at a gate, so that no clock tells what waits for what."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

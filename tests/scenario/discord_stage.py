@@ -3,8 +3,6 @@
 Processes begin and end on it as often as a test likes; what people see is read from the double.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import socket

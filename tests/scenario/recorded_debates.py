@@ -3,8 +3,6 @@
 Left out of what came of them: times that a machine takes, and the wording of fixed sentences.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Debates that pages are tested with: of every format, a hostile one, and one that is sealed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A stage for workspaces that install Rostrum by OAuth: a browser, admins, and the product."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`rostrum run` with a PART that hangs, and stops of a tenth of the time: `… stop_driver PART`."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

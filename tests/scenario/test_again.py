@@ -1,7 +1,5 @@
 """What is asked besides the vote: again below the reveal, and how clear it was."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Managers are warned once a day when a community has nearly used up its money of the day."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

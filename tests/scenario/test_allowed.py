@@ -1,7 +1,5 @@
 """A bot that serves some servers and workspaces only: nothing is spent or done in others."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

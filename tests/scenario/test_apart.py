@@ -1,7 +1,5 @@
 """A gateway and a worker do all that one process does, from the first tap to the last."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Turns watched while they are written, in a whole debate."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

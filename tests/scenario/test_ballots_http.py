@@ -1,7 +1,5 @@
 """Every way in which a juror can answer, over HTTP, and what is stored of it."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """What an announcement shows of its debate as that goes on: edited, seldom, and true in the end."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """`rostrum calibrate`: what was judged elsewhere teaches how the jurors judge, paid once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

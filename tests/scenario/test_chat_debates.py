@@ -1,7 +1,5 @@
 """Debates and votes on Discord and on Slack, from the command to the reveal: what is alike."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

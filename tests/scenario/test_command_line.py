@@ -1,7 +1,5 @@
 """`rostrum` as a script or an operator meets it: real processes, exit codes, one line of error."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

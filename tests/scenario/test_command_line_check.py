@@ -1,7 +1,5 @@
 """`rostrum check` fails whenever a debate could not start; what a service manager learns."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

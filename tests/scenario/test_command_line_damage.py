@@ -1,7 +1,5 @@
 """Commands that read, over a damaged database and beside wrong settings; backups that end badly."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

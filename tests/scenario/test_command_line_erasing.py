@@ -1,7 +1,5 @@
 """`rostrum forget`, `unforget` and `purge` as an operator types them, and whose files there are."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

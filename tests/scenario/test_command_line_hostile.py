@@ -1,7 +1,5 @@
 """`rostrum` where nothing is as it should be: odd words, odd streams, odd files; one line each."""
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """`--json` of `list`, `show` and `check`, and `show --transcript`."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """Chat commands on a running Rostrum: who may do what, and what nobody is told too early."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import zipfile

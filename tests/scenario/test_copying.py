@@ -1,7 +1,5 @@
 """`rostrum copy`: a file moves to PostgreSQL whole, or not at all, and stays as it was."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pty

@@ -1,7 +1,5 @@
 """A crowd taps one vote's buttons, menus and reactions at once: each is answered, each counts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from itertools import cycle

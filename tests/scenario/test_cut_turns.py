@@ -1,7 +1,5 @@
 """Turns that a cap cuts off, that loop or that never end: asked for once more, marked, kept."""
 
-from __future__ import annotations
-
 import orjson
 import pytest
 

@@ -1,7 +1,5 @@
 """Whole debates on a platform that misbehaves: what people see in the thread, and what is said."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Debates on Discord from the slash command to the reveal, with the real discord.py."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import re

@@ -1,7 +1,5 @@
 """What goes wrong between Rostrum and Discord: nothing is posted twice, and no turn is lost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The gateway's connection: lost and found, by a proxy, and shards divided among processes."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import logging

@@ -1,7 +1,5 @@
 """Where a debate can be held on Discord is known before any model is paid."""
 
-from __future__ import annotations
-
 from functools import partial
 from urllib.parse import urlsplit
 

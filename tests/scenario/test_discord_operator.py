@@ -1,7 +1,5 @@
 """What an operator does about Discord: run, check and watch the program in its own process."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

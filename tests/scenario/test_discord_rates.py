@@ -1,7 +1,5 @@
 """Discord's own rates, strictly kept by the double and never met."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator

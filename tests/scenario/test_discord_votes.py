@@ -1,7 +1,5 @@
 """Votes on Discord: what counts is what the platform's people hold, and nobody else's hand."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial, partialmethod

@@ -1,7 +1,5 @@
 """Requests that no client of ours sends, to every route of every site: none holds the process."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import re

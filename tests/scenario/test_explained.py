@@ -1,7 +1,5 @@
 """While people vote, one juror says why the panel decided so; nothing waits for it in vain."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any

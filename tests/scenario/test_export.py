@@ -1,7 +1,5 @@
 """From debates in a real database to an export folder."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor

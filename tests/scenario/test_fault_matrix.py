@@ -4,8 +4,6 @@ A fault comes once at every step and is survived; or it lasts at every step in t
 debate fails and a new process goes on (a juror's is an invalid ballot, and another one is asked).
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sqlite3

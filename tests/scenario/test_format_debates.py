@@ -1,7 +1,5 @@
 """Every format, whole: held, judged, voted on, revealed and kept, on real parts throughout."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

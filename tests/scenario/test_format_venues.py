@@ -1,7 +1,5 @@
 """What formats add to a debate, on both chat platforms: options, contenders, files."""
 
-from __future__ import annotations
-
 import re
 
 import orjson

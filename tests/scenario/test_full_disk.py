@@ -1,7 +1,5 @@
 """A disk that is full under a running Rostrum: it waits for room, says so, and nothing is lost."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a chat platform refuses for good: plain words in its place, else a notice, and no labels."""
 
-from __future__ import annotations
-
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Halves of characters in what models write: replaced, recorded, and nothing fails over them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

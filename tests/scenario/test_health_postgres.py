@@ -1,7 +1,5 @@
 """Health of a process whose PostgreSQL is killed, and is back."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

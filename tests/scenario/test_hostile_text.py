@@ -1,7 +1,5 @@
 """Whatever people and models write is data: complete, harmless, and never evaluated."""
 
-from __future__ import annotations
-
 from itertools import cycle
 
 import pytest

@@ -1,7 +1,5 @@
 """What an operator sees: what the day has cost, and which debate no process holds any more."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

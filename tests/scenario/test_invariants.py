@@ -1,7 +1,5 @@
 """Invariants that only a test of their own would see broken: threads, owners, ids and times."""
 
-from __future__ import annotations
-
 import asyncio
 import pkgutil
 import threading

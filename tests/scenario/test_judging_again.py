@@ -1,7 +1,5 @@
 """A debate that has ended is scored again by other judges or another jury, beside the first."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Labelling by pages, over the wire: from an invitation to the completion code, and every no."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import itertools

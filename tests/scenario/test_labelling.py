@@ -1,7 +1,5 @@
 """Labels given on pages or in other tools: what becomes of them in exports and reports."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

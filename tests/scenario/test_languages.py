@@ -1,7 +1,5 @@
 """Whole debates in five languages, as a member reads them on a phone; and short and long ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product

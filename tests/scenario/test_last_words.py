@@ -1,7 +1,5 @@
 """A debate that ends early says why; a reveal that its thread does not take goes elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Leagues on Discord and Slack: from the command over votes and standings to who won."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence

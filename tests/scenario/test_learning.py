@@ -1,7 +1,5 @@
 """What past ballots say of jurors: fitted once, stored, frozen, and said when a juror changes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

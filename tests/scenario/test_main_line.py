@@ -1,7 +1,5 @@
 """A debate from its command to the reveal, on real parts: interrupted, resumed, cancelled."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

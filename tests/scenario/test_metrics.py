@@ -1,7 +1,5 @@
 """`/metrics` of a process that holds debates, against the model server's own log."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

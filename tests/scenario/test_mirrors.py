@@ -1,7 +1,5 @@
 """Mirrored debates: both are held, or neither is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Thumbs on turns while nothing ran, on Discord and on Slack: what people hold is in the record."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A backend that misbehaves in mid-debate, over HTTP: the debate waits, completes, or says why."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Sequence

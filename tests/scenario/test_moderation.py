@@ -1,7 +1,5 @@
 """A moderation model is asked before a debate starts, and decides nothing while it is away."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial

@@ -1,7 +1,5 @@
 """What people may have looked up at once: each a little, and no community waits for another."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

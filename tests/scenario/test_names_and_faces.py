@@ -1,7 +1,5 @@
 """Each side speaks under a neutral name and face of its own, where the platform lets the bot."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """A new command is one entry: text, hints, help, permission and the work follow from it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

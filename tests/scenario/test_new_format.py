@@ -1,7 +1,5 @@
 """A new format is one file, its templates and one registration: one is added, and held."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

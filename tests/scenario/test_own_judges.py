@@ -1,7 +1,5 @@
 """What `team`'s and `audited`'s own judges say, on the whole line: when it is read, and by whom."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import orjson

@@ -1,7 +1,5 @@
 """Stances in the asker's own words: asked for, argued, judged, voted on, revealed and exported."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

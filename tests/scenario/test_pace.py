@@ -1,7 +1,5 @@
 """Turns posted no faster than people read them: counted from the last post, whatever happens."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial

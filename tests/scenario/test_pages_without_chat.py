@@ -1,7 +1,5 @@
 """`rostrum serve`: public pages and label pages of debates that no chat held."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal

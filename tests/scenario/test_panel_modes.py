@@ -1,7 +1,5 @@
 """Panel modes on the whole line: who is asked, what is said beforehand, and what is exported."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ A double stands in for the backends that they name, and lists the models that do
 `test_named_models.py` shows that the real ones have them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import sys

@@ -1,7 +1,5 @@
 """A person as a side on Discord and on Slack: asked by buttons, heard by a form or a thread."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.store import Store

@@ -1,7 +1,5 @@
 """A person as a side: asked whether they agree, heard turn by turn, marked and kept apart."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`rostrum` on PostgreSQL: the same commands, with one address."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

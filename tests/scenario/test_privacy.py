@@ -1,7 +1,5 @@
 """Forgetting on a running Rostrum: whenever it comes, the database holds no trace of the id."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import threading

@@ -1,7 +1,5 @@
 """Forgetting through Discord and Slack as they are: no byte of the database keeps the account."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import orjson

@@ -1,7 +1,5 @@
 """A private answer whose request was cut is given again, for as long as there is a way."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Private answers are in the person's language, and debates in their own."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.doubles.discord import Code, denied

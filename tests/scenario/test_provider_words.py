@@ -1,7 +1,5 @@
 """What a provider says in an error stays with the operator: no chat, page or export repeats it."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of a public debate: it grows as its chat does, and opens when its chat tells."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator

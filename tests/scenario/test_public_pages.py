@@ -1,7 +1,5 @@
 """Public pages of communities on Discord and Slack, over the wire."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from base64 import b64decode

@@ -1,7 +1,5 @@
 """An export is published on a dataset hub: huggingface_hub itself against a hub on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

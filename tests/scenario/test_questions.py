@@ -1,7 +1,5 @@
 """Questions of the audience: asked in a set time, supported, put to both sides, and answered."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions of the audience on Discord and on Slack: by button and form, listed, supported."""
 
-from __future__ import annotations
-
 from bot.app import App
 from engine.values.verdicts import Question
 from tests.doubles.model_server import ModelServer, status

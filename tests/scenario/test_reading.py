@@ -1,7 +1,5 @@
 """Pages for reading: the database and its export show the same, and nothing that is sealed."""
 
-from __future__ import annotations
-
 import asyncio
 import posixpath
 import re

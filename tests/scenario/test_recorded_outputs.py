@@ -3,8 +3,6 @@
 `make record` records them anew, on purpose; the commit that does says what changed and why.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Iterator

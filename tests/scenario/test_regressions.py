@@ -1,7 +1,5 @@
 """Whole debates that once went wrong, each named after what a person would have noticed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

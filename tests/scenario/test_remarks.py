@@ -1,7 +1,5 @@
 """Why people voted as they did, and which models they think debated: in chats, and kept."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Rematches on Discord and Slack: from the card's buttons to the record."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A debate whose model is gone goes on with another, and says so everywhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

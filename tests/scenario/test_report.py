@@ -1,7 +1,5 @@
 """`rostrum report`: a debate as a page; sealed until the reveal, and text is data in it."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import pytest

@@ -1,7 +1,5 @@
 """`rostrum delete` and what `rostrum run` deletes by age, on real files, to their last byte."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sqlite3

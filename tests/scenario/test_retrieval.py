@@ -1,7 +1,5 @@
 """What sides look up before a debate: as often as each other, once, and put before all of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A reveal as people in Discord and Slack read it: the outcome first, and the rest on demand."""
 
-from __future__ import annotations
-
 import re
 
 from engine.values.text import marked

@@ -1,7 +1,5 @@
 """`review` on a running Rostrum: what is offered to whom, and what becomes of an answer."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """`/debate review` and the question below a reveal, on Discord and on Slack."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.app import App

@@ -1,7 +1,5 @@
 """`rostrum gateway` and `rostrum worker`: what each needs, and what it says without it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

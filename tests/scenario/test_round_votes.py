@@ -1,7 +1,5 @@
 """Who is ahead after each round: asked in the thread, sealed, counted in the reveal."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 

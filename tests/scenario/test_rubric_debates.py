@@ -1,7 +1,5 @@
 """Whole debates under rubrics of every kind: what jurors are sent, and what is exported of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Schedules on Discord and Slack: each time held once, or skipped with a line for each cause."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 

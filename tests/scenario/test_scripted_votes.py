@@ -1,7 +1,5 @@
 """Votes that no person is known to be behind, in real processes at a terminal."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who is who stays unknown to jurors, and to the thread before the reveal: by canaries."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """No byte that Discord or Slack gets before the reveal names a model or a juror: by canaries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import orjson

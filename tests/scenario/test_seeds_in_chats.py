@@ -1,7 +1,5 @@
 """The bot's own reactions on Discord and on Slack: there while a question is open, then gone."""
 
-from __future__ import annotations
-
 import pytest
 
 import engine.delivery.seeds

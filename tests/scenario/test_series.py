@@ -1,7 +1,5 @@
 """A series is held whole, goes on after a kill, waits for models, and stops at its cap."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """An operator puts a series before people on Discord and Slack, beside the running bot."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """A series before people: one debate at a time, each at its time, over kills and outages."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

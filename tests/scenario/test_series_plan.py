@@ -3,8 +3,6 @@
 `SERIES_DEBATES=200` holds more debates than the 18 of every day.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from typing import Any

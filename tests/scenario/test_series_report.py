@@ -1,7 +1,5 @@
 """The report of a series: totals as they were stored, results, and what they cannot say."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Debates that share a short code: a community finds its own, and is asked which one is meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`rostrum show` and `rostrum list` print nothing that a terminal would obey."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Requests that are begun and never sent: each has its time, and they do not take every place."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import subprocess

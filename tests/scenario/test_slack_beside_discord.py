@@ -1,7 +1,5 @@
 """Discord and Slack in one process: the same request is the same debate but for the ids."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Debates on Slack from the slash command to the reveal, with the real slack-bolt."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import zipfile

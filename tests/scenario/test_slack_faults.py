@@ -1,7 +1,5 @@
 """What goes wrong on Slack: nothing is posted twice, nothing is lost, and the state is clear."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

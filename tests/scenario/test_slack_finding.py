@@ -1,7 +1,5 @@
 """A post in doubt on Slack is looked for on every page, and only among the bot's own messages."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

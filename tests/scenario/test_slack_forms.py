@@ -1,7 +1,5 @@
 """The forms on Slack: what they offer, what they refuse, and what becomes of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Several gateways serve one Slack app in Socket Mode: who has a connection, who posts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator

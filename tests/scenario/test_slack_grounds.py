@@ -1,7 +1,5 @@
 """Where a debate can be held on Slack is known before any model is paid."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.values.debate import BallotKind, Status

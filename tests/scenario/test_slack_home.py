@@ -1,7 +1,5 @@
 """The app's Home tab on Slack: what people read there, and what its buttons do."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import orjson

@@ -1,7 +1,5 @@
 """Whatever is written in a topic or a turn is shown whole on Slack, and notifies nobody."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.doubles.model_server import Body, ModelServer

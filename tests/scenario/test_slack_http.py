@@ -1,7 +1,5 @@
 """HTTP mode on Slack: what is not Slack's is refused, without a word of why to whoever sent it."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

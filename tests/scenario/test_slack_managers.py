@@ -1,7 +1,5 @@
 """Who manages on Slack: admins as long as Slack confirms it, and listed people of one workspace."""
 
-from __future__ import annotations
-
 import time
 from types import SimpleNamespace
 from typing import Any

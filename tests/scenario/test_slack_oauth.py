@@ -1,7 +1,5 @@
 """Several workspaces that install Rostrum by OAuth, each with its own token, in one process."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What whoever runs Rostrum on Slack sees: the check, the manifest, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Slack is reached by the proxy that the environment names, on every path."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.serve.platforms import Slack, open_platforms

@@ -1,7 +1,5 @@
 """Several processes behind a balancer: what one of them hears of a workspace holds for all."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 

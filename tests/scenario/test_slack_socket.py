@@ -1,7 +1,5 @@
 """The connection to Slack, cut, refreshed, silent or refused: health tells, and nothing is lost."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

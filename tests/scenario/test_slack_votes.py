@@ -1,7 +1,5 @@
 """Votes on Slack: told late, twice, backwards or never, and what stands is what people hold."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 

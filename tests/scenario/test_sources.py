@@ -1,7 +1,5 @@
 """Sources given to a debate: what each model is sent, what people read, what is exported."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sources given in a chat: files attached to Discord's command, a text pasted into Slack's form."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Sources as a debate keeps them: over a resume, under its cap, until they are deleted."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.clock import SystemClock

@@ -1,7 +1,5 @@
 """Stances before and after a debate, and thumbs on its turns: from the thread to the record."""
 
-from __future__ import annotations
-
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
 from engine.run.plan import Defaults

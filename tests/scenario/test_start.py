@@ -1,7 +1,5 @@
 """What `rostrum debate` has imported when its first call comes, by Python's own report."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """Who may start debates: some roles on Discord, some user groups on Slack, and managers."""
 
-from __future__ import annotations
-
 from tests.doubles.discord.state import Role
 from tests.doubles.facts import Slack
 from tests.scenario.chat_stage import Chat, OnDiscord

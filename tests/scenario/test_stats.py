@@ -1,7 +1,5 @@
 """Statistics of debates that were really held: in a chat, and by `rostrum stats` beside it."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A stop ends in time, whatever hangs: real processes, with a tenth of the real times."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Topics that people of a community suggest, want and block, on Discord and Slack."""
 
-from __future__ import annotations
-
 from bot.app import App
 from engine.store.suggestions import next_topic
 from tests.scenario.chat_stage import Chat, OnDiscord

@@ -1,7 +1,5 @@
 """`rostrum debate` as a person runs it: real processes, signals, and a terminal with keys."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import os

@@ -1,7 +1,5 @@
 """A turn that is seen growing: a real process in a terminal, and a server that streams to it."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import re

@@ -1,7 +1,5 @@
 """Traces of debates, as an OpenTelemetry collector receives them."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys

@@ -1,7 +1,5 @@
 """What everything took: `rostrum usage` beside a running process, against the server's own log."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rostrum view`: its door, growing pages, sealed debates, and what it says when it cannot."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """A vote from its opening to the reveal: what the thread shows before and after."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

@@ -1,7 +1,5 @@
 """Attacks on the pages over the wire: one test for each header and each attack."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import AsyncIterator

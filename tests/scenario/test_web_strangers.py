@@ -1,7 +1,5 @@
 """What strangers could do with the pages: a form's encoding, a state, a link, a slow download."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The votes that a reveal tells, those that do not decide too, read from its words."""
 
-from __future__ import annotations
-
 import re
 
 

@@ -5,8 +5,6 @@ pyproject.toml, and what the image installs has a known licence. Advisories are 
 of them is given. Whether a version was yanked is known to its index alone.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path

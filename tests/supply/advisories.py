@@ -3,8 +3,6 @@
 pip-audit asks a service for them and reads no local ones, so this looks them up itself.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The lock files as values, and what is wrong with them; nothing here needs a network."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import defaultdict

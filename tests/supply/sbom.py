@@ -4,8 +4,6 @@ It is made of the lock, so the same lock gives the same document; licences are r
 packages that are installed here.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Set-up is quiet unless it fails, then says what to do; it notices what has to be made again."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

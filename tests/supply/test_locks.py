@@ -1,7 +1,5 @@
 """The locks hold what they should, damage in them is found, and the bill of materials is valid."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

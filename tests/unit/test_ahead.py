@@ -1,7 +1,5 @@
 """What is made ready while the first call of a debate is answered."""
 
-from __future__ import annotations
-
 from engine.blinding import identity
 from engine.blinding.identity import draw_names
 from engine.blinding.transcript import blind

@@ -1,7 +1,5 @@
 """Pictures of private answers: what they show, that it fits, and when there is none."""
 
-from __future__ import annotations
-
 from typing import Any
 from xml.etree import ElementTree
 

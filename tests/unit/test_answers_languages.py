@@ -1,7 +1,5 @@
 """Every answer, in every language: nothing is looked up in vain, and no English is left."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

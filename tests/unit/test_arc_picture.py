@@ -1,7 +1,5 @@
 """The arc as a picture: what can be read in it without a legend."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """`audited`: how turns are scored and docked, and how debaters change under pressure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the judge of an `audited` debate may answer, to the number, and what is sent back."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import orjson

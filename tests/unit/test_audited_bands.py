@@ -1,7 +1,5 @@
 """`audited`: the calibration bands hold between all neighbours, at the smallest total change."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a message says is said alike in every chat."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.discord.render import parts as discord

@@ -1,7 +1,5 @@
 """Reading sets of judgments that jurors are calibrated on."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

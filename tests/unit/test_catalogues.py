@@ -1,7 +1,5 @@
 """The catalogues are complete and hold nothing more: they are compared with the whole source."""
 
-from __future__ import annotations
-
 import pytest
 from babel.messages.catalog import Catalog
 

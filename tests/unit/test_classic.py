@@ -1,7 +1,5 @@
 """`classic`: who speaks when, and what each prompt holds."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

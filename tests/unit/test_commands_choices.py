@@ -1,7 +1,5 @@
 """What is offered while somebody types."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings, strategies as st
 
 from engine.chat.choices import (

@@ -1,7 +1,5 @@
 """Commands read from text: what people type, on phones too, and what they are told."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """A community's settings within the operator's, and what people are told about themselves."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

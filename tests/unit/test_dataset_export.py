@@ -1,7 +1,5 @@
 """An export folder: whole or not there, the same when repeated, and giving nobody away."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import threading

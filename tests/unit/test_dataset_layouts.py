@@ -1,7 +1,5 @@
 """Layouts for other tools, licences and recipes: what is in them, and what never is."""
 
-from __future__ import annotations
-
 import re
 import string
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Parquet holds what the lines of JSON hold, with the columns' types, whatever is null."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a reader of each table finds in its rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from math import log

@@ -1,7 +1,5 @@
 """Commands, refusals and the pace of Discord: what it is told, and what its answers mean."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import time

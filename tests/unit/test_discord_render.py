@@ -1,7 +1,5 @@
 """What people see of each message in Discord, and that Discord would take it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is distributed: a wheel with every file of the program, its name, and its licence."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

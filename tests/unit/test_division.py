@@ -1,7 +1,5 @@
 """A platform's shares are divided fairly, and few of them change hands."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """What the documents name exists: files, tests, targets, commands, settings, links."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence

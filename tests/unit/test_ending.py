@@ -1,7 +1,5 @@
 """What members read of an end or a refusal, and what only the operator does."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.discord import texts as discord_texts

@@ -1,7 +1,5 @@
 """`.env.example` names every setting, says what it is, and shows its true default."""
 
-from __future__ import annotations
-
 import os
 import re
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What a debate is expected to take, against what it was told to take."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.formats.classic import Classic

@@ -1,7 +1,5 @@
 """The juror who says why the panel decided so: what it is sent, and what becomes of its answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The floor: histories, limits, drafts, refusals, and what is kept and shown of a turn."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import itertools

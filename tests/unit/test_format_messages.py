@@ -1,7 +1,5 @@
 """What formats say in a thread, as plain Markdown and in the terminal."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

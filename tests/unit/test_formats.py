@@ -1,7 +1,5 @@
 """What holds for every format and every version of it, whatever its script."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What `/livez`, `/readyz` and `/metrics` say, as a probe and Prometheus read it."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """What a platform tells of, on a real log: ballots of every kind, moderators, lost threads."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """`rostrum init`, and the tables of commands that read."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """From what was asked for to a frozen setup: defaults, draws and refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The invitation to vote recalls what was debated, in plain words."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

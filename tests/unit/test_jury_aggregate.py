@@ -1,7 +1,5 @@
 """A panel of jurors whose judgment is known: whom it asks, when it stops, what it decides."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial

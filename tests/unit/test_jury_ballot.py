@@ -1,7 +1,5 @@
 """Every way in which a ballot can come back, and the rubrics that its schema asks for."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What jurors and voters must not be able to read, and what must stay as it was written."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """What docs/jury.md offers to paste can be pasted: rosters load, have prices, and can sit."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What past ballots teach about jurors, who sits on a panel, and whether jurors see at all."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from random import Random

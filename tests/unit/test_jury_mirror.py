@@ -1,7 +1,5 @@
 """A debate and its mirror."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The model of jurors and the errors of its fit, against independent computations of the same."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import pairwise

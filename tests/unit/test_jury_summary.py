@@ -1,7 +1,5 @@
 """The neutral summary: what its juror is sent, and what becomes of the answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.models.scenes import RehearsalOptions, Scene

@@ -1,7 +1,5 @@
 """Leases: held, renewed, lost, and stopped when somebody asks."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Figures that are kept stand while debates are added, and for no moment after one is deleted."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.pages.public import FRESH_SECONDS, LONGEST_SECONDS, Kept, _Extent

@@ -10,8 +10,6 @@ Of the debates that were recorded, one a format at least. What such a member wou
 - team: people chose B, 2–1, and all three jurors did.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

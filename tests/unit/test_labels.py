@@ -1,7 +1,5 @@
 """Thumbs and stances, which debates are offered for more answers, and what labellers gave."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

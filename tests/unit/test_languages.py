@@ -1,7 +1,5 @@
 """Languages: codes are checked, and named for prompts."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.prompts.library import check_language, language_name

@@ -1,7 +1,5 @@
 """What is imported only once it is needed: a process starts at once, and the core is read alone."""
 
-from __future__ import annotations
-
 import ast
 import os
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Who meets whom in a league, who won, and the standing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from io import BytesIO
 

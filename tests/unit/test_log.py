@@ -1,7 +1,5 @@
 """The log: one line an event, its debate on it, no secret in it."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

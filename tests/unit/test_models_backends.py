@@ -1,7 +1,5 @@
 """Backends: presets, wrong settings, the models there are, and how much one may send."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import re

@@ -1,7 +1,5 @@
 """The HTTP client against a server that misbehaves, and what its calls cost."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

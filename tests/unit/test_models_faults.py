@@ -1,7 +1,5 @@
 """Reading statuses, headers, bodies and event streams: pure, and never surprised."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import re

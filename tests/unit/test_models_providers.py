@@ -1,7 +1,5 @@
 """What providers and servers send, each through the real client against a server on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping

@@ -1,7 +1,5 @@
 """Rehearsal models: what a reader of a debate would notice, and what tests rely on."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from functools import cache

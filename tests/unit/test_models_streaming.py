@@ -1,7 +1,5 @@
 """Streamed answers over real HTTP: heard while they come, and counted like any other."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager

@@ -1,7 +1,5 @@
 """Somebody's message as a motion."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.chat.choices import LONGEST_MOTION, motion_of

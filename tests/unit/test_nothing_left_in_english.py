@@ -1,7 +1,5 @@
 """In Chinese no word of Latin letters is left, but for names: what was never translated shows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import chain

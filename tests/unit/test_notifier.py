@@ -1,7 +1,5 @@
 """The notifier wakes every waiter, and loses no notification."""
 
-from __future__ import annotations
-
 import asyncio
 from time import perf_counter
 

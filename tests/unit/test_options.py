@@ -1,7 +1,5 @@
 """A debate's options: who says what wins, and how each is read from text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings, strategies as st
 

@@ -1,7 +1,5 @@
 """`--option personas=@FILE`: a list of the format's options from a file, one entry a line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How alike texts are, in scripts with and without spaces."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """`oxford`: seats that alternate, and a winner by changed minds."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.formats.format import Decision

@@ -1,7 +1,5 @@
 """What passes on PostgreSQL decides nothing: others' locks, a full disk, a newer version."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Servers that cannot be used as they are: one sentence each, and nothing was changed."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

@@ -1,7 +1,5 @@
 """Templates: overridden file by file, never fed as templates what is said, and never echoed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

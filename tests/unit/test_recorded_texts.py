@@ -4,8 +4,6 @@
 A file has what one room says, and a language where it is said in five.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterator

@@ -1,7 +1,5 @@
 """What platforms refuse, as people read it: whole sentences in their language, without ids."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import product

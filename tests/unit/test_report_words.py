@@ -1,7 +1,5 @@
 """What judges' reports say around a judge's own words, in the language of the debate."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

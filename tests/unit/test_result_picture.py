@@ -1,7 +1,5 @@
 """The picture of a result: what it shows, in any script, and when it cannot be drawn."""
 
-from __future__ import annotations
-
 import threading
 import time
 from io import BytesIO

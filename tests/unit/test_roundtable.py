@@ -1,7 +1,5 @@
 """`roundtable`: drafts at the same time, revisions that read the others, and who wins."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Secrets in files: where they are found, which is refused, and that none is shown."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The bot's own reactions: added after a refusal for now, and removed once a question closed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A series: its file, its times, its progress, and which debates it holds next."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """A series' report: its figures, against tables worked out by hand, and its pictures."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Settings: where they come from, what is refused, and in which words."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

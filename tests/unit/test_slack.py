@@ -1,7 +1,5 @@
 """Refusals, tiers, connection and events of Slack, and plain text in place of what it refuses."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Slack's texts, payloads and manifests: pure parts of the adapter."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import json

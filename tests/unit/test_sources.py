@@ -1,7 +1,5 @@
 """Sources as files: what is refused in one sentence, and how quotations from them are looked up."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.values.debate import Source

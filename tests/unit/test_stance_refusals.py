@@ -1,7 +1,5 @@
 """Stances that cannot be argued are refused in one sentence that says what to do."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.run.plan import Defaults, Order, complete

@@ -4,8 +4,6 @@ The libraries take seconds to load, which every process that collects tests woul
 test imports its own.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections import Counter

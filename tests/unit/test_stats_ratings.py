@@ -1,7 +1,5 @@
 """Bradley–Terry with ties and covariates, against independent maxima of the likelihood."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import exp, log
 from random import Random

@@ -1,7 +1,5 @@
 """From archived debates to rows, and the figures that are drawn from them, computed twice."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import threading

@@ -1,7 +1,5 @@
 """Statistics in words and pictures: intervals, too few, what is missing, alternative text."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 import pytest

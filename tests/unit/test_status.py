@@ -1,7 +1,5 @@
 """`rostrum` alone says where one stands; `rostrum help` explains a command."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Steps: never called twice, never beyond the budget."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """The database on SQLite: grouped commits, failures one by one, readers beside the writer."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Leases on SQLite: the sole runner's claim is at once, several processes wait for expiry."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

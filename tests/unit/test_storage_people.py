@@ -1,7 +1,5 @@
 """People: the platform's own id is in one table, whatever else is stored."""
 
-from __future__ import annotations
-
 from adapters.database.database import SqlDatabase
 from engine.store import Closing, Store
 from engine.store.database import SqlConnection

@@ -1,7 +1,5 @@
 """What several processes on one PostgreSQL server must not do to one another, and its absences."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

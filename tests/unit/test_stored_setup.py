@@ -1,7 +1,5 @@
 """Setups as they are stored: the same start freezes the same, and it is read and written alike."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

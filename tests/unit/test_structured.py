@@ -1,7 +1,5 @@
 """Reading structured answers out of whatever models write, and the median of several judges."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`structured`: the rules of its answers, the trace table, the judge's scores, the briefing."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

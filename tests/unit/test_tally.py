@@ -1,7 +1,5 @@
 """The standing vote, the count and recovery, case by case; `test_vote_course.py` has a model."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

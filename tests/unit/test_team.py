@@ -1,7 +1,5 @@
 """`team`: the order of speaking, the clock, captains, who reads what, and the judge beside it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """What speeches, seats and teams of a team debate are worth, and what breaking a rule costs."""
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

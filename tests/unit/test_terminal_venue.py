@@ -1,7 +1,5 @@
 """The terminal as a place to debate in: what it remembers, shows again and lets people do."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os

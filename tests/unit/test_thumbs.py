@@ -1,7 +1,5 @@
 """Thumbs that nobody heard of, read back on a real log; the oracle is what the platform holds."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

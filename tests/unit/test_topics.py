@@ -1,7 +1,5 @@
 """The built-in motions."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.values.topics import built_in_topics, find_topic, has_blocked

@@ -1,7 +1,5 @@
 """The operator's own topics: three ways to write them, and what is said of a mistake."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

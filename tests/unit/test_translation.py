@@ -1,7 +1,5 @@
 """Texts in five languages: the catalogues hold every text that a thread shows."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

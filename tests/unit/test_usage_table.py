@@ -1,7 +1,5 @@
 """What calls took, as a table where that fits the terminal, else in lines that do."""
 
-from __future__ import annotations
-
 import pytest
 from rich.console import Console
 

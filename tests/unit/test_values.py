@@ -1,7 +1,5 @@
 """Values are built when they are first used; here all of them are, so that no mistake waits."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module

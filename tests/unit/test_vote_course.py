@@ -1,7 +1,5 @@
 """Any course and order of a vote, against a model of the platform that shares no code with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """How long something took: what a busy machine adds to it does not count."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

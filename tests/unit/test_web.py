@@ -1,7 +1,5 @@
 """What every page has, and what counts as a proof of who somebody is on a chat platform."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator, Mapping

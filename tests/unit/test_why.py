@@ -1,7 +1,5 @@
 """Why a panel decided as it did, in the words of the juror that is nearest to its result."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.jury.why import mean_marks, quote, representative, told_reasons

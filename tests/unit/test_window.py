@@ -1,7 +1,5 @@
 """The vote window on a real log; the oracle is what the platform itself holds."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import tempfile

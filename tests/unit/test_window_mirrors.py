@@ -1,7 +1,5 @@
 """Votes on two debates that mirror each other: they close together, and none spoils the other."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

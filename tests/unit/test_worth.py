@@ -1,7 +1,5 @@
 """What it takes to ask a juror, and that it changes who is asked first."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.jury.roster import seat_panel

@@ -3,8 +3,6 @@
 A text is an answer, a message as a terminal shows it, or words; it is in the language spoken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any

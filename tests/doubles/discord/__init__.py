@@ -4,8 +4,6 @@ Users are olga (owner of the server), ada, ben and cleo. It holds no code of the
 can be the oracle of a test. In a process of its own it is driven with `Remote`.
 """
 
-from __future__ import annotations
-
 from tests.doubles.discord.interactions import (
     DidNotRespondError as DidNotRespondError,
     Interaction as Interaction,

@@ -1,7 +1,5 @@
 """Sizes that Discord enforces on messages, embeds, components, modals, choices and commands."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import discord

@@ -3,8 +3,6 @@
 Every method changes the state and tells the gateway, or raises Refusal and changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Every route of the API that the double serves, from a request to the platform's rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote

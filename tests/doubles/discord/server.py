@@ -1,7 +1,5 @@
 """The double itself, listening on loopback, and what people do on it."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What Discord remembers, what it shows of that as JSON, who may do what, and how it refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@ Users are olga (an admin), ada, ben and cleo. It holds no code of the engine, so
 oracle of a test. In a process of its own it is driven with `Remote`.
 """
 
-from __future__ import annotations
-
 from tests.doubles.faults import (
     Fault as Fault,
     delay as delay,

@@ -1,7 +1,5 @@
 """What each method of the Web API does, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass

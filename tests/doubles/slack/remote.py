@@ -1,7 +1,5 @@
 """What a test in another process may do with Slack's double, and sees of it."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The Web API's envelope: who asks, with which scopes, how often, and what goes wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """Every parser of what comes in."""
 
-from __future__ import annotations
-
 from tests.fuzz.targets.discord import DISCORD
 from tests.fuzz.targets.exports import EXPORTS
 from tests.fuzz.targets.models import MODELS

@@ -3,8 +3,6 @@
 An input is a JSON object: the name of an `event` and its `data`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import traceback

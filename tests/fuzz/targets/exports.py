@@ -4,8 +4,6 @@ An input is a JSON object: the rows of each file, and the manifest. Anything els
 the one file that it has.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Coroutine, Iterator

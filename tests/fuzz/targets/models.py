@@ -1,7 +1,5 @@
 """What models, search endpoints and classifiers answer."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

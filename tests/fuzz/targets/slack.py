@@ -3,8 +3,6 @@
 An input is a JSON object: the `kind` of delivery and its `payload`. Anything else is a signed body.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

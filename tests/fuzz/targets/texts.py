@@ -1,7 +1,5 @@
 """What people write: commands, settings, files of settings, topics, rubrics, series and labels."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What browsers send, and what platforms answer when somebody signs in."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import ChainMap
