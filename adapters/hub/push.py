@@ -19,6 +19,10 @@ from engine.values.errors import ExportError, UsageError
 FORBIDDEN = "The token may not write to {repo}; use one with write access, or another repository."
 LIMITED = "The hub limits how often it is asked, and does so now; try again later. {resumed}"
 FAILED = "The hub answered with {status}; try again later. {resumed}"
+UNREACHED = (
+    "The hub cannot be reached; check the network, and HF_ENDPOINT if it is set, then run the same "
+    "command again. {resumed}"
+)
 CUT = "The connection to the hub was lost; run the same command again. {resumed}"
 NOT_SENT = "{repo} was not changed: the hub refused the export ({status})."
 RESUMED = "Files that are there already are not sent again."
@@ -28,13 +32,27 @@ NO_XET = (404, 405, 501)
 STALE = ["data/*", "config.xml", "croissant.json", "manifest.json"]
 
 
-def check_installed() -> None:
-    """Raise UsageError without the extra."""
+def check_ready(repo: str) -> None:
+    """Raise UsageError without the extra, without a token, and for what names no repository."""
     if find_spec("huggingface_hub") is None:
         raise UsageError(
             "rostrum push needs huggingface_hub, which is not installed; install it with pip "
             "install 'huggingface-hub>=1.0'."
         )
+    from huggingface_hub import get_token
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    with _explained(repo):
+        validate_repo_id(repo)
+        if "/" not in repo:
+            raise HFValidationError
+        if get_token() is None:
+            raise UsageError(
+                "The hub takes nothing without a token, and there is none here; set HF_TOKEN to "
+                "one that may write to {repo}, or log in with: hf auth login.",
+                repo=repo,
+            )
 
 
 def push(
@@ -47,7 +65,6 @@ def push(
     Files that the hub has are not sent again, so that the same call resumes one that was cut off.
     Raises UsageError for what the hub will never take, ExportError for a passing failure.
     """
-    check_installed()
     from huggingface_hub import HfApi
     from huggingface_hub.utils import disable_progress_bars, logging
 
@@ -147,7 +164,7 @@ def _plain_uploads() -> Iterator[None]:
 def _explained(repo: str) -> Iterator[None]:
     """Turn the hub's errors into Rostrum's, without their texts, which may have secrets."""
     import httpx2
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
 
     try:
         yield
@@ -159,12 +176,15 @@ def _explained(repo: str) -> Iterator[None]:
         if isinstance(cause, HfHubHTTPError):
             raise _of_status(cause.response.status_code, repo) from None
         if isinstance(cause, httpx2.HTTPError):
-            raise ExportError(CUT.format(resumed=RESUMED)) from None
+            never = isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout))
+            raise ExportError((UNREACHED if never else CUT).format(resumed=RESUMED)) from None
         if isinstance(error, ValueError):
             raise UsageError(NOT_SENT.format(repo=repo, status=type(error).__name__)) from None
         raise ExportError(FAILED.format(status="an error", resumed=RESUMED)) from None
     except PermissionError:  # this and the next one are what hf_xet raises
         raise UsageError(FORBIDDEN.format(repo=repo)) from None
+    except OfflineModeIsEnabled:
+        raise UsageError("HF_HUB_OFFLINE is set, so the hub is not asked; unset it.") from None
     except (ConnectionError, TimeoutError):
         raise ExportError(CUT.format(resumed=RESUMED)) from None
 

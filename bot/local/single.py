@@ -9,7 +9,7 @@ from typing import Any
 from adapters.terminal.votes import parse_stances, parse_sure
 from bot import log, sentences
 from bot.app import find_debate
-from bot.console import showing_debate
+from bot.console import print_lines, showing_debate
 from bot.local.orders import (
     check_people,
     contenders_of,
@@ -28,8 +28,13 @@ from engine.run.plan import Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.run.service import Started
 from engine.values.debate import Model, Replacement
-from engine.values.errors import UsageError
-from engine.values.sources import SourceFile, SourceLimits, check_files
+from engine.values.errors import NotTextError, UsageError
+from engine.values.sources import (
+    SourceFile,
+    SourceLimits,
+    check_files,
+    read_sources,
+)
 
 REMATCH_OPTIONS = frozenset({"votes", "show_of_hands", "out", "rematch", "swap", "seed"})
 
@@ -72,7 +77,9 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     questions = tuple(map(read_question, given["ask"] or ()))
     order = with_people(order, moves, ahead, sure, questions)
     settings = load_settings()
-    files = read_files(given["sources"] or (), SourceLimits(**dict(settings.sources)))
+    limits = SourceLimits(**dict(settings.sources))
+    files, left_out = read_files(given["sources"] or (), limits)
+    print_lines(f"Left out: {why}" for why in left_out)
     order = order.model_copy(update={"sources": files})
     if votes is not None or ahead is not None:
         check_people(contenders_of(order, settings.default_format), votes, ahead)
@@ -102,32 +109,47 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         print(sentences.EXPORTED.format(out=out, counts=counts))
 
 
-def read_files(given: Iterable[str], limits: SourceLimits) -> tuple[SourceFile, ...]:
-    """Read the files of sources, and those of folders in the order of their names.
+def read_files(
+    given: Iterable[str], limits: SourceLimits
+) -> tuple[tuple[SourceFile, ...], tuple[str, ...]]:
+    """Return the files of sources, and those of folders in the order of their names.
 
-    Hidden files of a folder are left out. Raises UsageError, before anything too long is read.
+    With them comes why others of a folder are left out: they are no text. Its hidden files are
+    left out without a word. Raises UsageError, before anything too long is read.
     """
-    paths = [path for item in given for path in _files_of(Path(item).expanduser())]
+    files, left_out = list[SourceFile](), list[str]()
     try:
-        check_files([(path.name, path.stat().st_size) for path in paths], limits)
-        return tuple(SourceFile(name=path.name, content=path.read_bytes()) for path in paths)
+        for path in map(Path.expanduser, map(Path, given)):
+            before = len(files)
+            for one in _inside(path):
+                try:
+                    files.append(_read(one, limits))
+                except NotTextError as error:
+                    if one == path:
+                        raise
+                    left_out.append(str(error))
+            if len(files) == before:
+                raise UsageError(f"--sources is {path}, a folder without text or Markdown files.")
     except OSError as error:
         raise UsageError(f"--sources reads a file that cannot be read: {error}.") from None
+    return tuple(files), tuple(left_out)
 
 
-def _files_of(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
+def _inside(path: Path) -> list[Path]:
     if not path.is_dir():
-        raise UsageError(f"--sources is {path}, which is neither a file nor a folder.")
-    inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
-    if odd := next((one for one in inside if not one.is_file()), None):
-        raise UsageError(
-            f"--sources is {path}, which holds {odd.name}: give files, or a folder of files."
+        return [path]
+    return sorted(one for one in path.iterdir() if not one.name.startswith("."))
+
+
+def _read(path: Path, limits: SourceLimits) -> SourceFile:
+    if not path.is_file():
+        raise NotTextError(
+            f"{path} is not a file; give text or Markdown files, or a folder of them."
         )
-    if not inside:
-        raise UsageError(f"--sources is {path}, a folder without files.")
-    return inside
+    check_files([(path.name, path.stat().st_size)], limits)
+    file = SourceFile(name=path.name, content=path.read_bytes())
+    read_sources([file], limits)
+    return file
 
 
 def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:

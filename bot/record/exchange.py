@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import ValidationError
 
-from adapters.hub.push import check_installed, push
+from adapters.hub.push import check_ready, push
 from bot import __version__, log
 from bot.clock import SystemClock
 from bot.console import confirm
@@ -43,7 +43,7 @@ async def run_push(
     yes: bool = False,
 ) -> None:
     """Publish a folder that was exported before, or else a new export, and print where it is."""
-    check_installed()
+    check_ready(repo)
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
     if folder is not None:

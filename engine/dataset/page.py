@@ -18,13 +18,12 @@ from engine.store import Store
 from engine.values.debate import Debate, Source, Status, Turn
 from engine.values.language import N_, speaking
 from engine.values.messages import Reveal
-from engine.values.sources import named
 from engine.values.text import clean, rename, scrub as scrub_mentions
 from engine.values.verdicts import RETRIEVED, Ballot
 from engine.votes.close import read_reveal
 from engine.words.cards import broken_rule, words_used
 from engine.words.details import detail_lines
-from engine.words.phrases import option_name, round_name, sum_up
+from engine.words.phrases import option_name, round_name, source_name, sum_up
 from engine.words.reveal import reveal_lines
 from engine.words.translation import say
 
@@ -177,8 +176,8 @@ def lay_out(
             for side, stance in request.stances.items()
         ),
         sources=tuple(
-            (scrub_mentions(name), scrub_mentions(source.text))
-            for name, source in zip(named(sources), sources, strict=True)
+            (scrub_mentions(source_name(number, source.title)), scrub_mentions(source.text))
+            for number, source in enumerate(sources, 1)
         ),
         turns=tuple(_spoken(debate, turns)),
         result=tuple(map(scrub_mentions, _result(reveal))) if reveal else (),

@@ -17,7 +17,6 @@ from engine.blinding.transcript import Round
 from engine.dataset.layouts import read_blind, unquote, without_mentions
 from engine.store.labels import MOST_COMMENT, Drawn, StoredSheetAnswer, Task
 from engine.values.debate import Debate, Turn, Value
-from engine.values.sources import named
 from engine.values.text import clean, headline
 from engine.values.verdicts import TIE, WEAK
 from engine.votes.imported import is_fast
@@ -122,7 +121,8 @@ class LabelProgress(Value):
 def make_sheet(drawn: Drawn, debate: Debate, turns: Sequence[Turn], *, open: bool) -> Sheet:
     """Return a sheet as it is shown, the sides in its own order."""
     names = _names(drawn, debate)
-    spoken, sources = tuple(map(without_mentions, turns)), named(debate.request.sources)
+    spoken = tuple(map(without_mentions, turns))
+    sources = tuple(source.title for source in debate.request.sources)
     transcript = read_blind(debate, spoken, sources).arrange(names)
     stances = dict(transcript.stances)
     return Sheet(

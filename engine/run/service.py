@@ -51,7 +51,6 @@ from engine.values.errors import BudgetError, FlaggedError, UsageError
 from engine.values.language import N_, Text
 from engine.values.messages import Announcement, Before, Estimate
 from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
-from engine.values.sources import named
 from engine.votes.events import EventOutcome
 from engine.votes.window import VoteWindow
 
@@ -410,7 +409,7 @@ def _announce(new: NewDebate, expected: Estimate, rematch: Rematch | None) -> Po
         stances=request.stances,
         length=request.length,
         names=new.setup.called,
-        sources=named(request.sources),
+        sources=tuple(source.title for source in request.sources),
         searches=new.setup.retrieval.calls if new.setup.retrieval else 0,
         about=script.about,
         before=before,

@@ -126,8 +126,7 @@ def _source(result: _SearchHit, most: int) -> Source:
 def _tell(floor: Stage, made: _Lookup, numbers: Sequence[int]) -> str:
     """Return a line for readers: the query, and the sources that it found."""
     names = " · ".join(
-        f"{source_name(number)}: {floor.sources[number - 1].title}"
-        for number in dict.fromkeys(numbers)
+        source_name(number, floor.sources[number - 1].title) for number in dict.fromkeys(numbers)
     )
     side = floor.called.get(made.side, marked(made.side))
     found = names or say(

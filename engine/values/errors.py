@@ -136,6 +136,10 @@ class UsageError(RostrumError):
     """The request is invalid."""
 
 
+class NotTextError(UsageError):
+    """A file is no text that debaters can read."""
+
+
 class FlaggedError(UsageError):
     """A text has a word that is blocked in its community, or a moderation model flagged it."""
 

@@ -124,7 +124,7 @@ class Announcement(_Message):
     Of the `jurors` at least and at most as many as `readers` says will read, `readings` times each;
     None where that was not said. `single` says that one juror alone gives the verdict.
     `progress` is None when it is first posted, and updated as the debate continues. `names` are
-    those of agents who answer a question; two sides have none. `sources` are names with titles,
+    those of agents who answer a question; two sides have none. `sources` are titles,
     `searches` what each side may look up before it begins, `about` what the format is like. A
     rematch says what was held `before`. `guest` is the side that a person argues. Delivery fills in
     `page`, where everyone can read the debate on the web.

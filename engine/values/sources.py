@@ -12,9 +12,11 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from engine.values.debate import Quotation, Source, Value
-from engine.values.errors import UsageError
+from engine.values.errors import NotTextError, UsageError
+from engine.values.language import N_
 from engine.values.text import clean, headline, is_visible
 
+PASTED, UNTITLED = N_("pasted text"), N_("untitled")  # titles of sources without one of their own
 SUFFIXES = (".txt", ".text", ".md", ".markdown")
 TITLE_CHARS = 80
 LONGEST_QUOTATION = 2_000  # characters between two quotation marks
@@ -40,14 +42,17 @@ class SourceFile(Value):
 
 def pasted(text: str) -> SourceFile:
     """Return a text that was pasted into a form, as a file."""
-    return SourceFile(name="pasted text.txt", content=text.encode(errors="ignore"))
+    return SourceFile(name=f"{PASTED}.txt", content=text.encode(errors="ignore"))
 
 
 # --- from files to sources ---------------------------------------------------------------
 
 
 def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
-    """Check names and sizes in bytes, before anything is read. Raises UsageError."""
+    """Check names and sizes in bytes, before anything is read.
+
+    Raises UsageError; of a file that is no text, NotTextError.
+    """
     if len(sizes) > limits.files:
         raise UsageError(
             "A debate takes at most {files} sources, and these are {n}; leave some out.",
@@ -56,7 +61,7 @@ def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
         )
     for name, size in sizes:
         if PurePath(name).suffix.lower() not in SUFFIXES:
-            raise UsageError(
+            raise NotTextError(
                 "{name} is not a source that debaters can read; give plain text or "
                 "Markdown, as a file that ends in {suffixes:or}.",
                 name=_called(name),
@@ -72,7 +77,7 @@ def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
 
 
 def read_sources(files: Sequence[SourceFile], limits: SourceLimits) -> tuple[Source, ...]:
-    """Read files as the sources of a debate, in their order. Raises UsageError."""
+    """Read files as the sources of a debate, in their order. Raises what `check_files` does."""
     check_files([(file.name, len(file.content)) for file in files], limits)
     sources = tuple(_read(file, limits.characters) for file in files)
     total = sum(len(source.text) for source in sources)
@@ -90,18 +95,18 @@ def _read(file: SourceFile, most: int) -> Source:
     try:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(
+        raise NotTextError(
             "{name} is not text in UTF-8; save it in that encoding.",
             name=_called(file.name),
         ) from None
     if "\0" in text:
-        raise UsageError(
+        raise NotTextError(
             "{name} is not text; give plain text or Markdown.",
             name=_called(file.name),
         )
     text = clean(text).strip()
     if not is_visible(text):
-        raise UsageError(
+        raise NotTextError(
             "{name} is empty; leave it out, or write something in it.",
             name=_called(file.name),
         )
@@ -125,7 +130,7 @@ def title_of(text: str) -> str:
     """Return a text as a title: one line without markup."""
     plain = re.sub(r"[<>\[\]*_`~|@#!\\\"“”„«»()]+", " ", clean(text))
     title = headline(" ".join(plain.split()), TITLE_CHARS)
-    return title if is_visible(title) else "untitled"
+    return title if is_visible(title) else UNTITLED
 
 
 def _called(name: str) -> str:
@@ -133,12 +138,12 @@ def _called(name: str) -> str:
 
 
 def name_of(number: int) -> str:
-    """Return the name of a source by its number, from 1."""
+    """Return what prompts call a source, by its number from 1."""
     return f"Source {number}"
 
 
 def named(sources: Sequence[Source]) -> tuple[str, ...]:
-    """Return every source's name with its title."""
+    """Return every source's name with its title, as prompts have it."""
     return tuple(f"{name_of(at)}: {source.title}" for at, source in enumerate(sources, 1))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from itertools import count
 from pkgutil import resolve_name
 
 from engine.values.debate import BallotKind, Length, Violation, not_given
@@ -51,6 +52,7 @@ from engine.words.phrases import (
     round_name,
     round_names,
     sentence_case,
+    source_name,
     to_read,
     told_reason,
 )
@@ -331,7 +333,8 @@ def _terms(debate: Announcement) -> Iterator[str]:
     if debate.conditions:
         yield say("**Conditions:** {conditions}", conditions=debate.conditions)
     if debate.sources:
-        yield say("**Sources that everyone reads:** {sources}", sources=" · ".join(debate.sources))
+        names = " · ".join(map(source_name, count(1), debate.sources))
+        yield say("**Sources that everyone reads:** {sources}", sources=names)
     if debate.searches:
         yield plural(
             "Before it begins, each side may look something up once; everyone reads what is found.",

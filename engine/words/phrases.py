@@ -9,7 +9,14 @@ from itertools import groupby
 from engine.values.debate import SOMEBODY, BallotKind, Quotation, Rehearsal
 from engine.values.language import N_, NN_
 from engine.values.messages import Estimate
-from engine.values.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
+from engine.values.sources import (
+    IN_NAMED,
+    IN_NONE,
+    IN_OTHER,
+    PASTED,
+    UNTITLED,
+    outcome_of,
+)
 from engine.values.text import dollars, headline, marked
 from engine.words.translation import number, plural, say, say_stored
 
@@ -229,9 +236,12 @@ def round_names(names: Sequence[str]) -> str:
     return say(", ").join(told)
 
 
-def source_name(number: int) -> str:
-    """Return what people call a source, by its number from 1."""
-    return say("Source {number}", number=number)
+def source_name(number: int, title: str = "") -> str:
+    """Return what people call a source, by its number from 1, with its title if one is given."""
+    if not title:
+        return say("Source {number}", number=number)
+    shown = say(title) if title in (PASTED, UNTITLED) else title
+    return say("Source {number}: {title}", number=number, title=shown)
 
 
 def sum_up(quotations: Sequence[Quotation]) -> str:

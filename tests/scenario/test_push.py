@@ -120,8 +120,35 @@ async def test_a_token_without_rights_is_told_so(
     with pytest.raises(UsageError, match="does not accept the token") as raised:
         await push(out)
     assert "CANARY" not in str(raised.value)
-    with pytest.raises(UsageError, match="write it as owner/name"):
-        await push(out, repo="a/b/c")
+
+
+@pytest.mark.parametrize("name", ["a/b/c", "debates", "ann/my debates", "ann/-", "ann/x.git"])
+async def test_a_bad_name_is_told_before_anything_is_asked(hub: Hub, out: Path, name: str) -> None:
+    """A name without an owner made a repository, and then failed."""
+    with pytest.raises(UsageError, match="is no repository's name; write it as owner/name"):
+        await push(out, repo=name)
+    assert hub.asked == []
+
+
+async def test_no_token_is_not_called_a_wrong_one(
+    hub: Hub, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HF_TOKEN")
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(out / "none"))
+    with pytest.raises(UsageError, match="there is none here; set HF_TOKEN"):
+        await push(out)
+    assert hub.asked == []
+
+
+async def test_a_hub_that_is_not_there_is_not_a_connection_that_was_lost(
+    hub: Hub, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    with pytest.raises(ExportError, match="hub cannot be reached; check the network"):
+        await push(out)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(UsageError, match="HF_HUB_OFFLINE is set"):
+        await push(out)
 
 
 async def test_nothing_but_an_unchanged_export_leaves_and_none_becomes_public_by_mistake(

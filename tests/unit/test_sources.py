@@ -1,9 +1,13 @@
 """Sources as files: what is refused in one sentence, and how quotations from them are looked up."""
 
+from pathlib import Path
+
 import pytest
 
+from bot.local.single import read_files
 from engine.values.debate import Source
 from engine.values.errors import UsageError
+from engine.values.language import speaking
 from engine.values.sources import (
     SourceFile,
     SourceLimits,
@@ -11,8 +15,13 @@ from engine.values.sources import (
     check_quotations,
     named,
     outcome_of,
+    pasted,
     read_sources,
 )
+from engine.words.card import markdown_of
+from engine.words.cards import card_of
+from engine.words.phrases import source_name
+from tests.kit import announcement
 
 LIMITS = SourceLimits(files=2, bytes=300, characters=60, total=80)
 TRAM = Source(title="tram", text="In 2019 the city counted 41,000 riders a day on the new line.")
@@ -59,6 +68,65 @@ def test_a_source_is_its_text_without_control_characters_under_a_plain_title() -
     sources = read_sources(given, LIMITS)
     assert [source.text for source in sources] == ["Rails\nlast.", "轨道耐用。"]
     assert named(sources) == ("Source 1: Tram & everyone study v2", "Source 2: 有轨电车")
+
+
+def test_a_folder_with_a_picture_is_read_and_what_is_left_out_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Rails last.")
+    (tmp_path / "b.png").write_bytes(b"\x89PNG\0")
+    (tmp_path / "c.txt").write_bytes("Straße".encode("latin-1"))
+    (tmp_path / "d.txt").write_text(" ")
+    (tmp_path / "e").mkdir()
+    (tmp_path / "f.txt").write_text("Buses bend.")
+    (tmp_path / ".hidden").write_text("x")
+    files, left_out = read_files([str(tmp_path)], LIMITS)
+    assert [file.name for file in files] == ["a.md", "f.txt"]
+    names = [line.split(" is ")[0] for line in left_out]
+    assert names == ["“b.png”", "“c.txt”", "“d.txt”", f"{tmp_path}/e"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("b.png", b"\x89PNG", "“b.png” is not a source"),
+        ("c.txt", b"\xdf", "is not text in UTF-8"),
+        ("", b"", "a folder without text or Markdown files"),
+        ("none.txt", b"", "none.txt is not a file; give text or Markdown files, or a folder"),
+    ],
+)
+def test_a_file_that_is_named_is_never_left_out(
+    tmp_path: Path, name: str, content: bytes, why: str
+) -> None:
+    if content:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(UsageError, match=why):
+        read_files([str(tmp_path / name)], LIMITS)
+
+
+def test_a_text_of_a_folder_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x" * 61)
+    with pytest.raises(UsageError, match="has 61 characters"):
+        read_files([str(tmp_path)], LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("language", "names"),
+    [
+        ("en", ["Source 1: tram", "Source 2: pasted text"]),
+        ("de", ["Quelle 1: tram", "Quelle 2: eingefügter Text"]),
+        ("es", ["Fuente 1: tram", "Fuente 2: texto pegado"]),
+        ("tr", ["Kaynak 1: tram", "Kaynak 2: yapıştırılan metin"]),
+        ("zh", ["来源 1：tram", "来源 2：粘贴的文本"]),
+    ],
+)
+def test_readers_see_sources_by_names_in_the_language_of_the_debate(
+    language: str, names: list[str]
+) -> None:
+    given = read_sources([file(name="tram.txt"), pasted("Buses bend.")], LIMITS)
+    with speaking(language):
+        titles = tuple(source.title for source in given)
+        card = markdown_of(card_of(announcement(sources=titles, language=language)), {})
+        assert [source_name(at, one) for at, one in enumerate(titles, 1)] == names
+    assert " · ".join(names) in card
 
 
 @pytest.mark.parametrize(
