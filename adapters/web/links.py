@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from urllib.parse import urlencode
 
 from adapters.web.application import address_of, assets, write
@@ -24,109 +23,72 @@ from engine.values.debate import Status
 from engine.values.language import ENGLISH, N_
 from engine.values.text import SIDES, marked
 from engine.words.phrases import money
-from engine.words.translation import day, moment, number, say
+from engine.words.translation import day, moment, number
 
 
-class Links(ABC):
-    """The addresses of pages, as templates ask for them."""
+class Links:
+    """The addresses of pages of a running server, as templates ask for them.
 
-    live = False
-    filters = False
-    policy = ""  # of a page that no server sends headers with
-
-    @abstractmethod
-    def asset(self, name: str) -> str:
-        """Return where a style sheet or script is."""
-
-    @abstractmethod
-    def list(self, sought: DebateQuery | None = None, number: int = 1) -> str:
-        """Return where a page of a list is."""
-
-    @abstractmethod
-    def debate(self, item: Item, part: int = 1) -> str:
-        """Return where a part of a debate is."""
-
-    @abstractmethod
-    def calls(self, item: Item, number: int = 1) -> str:
-        """Return where a page of a debate's calls is."""
-
-    @abstractmethod
-    def call(self, item: Item, number: int) -> str:
-        """Return where a call is."""
-
-    @abstractmethod
-    def picture(self, item: Item, name: str) -> str:
-        """Return where a picture is."""
-
-    @abstractmethod
-    def turn(self, item: Item, number: int) -> str:
-        """Return where a turn's whole text is."""
-
-
-class ServerLinks(Links):
-    """Addresses of a running server; `live` pages grow, those of a folder do not."""
+    `at` is where a debate's page is, by its id. `live` pages grow by themselves.
+    """
 
     filters = True
+    policy = ""  # of a page that no server sends headers with
+    between = "/"  # a debate's address, and what belongs to it
 
-    def __init__(self, *, live: bool) -> None:
-        self.live = live
+    def __init__(self, at: str = "/debates/{}", *, live: bool) -> None:
+        self._at, self.live = at, live
 
     def asset(self, name: str) -> str:
+        """Return where a style sheet or script is."""
         return address_of(name)
 
     def list(self, sought: DebateQuery | None = None, number: int = 1) -> str:
+        """Return where a page of a list is."""
         given = write_sought(sought) if sought else {}
         if number > 1:
             given["page"] = str(number)
         return f"/?{urlencode(given)}" if given else "/"
 
     def debate(self, item: Item, part: int = 1) -> str:
-        return f"/debates/{item.id.lower()}" + (f"?part={part}" if part > 1 else "")
+        """Return where a part of a debate is."""
+        return self.of(item) + (f"?part={part}" if part > 1 else "")
 
     def events(self, item: Item) -> str:
         """Return what tells that a debate's page has grown."""
-        return f"/debates/{item.id.lower()}/events"
+        return self.of(item, "events")
 
     def calls(self, item: Item, number: int = 1) -> str:
-        return f"/debates/{item.id.lower()}/calls" + (f"?page={number}" if number > 1 else "")
+        """Return where a page of a debate's calls is."""
+        return self.of(item, "calls") + (f"?page={number}" if number > 1 else "")
 
     def call(self, item: Item, number: int) -> str:
-        return f"/debates/{item.id.lower()}/calls/{number}"
+        """Return where a call is."""
+        return self.of(item, f"calls/{number}")
 
     def picture(self, item: Item, name: str) -> str:
-        return f"/debates/{item.id.lower()}/{name}.svg"
+        """Return where a picture is."""
+        return self.of(item, f"{name}.svg")
 
     def turn(self, item: Item, number: int) -> str:
-        return f"/debates/{item.id.lower()}/turn-{number}.txt"
+        """Return where a turn's whole text is."""
+        return self.of(item, f"turn-{number}.txt")
 
-
-class PublicLinks(ServerLinks):
-    """Addresses of debates that everyone may read."""
-
-    filters = False
-
-    def debate(self, item: Item, part: int = 1) -> str:
-        return f"{self._of(item)}?part={part}" if part > 1 else self._of(item)
-
-    def events(self, item: Item) -> str:
-        return f"{self._of(item)}/events"
-
-    def picture(self, item: Item, name: str) -> str:
-        return f"{self._of(item)}/{name}.svg"
-
-    def turn(self, item: Item, number: int) -> str:
-        return f"{self._of(item)}/turn-{number}.txt"
-
-    def _of(self, item: Item) -> str:
-        return f"/d/{item.id.lower()}"
+    def of(self, item: Item, name: str = "") -> str:
+        """Return where a debate is, or something of it."""
+        at = self._at.format(item.id.lower())
+        return f"{at}{self.between}{name}" if name else at
 
 
 class _Filed(Links):
     """Files of a folder, linked from one in its top (`up` is empty) or in a folder (`../`)."""
 
+    filters = False
     policy = "default-src 'none'; style-src 'self' file:; img-src 'self' file:; base-uri 'none'"
+    between = "-"
 
     def __init__(self, up: str = "") -> None:
+        super().__init__(f"{up}debates/{{}}", live=False)
         self._up = up
 
     def asset(self, name: str) -> str:
@@ -136,22 +98,13 @@ class _Filed(Links):
         return f"{self._up}{'index' if number == 1 else f'list-{number}'}.html"
 
     def debate(self, item: Item, part: int = 1) -> str:
-        return self._of(item, f"-{part}.html" if part > 1 else ".html")
+        return self.of(item, f"{part}" if part > 1 else "") + ".html"
 
     def calls(self, item: Item, number: int = 1) -> str:
-        return self._of(item, f"-calls-{number}.html" if number > 1 else "-calls.html")
+        return self.of(item, f"calls-{number}.html" if number > 1 else "calls.html")
 
     def call(self, item: Item, number: int) -> str:
-        return self._of(item, f"-call-{number}.html")
-
-    def picture(self, item: Item, name: str) -> str:
-        return self._of(item, f"-{name}.svg")
-
-    def turn(self, item: Item, number: int) -> str:
-        return self._of(item, f"-turn-{number}.txt")
-
-    def _of(self, item: Item, rest: str) -> str:
-        return f"{self._up}debates/{item.id.lower()}{rest}"
+        return self.of(item, f"call-{number}.html")
 
 
 # Pages for reading as HTML: a list, a debate, its calls; the same served and in a folder.
@@ -172,8 +125,7 @@ WORDS = {"day": day, "moment": moment, "number": number, "money": money, "marked
 
 def write_list(page: ListPage, links: Links, language: str) -> str:
     """Return a page of a list."""
-    values = {"states": STATES, "states_shown": _states, "formats": tuple(FORMATS), "pairs": _pairs}
-    values["state_of"] = state_of
+    values = {"states": STATES, "formats": tuple(FORMATS), "state_of": state_of}
     return _write("list.html.jinja", language, links, page=page, **values)
 
 
@@ -194,15 +146,6 @@ def write_calls(page: CallsPage, links: Links) -> str:
 def write_call(page: CallPage, links: Links) -> str:
     """Return a call with its prompt and its reply."""
     return _write("call.html.jinja", page.item.language, links, page=page)
-
-
-def _states() -> list[tuple[str, str]]:
-    """Return each state with its words in the language spoken."""
-    return [(str(state), say(told)) for state, told in STATES.items()]
-
-
-def _pairs(values: Iterable[str]) -> list[tuple[str, str]]:
-    return [(value, value) for value in values]
 
 
 def _write(name: str, language: str, links: Links, **values: object) -> str:
@@ -238,22 +181,15 @@ async def _debate(library: Library, item: Item) -> AsyncIterator[tuple[str, byte
         shown = await library.debate(item.id, part)
         parts = shown.parts
         yield TOP.debate(item, part), write_debate(shown, INSIDE).encode()
-        async for file in _beside(library, shown):
-            yield file
+        for section in shown.sections:
+            if section.picture:
+                picture = await library.picture(item.id, section.picture)
+                yield TOP.picture(item, section.picture), picture.svg.encode()
+        for long_turn in sorted(shown.longer):  # of which the page has the beginning
+            yield TOP.turn(item, long_turn), (await library.turn_text(item.id, long_turn)).encode()
         part += 1
     async for file in _calls(library, item):
         yield file
-
-
-async def _beside(library: Library, shown: DebatePage) -> AsyncIterator[tuple[str, bytes]]:
-    """Yield the pictures of a page, and the turns that it only begins."""
-    item = shown.item
-    for section in shown.sections:
-        if section.picture:
-            picture = await library.picture(item.id, section.picture)
-            yield TOP.picture(item, section.picture), picture.svg.encode()
-    for long_turn in sorted(shown.longer):
-        yield TOP.turn(item, long_turn), (await library.turn_text(item.id, long_turn)).encode()
 
 
 async def _calls(library: Library, item: Item) -> AsyncIterator[tuple[str, bytes]]:

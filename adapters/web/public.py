@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -29,8 +29,9 @@ from adapters.web.crowd import (
     PageContent,
 )
 from adapters.web.label_pages import Saw
-from adapters.web.links import STATES, PublicLinks, write_debate
+from adapters.web.links import STATES, Links, write_debate
 from engine.dataset.bundle import ROOT
+from engine.drawing.svg import data_address
 from engine.pages.public import CommunityPages, PublicDebate, PublicReader
 from engine.stats.presentation import (
     draw_leaderboard,
@@ -64,7 +65,20 @@ TITLES = {
     PublicPart.DATASET: N_("Dataset"),
 }
 LEAGUE = "public_league.html.jinja"
-Values: TypeAlias = dict[str, Any]
+SHOWN = {
+    "heading": "",
+    "states": STATES,
+    "data": data_address,
+    "word_rating": word_rating,
+    "draw": draw_leaderboard,
+    "alt": leaderboard_alt,
+    "matrix": draw_matrix,
+    "reliability": draw_reliability,
+    "title_of": league_title,
+    "lines": league_lines,
+    "standing": league_picture,
+}
+Read: TypeAlias = Callable[..., Awaitable[object]]
 
 
 class PublicPages:
@@ -78,26 +92,32 @@ class PublicPages:
     ) -> None:
         self._public, self._permalinks, self._draw, self._saw = public, permalinks, draw, saw
         self._pages, self._files = Crowd(), Crowd(most=1)
-        self._links, self._pulses = PublicLinks(live=True), LiveUpdates(public.pulse, LOOK_SECONDS)
+        self._links = Links("/d/{}", live=True)
+        self._pulses = LiveUpdates(public.pulse, LOOK_SECONDS)
         self._downloads = 0
 
     def routes(self) -> list[web.RouteDef]:
         """Return the pages by their addresses."""
-        at, debate = "/c/{key}", "/d/{id}"
+        at, debate, public = "/c/{key}", "/d/{id}", self._public
+        reads: dict[PublicPart, Read] = {
+            PublicPart.DEBATES: public.debates,
+            PublicPart.LEADERBOARD: public.leaderboard,
+            PublicPart.AGREEMENT: public.agreement,
+            PublicPart.LEAGUES: public.leagues,
+            PublicPart.DATASET: public.dataset_size,
+        }
         return [
-            web.get(debate, self._shared(self._debate)),
-            web.get(f"{debate}/{{picture:(sealed|result)}}.png", self._shared(self._preview)),
-            web.get(f"{debate}/{{picture:[a-z]+}}.svg", self._shared(self._drawing)),
-            web.get(f"{debate}/turn-{{number:[0-9]{{1,6}}}}.txt", self._shared(self._turn)),
-            web.get(f"{debate}/events", self._events, allow_head=False),
-            web.get(at, self._front),
-            web.get(f"{at}/debates", self._page(PublicPart.DEBATES, self._debates)),
-            web.get(f"{at}/leaderboard", self._page(PublicPart.LEADERBOARD, self._leaderboard)),
-            web.get(f"{at}/agreement", self._page(PublicPart.AGREEMENT, self._agreement)),
-            web.get(f"{at}/leagues", self._page(PublicPart.LEAGUES, self._leagues)),
-            web.get(f"{at}/leagues/{{name}}", self._page(PublicPart.LEAGUES, self._league, LEAGUE)),
-            web.get(f"{at}/dataset", self._page(PublicPart.DATASET, self._dataset)),
-            web.get(f"{at}/dataset.zip", self._download),
+            web.get(debate, self._shared(self.debate)),
+            web.get(f"{debate}/{{picture:(sealed|result)}}.png", self._shared(self.preview)),
+            web.get(f"{debate}/{{picture:[a-z]+}}.svg", self._shared(self.drawing)),
+            web.get(f"{debate}/turn-{{number:[0-9]{{1,6}}}}.txt", self._shared(self.turn)),
+            web.get(f"{debate}/events", self.events, allow_head=False),
+            web.get(at, self.front),
+            *(web.get(f"{at}/{part}", self._page(part, read)) for part, read in reads.items()),
+            web.get(
+                f"{at}/leagues/{{name}}", self._page(PublicPart.LEAGUES, public.league, LEAGUE)
+            ),
+            web.get(f"{at}/dataset.zip", self.download),
         ]
 
     def end(self) -> None:
@@ -115,26 +135,25 @@ class PublicPages:
 
         return answer
 
-    def _page(
-        self, part: PublicPart, read: Callable[[web.Request], Awaitable[Values]], name: str = ""
-    ) -> Handler:
+    def _page(self, part: PublicPart, read: Read, name: str = "") -> Handler:
         """Return what answers with a community's page, a template filled with what is read."""
 
         async def answer(request: web.Request) -> web.Response:
-            language = language_of(request)
+            language, asked = language_of(request), [*request.match_info.values()]
+            if part is PublicPart.DEBATES:
+                asked.append(request.query.get("before", "")[:26])
 
             async def make() -> PageContent:
-                key = request.match_info["key"]
-                place = await self._public.place(key, part)
-                values = {"heading": "", **await read(request), **_framed(place, part)}
+                place = await self._public.place(asked[0], part)
+                values = {**SHOWN, **_framed(place, part), "found": await read(*asked)}
                 template = name or f"public_{part}.html.jinja"
                 page = await asyncio.to_thread(partial(write, template, language, **values))
                 told = part is PublicPart.AGREEMENT or name
-                shows = await self._public.revealed(key) if told else ()
+                shows = await self._public.revealed(asked[0]) if told else ()
                 return PageContent(page.encode(), shows=shows)
 
-            asked = (part, *request.match_info.values(), name, language, _before(request))
-            return await self._answer(request, asked, make, FIGURES_SECONDS)
+            key = (part, *asked, name, language)
+            return await self._answer(request, key, make, FIGURES_SECONDS)
 
         return answer
 
@@ -154,7 +173,8 @@ class PublicPages:
 
     # --- debates -------------------------------------------------------------------------
 
-    async def _debate(self, request: web.Request) -> PageContent:
+    async def debate(self, request: web.Request) -> PageContent:
+        """Show a part of a debate."""
         found = await self._public.debate(request.match_info["id"], number_in(request, "part"))
         page = await asyncio.to_thread(self._write_debate, found)
         shows = () if found.sealed else (found.shown.item.id,)
@@ -172,17 +192,20 @@ class PublicPages:
         }
         return write_debate(found.shown, self._links, "public_debate.html.jinja", **frame)
 
-    async def _drawing(self, request: web.Request) -> PageContent:
+    async def drawing(self, request: web.Request) -> PageContent:
+        """Show a picture of a debate's page."""
         name = request.match_info["id"]
         picture = await self._public.drawing(name, request.match_info["picture"])
         return PageContent(picture.svg.encode(), SVG, shows=(name.upper(),))
 
-    async def _turn(self, request: web.Request) -> PageContent:
+    async def turn(self, request: web.Request) -> PageContent:
+        """Show a turn's whole text."""
         name, number = request.match_info["id"], int(request.match_info["number"])
         text = await self._public.turn_text(name, number)
         return PageContent(text.encode(), "text/plain", sealed=True)  # it may be hidden later on
 
-    async def _preview(self, request: web.Request) -> PageContent:
+    async def preview(self, request: web.Request) -> PageContent:
+        """Show the picture by which a link shows a debate."""
         name, sealed = request.match_info["id"], request.match_info["picture"] == "sealed"
         files = await self._draw((await self._public.picture(name, sealed=sealed),))
         if not files:
@@ -190,41 +213,19 @@ class PublicPages:
         shows = () if sealed else (name.upper(),)
         return PageContent(b64decode(files[0].content), files[0].media, shows=shows)
 
-    async def _events(self, request: web.Request) -> web.StreamResponse:
+    async def events(self, request: web.Request) -> web.StreamResponse:
+        """Tell a page whenever its debate has grown, until its reader goes away."""
         return await self._pulses.stream(request, request.match_info["id"], SHARED_SECONDS)
 
     # --- a community ---------------------------------------------------------------------
 
-    async def _front(self, request: web.Request) -> web.Response:
+    async def front(self, request: web.Request) -> web.Response:
+        """Lead to the first of a community's pages."""
         place = await self._public.place(request.match_info["key"])
         raise web.HTTPFound(f"/c/{place.key}/{place.parts[0]}")
 
-    async def _debates(self, request: web.Request) -> Values:
-        found = await self._public.debates(request.match_info["key"], _before(request))
-        return {"found": found, "states": STATES}
-
-    async def _leaderboard(self, request: web.Request) -> Values:
-        board = await self._public.leaderboard(request.match_info["key"])
-        return {"board": board, "draw": draw_leaderboard, "alt": leaderboard_alt}
-
-    async def _agreement(self, request: web.Request) -> Values:
-        figures, disputed = await self._public.agreement(request.match_info["key"])
-        drawn = {"matrix": draw_matrix, "reliability": draw_reliability}
-        return {"figures": figures, "disputed": disputed, **drawn}
-
-    async def _leagues(self, request: web.Request) -> Values:
-        return {"found": await self._public.leagues(request.match_info["key"])}
-
-    async def _league(self, request: web.Request) -> Values:
-        key, name = request.match_info["key"], request.match_info["name"]
-        league, table, report, pictures = await self._public.league(key, name)
-        told = {"title_of": league_title, "lines": league_lines, "standing": league_picture}
-        return {"league": league, "table": table, "report": report, "pictures": pictures, **told}
-
-    async def _dataset(self, request: web.Request) -> Values:
-        return {"debates": await self._public.dataset_size(request.match_info["key"])}
-
-    async def _download(self, request: web.Request) -> web.StreamResponse:
+    async def download(self, request: web.Request) -> web.StreamResponse:
+        """Send the dataset of a community."""
         key = request.match_info["key"]
 
         async def make() -> PageContent:
@@ -244,11 +245,6 @@ class PublicPages:
             return await _send(request, answer)
         finally:
             self._downloads -= 1
-
-
-def _before(request: web.Request) -> str:
-    """Return the debate before which a list goes on; empty at its beginning."""
-    return request.query.get("before", "")[:26]
 
 
 async def _send(request: web.Request, whole: web.Response) -> web.StreamResponse:
@@ -279,12 +275,5 @@ def _framed(place: CommunityPages | None, part: PublicPart) -> dict[str, Any]:
         "title": TITLES[part],
         "tabs": [(f"{at}/{one}", TITLES[one], one is part) for one in shown],
         "at": at,
-        "data": _data,
-        "word_rating": word_rating,
         "parts": shown,
     }
-
-
-def _data(svg: str) -> str:
-    """Return a picture as an address that holds it."""
-    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from adapters.web.application import DRAWN, SVG, language_of, number_in
 from adapters.web.crowd import LiveUpdates
-from adapters.web.links import Links, ServerLinks, write_call, write_calls, write_debate, write_list
+from adapters.web.links import Links, write_call, write_calls, write_debate, write_list
 from engine.pages.debate_page import Library, read_sought
 from engine.values.errors import UsageError
 
@@ -19,7 +19,7 @@ class ReadingPages:
 
     def __init__(self, library: Library, *, live: bool, pulses: LiveUpdates | None = None) -> None:
         self._library = library
-        self._links: Links = ServerLinks(live=live)
+        self._links = Links(live=live)
         self._pulses = pulses or LiveUpdates(library.pulse)
 
     def routes(self) -> Sequence[web.RouteDef]:

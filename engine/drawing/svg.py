@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
@@ -192,6 +193,11 @@ def darken(svg: str) -> str:
     return svg.replace(WHERE_DARK, DARK)
 
 
+def data_address(svg: str) -> str:
+    """Return a picture as an address that holds it."""
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+
+
 def write(
     x: float,
     y: float,
@@ -258,12 +264,10 @@ def _in_fonts(text: str) -> str:
     plain = _escape(JOINED.sub(r"\1\2", text))
     isolated = RIGHT_TO_LEFT.sub(ISOLATED.format(r"\g<0>"), plain)
     if len({run.lastindex for run in RUNS.finditer(plain)}) == 1:
-        isolated = MOVES_VOWELS.sub(_isolate, isolated)
+        isolated = MOVES_VOWELS.sub(
+            lambda run: ISOLATED.format(run.group()) if run.start() else run.group(), isolated
+        )
     return RUNS.sub(named, isolated)
-
-
-def _isolate(run: regex.Match[str]) -> str:
-    return ISOLATED.format(run.group()) if run.start() else run.group()
 
 
 # Scales: where a value stands in pixels, and the axes that show it.

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from adapters.database.database import SqlDatabase
-from adapters.web.links import ServerLinks, write_debate
+from adapters.web.links import Links, write_debate
 from bot.doctor.doctor import check_day
 from bot.record.tables import list_debates, show_debate, show_usage
 from bot.serve.health import Health
@@ -103,7 +103,7 @@ async def test_commands_and_pages_tell_what_was_killed_from_what_runs(
     assert [item.state for item in everything.items] == ["interrupted", "running"]
     page = await library.debate(killed.id)
     assert page.waits == f"No process holds it any more. Go on with: {command}"
-    shown = write_debate(page, ServerLinks(live=True))
+    shown = write_debate(page, Links(live=True))
     assert 'class="state state-interrupted">interrupted<' in shown
     assert command in shown
     assert (await library.debate(held.id)).item.state == "running"

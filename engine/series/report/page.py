@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -11,7 +10,7 @@ from typing import NamedTuple
 from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import PageSection, PageTable, inline, table_of
-from engine.drawing.svg import Picture
+from engine.drawing.svg import Picture, data_address
 from engine.series.report.data import CallTotals
 from engine.series.report.report import (
     Caveat,
@@ -363,11 +362,6 @@ def write_html(page: ReportPage, pictures: Mapping[str, Picture]) -> str:
     return _template("html").render(page=page, pictures=pictures).strip() + "\n"
 
 
-def _data(svg: str) -> str:
-    """Return a picture as an address that holds it."""
-    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-
-
 @cache
 def _template(kind: str) -> Template:
     environment = Environment(
@@ -376,6 +370,6 @@ def _template(kind: str) -> Template:
         lstrip_blocks=True,
         autoescape=kind == "html",  # noqa: S701 - Markdown is no HTML; `inline` escapes
     )
-    environment.filters |= {"inline": inline, "data": _data}
+    environment.filters |= {"inline": inline, "data": data_address}
     text = files(__package__).joinpath(f"page.{kind}.jinja").read_text(encoding="utf-8")
     return environment.from_string(text)

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from adapters.web.links import ServerLinks, write_call, write_calls, write_debate, write_list
+from adapters.web.links import Links, write_call, write_calls, write_debate, write_list
 from bot.record.exchange import _checked
 from bot.research.cases import read_source
 from engine.dataset.columns import SCHEMA_VERSION
@@ -27,7 +27,7 @@ from engine.values.errors import RostrumError
 from tests.fuzz.target import Target, wait
 from tests.fuzz.targets.texts import SHARED
 
-LINKS = ServerLinks(live=False)
+LINKS = Links(live=False)
 PICTURES = ("votes", "scores", "x")
 NAME = re.compile(r"manifest\.json|data/[a-z_]+/(train|test)\.jsonl")
 CURRENT = "current"  # stands in seeds for the version of the tables, so that they stay readable
