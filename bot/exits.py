@@ -119,7 +119,7 @@ def run(command: Callable[[], Coroutine[Any, Any, None]], wrong_settings: int = 
 
 def fail(error: RostrumError, code: int) -> None:
     """Print an error's message and exit."""
-    print(clean(f"rostrum: {error} {error.hint}".rstrip()), file=sys.stderr)
+    print(clean(f"rostrum: {error.for_operator}"), file=sys.stderr)
     raise typer.Exit(code) from None
 
 

@@ -61,7 +61,7 @@ async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
         async for finding in _check_caps(settings, defaults, models, prices):
             yield finding
     except RostrumError as error:
-        yield Finding("debate", False, f"cannot start: {error} {error.hint}".rstrip())
+        yield Finding("debate", False, f"cannot start: {error.for_operator}")
     finally:
         await models.aclose()
     for finding in _check_counts(settings):
@@ -132,7 +132,7 @@ async def _check_caps(
     try:
         await _forecast(settings, defaults, models, ranked[-sides:])
     except RostrumError as error:
-        text = f"with the most expensive models none starts: {error} {error.hint}".rstrip()
+        text = f"with the most expensive models none starts: {error.for_operator}"
         yield Finding("debate", None, text)
 
 

@@ -473,9 +473,9 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
     unknown = sorted(ref for ref, price in prices.items() if price is None)
     if unknown and (caps.debate_usd is not None or caps.by_day):
         raise BudgetError(
-            "The price of {unknown} is unknown, so the cap cannot be enforced. Choose "
-            "other models, or ask the operator to set their price.",
+            "The price of {unknown:and} is unknown, so the cap cannot be enforced. {advice}",
             unknown=tuple(unknown),
+            advice=Text("Choose other models, or ask the operator to set their price."),
             hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
             "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
             "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off and "

@@ -116,7 +116,8 @@ class RostrumError(Exception):
     """Root of every error that Rostrum raises on purpose.
 
     `message` is in English; it may have blanks for `values`. `hint` names a setting to change;
-    only the operator sees it, never a chat.
+    only the operator sees it, never a chat. A value `advice` is for members: an operator sees the
+    hint in its place.
     """
 
     def __init__(self, message: str = "", /, *, hint: str = "", **values: object) -> None:
@@ -130,6 +131,14 @@ class RostrumError(Exception):
         """Its message, which can be said in other languages."""
         message: str = self.args[0]
         return message
+
+    @property
+    def for_operator(self) -> str:
+        """Its message with the hint, as a terminal shows it."""
+        said: Text = self.args[0]
+        if "advice" in said.values:
+            return Text(said.template, **{**said.values, "advice": self.hint})
+        return f"{self} {self.hint}".rstrip()
 
 
 class UsageError(RostrumError):

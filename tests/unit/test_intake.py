@@ -12,6 +12,8 @@ from engine.run.plan import Defaults, Order, check_prices, complete, freeze, jur
 from engine.store import Caps
 from engine.values.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
 from engine.values.errors import BudgetError, UsageError
+from engine.values.language import speaking
+from engine.words.translation import say
 
 MODELS = tuple(Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))
 JURORS = tuple(Model.parse(f"near/{name}") for name in ("judy", "jo", "ana-2#ana"))
@@ -193,5 +195,14 @@ def test_a_dollar_cap_with_an_unknown_price_names_the_setting() -> None:
             check_prices(prices, caps)
         assert refused.value.hint.startswith('Set ROSTRUM_PRICES, for example \'{"near/ben"')
         assert "ROSTRUM_" not in str(refused.value)
+        assert "ask the operator" in say(refused.value.text)
+        with speaking("de"):
+            assert say(refused.value.text).endswith("bitte die Betreiber, den Preis festzulegen.")
+        told = refused.value.for_operator
+        assert told.startswith(
+            "The price of near/ben is unknown, so the cap cannot be enforced. Set"
+        )
+        assert "operator" not in told
+        assert "near/ana" not in told
     check_prices(prices, NO_CAPS)
     check_prices({"near/ana": prices["near/ana"]}, Caps())
