@@ -16,9 +16,8 @@ from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
 from engine.jury.roster import PanelFit, seat_panel
 from engine.prompts.library import load_prompts
-from engine.run.estimate import estimate, longest_prompts
-from engine.run.plan import Defaults, Order, check_prices, complete, freeze, templates_of
-from engine.run.service import reserve
+from engine.run.estimate import longest_prompts, price
+from engine.run.plan import Defaults, Order, check_prices, freeze, plan
 from engine.values.debate import Model, Price, Sampling
 from engine.values.errors import RostrumError
 from engine.values.messages import Estimate
@@ -95,7 +94,7 @@ def _check_jury(defaults: Defaults) -> Finding:
 
 def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:
     """Return the default format's number of sides, the fixed models, and those to draw from."""
-    request, _ = complete(ORDER, defaults, 0)
+    request = plan(ORDER, defaults, load_prompts(), 0).request
     fixed = [defaults.sides[side] for side in request.sides if side in defaults.sides]
     taken = {model.ref for model in fixed}
     free = [model for model in defaults.models if model.ref not in taken]
@@ -141,15 +140,10 @@ async def _forecast(
 ) -> _CostForecast:
     """Estimate a debate between some of the models. Raises UsageError or BudgetError."""
     defaults = defaults.model_copy(update={"models": tuple(offered)})
-    request, script = complete(ORDER, defaults, 0)
-    prompts = templates_of(load_prompts(settings.templates_dir), request, defaults)
-    setup = freeze(request, script, ORDER, defaults, prompts, seed=0, number=1, fit=NO_HISTORY)
-    cast = setup.models
-    setup = setup.model_copy(update={"prices": await _prices(models, cast)})
-    pace = {model.ref: models.pace(model) for model in cast}
-    expected = await estimate(setup, script, prompts, pace)
-    longest = await longest_prompts(setup, script, prompts)
-    return _CostForecast(expected, reserve(setup, expected, defaults.caps).reserved_usd, longest)
+    planned = plan(ORDER, defaults, load_prompts(settings.templates_dir), 0)
+    setup, expected = await price(planned, freeze(planned, 1, NO_HISTORY), models)
+    longest = await longest_prompts(setup, planned.script, planned.prompts)
+    return _CostForecast(expected, setup.reserved_usd, longest)
 
 
 async def check_contexts(

@@ -19,7 +19,7 @@ from engine.chat.invocation import NoArguments, SuggestArguments, TopicsArgument
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
 from engine.prompts.library import NAMES
-from engine.run.plan import Defaults, Order, check_topic, check_words
+from engine.run.plan import Defaults, Order
 from engine.store import Caps, Store
 from engine.store.suggestions import listed
 from engine.values.debate import Debate, Model, Value
@@ -28,7 +28,7 @@ from engine.values.language import ENGLISH, N_, speaking, spoken
 from engine.values.messages import Estimate
 from engine.values.options import BUILT_IN
 from engine.values.text import MENTION, clean, headline, is_visible, scrub
-from engine.values.topics import RANDOM, Topic, has_blocked
+from engine.values.topics import RANDOM, Topic, check_topic, check_words, has_blocked
 from engine.words.translation import called_language
 
 # The motion of a debate that is about a message in a chat.

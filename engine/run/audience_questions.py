@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.fleet.leases import Notifier
-from engine.run.plan import check_words
 from engine.run.service import Service
 from engine.store import Store
 from engine.store.questions import MOST_ASKED
@@ -12,6 +11,7 @@ from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_
 from engine.values.ports import Clock
 from engine.values.text import clean, is_visible, scrub
+from engine.values.topics import check_words
 from engine.votes.audience import MOST_LISTED, standing_questions
 
 LONGEST_QUESTION = 300  # characters

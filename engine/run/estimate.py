@@ -6,6 +6,7 @@ write, so one dry run serves all topics and models.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +16,14 @@ from engine.formats import Format
 from engine.jury.explain import cheapest_of
 from engine.jury.plan import WORTHWHILE, attendance
 from engine.prompts.library import Prompts
+from engine.run.plan import Plan, check_prices
 from engine.stage.shapes import example
 from engine.stage.stage import MOST_PUT, PersonTurn, Stage
-from engine.store import Note, Post
+from engine.store import Caps, Note, Post
 from engine.values.debate import RETRIEVAL, Model, PanelSetup, Price, Request, Setup, Source, Turn
+from engine.values.errors import BudgetError
 from engine.values.messages import Estimate
-from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
+from engine.values.ports import AnswerSchema, Call, ChatMessage, Models, Reply
 from engine.values.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
 
 EXPECTED_READINGS = 4
@@ -359,6 +362,43 @@ async def estimate(
     )
 
 
+async def price(planned: Plan, setup: Setup, models: Models) -> tuple[Setup, Estimate]:
+    """Return a setup with its prices and its reservation, and what the debate is to take.
+
+    Each backend is asked for one list at a time. Raises BudgetError if it is too expensive.
+    """
+    prices: dict[str, Price | None] = {model.ref: None for model in setup.models}
+
+    async def ask(backend: str) -> None:
+        for model in setup.models:
+            if model.backend == backend:
+                prices[model.ref] = await models.price(model)
+
+    await asyncio.gather(*map(ask, {model.backend for model in setup.models}))
+    check_prices(prices, planned.offer.caps)
+    setup = setup.model_copy(update={"prices": prices})
+    pace = {model.ref: models.pace(model) for model in setup.models}
+    expected = await estimate(setup, planned.script, planned.prompts, pace)
+    return reserve(setup, expected, planned.offer.caps), expected
+
+
+def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
+    """Reserve a debate's maximum cost, or its cap. Raises BudgetError if it is too expensive."""
+    cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
+    if cap is not None and usd > cap:
+        raise BudgetError(
+            "This debate is expected to cost {usd:usd} USD; the cap per debate is {cap:usd}; "
+            "choose cheaper models, fewer rounds or fewer jurors.",
+            usd=usd,
+            cap=cap,
+            hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
+        )
+    reserved = most if cap is None else min(most, cap)
+    if cap is None and caps.by_day:
+        cap = reserved  # what was not reserved from the day may not be spent
+    return setup.model_copy(update={"reserved_usd": reserved, "cap_usd": cap})
+
+
 async def longest_prompts(setup: Setup, script: Format, prompts: Prompts) -> dict[str, int]:
     """Return the expected tokens of the longest prompt that each model gets, by its name."""
     outline, found = await _outline(setup, script, prompts), dict[str, int]()
@@ -458,6 +498,7 @@ def _without_topic(setup: Setup) -> Setup:
         "ordinal": 0,
         "cap_usd": None,
         "mirror_of": None,
+        "moderation": None,
         "rematch_of": None,
         "swapped": False,
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from engine.fleet.leases import LeaseManager, Notifier
-from engine.run.plan import Order, Rematch, check_words
+from engine.run.plan import Order, Rematch
 from engine.stage.stage import PersonTurn
 from engine.store import Lease, Post, Store
 from engine.store.budgets import NewGuest
@@ -19,6 +19,7 @@ from engine.values.language import N_
 from engine.values.messages import GuestInvite, Notice, SpeakInvite
 from engine.values.ports import Clock, Moderator
 from engine.values.text import count_words
+from engine.values.topics import check_words
 from engine.values.verdicts import Question, Withheld
 from engine.votes.audience import moderate
 from engine.votes.spoken import said_below, spoken_text

@@ -5,26 +5,31 @@ After this step nothing that could change (settings, templates, prices, history)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from random import Random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
 
 from pydantic import Field, SkipValidation
 
-from engine.blinding.identity import draw_names, kin
+from engine.blinding.identity import draw_names
 from engine.formats import FORMATS, Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts, check_language
+from engine.run.seats import check_mirrored, exchange, seat_contenders, seat_judges
 from engine.store import Caps
 from engine.store.leases import OWN
 from engine.values.debate import (
+    OTHER,
     SOMEBODY,
     UNATTENDED,
     BallotKind,
     Debate,
     Length,
     Model,
+    Moderation,
     PanelMode,
     Price,
     Request,
@@ -34,23 +39,12 @@ from engine.values.debate import (
     Setup,
     Value,
 )
-from engine.values.errors import BudgetError, FlaggedError, NotAllowedError, UsageError
+from engine.values.errors import BudgetError, NotAllowedError, UsageError
 from engine.values.language import N_, Text
-from engine.values.options import BUILT_IN, STANCES, Options, check_limits
+from engine.values.options import BUILT_IN, Options, check_limits
 from engine.values.sources import SourceFile, SourceLimits, read_sources
-from engine.values.text import clean, is_visible, marked
-from engine.values.topics import (
-    LONGEST_STANCE,
-    RANDOM,
-    Topic,
-    built_in_topics,
-    find_topic,
-    fold_topic,
-    has_blocked,
-)
+from engine.values.topics import Topic, built_in_topics, check_words, has_blocked, motion_of
 
-LONGEST_TEXT = 20_000  # characters
-MOST_JUDGES = 9  # of a format's own
 ME = "me"  # in place of a model: whoever starts the debate argues that side
 ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
 TURN_MINUTES = 10.0  # for a turn of a person
@@ -156,17 +150,75 @@ class Defaults(Options):
         """Models that can be requested as jurors or judges."""
         return (*self.jurors, *self.models)
 
+    @cached_property
+    def usual(self) -> Options:
+        """The options of an order that asks for nothing."""
+        return BUILT_IN | self
 
-def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
-    """Complete an order with defaults and draws. Raises UsageError if it is impossible."""
-    fit = [one for one in defaults.topics if not has_blocked(defaults.blocked_words, one.text)]
-    options = _offered_topic(BUILT_IN | defaults | order, fit, seed)
-    check_limits(options)
-    script = find_format(options.format or "")
-    length = options.length or Length.NORMAL
-    sized = script.sized(length)
-    given = {**sized.options, **options.options}
+    @cached_property
+    def unblocked(self) -> tuple[Topic, ...]:
+        """The topics without a word that is blocked."""
+        return tuple(one for one in self.topics if not has_blocked(self.blocked_words, one.text))
+
+    def __copy__(self) -> Self:
+        """Copy the fields alone, as a copy may be changed: what follows from them is not kept."""
+        copied = super().__copy__()
+        for name in ("usual", "unblocked"):
+            copied.__dict__.pop(name, None)
+        return copied
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be held: an order that is complete, with what it needs; no number yet.
+
+    `prompts` are the templates that the debate freezes; `roster` are its jurors, in order of
+    preference.
+    """
+
+    order: Order
+    offer: Defaults
+    request: Request
+    script: Format
+    prompts: Prompts
+    seed: int
+    roster: tuple[Model, ...]
+    moderation: Moderation | None = None
+    mirror_of: str | None = None
+
+
+def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
+    """Complete an order with defaults and draws, by its own seed or else this one.
+
+    Raises UsageError if it is impossible.
+    """
+    options, again, roster = offer.usual | order, order.rematch, _jurors_of(order, offer)
+    seed = seed if order.seed is None else order.seed
+    script = find_format(again.of.request.format if again else options.format or "")
+    sized = script.sized(options.length or Length.NORMAL)
+    given = again.of.request.options if again else {**sized.options, **options.options}
     own = read_own(script.name, script.options, given).model_dump(mode="json")
+    roles = script.roles(own)
+    if again:
+        from engine.run.rematch import repeat  # few orders are one
+
+        request = repeat(again, offer, roles, roster, seed).model_copy(update={"options": own})
+    else:
+        _check_asked(order, options, script, own)
+        settled = _complete(order, options, offer, script, roles, roster, seed)
+        given = options.model_dump(exclude={"mirror", "panel"})
+        request = Request(**given | settled | {"options": own})
+    check_words(offer.blocked_words, *texts_of(request))
+    check_ground(order.ground, request.ballot, script)
+    sourced = (SOURCES,) if request.sources or offer.retrieval else ()
+    asked = (AUDIENCE,) if request.questions else ()
+    frozen = prompts.only(request.format, "jury", *sourced, *asked)
+    return Plan(order, offer, request, script, frozen, seed, roster)
+
+
+def _check_asked(order: Order, options: Options, script: Format, own: Mapping[str, object]) -> None:
+    """Refuse what a format does not have. Raises UsageError."""
+    check_limits(options)
     if options.rounds is not None and not script.takes_rounds:
         raise UsageError(
             "The format {name} has a fixed number of rounds: leave rounds out. Its own "
@@ -179,44 +231,66 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
             "A {name} debate answers a question, so no one takes a side on it: leave stance out.",
             name=script.name,
         )
-    roles = script.roles(own)
-    asked = _with_guest(order, script, roles)
-    sides, drawn = _seat_contenders(roles, asked, defaults, seed)
-    models = {**_seats_beside(order, defaults), **asked}
-    seats = {seat: model for seat, model in models.items() if seat in roles.seats}
+    if order.questions and not script.takes_questions:
+        known = ", ".join(name for name in FORMATS if FORMATS[name].takes_questions)
+        raise UsageError(
+            "In the format {name} the audience cannot ask questions; leave questions out, or "
+            "choose one of {known}.",
+            name=script.name,
+            known=known,
+        )
+
+
+def _complete(
+    order: Order,
+    options: Options,
+    offer: Defaults,
+    script: Format,
+    roles: Roles,
+    roster: Sequence[Model],
+    seed: int,
+) -> dict[str, Any]:
+    """Return what a new debate's request has beside its options. Raises UsageError."""
+    asked, beside = _models_of(order, offer, script, roles)
+    sides, drawn = seat_contenders(roles, asked, offer.sides, offer.models, seed)
+    seats = {seat: model for seat, model in beside.items() if seat in roles.seats}
+    speakers = (*sides.values(), *seats.values())
+    language = check_language(options.language or "")
     attended = order.platform != UNATTENDED
-    settled = {
-        "topic": check_topic(options.topic or ""),
-        "conditions": _clean("conditions", options.conditions or ""),
-        **_check_stances(options, roles, defaults),
-        "language": check_language(options.language or ""),
+    sized = script.sized(options.length or Length.NORMAL)
+    names = (model.ref for model in (*offer.debaters, *offer.judges))
+    sided = roles.contenders == tuple(OTHER)
+    return {
+        **motion_of(options, offer.unblocked, names, seed, sided=sided),
+        "language": language,
         "sides": sides,
         "drawn": drawn,
         "seats": seats,
-        "judges": seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
-        "options": own,
-        "sources": read_sources(order.sources, defaults.sources),
+        "judges": seat_judges(roles, order.judges, offer.own_judges, roster, speakers),
+        "sources": read_sources(order.sources, offer.sources),
         "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or (options.stance and not script.question),
-        "questions": _check_questions(order, options, script),
+        # A default counts only where anyone can ask.
+        "questions": (options.questions or 0) if script.takes_questions and attended else 0,
         "why": options.why and attended,  # else no one reads the reveal
         "reasons": options.reasons and attended,
         "guess": options.guess and attended,
         "turn_minutes": (options.turn_minutes or TURN_MINUTES) if order.guest else 0.0,
     }
-    request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
-    check_words(defaults.blocked_words, *texts_of(request))
-    check_ground(order.ground, request.ballot, script)
-    return request, script
 
 
-def _with_guest(order: Order, script: Format, roles: Roles) -> dict[str, Model]:
-    """Return the models asked for, and what stands for a person. Raises UsageError."""
+def _models_of(
+    order: Order, offer: Defaults, script: Format, roles: Roles
+) -> tuple[Mapping[str, Model], Mapping[str, Model]]:
+    """Return the models asked for, with what stands for a person, and these beside the usual ones.
+
+    A person's side has no usual models. Raises UsageError.
+    """
     if order.guest is None:
-        return dict(order.models)
+        return order.models, {**offer.seats, **order.models}
     if not script.takes_person:
-        known = ", ".join(name for name in FORMATS if find_format(name).takes_person)
+        known = ", ".join(name for name in FORMATS if FORMATS[name].takes_person)
         raise UsageError(
             "In the format {name} only models can argue; choose one of {known} for a person.",
             name=script.name,
@@ -235,127 +309,21 @@ def _with_guest(order: Order, script: Format, roles: Roles) -> dict[str, Model]:
         raise UsageError(
             "A person argues for a whole side, 🔵 A or 🔴 B; name no models for its speakers."
         )
-    return {**order.models, side: SOMEBODY}
+    asked = {**order.models, side: SOMEBODY}
+    usual = {seat: model for seat, model in offer.seats.items() if seat[0] != side}
+    return asked, usual | asked
 
 
-def _seats_beside(order: Order, defaults: Defaults) -> dict[str, Model]:
-    """Return the default models of single seats, but those of a person's side."""
-    side = order.guest.side if order.guest else ""
-    return {seat: model for seat, model in defaults.seats.items() if not side or seat[0] != side}
-
-
-def _check_questions(order: Order, options: Options, script: Format) -> float:
-    """Return for how long the audience may ask; a default counts only where anyone can."""
-    if order.questions and not script.takes_questions:
-        known = ", ".join(name for name in FORMATS if find_format(name).takes_questions)
-        raise UsageError(
-            "In the format {name} the audience cannot ask questions; leave questions out, or "
-            "choose one of {known}.",
-            name=script.name,
-            known=known,
-        )
-    there = script.takes_questions and order.platform != UNATTENDED
-    return (options.questions or 0) if there else 0
-
-
-def _offered_topic(options: Options, topics: Sequence[Topic], seed: int) -> Options:
-    """Return the options with a topic drawn if they ask for one, and a listed topic's stances."""
-    topic = find_topic(topics, options.topic or "")
-    if (options.topic or "").strip().casefold() == RANDOM:
-        language = check_language(options.language or "")
-        fit = [topic for topic in topics if topic.speaks(language)]
-        if not fit:
-            raise UsageError(
-                "The list has no topic in the language {language}; give a topic, or choose "
-                "another language.",
-                language=language,
-            )
-        topic = Random(f"topic/{seed}").choice(fit)
-        options = options.model_copy(update={"topic": topic.text})
-    script = find_format(options.format or "")
-    own = any(getattr(options, name) for name in STANCES.values())
-    if topic is None or own or script.contenders != ("A", "B"):
-        return options
-    stances = {"stance_a": topic.stance_a, "stance_b": topic.stance_b}
-    return options.model_copy(update=stances)
-
-
-def check_topic(given: str) -> str:
-    """Return a topic as it is stored. Raises UsageError for one that cannot be debated."""
-    topic = _clean("topic", given)
-    if not topic:
-        raise UsageError(
-            "A debate needs a topic; give one, for example “Remote work is better”, or write "
-            "random for one of the list."
-        )
-    if not is_visible(topic):
-        raise UsageError(
-            "All characters of this topic are invisible. Write one, for example "
-            "“Remote work is better”."
-        )
-    return topic
+def mirror(plan: Plan) -> Plan:
+    """Return the plan with its sides swapped. Raises UsageError if that adds no information."""
+    request = plan.request
+    check_mirrored(plan.script.name, plan.script.roles(request.options), request)
+    return replace(plan, request=exchange(request))
 
 
 def texts_of(request: Request) -> tuple[str, ...]:
     """Return what a person wrote of a debate: topic, conditions and stances."""
     return (request.topic, request.conditions, *request.stances.values())
-
-
-def check_words(blocked: Collection[str], *texts: str) -> None:
-    """Refuse texts with a word that is blocked. Raises FlaggedError, which does not name it."""
-    if has_blocked(blocked, *texts):
-        raise FlaggedError(
-            "This has a word that is blocked here. Reword it, or ask a manager of this community."
-        )
-
-
-def _check_stances(options: Options, roles: Roles, defaults: Defaults) -> dict[str, str]:
-    """Return what both sides argue in the asker's own words, or nothing for either."""
-    given = {
-        name: " ".join(clean(getattr(options, name) or "").split()) for name in STANCES.values()
-    }
-    if not any(given.values()):
-        return given
-    if roles.contenders != ("A", "B"):
-        raise UsageError(
-            "Only a debate between two sides takes stances for and against; leave both out."
-        )
-    missing = [side for side, text in zip("AB", given.values(), strict=True) if not text]
-    if missing:
-        raise UsageError(
-            "The stance of side {missing} is missing: say what both sides argue, for "
-            "example “tabs” for 🔵 A and “spaces” for 🔴 B, or leave both out.",
-            missing=marked(missing[0]),
-        )
-    models = {model.ref.casefold() for model in (*defaults.debaters, *defaults.judges)}
-    for side, text in zip("AB", given.values(), strict=True):
-        _check_stance(side, text, models)
-    if len({fold_topic(text) for text in given.values()}) < len(given):
-        raise UsageError("Both sides have the same stance; give each one of its own.")
-    return given
-
-
-def _check_stance(side: str, text: str, models: Collection[str]) -> None:
-    if len(text) > LONGEST_STANCE:
-        raise UsageError(
-            "The stance of side {side} has {n} characters; at most {most} are allowed. "
-            "Shorten it, and put the rest into the conditions.",
-            side=marked(side),
-            n=len(text),
-            most=LONGEST_STANCE,
-        )
-    if not is_visible(text):
-        raise UsageError(
-            "All characters of side {side}'s stance are invisible; write a few.",
-            side=marked(side),
-        )
-    if text.casefold() in models:
-        raise UsageError(
-            "The stance of side {side} is the name of a model; write what the side argues, "
-            "and choose the model that argues it with {option}.",
-            side=marked(side),
-            option=side.lower(),
-        )
 
 
 def check_ground(ground: PlaceCapabilities, ballot: BallotKind, script: Format) -> None:
@@ -366,106 +334,76 @@ def check_ground(ground: PlaceCapabilities, ballot: BallotKind, script: Format) 
         raise UsageError(ground.no_removal)
 
 
-def templates_of(prompts: Prompts, request: Request, defaults: Defaults) -> Prompts:
-    """Return the templates that a debate freezes: its format's, and those of what it has."""
-    sourced = (SOURCES,) if request.sources or defaults.retrieval else ()
-    asked = (AUDIENCE,) if request.questions else ()
-    return prompts.only(request.format, "jury", *sourced, *asked)
-
-
 def freeze(
-    request: Request,
-    script: Format,
-    order: Order,
-    defaults: Defaults,
-    prompts: Prompts,
-    *,
-    seed: int,
-    number: int,
-    fit: PanelFit,
-    costs: Mapping[str, float] | None = None,
+    plan: Plan, number: int, fit: PanelFit, costs: Mapping[str, float] | None = None
 ) -> Setup:
     """Freeze everything that a debate depends on, except prices and reservation.
 
     `costs` is what it takes to ask each juror, see engine/run/estimate.py.
     """
+    order, offer, request, script = plan.order, plan.offer, plan.request, plan.script
     named = [model.name for model in request.sides.values() if not model.person]
-    limits = script.limits_of(request.length, defaults.limits.get(script.name, {}))
+    limits = script.limits_of(request.length, offer.limits.get(script.name, {}))
     spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
     before = order.rematch.of.setup.panel.mode if order.rematch else None
     panel = seat_panel(
-        jurors_of(order, defaults),
+        plan.roster,
         request.speakers,
         ordinal=number,
-        seed=seed,
+        seed=plan.seed,
         history=fit.history,
         correlation=fit.correlation,
         slope=fit.slope,
         fit=fit.model,
         prices=costs,
-        mode=order.panel or before or defaults.panel or PanelMode.ADAPTIVE,
-        rubric=defaults.rubric or find_rubric(script.rubric),
+        mode=order.panel or before or offer.panel or PanelMode.ADAPTIVE,
+        rubric=offer.rubric or find_rubric(script.rubric),
         blind=request.blind,
     )
-    names = draw_names(tuple(request.sides), seed, spoken_of)
+    names = draw_names(tuple(request.sides), plan.seed, spoken_of)
     return Setup(
         request=request,
         format_version=script.version,
-        templates=prompts.digest,
+        templates=plan.prompts.digest,
         panel=panel,
         names=names,
-        sampling=dict(defaults.sampling),
+        sampling=dict(offer.sampling),
         limits=limits,
-        seed=seed,
+        seed=plan.seed,
         ordinal=number,
-        cap_usd=defaults.caps.debate_usd,
-        chars_per_word=defaults.chars_per_word,
-        reply_chars=_reply_chars(defaults, limits),
-        called=script.call(request, prompts, names),
-        retrieval=defaults.retrieval,
+        cap_usd=offer.caps.debate_usd,
+        chars_per_word=offer.chars_per_word,
+        reply_chars=_reply_chars(offer, limits),
+        called=script.call(request, plan.prompts, names),
+        retrieval=offer.retrieval,
         # Who guesses at a rematch knows which models it has.
-        menu=() if order.rematch else _menu(request, defaults),
+        menu=() if order.rematch else _menu(request, offer),
         rematch_of=order.rematch and order.rematch.of.id,
+        mirror_of=plan.mirror_of,
+        moderation=plan.moderation,
         swapped=order.rematch is not None and order.rematch.swapped,
-        account_days=defaults.account_days,
-        member_days=defaults.member_days,
+        account_days=offer.account_days,
+        member_days=offer.member_days,
     )
 
 
-def _menu(request: Request, defaults: Defaults) -> tuple[str, ...]:
+def _menu(request: Request, offer: Defaults) -> tuple[str, ...]:
     """Return the models to guess among: the same for every debate, and so no hint on this one."""
     if request.guest:  # who is a model is no secret
         return ()
-    offered = tuple(dict.fromkeys(model.ref for model in defaults.debaters))[:MOST_GUESSED]
+    offered = tuple(dict.fromkeys(model.ref for model in offer.debaters))[:MOST_GUESSED]
     return offered if request.guess and len(offered) > 1 else ()
 
 
-def _reply_chars(defaults: Defaults, limits: Mapping[str, float]) -> int | None:
+def _reply_chars(offer: Defaults, limits: Mapping[str, float]) -> int | None:
     """Return how many characters of a reply are read: at least thirty per word of the limit.
 
     Words have five or six letters in most languages, so no turn within its limits is cut.
     """
-    if defaults.reply_chars is None:
+    if offer.reply_chars is None:
         return None
     largest = max(limits.values(), default=0)
-    return max(defaults.reply_chars, int(30 * largest))
-
-
-def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
-    """Return the jurors for an order. Raises UsageError if there are none."""
-    roster = order.jurors
-    if not roster and order.rematch is not None:
-        # Those of the debate before that can still judge.
-        panel = order.rematch.of.setup.panel
-        asked = {model.ref for model in (*panel.roster, *panel.recused)}
-        known = {model.ref: model for model in defaults.judges}
-        roster = tuple(model for ref, model in known.items() if ref in asked)
-    roster = roster or defaults.jurors
-    if not roster:
-        raise UsageError(
-            "No jurors are configured; name some with the debate.", hint="Or set ROSTRUM_JURORS."
-        )
-    return roster
+    return max(offer.reply_chars, int(30 * largest))
 
 
 def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
@@ -483,99 +421,28 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
         )
 
 
-def check_allowed(defaults: Defaults, platform: str, community: str) -> None:
+def check_allowed(offer: Defaults, platform: str, community: str) -> None:
     """Refuse a community that the operator does not serve. Raises NotAllowedError.
 
     A person's direct messages are not one of theirs.
     """
-    allowed = defaults.allowed.get(platform)
+    allowed = offer.allowed.get(platform)
     if allowed is not None and community not in allowed and not community.startswith(OWN):
         raise NotAllowedError(NOT_ALLOWED)
 
 
-def _seat_contenders(
-    roles: Roles, asked: Mapping[str, Model], defaults: Defaults, seed: int
-) -> tuple[dict[str, Model], tuple[str, ...]]:
-    """Assign every contender a model: the requested one, the default, or a drawn one."""
-    contenders = roles.contenders
-    strange = sorted(set(asked) - {*contenders, *roles.seats})
-    if strange:
+def _jurors_of(order: Order, offer: Defaults) -> tuple[Model, ...]:
+    """Return the jurors for an order. Raises UsageError if there are none."""
+    roster = order.jurors
+    if not roster and order.rematch is not None:
+        # Those of the debate before that can still judge.
+        panel = order.rematch.of.setup.panel
+        asked = {model.ref for model in (*panel.roster, *panel.recused)}
+        known = {model.ref: model for model in offer.judges}
+        roster = tuple(model for ref, model in known.items() if ref in asked)
+    roster = roster or offer.jurors
+    if not roster:
         raise UsageError(
-            "This format has no side {strange}; its sides are {contenders:and}.",
-            strange=strange[0],
-            contenders=tuple(contenders),
+            "No jurors are configured; name some with the debate.", hint="Or set ROSTRUM_JURORS."
         )
-    chosen = {**defaults.sides, **asked}
-    drawn = tuple(side for side in contenders if side not in chosen)
-    taken = {chosen[side].ref for side in contenders if side in chosen}
-    offered = [model for model in defaults.models if model.ref not in taken]
-    offered = offered if len(offered) >= len(drawn) else list(defaults.models) * len(contenders)
-    if drawn and not offered:
-        raise UsageError(
-            "No models are configured; name one for each side.", hint="Or set ROSTRUM_MODELS."
-        )
-    picked = Random(f"sides/{seed}").sample(offered, len(drawn))
-    if roles.one_model and drawn:
-        alike = next((chosen[side] for side in contenders if side in chosen), picked[0])
-        picked = [alike] * len(drawn)
-    sides = {**chosen, **dict(zip(drawn, picked, strict=True))}
-    return {side: sides[side] for side in contenders}, drawn
-
-
-def seat_judges(
-    roles: Roles, order: Order, defaults: Defaults, speakers: Sequence[Model]
-) -> tuple[Model, ...]:
-    """Assign a format's own judges: the requested ones, else jurors of other families first."""
-    if not roles.judges:
-        if order.judges:
-            raise UsageError(
-                "This format, with these options, has no judges of its own; leave "
-                "judges out. To choose the jury, use jurors."
-            )
-        return ()
-    own = {kin(model.family) for model in speakers}
-    roster = jurors_of(order, defaults)
-    free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
-    most = roles.judges if roles.fixed else MOST_JUDGES
-    if len(order.judges) > most:
-        raise UsageError(_too_many(most, fixed=roles.fixed), most=most, n=len(order.judges))
-    named = order.judges or defaults.own_judges
-    asked = named or tuple(free)
-    wanted = len(named) if named and not roles.fixed else roles.judges
-    return tuple(asked[at % len(asked)] for at in range(wanted))
-
-
-def _too_many(most: int, *, fixed: bool) -> str:
-    if not fixed:
-        return Text(
-            "This format, with these options, has at most {most} judges of its own, and you named "
-            "{n}. Leave out the rest. To choose the jury, use jurors."
-        )
-    if most == 1:
-        return Text(
-            "This format, with these options, has 1 judge of its own, and you named {n}. Leave out "
-            "the rest. To choose the jury, use jurors."
-        )
-    return Text(
-        "This format, with these options, has {most} judges of its own, and you named {n}. Leave "
-        "out the rest. To choose the jury, use jurors."
-    )
-
-
-def _clean(name: str, given: str) -> str:
-    text = clean(given).strip()
-    if len(text) > LONGEST_TEXT:
-        raise UsageError(
-            N_(
-                "The topic of a debate may have at most {most} characters; this one has {n}. "
-                "Shorten it."
-            )
-            if name == "topic"
-            else N_(
-                "The conditions of a debate may have at most {most} characters; these have {n}. "
-                "Shorten them."
-            ),
-            most=LONGEST_TEXT,
-            n=len(text),
-        )
-    return text
+    return roster

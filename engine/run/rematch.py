@@ -6,96 +6,41 @@ votes stay blind. Swapped on purpose, everyone can tell; then no vote is gold. P
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from random import Random
 
-from engine.formats import Format, find_format
-from engine.formats.format import Roles, read_own
-from engine.run.plan import (
-    Defaults,
-    Order,
-    Rematch,
-    check_ground,
-    check_words,
-    seat_judges,
-    texts_of,
-)
-from engine.values.debate import ENDED, OTHER, Debate, Request, side_of
+from engine.formats.format import Roles
+from engine.run.plan import Defaults, Rematch
+from engine.run.seats import exchange, seat_judges, seated
+from engine.values.debate import ENDED, OTHER, Debate, Model, Request
 from engine.values.errors import UsageError
 from engine.values.language import N_
-
-# A debate and its mirror: the same debate with sides swapped, to cancel position effects.
-#
-# A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
-# can. engine/store/votes.py decides when their votes end. Pure.
-
-
-def check_mirrored(name: str, roles: Roles, request: Request) -> None:
-    """Refuse a mirror that would add no information. Raises UsageError with the reason."""
-    if roles.contenders != tuple(OTHER):
-        raise UsageError(
-            "A mirror swaps two sides, but a {name} debate has {n}; leave mirror out, or "
-            "choose another format.",
-            name=name,
-            n=len(roles.contenders),
-        )
-    if exchange(request).model_copy(update={"drawn": request.drawn}) == request:
-        raise UsageError(
-            "The same model argues both sides, so the mirror would be the same debate; "
-            "leave mirror out, or name two models."
-        )
-
-
-def exchange(request: Request) -> Request:
-    """Return the request with the models of both sides, and of their seats, swapped."""
-    return seated(request, OTHER)
-
-
-def seated(request: Request, whose: Mapping[str, str]) -> Request:
-    """Return the request with each contender in the place of another, which `whose` names."""
-    taken = {was: side for side, was in whose.items()}
-    return request.model_copy(
-        update={
-            "sides": {side: request.sides[was] for side, was in whose.items()},
-            "drawn": tuple(side for side, was in whose.items() if was in request.drawn),
-            "seats": {
-                taken[side_of(seat)] + seat[1:]: model for seat, model in request.seats.items()
-            },
-        }
-    )
-
 
 NO_RESULT = N_(
     "Debate {code} ended without a result, so there is nothing to repeat; start its motion again."
 )
 
 
-def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tuple[Request, Format]:
+def repeat(
+    rematch: Rematch, offer: Defaults, roles: Roles, roster: Sequence[Model], seed: int
+) -> Request:
     """Return the request of a rematch. Raises UsageError if it is impossible."""
-    request = rematch.of.request
-    script = find_format(request.format)
-    own = read_own(script.name, script.options, request.options).model_dump(mode="json")
-    roles = script.roles(own)
-    request = _offered_again(request, defaults).model_copy(update={"drawn": ()})
+    request = _offered_again(rematch.of.request, offer).model_copy(update={"drawn": ()})
     if rematch.swapped:
         request = _swap(request, roles)
     else:
         sides = list(request.sides)
         drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
         request = seated(request, dict(zip(sides, drawn, strict=True)))
-    judges = {model.ref: model for model in defaults.judges}
+    judges = {model.ref: model for model in offer.judges}
     kept = tuple(judges[one.ref] for one in request.judges if one.ref in judges)
     if len(kept) < len(request.judges):
         kept = ()  # today's then
-    speakers = (*request.sides.values(), *request.seats.values())
-    named = order.model_copy(update={"judges": kept})
-    seats = seat_judges(roles, named, defaults, speakers)
-    request = request.model_copy(update={"options": own, "judges": seats})
+    seats = seat_judges(roles, kept, offer.own_judges, roster, request.speakers)
+    request = request.model_copy(update={"judges": seats})
     if rematch.swapped or request.guest:  # no vote can be gold, so nothing waits for a quorum
-        request = request.model_copy(update={"quorum": 0, "extend": False})
-    check_words(defaults.blocked_words, *texts_of(request))
-    check_ground(order.ground, request.ballot, script)
-    return request, script
+        return request.model_copy(update={"quorum": 0, "extend": False})
+    return request
 
 
 def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
@@ -116,9 +61,9 @@ def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
         )
 
 
-def _offered_again(request: Request, defaults: Defaults) -> Request:
+def _offered_again(request: Request, offer: Defaults) -> Request:
     """Return the request with its models as they are offered today. Raises UsageError."""
-    offered = {model.ref: model for model in defaults.debaters}
+    offered = {model.ref: model for model in offer.debaters}
     missing = sorted({one.ref for one in request.speakers} - offered.keys())
     if missing:
         raise UsageError(

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import structlog
 from ulid import ULID
 
 from engine.fleet.leases import Notifier
-from engine.formats import Format, find_format
+from engine.formats import find_format
 from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
-from engine.run.estimate import estimate, longest_prompts
+from engine.run.estimate import longest_prompts, price, weigh_costs
 from engine.run.juror_fits import Learner
 from engine.run.plan import (
     Defaults,
     Order,
+    Plan,
     Rematch,
     check_allowed,
     check_prices,
-    complete,
     freeze,
-    jurors_of,
-    templates_of,
+    mirror,
+    plan,
     texts_of,
 )
 from engine.store import Caps, NewDebate, Post, Store
@@ -36,18 +34,15 @@ from engine.store.votes import awaits, closes_with
 from engine.values.debate import (
     UNATTENDED,
     Debate,
-    Model,
     Moderation,
     PanelMode,
-    Price,
     Replacement,
-    Request,
     Setup,
     Status,
     Value,
     short_code,
 )
-from engine.values.errors import BudgetError, FlaggedError, UsageError
+from engine.values.errors import FlaggedError, UsageError
 from engine.values.language import N_, Text
 from engine.values.messages import Announcement, Before, Estimate
 from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
@@ -105,34 +100,26 @@ class Service:
         joints = self.store, self.notifier, self.clock, self.windows
         return GuestLine(*joints, self.moderator)
 
-    async def start(self, order: Order, defaults: Defaults) -> Started:
+    async def start(self, order: Order, offer: Defaults) -> Started:
         """Queue a debate, and its mirror if requested.
 
         Raises UsageError or BudgetError, and ModelError while a moderation model cannot be asked;
         then nothing is stored. Raises NotAllowedError for a community that is not served.
         """
-        check_allowed(defaults, order.platform, order.community)
-        seed = self.new_seed() if order.seed is None else order.seed
-        request, script = _requested(order, defaults, seed)
-        prompts = templates_of(self.prompts, request, defaults)
-        guest = await self.guests.named(order) if request.guest else None
-        swapped = None
-        if order.mirror:
-            from engine.run.rematch import check_mirrored, exchange  # few orders ask for one
-
-            check_mirrored(script.name, script.roles(request.options), request)
-            swapped = exchange(request)
-        moderation = await self._moderate(order, texts_of(request))
-        asked = (script, prompts, order, defaults, seed, moderation)
-        plans = [await self._plan(request, *asked, guest=guest)]
-        new, expected = plans[0]
+        check_allowed(offer, order.platform, order.community)
+        first = plan(order, offer, self.prompts, self.new_seed())
+        guest = await self.guests.named(order) if first.request.guest else None
+        swapped = mirror(first) if order.mirror else None
+        moderation = await self._moderate(order, texts_of(first.request))
+        first = replace(first, moderation=moderation)
+        queued = [await self._number(first, guest)]
         if swapped is not None:
-            plans.append(await self._plan(swapped, *asked, mirror_of=new.id))
-            expected = expected.beside(plans[1][1])
-        await self.store.debates.keep_templates(prompts.digest, prompts.texts)
-        posts = [(one, [_announce(one, usual, order.rematch)]) for one, usual in plans]
-        debates = await self.store.debates.create(posts, defaults.caps)
-        for debate, (_, usual) in zip(debates, plans, strict=True):
+            swapped = replace(swapped, moderation=moderation, mirror_of=queued[0][0].id)
+            queued.append(await self._number(swapped, guest))
+        await self.store.debates.keep_templates(first.prompts.digest, first.prompts.texts)
+        posts = [(new, [_announce(new, usual, order.rematch)]) for new, usual in queued]
+        debates = await self.store.debates.create(posts, offer.caps)
+        for debate, (_, usual) in zip(debates, queued, strict=True):
             await self.dispatcher.submit(debate.id)
             self.notifier.publish(f"outbox/{debate.platform}", debate.id)
             log.info(
@@ -141,34 +128,32 @@ class Service:
                 format=debate.request.format,
                 calls=usual.calls,
             )
+        new, expected = queued[0]
         return Started(
             debate=debates[0],
-            mirror=debates[1] if swapped is not None else None,
-            estimate=expected,
+            mirror=debates[1] if order.mirror else None,
+            estimate=expected.beside(queued[1][1]) if order.mirror else expected,
             # One who names themselves has agreed.
             waits=guest is not None and guest.user != new.user,
             warnings=_warnings(new),
         )
 
-    async def _plan(
-        self,
-        request: Request,
-        script: Format,
-        prompts: Prompts,
-        order: Order,
-        defaults: Defaults,
-        seed: int,
-        moderation: Moderation | None,
-        *,
-        mirror_of: str | None = None,
-        guest: NewGuest | None = None,
-    ) -> tuple[NewDebate, Estimate]:
-        """Freeze, price and estimate a debate. Raises BudgetError if it is too expensive."""
-        number = await self.store.debates.next_number()
+    async def quote(
+        self, order: Order, offer: Defaults, ordinal: int
+    ) -> tuple[Setup, Estimate, Mapping[str, int]]:
+        """Return what a debate would be and take, and the tokens of each model's longest prompt.
+
+        Nothing is stored. Raises UsageError or BudgetError as `start` does.
+        """
+        planned = plan(order, offer, self.prompts, self.new_seed())
+        setup, expected = await self._price(planned, ordinal)
+        return setup, expected, await longest_prompts(setup, planned.script, planned.prompts)
+
+    async def _number(self, planned: Plan, guest: NewGuest | None) -> tuple[NewDebate, Estimate]:
+        """Return a plan as a debate to store, under the next number, and what it is to take."""
+        order, number = planned.order, await self.store.debates.next_number()
         ordinal = number if order.series is None else order.series.ordinal
-        asked = (request, script, prompts, order, defaults, seed)
-        setup, expected = await self._estimate(*asked, ordinal)
-        setup = setup.model_copy(update={"mirror_of": mirror_of, "moderation": moderation})
+        setup, expected = await self._price(planned, ordinal)
         new = NewDebate(
             id=self.new_id(),
             number=number,
@@ -183,6 +168,17 @@ class Service:
             guest=guest,
         )
         return new, expected
+
+    async def _price(self, planned: Plan, ordinal: int) -> tuple[Setup, Estimate]:
+        """Freeze a plan with the jurors' history, price and reserve it. Raises BudgetError."""
+        costs, value = None, planned.offer.value_per_usd
+        if value:
+            prices = {juror.ref: await self.models.price(juror) for juror in planned.roster}
+            costs = weigh_costs(planned.roster, prices, value)
+        setup = freeze(planned, ordinal, await self.learner.fit(rehearsal=False), costs)
+        if setup.rehearsal:  # no history decides who sits
+            setup = freeze(planned, ordinal, await self.learner.fit(rehearsal=True), costs)
+        return await price(planned, setup, self.models)
 
     async def _moderate(self, order: Order, texts: Sequence[str]) -> Moderation | None:
         """Ask about what people read; the topics of a series before no one are its operator's."""
@@ -205,53 +201,6 @@ class Service:
         from engine.votes.audience import moderate  # few installations ask one
 
         return await moderate(self.moderator, texts, refusal)
-
-    async def quote(
-        self, order: Order, defaults: Defaults, ordinal: int
-    ) -> tuple[Setup, Estimate, Mapping[str, int]]:
-        """Return what a debate would be and take, and the tokens of each model's longest prompt.
-
-        Nothing is stored. Raises UsageError or BudgetError as `start` does.
-        """
-        seed = self.new_seed() if order.seed is None else order.seed
-        request, script = _requested(order, defaults, seed)
-        prompts = templates_of(self.prompts, request, defaults)
-        asked = (request, script, prompts, order, defaults, seed)
-        setup, expected = await self._estimate(*asked, ordinal)
-        return setup, expected, await longest_prompts(setup, script, prompts)
-
-    async def _costs(self, order: Order, defaults: Defaults) -> dict[str, float] | None:
-        """Return what it takes to ask each juror; None where their prices do not matter."""
-        if not defaults.value_per_usd:
-            return None
-        from engine.run.estimate import weigh_costs  # few settings have it matter
-
-        jurors = jurors_of(order, defaults)
-        prices = {juror.ref: await self.models.price(juror) for juror in jurors}
-        return weigh_costs(jurors, prices, defaults.value_per_usd)
-
-    async def _estimate(
-        self,
-        request: Request,
-        script: Format,
-        prompts: Prompts,
-        order: Order,
-        defaults: Defaults,
-        seed: int,
-        ordinal: int,
-    ) -> tuple[Setup, Estimate]:
-        """Freeze a setup with history, prices and reservation, and estimate it."""
-        asked = (request, script, order, defaults, prompts)
-        costs, caps = await self._costs(order, defaults), defaults.caps
-        frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
-        setup = frozen(fit=await self.learner.fit(rehearsal=False))
-        if setup.rehearsal:  # no history decides who sits
-            setup = frozen(fit=await self.learner.fit(rehearsal=True))
-        models = setup.models
-        setup = setup.model_copy(update={"prices": await self._price(models, caps)})
-        pace = {model.ref: self.models.pace(model) for model in models}
-        expected = await estimate(setup, script, prompts, pace)
-        return reserve(setup, expected, caps), expected
 
     async def resume(
         self, debate_id: str, caps: Caps, changes: Sequence[Replacement] = ()
@@ -344,45 +293,6 @@ class Service:
         closing = [debate.id, mirror.id] if mirror is not None and both else [debate.id]
         await self.windows[debate.platform].close_early(closing)
         return await self.store.debates.get(debate.id)
-
-    async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:
-        """Return the models' prices, with one request per backend."""
-        known: dict[str, Price | None] = {model.ref: None for model in models}
-
-        async def ask(backend: str) -> None:
-            for model in models:
-                if model.backend == backend:
-                    known[model.ref] = await self.models.price(model)
-
-        await asyncio.gather(*map(ask, {model.backend for model in models}))
-        check_prices(known, caps)
-        return known
-
-
-def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
-    """Return what is to be held: a new debate, or one once more."""
-    if order.rematch is not None:
-        from engine.run.rematch import repeat  # few orders are one
-
-        return repeat(order, order.rematch, defaults, seed)
-    return complete(order, defaults, seed)
-
-
-def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
-    """Reserve a debate's maximum cost, or its cap. Raises BudgetError if it is too expensive."""
-    cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
-    if cap is not None and usd > cap:
-        raise BudgetError(
-            "This debate is expected to cost {usd:usd} USD; the cap per debate is {cap:usd}; "
-            "choose cheaper models, fewer rounds or fewer jurors.",
-            usd=usd,
-            cap=cap,
-            hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
-        )
-    reserved = most if cap is None else min(most, cap)
-    if cap is None and caps.by_day:
-        cap = reserved  # what was not reserved from the day may not be spent
-    return setup.model_copy(update={"reserved_usd": reserved, "cap_usd": cap})
 
 
 def _announce(new: NewDebate, expected: Estimate, rematch: Rematch | None) -> Post:

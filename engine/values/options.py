@@ -97,18 +97,22 @@ class Options(Value):
 
     def given(self) -> dict[str, Any]:
         """Return the options that are set, by name."""
-        said = {name: getattr(self, name) for name in Options.model_fields}
-        return {name: value for name, value in said.items() if value not in (None, {})}
+        fields = Options.model_fields
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if value is not None and value != {} and name in fields
+        }
 
     def __or__(self, other: Options) -> Options:
         """Return these options, overridden by those that `other` sets.
 
         Stances belong to their topic: another topic drops them.
         """
-        kept = self.given()
+        given = other.given()
         if other.topic:
-            kept = {name: value for name, value in kept.items() if name not in STANCES.values()}
-        return Options.model_construct(**kept | other.given())  # each is valid on its own
+            given = dict.fromkeys(STANCES.values()) | given
+        return self.model_copy(update=given)  # each is valid on its own
 
 
 STANCES = {"for": "stance_a", "against": "stance_b"}

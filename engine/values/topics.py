@@ -1,4 +1,4 @@
-"""The topics that debates can be held on, and the ids and splits of any topic."""
+"""The topics that debates can be held on, what a debate argues, and the ids of any topic."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import hashlib
 import hmac
 import tomllib
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from random import Random
 from typing import NamedTuple
 
 import regex
 
 from engine.values.debate import Value
+from engine.values.errors import FlaggedError, UsageError
+from engine.values.language import N_
+from engine.values.options import STANCES, Options
+from engine.values.text import clean, is_visible, marked
 
 RANDOM = "random"  # asks for a topic of the list
 LONGEST_STANCE = 200  # characters
+LONGEST_TEXT = 20_000  # characters
 
 
 class Topic(Value):
@@ -62,6 +68,124 @@ def find_topic(topics: Iterable[Topic], text: str) -> Topic | None:
     return next((topic for topic in topics if fold_topic(topic.text) == wanted), None)
 
 
+# --- what a debate argues ------------------------------------------------------------------
+
+
+def motion_of(
+    options: Options, topics: Sequence[Topic], models: Iterable[str], seed: int, *, sided: bool
+) -> dict[str, str]:
+    """Return a debate's topic, conditions and stances as they are stored.
+
+    A topic is drawn if the options ask for one, and a listed one has its own stances. `models` are
+    names that no stance may have; `sided` says that two sides argue. Raises UsageError.
+    """
+    text, listed = options.topic or "", find_topic(topics, options.topic or "")
+    if text.strip().casefold() == RANDOM:
+        language = options.language or ""
+        fit = [topic for topic in topics if topic.speaks(language)]
+        if not fit:
+            raise UsageError(
+                "The list has no topic in the language {language}; give a topic, or choose "
+                "another language.",
+                language=language,
+            )
+        listed = Random(f"topic/{seed}").choice(fit)
+        text = listed.text
+    own = any(getattr(options, name) for name in STANCES.values())
+    stances = listed if listed is not None and not own and sided else options
+    return {
+        "topic": check_topic(text),
+        "conditions": _clean("conditions", options.conditions or ""),
+        **_check_stances(stances, models, sided=sided),
+    }
+
+
+def check_topic(given: str) -> str:
+    """Return a topic as it is stored. Raises UsageError for one that cannot be debated."""
+    topic = _clean("topic", given)
+    if not topic:
+        raise UsageError(
+            "A debate needs a topic; give one, for example “Remote work is better”, or write "
+            "random for one of the list."
+        )
+    if not is_visible(topic):
+        raise UsageError(
+            "All characters of this topic are invisible. Write one, for example "
+            "“Remote work is better”."
+        )
+    return topic
+
+
+def _clean(name: str, given: str) -> str:
+    text = clean(given).strip()
+    if len(text) > LONGEST_TEXT:
+        raise UsageError(
+            N_(
+                "The topic of a debate may have at most {most} characters; this one has {n}. "
+                "Shorten it."
+            )
+            if name == "topic"
+            else N_(
+                "The conditions of a debate may have at most {most} characters; these have {n}. "
+                "Shorten them."
+            ),
+            most=LONGEST_TEXT,
+            n=len(text),
+        )
+    return text
+
+
+def _check_stances(
+    stated: Options | Topic, models: Iterable[str], *, sided: bool
+) -> dict[str, str]:
+    """Return what both sides argue in the asker's own words, or nothing for either."""
+    given = {
+        name: " ".join(clean(getattr(stated, name) or "").split()) for name in STANCES.values()
+    }
+    if not any(given.values()):
+        return given
+    if not sided:
+        raise UsageError(
+            "Only a debate between two sides takes stances for and against; leave both out."
+        )
+    missing = [side for side, text in zip("AB", given.values(), strict=True) if not text]
+    if missing:
+        raise UsageError(
+            "The stance of side {missing} is missing: say what both sides argue, for "
+            "example “tabs” for 🔵 A and “spaces” for 🔴 B, or leave both out.",
+            missing=marked(missing[0]),
+        )
+    names = {model.casefold() for model in models}
+    for side, text in zip("AB", given.values(), strict=True):
+        _check_stance(side, text, names)
+    if len({fold_topic(text) for text in given.values()}) < len(given):
+        raise UsageError("Both sides have the same stance; give each one of its own.")
+    return given
+
+
+def _check_stance(side: str, text: str, names: Collection[str]) -> None:
+    if len(text) > LONGEST_STANCE:
+        raise UsageError(
+            "The stance of side {side} has {n} characters; at most {most} are allowed. "
+            "Shorten it, and put the rest into the conditions.",
+            side=marked(side),
+            n=len(text),
+            most=LONGEST_STANCE,
+        )
+    if not is_visible(text):
+        raise UsageError(
+            "All characters of side {side}'s stance are invisible; write a few.",
+            side=marked(side),
+        )
+    if text.casefold() in names:
+        raise UsageError(
+            "The stance of side {side} is the name of a model; write what the side argues, "
+            "and choose the model that argues it with {option}.",
+            side=marked(side),
+            option=side.lower(),
+        )
+
+
 # --- words that a community blocks ---------------------------------------------------------
 
 
@@ -74,6 +198,14 @@ def has_blocked(words: Collection[str], *texts: str) -> bool:
         return False
     pattern = _pattern_of(tuple(words))
     return any(pattern.search(_fold_accents(text)) for text in texts if text)
+
+
+def check_words(blocked: Collection[str], *texts: str) -> None:
+    """Refuse texts with a word that is blocked. Raises FlaggedError, which does not name it."""
+    if has_blocked(blocked, *texts):
+        raise FlaggedError(
+            "This has a word that is blocked here. Reword it, or ask a manager of this community."
+        )
 
 
 # Hebrew's points have its script; the voicing marks of kana make another letter.

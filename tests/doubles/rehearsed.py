@@ -26,7 +26,7 @@ from engine.prompts.library import (
     quote,
     unquote,
 )
-from engine.run.plan import Defaults, Order, complete, freeze
+from engine.run.plan import Defaults, Order, freeze, plan
 from engine.stage.stage import PersonTurn, Stage
 from engine.store import Note, Post
 from engine.values.debate import Debate, Model, Retrieval, Sampling, Setup, Source, Status, Turn
@@ -61,9 +61,7 @@ def setup_for(format: str, *, limits: Mapping[str, float] | None = None, **asked
     """Return the setup of a debate between rehearsal models, as intake makes it."""
     order = Order(platform="memory", community="club", place="lobby", format=format, **asked)
     defaults = DEFAULTS.model_copy(update={"limits": {format: limits or {}}})
-    request, script = complete(order, defaults, seed=1)
-    prompts = todays_prompts()
-    return freeze(request, script, order, defaults, prompts, seed=1, number=1, fit=fit([]))
+    return freeze(plan(order, defaults, todays_prompts(), seed=1), number=1, fit=fit([]))
 
 
 @dataclass(slots=True)

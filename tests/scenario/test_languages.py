@@ -12,7 +12,8 @@ from adapters.terminal.render import plain
 from engine.dataset.page import lay_out, write_markdown
 from engine.formats import FORMATS, find_format
 from engine.formats.team.rules import SEATS
-from engine.run.plan import Order, complete
+from engine.prompts.library import load_prompts
+from engine.run.plan import Order, plan
 from engine.values.debate import Length, Model
 from engine.values.errors import UsageError
 from engine.values.language import speaking
@@ -201,8 +202,11 @@ def test_what_was_asked_for_goes_before_the_length_and_that_before_the_default()
     assert setup_for("classic").request.length is Length.NORMAL
     where = {"platform": "memory", "community": "club", "place": "lobby"}
     defaults = REHEARSED.model_copy(update={"length": Length.SHORT})
-    assert complete(Order(**where), defaults, 1)[0].length is Length.SHORT
-    assert complete(Order(**where, length=Length.LONG), defaults, 1)[0].length is Length.LONG
+    assert plan(Order(**where), defaults, load_prompts(), 1).request.length is Length.SHORT
+    assert (
+        plan(Order(**where, length=Length.LONG), defaults, load_prompts(), 1).request.length
+        is Length.LONG
+    )
     assert read_option("length", "Short") is Length.SHORT
     with pytest.raises(UsageError, match="did you mean short"):
         read_option("length", "shrt")

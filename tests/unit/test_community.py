@@ -15,7 +15,8 @@ from engine.chat.settings import (
     overlay,
     setting_lines,
 )
-from engine.run.plan import Defaults, Order, complete
+from engine.prompts.library import load_prompts
+from engine.run.plan import Defaults, Order, plan
 from engine.store import Caps, PersonTraces
 from engine.store.communities import SETTING_NAMES, CommunitySettings
 from engine.values.debate import BallotKind, Model
@@ -80,7 +81,7 @@ def test_judges_and_seats_are_those_that_are_set_here() -> None:
     assert here.seats == {"A3": CAM, "B2": ANA, "A2": BEN}
     assert overlay(operators, NOTHING) == operators
     order = Order(platform="p", community="c", place="x", topic="Tea", format="team")
-    request, _ = complete(order, here, seed=1)
+    request = plan(order, here, load_prompts(), seed=1).request
     assert [judge.ref for judge in request.judges] == ["near/judge", "near/ana"]
     assert (request.seats["A2"], request.seats["B2"]) == (BEN, ANA)
 

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from engine.blinding.identity import read_vocabulary
 from engine.jury.roster import PanelFit
 from engine.prompts.library import load_prompts
-from engine.run.plan import Defaults, Order, check_prices, complete, freeze, jurors_of
+from engine.run.plan import Defaults, Order, check_prices, freeze, plan
 from engine.store import Caps
 from engine.values.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
 from engine.values.errors import BudgetError, UsageError
@@ -35,14 +35,11 @@ def defaults(**given: Any) -> Defaults:
 
 
 def ask(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1) -> Request:
-    return complete(asked, by_default, seed)[0]
+    return plan(asked, by_default, load_prompts(), seed).request
 
 
 def setup(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1, number: int = 1) -> Setup:
-    request, script = complete(asked, by_default, seed)
-    fit = PanelFit()
-    prompts = load_prompts()
-    return freeze(request, script, asked, by_default, prompts, seed=seed, number=number, fit=fit)
+    return freeze(plan(asked, by_default, load_prompts(), seed), number, PanelFit())
 
 
 def test_what_is_asked_for_wins_over_the_default_and_what_is_left_out_is_the_default() -> None:
@@ -109,13 +106,14 @@ def test_without_models_or_jurors_the_setting_is_named() -> None:
     with pytest.raises(UsageError, match="name one for each side") as models:
         ask(order(), defaults(models=()))
     with pytest.raises(UsageError, match="name some with the debate") as jurors:
-        jurors_of(order(), defaults(jurors=()))
+        ask(order(), defaults(jurors=()))
     assert [models.value.hint, jurors.value.hint] == [
         "Or set ROSTRUM_MODELS.",
         "Or set ROSTRUM_JURORS.",
     ]
     assert "ROSTRUM" not in f"{models.value}{jurors.value}"
-    assert jurors_of(order(jurors=MODELS), defaults(jurors=())) == MODELS
+    panel = setup(order(jurors=MODELS), defaults(jurors=())).panel
+    assert {*panel.roster, *panel.recused} == set(MODELS)
 
 
 @pytest.mark.parametrize("topic", ["\u200b", "\u200d\u2060 \ufeff", "\u3164", "\u2800\u00ad"])
@@ -176,7 +174,7 @@ def test_a_setup_holds_all_that_a_resumed_debate_reads() -> None:
     assert (frozen.seed, frozen.ordinal, frozen.format_version) == (9, 4, 1)
     assert frozen.limits == {"words": 80}
     assert set(frozen.sampling) == {"debater", "juror"}
-    assert frozen.templates == load_prompts().digest
+    assert frozen.templates == load_prompts().only("classic", "jury").digest
     assert [juror.name for juror in frozen.panel.recused] == ["ana-2"]
     assert frozen.cap_usd == DEFAULTS.caps.debate_usd
 

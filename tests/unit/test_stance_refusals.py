@@ -2,8 +2,9 @@
 
 import pytest
 
-from engine.run.plan import Defaults, Order, complete
-from engine.run.rematch import exchange
+from engine.prompts.library import load_prompts
+from engine.run.plan import Defaults, Order, plan
+from engine.run.seats import exchange
 from engine.values.debate import Model, Request
 from engine.values.errors import UsageError
 from engine.values.options import BUILT_IN, Options
@@ -24,7 +25,7 @@ REFUSED = {
 def ask(a: str | None, b: str | None, defaults: Defaults = DEFAULTS, **asked: object) -> Request:
     where = {"platform": "memory", "community": "club", "place": "lobby"}
     order = Order(**where | {"topic": "Tabs or spaces", "stance_a": a, "stance_b": b} | asked)
-    return complete(order, defaults, 1)[0]
+    return plan(order, defaults, load_prompts(), 1).request
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from engine.chat.invocation import StartArguments
 from engine.chat.settings import change_settings, order_of, overlay
 from engine.jury.history import fit
 from engine.prompts.library import load_prompts
-from engine.run.plan import complete, freeze
+from engine.run.plan import freeze, plan
 from engine.store.communities import CommunitySettings
 from engine.values.debate import Setup
 
@@ -57,11 +57,10 @@ def frozen(line: str) -> Setup:
     defaults = overlay(operator, community)
     person = Requester(platform="chat", community="club", place="lobby", user="ada")
     order = order_of(person, asked, defaults)
-    request, script = complete(order, defaults, SEED)
-    prompts = load_prompts()
-    return freeze(
-        request, script, order, defaults, prompts, seed=SEED, number=NUMBER, fit=fit([])
-    ).model_copy(update={"templates": "f" * 64, "prices": {"near/ana": None}})
+    planned = plan(order, defaults, load_prompts(), SEED)
+    return freeze(planned, NUMBER, fit([])).model_copy(
+        update={"templates": "f" * 64, "prices": {"near/ana": None}}
+    )
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -5,13 +5,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.settings.load import load_settings
 from bot.settings.topics_file import read_topics
 from engine.chat.choices import topic_choices
-from engine.run.plan import Order, complete
+from engine.prompts.library import load_prompts
+from engine.run.plan import Defaults, Order, plan
+from engine.values.debate import Request
 from engine.values.errors import SettingsError, UsageError
 from engine.values.topics import Topic, built_in_topics
 from tests.doubles.rehearsed import DEFAULTS
@@ -158,35 +161,37 @@ def test_a_broken_file_is_refused_at_start(tmp_path: Path, monkeypatch: pytest.M
 
 
 WHERE = {"platform": "memory", "community": "club", "place": "lobby"}
+PROMPTS = load_prompts()
 OWN = DEFAULTS.model_copy(update={"topics": (TABS, BAHN), "topic": None})
 
 
+def requested(defaults: Defaults, seed: int, **asked: Any) -> Request:
+    return plan(Order(**WHERE, **asked), defaults, PROMPTS, seed).request
+
+
 def test_random_draws_one_in_the_language_of_the_debate() -> None:
-    drawn, _ = complete(Order(**WHERE, topic=" Random ", language="de-AT"), OWN, 1)
+    drawn = requested(OWN, 1, topic=" Random ", language="de-AT")
     assert (drawn.topic, drawn.stances) == (BAHN.text, {})
-    stated, _ = complete(Order(**WHERE, topic="random"), OWN, 1)
+    stated = requested(OWN, 1, topic="random")
     assert (stated.topic, stated.stances) == (TABS.text, {"A": "tabs", "B": "spaces"})
-    again, _ = complete(Order(**WHERE, topic="random", language="de"), DEFAULTS, 5)
-    assert again == complete(Order(**WHERE, topic="random", language="de"), DEFAULTS, 5)[0]
-    seen = {
-        complete(Order(**WHERE, topic="random", language="de"), DEFAULTS, seed)[0].topic
-        for seed in range(40)
-    }
+    again = requested(DEFAULTS, 5, topic="random", language="de")
+    assert again == requested(DEFAULTS, 5, topic="random", language="de")
+    seen = {requested(DEFAULTS, seed, topic="random", language="de").topic for seed in range(40)}
     assert len(seen) > 5
     with pytest.raises(UsageError, match="no topic in the language fr"):
-        complete(Order(**WHERE, topic="random", language="fr"), OWN, 1)
+        requested(OWN, 1, topic="random", language="fr")
 
 
 def test_a_listed_topic_brings_its_stances_unless_others_are_given() -> None:
-    typed, _ = complete(Order(**WHERE, topic="tabs or spaces?"), OWN, 1)
+    typed = requested(OWN, 1, topic="tabs or spaces?")
     assert typed.stances == {"A": "tabs", "B": "spaces"}
     other = {"stance_a": "tabs in Go", "stance_b": "spaces in Go"}
-    given, _ = complete(Order(**WHERE, topic="Tabs or spaces", **other), OWN, 1)
+    given = requested(OWN, 1, topic="Tabs or spaces", **other)
     assert given.stances == {"A": "tabs in Go", "B": "spaces in Go"}
-    table, _ = complete(Order(**WHERE, topic="Tabs or spaces", format="roundtable"), OWN, 1)
+    table = requested(OWN, 1, topic="Tabs or spaces", format="roundtable")
     assert table.stances == {}
     with pytest.raises(UsageError, match="A debate needs a topic"):
-        complete(Order(**WHERE), OWN, 1)
+        requested(OWN, 1)
 
 
 def test_ones_in_the_persons_language_are_offered_first() -> None:

@@ -1,0 +1,137 @@
+"""Who sits where in a debate: contenders, a format's own judges, and a mirror's exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from engine.blinding.identity import kin
+from engine.formats.format import Roles
+from engine.values.debate import OTHER, Model, Request, side_of
+from engine.values.errors import UsageError
+from engine.values.language import Text
+
+MOST_JUDGES = 9  # of a format's own
+
+
+def seat_contenders(
+    roles: Roles,
+    asked: Mapping[str, Model],
+    usual: Mapping[str, Model],
+    models: Sequence[Model],
+    seed: int,
+) -> tuple[dict[str, Model], tuple[str, ...]]:
+    """Assign every contender a model: the requested one, the usual one, or a drawn one.
+
+    Returns them by contender, and the contenders whose model was drawn. Raises UsageError.
+    """
+    contenders = roles.contenders
+    strange = sorted(set(asked) - {*contenders, *roles.seats})
+    if strange:
+        raise UsageError(
+            "This format has no side {strange}; its sides are {contenders:and}.",
+            strange=strange[0],
+            contenders=tuple(contenders),
+        )
+    chosen = {**usual, **asked}
+    drawn = tuple(side for side in contenders if side not in chosen)
+    taken = {chosen[side].ref for side in contenders if side in chosen}
+    offered = [model for model in models if model.ref not in taken]
+    offered = offered if len(offered) >= len(drawn) else list(models) * len(contenders)
+    if drawn and not offered:
+        raise UsageError(
+            "No models are configured; name one for each side.", hint="Or set ROSTRUM_MODELS."
+        )
+    picked = Random(f"sides/{seed}").sample(offered, len(drawn))
+    if roles.one_model and drawn:
+        alike = next((chosen[side] for side in contenders if side in chosen), picked[0])
+        picked = [alike] * len(drawn)
+    sides = {**chosen, **dict(zip(drawn, picked, strict=True))}
+    return {side: sides[side] for side in contenders}, drawn
+
+
+def seat_judges(
+    roles: Roles,
+    asked: Sequence[Model],
+    usual: Sequence[Model],
+    roster: Sequence[Model],
+    speakers: Sequence[Model],
+) -> tuple[Model, ...]:
+    """Assign a format's own judges: the requested ones, else jurors of other families first.
+
+    `usual` are the operator's or the community's, and `roster` are the jurors. Raises UsageError.
+    """
+    if not roles.judges:
+        if asked:
+            raise UsageError(
+                "This format, with these options, has no judges of its own; leave "
+                "judges out. To choose the jury, use jurors."
+            )
+        return ()
+    own = {kin(model.family) for model in speakers}
+    free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
+    most = roles.judges if roles.fixed else MOST_JUDGES
+    if len(asked) > most:
+        raise UsageError(_too_many(most, fixed=roles.fixed), most=most, n=len(asked))
+    named = asked or usual
+    seated = named or free
+    wanted = len(named) if named and not roles.fixed else roles.judges
+    return tuple(seated[at % len(seated)] for at in range(wanted))
+
+
+def _too_many(most: int, *, fixed: bool) -> str:
+    if not fixed:
+        return Text(
+            "This format, with these options, has at most {most} judges of its own, and you named "
+            "{n}. Leave out the rest. To choose the jury, use jurors."
+        )
+    if most == 1:
+        return Text(
+            "This format, with these options, has 1 judge of its own, and you named {n}. Leave out "
+            "the rest. To choose the jury, use jurors."
+        )
+    return Text(
+        "This format, with these options, has {most} judges of its own, and you named {n}. Leave "
+        "out the rest. To choose the jury, use jurors."
+    )
+
+
+# A debate and its mirror: the same debate with sides swapped, to cancel position effects.
+#
+# A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
+# can. engine/store/votes.py decides when their votes end.
+
+
+def check_mirrored(name: str, roles: Roles, request: Request) -> None:
+    """Refuse a mirror that would add no information. Raises UsageError with the reason."""
+    if roles.contenders != tuple(OTHER):
+        raise UsageError(
+            "A mirror swaps two sides, but a {name} debate has {n}; leave mirror out, or "
+            "choose another format.",
+            name=name,
+            n=len(roles.contenders),
+        )
+    if exchange(request).model_copy(update={"drawn": request.drawn}) == request:
+        raise UsageError(
+            "The same model argues both sides, so the mirror would be the same debate; "
+            "leave mirror out, or name two models."
+        )
+
+
+def exchange(request: Request) -> Request:
+    """Return the request with the models of both sides, and of their seats, swapped."""
+    return seated(request, OTHER)
+
+
+def seated(request: Request, whose: Mapping[str, str]) -> Request:
+    """Return the request with each contender in the place of another, which `whose` names."""
+    taken = {was: side for side, was in whose.items()}
+    return request.model_copy(
+        update={
+            "sides": {side: request.sides[was] for side, was in whose.items()},
+            "drawn": tuple(side for side, was in whose.items() if was in request.drawn),
+            "seats": {
+                taken[side_of(seat)] + seat[1:]: model for seat, model in request.seats.items()
+            },
+        }
+    )
