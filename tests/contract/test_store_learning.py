@@ -8,11 +8,9 @@ from engine.values.errors import LeaseLostError
 from engine.values.verdicts import Ballot
 from tests.kit import NOW, ballot, new_debate, real, run, some, verdict
 
-FITTING = "fit"
-
 
 async def lease(store: Store) -> Lease:
-    return some(await store.leases.claim(FITTING, "one", 60))
+    return some(await store.leases.claim("fit", "one", 60))
 
 
 def judgment(key: str, *ballots: Ballot, **fields: object) -> Learnt:

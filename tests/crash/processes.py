@@ -44,10 +44,8 @@ bot.serve.platforms.DiscordVenue.__init__.__kwdefaults__["gap"] = 0.05
 from bot.cli import main
 main()
 """
-STARTED = "rostrum started"
 until = partial(waits.until, seconds=PROCESS_SECONDS)
 until_true = partial(waits.until_true, seconds=PROCESS_SECONDS)
-SERVING = ("run", "gateway")
 NAMES = [f"near/{name}#{name}" for name in ("maple", "cedar")]
 JURORS = [f"near/{name}#{name}" for name in ("birch", "elm", "rowan")]
 OFF = {
@@ -140,7 +138,7 @@ class Running:
         self.process.send_signal(number)
 
     async def started(self) -> None:
-        await until(lambda: STARTED in self.said or self.process.returncode is not None)
+        await until(lambda: "rostrum started" in self.said or self.process.returncode is not None)
         assert self.process.returncode is None, self.said
 
     async def done(self) -> str:
@@ -213,7 +211,7 @@ class Town:
             "ROSTRUM_JURORS": ",".join(JURORS),
             "ROSTRUM_DEFAULT_QUORUM": "0",
             **OFF,
-            **(platform if role in SERVING else {}),
+            **(platform if role in ("run", "gateway") else {}),
             **settings,
         }
         log = self.folder / f"{role}-{number}.log"

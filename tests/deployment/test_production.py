@@ -32,7 +32,6 @@ from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import free_port, until
 
 ROOT = Path(__file__).parents[2]
-CLONE = "git clone <this repository> rostrum && cd rostrum"
 INIT = 'docker compose -f deploy/compose.yaml run --rm --user "$(id -u):$(id -g)" init'
 UP = "docker compose -f deploy/compose.yaml up -d"
 
@@ -62,7 +61,7 @@ def scratch() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def made(scratch: Path) -> Made:
-    assert the_three() == [CLONE, INIT, UP]
+    assert the_three() == ["git clone <this repository> rostrum && cd rostrum", INIT, UP]
     checkout = scratch / "rostrum"
     copy_tracked(checkout)
     build = service(checkout, "init")["build"]

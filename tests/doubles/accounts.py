@@ -61,8 +61,6 @@ class AccountsServer(LoopbackServer):
         self.fault = 0  # a status that everything is answered with
         self.asked: list[str] = []
 
-    # --- the person in the browser ----------------------------------------------------------
-
     def agree(self, address: str, user: str) -> str:
         """Sign in at that address and agree; returns where the browser is sent."""
         platform, asked = self._read(address)
@@ -93,8 +91,6 @@ class AccountsServer(LoopbackServer):
         assert asked["scope"] == "openid"
         assert len(asked["nonce"]) > 30
         return "slack", asked
-
-    # --- what our process asks ----------------------------------------------------------------
 
     async def _discord_token(self, request: web.Request) -> web.Response:
         form = await self._form(request)
@@ -168,8 +164,6 @@ class AccountsServer(LoopbackServer):
         self.asked.append(request.path)
         if self.fault:
             raise web.HTTPServiceUnavailable if self.fault == 503 else web.HTTPTooManyRequests
-
-    # --- listening ----------------------------------------------------------------------------
 
     def _app(self) -> web.Application:
         app = web.Application()

@@ -145,7 +145,6 @@ Method = Literal[
     "erase",
     "written_by",
 ]
-READING: tuple[Method, ...] = ("find", "reactions")
 
 
 @dataclass(slots=True)
@@ -381,8 +380,6 @@ class MemoryVenue:
 
         await self._ask("typing", place, " ".join(seats), show)
 
-    # --- people -----------------------------------------------------------------------
-
     def write(self, user: str, place: str, text: str) -> int:
         """Let somebody write a message; empty: a picture. Return its number."""
         number = len(self.written[place]) + 1
@@ -433,8 +430,6 @@ class MemoryVenue:
         if self.listener is not None and self.listening and not robotic:
             await self.listener(event)
 
-    # --- misbehaviour -----------------------------------------------------------------
-
     def misbehave(self, method: Method, *faults: Fault) -> None:
         """Treat the next calls of a method so, one fault a call."""
         self._faults[method].extend(faults)
@@ -447,7 +442,7 @@ class MemoryVenue:
     def refuse_reading(self, times: int = 1) -> None:
         """Refuse the next `times` looks for a message and at reactions each."""
         refusal = Fault(VenueError("Reading is not allowed here; grant the right to read."))
-        for method in READING:
+        for method in ("find", "reactions"):
             self.misbehave(method, *[refusal] * times)
 
     def go_away(self, seconds: float) -> None:

@@ -15,7 +15,6 @@ from tests.fuzz.targets.exports import CURRENT
 TABLES = ("artifacts", "adjustments", "calls", "debates", "judgments", "prompts", "questions",
           "quotations", "scores", "sources", "turns", "verdicts", "votes")  # fmt: skip
 MOST = 6  # rows of a table
-FORMATS = ("classic", "structured", "audited", "team", "roundtable")
 
 
 async def record(format: str, top: Path) -> None:
@@ -34,7 +33,7 @@ async def record(format: str, top: Path) -> None:
 
 async def main() -> None:
     with TemporaryDirectory() as top:
-        for format in FORMATS:
+        for format in ("classic", "structured", "audited", "team", "roundtable"):
             await record(format, Path(top))
 
 

@@ -72,7 +72,6 @@ D = TypeVar("D", NewDebate, Debate)
 T0 = TypeVar("T0")
 NOON = NOW + timedelta(seconds=30)
 ASPEN = Model.parse("rehearsal/aspen")
-ROUNDS = ("opening", "closing")
 _numbers = count(1)
 
 
@@ -458,7 +457,7 @@ def make_debate(
 
 def make_turn(number: int, text: str = "Because it is so.", **fields: Any) -> Turn:
     """The turn of that number, A and B in turn."""
-    side, round_name = "AB"[(number - 1) % 2], ROUNDS[(number - 1) // 2]
+    side, round_name = "AB"[(number - 1) % 2], ("opening", "closing")[(number - 1) // 2]
     plain: dict[str, Any] = {
         "step": f"turn/{round_name}/{side}",
         "seat": side,

@@ -23,7 +23,6 @@ from tests.scenario.slack_stage import SlackStage, ended, voting
 STYLE = Path(__file__).with_name("slack_thread.css")
 EMOJIS = {NAMES[option]: emoji for option, emoji in OPTIONS.items()}
 DATE = re.compile(r"<!date\^\d+\^\{time\}\|(\d+:\d+) UTC>")
-RULE = "<div>---</div>"
 
 
 async def hold(folder: Path, language: str) -> SlackServer:
@@ -95,7 +94,7 @@ class Page:
 def _block(block: Json) -> str:
     match block["type"]:
         case "markdown":
-            return to_html(html.unescape(block["text"])).replace(RULE, "<hr>")
+            return to_html(html.unescape(block["text"])).replace("<div>---</div>", "<hr>")
         case "section":
             said = DATE.sub(r"\1", block["text"]["text"])
             return f"<div class=state>{to_html(html.unescape(said))}</div>"

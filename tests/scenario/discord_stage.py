@@ -66,8 +66,6 @@ class DiscordStage:
             await until(lambda: any(server.world.commands.values()))
             yield app
 
-    # --- people --------------------------------------------------------------------------
-
     async def start(self, user: str = "ada", **options: Any) -> Interaction:
         asked = self.discord.slash(user, "debate start", {"topic": "Tea beats coffee"} | options)
         return await asked.finished()
@@ -104,8 +102,6 @@ class DiscordStage:
             return next((m for m in posted if author(m) == what), None)
 
         return await until(look, seconds)
-
-    # --- what can be seen ------------------------------------------------------------------
 
     @property
     def thread(self) -> Channel:

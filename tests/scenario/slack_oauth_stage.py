@@ -74,8 +74,6 @@ class OAuthStage:
         host, port = some(self.site.address)
         return f"http://{host}:{port}"
 
-    # --- a browser -------------------------------------------------------------------------
-
     async def visit(self, url: str, cookie: str = "", language: str = "") -> Page:
         headers = {"Cookie": cookie} if cookie else {}
         headers |= {"Accept-Language": language} if language else {}
@@ -98,8 +96,6 @@ class OAuthStage:
         begun = await self.begin()
         back = self.slack.oauth.approve(begun.location, team, **granted)
         return await self.visit(back, begun.cookie)
-
-    # --- debates ---------------------------------------------------------------------------
 
     async def vote(self, user: str, channel: str) -> Message:
         asked = await self.slack.slash(user, '/debate start "Tea beats coffee"', channel)

@@ -82,8 +82,6 @@ class SlackStage:
     def _settings(self) -> Settings:
         return settings_of(self.url, **self.settings)
 
-    # --- people --------------------------------------------------------------------------
-
     async def start(self, line: str = TEA, user: str = "ada") -> Asked:
         asked = await self.slack.slash(user, f"/debate start {line}")
         await asked.said()
@@ -120,8 +118,6 @@ class SlackStage:
         return await until(
             lambda: next((m for m in self.replies if title(m) == what), None), seconds
         )
-
-    # --- what can be seen ----------------------------------------------------------------
 
     @property
     def root(self) -> Message:

@@ -26,15 +26,13 @@ from tests.scenario.test_schedules import daily, schedule
 from tests.scenario.test_slack_home import opened, told
 from tests.scenario.test_suggested_topics import change
 
-PERSONAL = {"discord": {"personal": True}}
-
 
 @pytest.fixture(params=["discord", "slack"])
 async def apart(request: pytest.FixtureRequest, url: str) -> AsyncIterator[Chat]:
     """A stage on either platform where a gateway serves and a worker thinks."""
     if request.param == "discord":
         async with DiscordServer(rates=Rates.generous()) as discord:
-            yield OnDiscord(DiscordStage(url, discord, PERSONAL, apart=True))
+            yield OnDiscord(DiscordStage(url, discord, {"discord": {"personal": True}}, apart=True))
     else:
         async with SlackServer(rules=Rules.generous()) as slack:
             yield OnSlack(SlackStage(url, slack, apart=True))

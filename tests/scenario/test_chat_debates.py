@@ -209,12 +209,9 @@ async def test_rehearsal_models_are_called_what_they_are_and_make_no_labels(chat
             await chat.ask("olga", command, "Only rehearsal debates were revealed here.")
 
 
-NEXT_TURN = "turn 3 of 8"
-
-
 async def hold_up(chat: Chat, app: App, **options: Any) -> str:
     """Start a debate whose second round cannot be posted yet; return the question of the first."""
-    chat.fail_posts(NEXT_TURN, status(503), times=-1)
+    chat.fail_posts("turn 3 of 8", status(503), times=-1)
     await chat.start(round_votes=True, **options)
     await until(chat.thread)
     message = (await said(chat, "After opening")).id

@@ -18,7 +18,6 @@ from tests.kit import records_of, until_asked
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, voting
 
-SLOW = {"models": "rehearsal/maple?latency=0.2, rehearsal/willow?latency=0.2"}
 THUMBS = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
 Given = dict[str, tuple[int, ...]]
 
@@ -65,7 +64,7 @@ async def test_thumbs_given_and_taken_back_while_nothing_ran_are_exported(chat: 
 async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhile(
     chat: Chat,
 ) -> None:
-    chat.stage.settings = SLOW
+    chat.stage.settings = {"models": "rehearsal/maple?latency=0.2, rehearsal/willow?latency=0.2"}
     async with chat.stage.process() as app:
         await chat.stage.start()
         await state(app, lambda debate: debate.thread)

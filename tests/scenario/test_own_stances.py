@@ -24,14 +24,13 @@ from tests.scenario.slack_stage import SlackStage
 
 TWO_SIDED = [name for name in FORMATS if find_format(name).contenders == ("A", "B")]
 OPTIONS = {"audited": {"turns": 4}}
-LIMITS = {"team": {"free_minutes": 1.2}}
 TOPIC, TABS, SPACES = "Tabs or spaces", "tabs, everywhere", "spaces"
 FOR_AND_AGAINST = re.compile(r"in favour of the motion|against the motion|argues for the motion")
 PAINTED = re.compile(r"What (\w+) argues:\n> (.+)")
 
 
 async def hold(url: str, out: Path, format: str, **asked: Any) -> Whole:
-    defaults = DEFAULTS.model_copy(update={"limits": LIMITS})
+    defaults = DEFAULTS.model_copy(update={"limits": {"team": {"free_minutes": 1.2}}})
     stances: dict[str, Any] = {"topic": TOPIC, "stance_a": TABS, "stance_b": SPACES}
     options = OPTIONS.get(format, {})
     return await hold_whole(url, out, defaults, format=format, options=options, **stances | asked)

@@ -9,8 +9,6 @@ from tests.scenario.discord_stage import voting
 from tests.scenario.test_slack_home import opened
 from tests.scenario.test_suggested_topics import change
 
-CONSENT = "Will you argue a side?"
-
 
 async def invited(chat: Chat, started: str) -> Shown:
     """Wait until the person is asked; return the message that asks."""
@@ -18,7 +16,7 @@ async def invited(chat: Chat, started: str) -> Shown:
     assert "It begins once the person agrees." in started
     assert "starts now" not in started
     await until(chat.thread)
-    return await said(chat, CONSENT)
+    return await said(chat, "Will you argue a side?")
 
 
 async def turn(chat: Chat, round_name: str) -> str:

@@ -22,9 +22,6 @@ def _swift(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST_PAUSE", 0.1)
 
 
-# --- Discord ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("times", [1, 5])
 async def test_an_acknowledgement_and_an_answer_that_were_cut_are_sent_again_and_shown_once(
@@ -70,9 +67,6 @@ async def test_an_answer_in_pieces_is_whole_when_one_was_cut(
 def requests(discord: DiscordServer, method: str) -> list[str]:
     made = discord.rest.requests
     return [c.path for c in made if c.method == method and c.path.startswith("/webhooks")]
-
-
-# --- Slack -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CUTS)

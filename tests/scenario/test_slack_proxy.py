@@ -10,12 +10,11 @@ from tests.scenario.discord_stage import settings_of
 from tests.scenario.slack_stage import SlackStage, voting
 
 ONLY_BY_PROXY = "slack.invalid"  # a name that leads nowhere else
-VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
 @pytest.fixture(autouse=True)
 def _no_proxy_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in VARIABLES:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
 

@@ -21,7 +21,6 @@ from tests.scenario.slack_stage import SlackStage
 
 TRAM = "In 2019 the city counted 41,000 riders a day. <@123456789012345678> @everyone"
 SECRET = "zzyzx-canary"
-READING = (*Slack.SCOPES, "files:read")
 FILES = "GET", "/attachments/**"
 UNREADABLE = [
     ("scan.pdf", b"%PDF", "“scan.pdf” is not a source that debaters can read"),
@@ -120,7 +119,7 @@ async def test_files_attached_in_slacks_form_are_read_where_the_app_may(
     on_slack: SlackStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adapters.slack.rest, "PAUSE_SECONDS", 0.01)
-    on_slack.slack.rules.scopes = READING
+    on_slack.slack.rules.scopes = (*Slack.SCOPES, "files:read")
     async with on_slack.process() as app:
         # A file that no one can read is explained in the form.
         _, sent = await sent_with(on_slack, ("scan.pdf", b"%PDF"))

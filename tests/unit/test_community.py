@@ -238,9 +238,6 @@ def test_a_channel_that_a_client_wrote_as_a_mention_is_its_id(written: str) -> N
     assert change(starters="<@&77>", manager_role="<@&77>").starters == ("77",)
 
 
-# --- What people are told of themselves, and the commands by which they ask -----------------------
-
-
 MUCH = PersonTraces(
     known=True,
     votes=3,

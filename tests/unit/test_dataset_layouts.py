@@ -193,9 +193,6 @@ def test_the_document_is_what_make_docs_writes() -> None:
     assert text == renew_tables(text), "docs/dataset.md is not as declared: make docs"
 
 
-# --- The licence of an export: which ids are taken, and what the card says ------------------------
-
-
 @pytest.mark.parametrize(
     ("typed", "id", "card"),
     [
@@ -252,9 +249,6 @@ def test_no_text_gets_into_the_card_as_more_than_one_value(typed: str) -> None:
         return
     card = yaml.safe_load("\n".join(front_matter(id)))
     assert set(card) <= {"license", "license_name", "license_link"}
-
-
-# --- The recipes run as they are written, on a small export, and find what is in it ---------------
 
 
 RECIPES = Path(__file__).parents[2] / "docs" / "recipes.md"

@@ -33,7 +33,6 @@ PLATFORMS_OWN = (
 )
 PACKAGES = ("adapters/", "bench/", "bot/", "engine/", "migrations/", "tests/")
 FOLDERS = (*PACKAGES, "deploy/", "docs/", ".ci/")
-FILES = (".env.example", "Makefile", "pyproject.toml")
 
 
 class Named(NamedTuple):
@@ -70,7 +69,7 @@ def expect_no(faults: list[Named]) -> None:
 
 
 def of_the_tree(text: str) -> bool:
-    return text.startswith(FOLDERS) or text in FILES
+    return text.startswith(FOLDERS) or text in (".env.example", "Makefile", "pyproject.toml")
 
 
 PATHS = [name for name in named(r"[\w.]") if of_the_tree(name.text)]

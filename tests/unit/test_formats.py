@@ -126,9 +126,6 @@ def test_no_format_knows_where_it_is_held() -> None:
                 assert not platforms.search(path.read_text(encoding="utf-8")), path
 
 
-# --- A debate ends under the version of its format, and the prompts, that it began with -----------
-
-
 class Toy(Format):
     """Each side speaks once."""
 

@@ -211,9 +211,6 @@ def test_a_ballot_records_the_reply_and_an_invalid_one_keeps_its_text() -> None:
     assert (lost.valid, lost.raw, lost.problem) == (False, "", "online/x did not answer")
 
 
-# --- Rubrics: those that are built in, and an operator's own from a file --------------------------
-
-
 OWN = """
 name = "Policy"
 [[criteria]]

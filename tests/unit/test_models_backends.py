@@ -160,7 +160,6 @@ TEXTS = sorted(
 )
 PRICED = [name for name, preset in PRESETS.items() if not preset.local]
 MODEL = re.compile(rf"(?<![\w/.~-])(online|{'|'.join(PRICED)})/([\w.:/-]*\w)")
-PLACEHOLDERS = {"x", "y", "name"}
 
 
 def named_in(text: str) -> set[tuple[str, str]]:
@@ -168,7 +167,7 @@ def named_in(text: str) -> set[tuple[str, str]]:
     return {
         ("openrouter" if backend == "online" else backend, name)
         for backend, name in MODEL.findall(text)
-        if name not in PLACEHOLDERS
+        if name not in {"x", "y", "name"}
     }
 
 

@@ -32,7 +32,6 @@ TOPICS = {
     "es": "Trabajar a distancia es más productivo que hacerlo en la oficina",
     "zh": "远程办公比坐班更有效率",
 }
-NAMES = {"A": "Harbor", "B": "Meadow"}
 
 
 async def ask(name: str, log: RecordedAttempts | None = None, **changes: Any) -> Reply:
@@ -196,7 +195,7 @@ async def ballot(juror: str, topic: str, shown: tuple[str, str] = ("Harbor", "Me
         schema=ballot_schema(shown),
         cue={"topic": topic, "kind": "ballot"},
     )
-    return read_ballot(reply.text, reply.finish, NAMES)
+    return read_ballot(reply.text, reply.finish, {"A": "Harbor", "B": "Meadow"})
 
 
 async def test_ballots_are_valid_agree_with_themselves_and_are_blind_to_order() -> None:

@@ -78,9 +78,6 @@ def test_a_limit_without_a_time_is_kept_for_half_a_minute(said: str) -> None:
     assert limited_for(refusal("ratelimited", 429, {"Retry-After": said})) == 30
 
 
-# --- How often each of Slack's methods is asked: never over its tier, in order, others beside it
-
-
 async def test_no_minute_holds_more_than_a_tier_and_none_is_overtaken() -> None:
     minute, asked = 0.3, list[tuple[int, float]]()
     most = METHODS["reactions.get"]
@@ -137,9 +134,6 @@ async def test_what_was_never_asked_leaves_its_place_to_others() -> None:
 def test_the_tiers_are_those_that_slack_has() -> None:
     assert {name: Slack.TIERS[Slack.METHODS[name]] for name in METHODS} == METHODS
     assert MINUTE > 60
-
-
-# --- Slack's connection, on a transport that a test takes away ------------------------------------
 
 
 class MovedTransport:
@@ -219,9 +213,6 @@ async def _hear(_: Inbound) -> None:
     """Hear nothing of it."""
 
 
-# --- Slack's events: what concerns the same thing is handled in its order, the rest side by side
-
-
 def reaction(user: str, option: str) -> ReactionSeen:
     return ReactionSeen("T1:C1/1.5", "2.5", user, option, True)
 
@@ -263,9 +254,6 @@ async def test_one_that_fails_says_so_and_holds_the_next_not_up() -> None:
     assert isinstance(failed, OSError)
     assert later is None
     assert heard == [ConnectionGap("missed")]
-
-
-# --- Plain text in place of a refused message: within limits, whole, and it pings nobody ----------
 
 
 HOSTILE = "<!channel> <@U1> @everyone **bold** `code` ||spoiler|| & [a](https://a.example) _x_ "

@@ -358,7 +358,6 @@ def test_the_statistics_have_each_words_votes() -> None:
 
 
 MENU = (BIRCH.ref, MAPLE.ref, "near/cleo", "near/dora")
-SIDES = {"A": MAPLE, "B": BIRCH}
 
 
 def guess(person: int, side: str, model: str, **fields: object) -> Vote:
@@ -366,7 +365,7 @@ def guess(person: int, side: str, model: str, **fields: object) -> Vote:
 
 
 def record(*votes: Vote, menu: tuple[str, ...] = MENU) -> DebateRecord:
-    debate = make_debate(1, sides=SIDES)
+    debate = make_debate(1, sides={"A": MAPLE, "B": BIRCH})
     setup = debate.setup.model_copy(update={"menu": menu})
     return make_record(debate.model_copy(update={"setup": setup}), votes=votes)
 

@@ -13,8 +13,7 @@ from engine.values.verdicts import How, Vote, VoteEvent
 from engine.votes.recovery import reconcile
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-OPTIONS = ("A", "B", "tie", "weak")
-SEEDED = frozenset(OPTIONS)
+SEEDED = frozenset(("A", "B", "tie", "weak"))
 
 
 def at(second: int) -> datetime:

@@ -16,8 +16,6 @@ from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_eve
 from tests.slow import slow_after
 
 SHEET = {"scores": dict.fromkeys(WEIGHTS, 6), "violations": [], "note": "CANARY note"}
-OPENING = ["A1", "B1"]
-ASKED = ["A2", "B2", "A3", "B3"]
 
 
 class Script(dict[str, Any]):
@@ -73,8 +71,8 @@ def speakers(desk: RehearsedDesk, stage: str) -> list[str]:
 
 async def test_stages_have_their_order_budgets_and_warmth_and_no_turn_is_told_as_the_last() -> None:
     desk = await debate()
-    assert speakers(desk, "opening") == OPENING
-    assert speakers(desk, "cross")[::2] == ASKED
+    assert speakers(desk, "opening") == ["A1", "B1"]
+    assert speakers(desk, "cross")[::2] == ["A2", "B2", "A3", "B3"]
     assert speakers(desk, "summary") == ["A1", "B1"]
     assert speakers(desk, "closing") == ["B4", "A4"]
     limits = {turn.round.split("-")[0]: turn.limit for turn in desk.turns}

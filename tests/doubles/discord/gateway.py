@@ -133,8 +133,6 @@ class Gateway:
         self._sockets: set[Socket] = set()
         self._arrived = asyncio.Event()
 
-    # --- what tests do to it -----------------------------------------------------------
-
     @property
     def connected(self) -> int:
         return sum(s.socket is not None for s in self.sessions.values())
@@ -190,8 +188,6 @@ class Gateway:
         for session, payload in kept:
             self._deliver(session, payload)
 
-    # --- what the platform does ----------------------------------------------------------
-
     def emit(self, event: str, data: Json, guild: str, channel: Channel | None = None) -> None:
         """Tell an event to each session whose shard, intents and view of the channel take it."""
         wanted = next(flag for prefix, flag in INTENTS.items() if event.startswith(prefix))
@@ -222,8 +218,6 @@ class Gateway:
     def _broadcast(self, payload: Json) -> None:
         for socket in list(self._sockets):
             socket.send(payload)
-
-    # --- the connection ---------------------------------------------------------------------
 
     async def connect(self, request: web.Request) -> web.StreamResponse:
         if self.refusing:

@@ -81,8 +81,6 @@ class Platform:
         self.rules = rules
         self._nonces: dict[tuple[str, str, str], tuple[float, Message]] = {}
 
-    # --- messages ----------------------------------------------------------------------
-
     def post(self, channel: Channel, author: str, draft: Draft) -> Message:
         """Post; the same message again while its enforced nonce is remembered."""
         self.may_post(channel, author, draft)
@@ -234,8 +232,6 @@ class Platform:
                 found.add(match["id"])
         return found
 
-    # --- reactions -----------------------------------------------------------------------
-
     def react(self, message: Message, user: str, emoji: str, *, burst: bool = False) -> None:
         """Add somebody's reaction; the first of an emoji needs Add Reactions."""
         channel = self.world.channel(message.channel_id)
@@ -302,8 +298,6 @@ class Platform:
             "burst": burst,
             "type": int(burst),
         }
-
-    # --- threads ----------------------------------------------------------------------------
 
     def open_thread(
         self, channel: Channel, owner: str, body: Json, *, on: Message | None = None, kind: int
@@ -387,9 +381,6 @@ class Platform:
 
 
 # --- incoming webhooks: made by a bot with Manage Webhooks, and posting under any name ---
-
-FORBIDDEN = ("clyde", "discord")
-RESERVED = ("everyone", "here")
 
 
 class Hooks:
@@ -483,10 +474,10 @@ def _check_name(field: str, name: Any) -> None:
     faulty = Faulty()
     faulty.length(field, name, Discord.WEBHOOK_NAME, 1)
     said = name.casefold() if isinstance(name, str) else ""
-    for word in FORBIDDEN:
+    for word in ("clyde", "discord"):
         if word in said:
             text = f'Username cannot contain "{word}"'
             faulty.add(field, "USERNAME_INVALID_CONTAINS", text)
-    if said in RESERVED:
+    if said in ("everyone", "here"):
         faulty.add(field, "USERNAME_INVALID", f'Username cannot be "{said}"')
     faulty.check()

@@ -60,8 +60,6 @@ class Routes:
             *self._command_routes(),
         ]
 
-    # --- the account and what it sees ----------------------------------------------------
-
     def _account_routes(self) -> list[tuple[str, str, Handler]]:
         return [
             ("GET", "/users/@me", lambda call: user_json(self._world.bot)),
@@ -128,8 +126,6 @@ class Routes:
         if user not in guild.members:
             raise Refusal(Code.UNKNOWN_MEMBER)
         return member_json(self._world, guild, user)
-
-    # --- messages and reactions --------------------------------------------------------------
 
     def _message_routes(self) -> list[tuple[str, str, Handler]]:
         messages = "/channels/{channel}/messages"
@@ -217,8 +213,6 @@ class Routes:
             user_json(self._world.user(user)) for user in ids[: min(most, Discord.REACTIONS_A_PAGE)]
         ]
 
-    # --- threads ---------------------------------------------------------------------------------
-
     def _thread_routes(self) -> list[tuple[str, str, Handler]]:
         channel = "/channels/{channel}"
         return [
@@ -258,8 +252,6 @@ class Routes:
     def _opened(self, thread: Channel) -> Json:
         shown = channel_json(self._world, thread)
         return {**shown, "member": thread_member_json(thread, self._me)}
-
-    # --- commands, interactions, webhooks -----------------------------------
 
     def _command_routes(self) -> list[tuple[str, str, Handler]]:
         app = "/applications/{app}"

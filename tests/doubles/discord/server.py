@@ -143,8 +143,6 @@ class DiscordServer(Listening):
         self.guild = self.add_guild("Hall", self.users["olga"].id)
         self.channel = self.add_channel("debates")
 
-    # --- making more of it ------------------------------------------------------------------
-
     @property
     def token(self) -> str:
         """The bot's token; setting another revokes it."""
@@ -188,8 +186,6 @@ class DiscordServer(Listening):
             self.guild.members[self.world.user(holder).id].add(made.id)
         return made
 
-    # --- reading it ---------------------------------------------------------------------------
-
     @property
     def api_url(self) -> str:
         return f"{self.origin}{BASE}"
@@ -205,8 +201,6 @@ class DiscordServer(Listening):
         held = self.world.find_message(message).holders(emoji)
         users = [self.world.user(user) for user in held]
         return {user.name for user in users if not user.bot}
-
-    # --- making trouble -------------------------------------------------------------------------
 
     def fail(
         self,
@@ -255,8 +249,6 @@ class DiscordServer(Listening):
     def _note(self, method: str, path: str, text: str) -> None:
         self.sent.append(Sent(self.clock.now(), method, path, text))
 
-    # --- reactions and messages ---------------------------------------------------------
-
     def react(self, user: Id, message: Id, emoji: str, *, burst: bool = False) -> None:
         """React as somebody, with Nitro by a super reaction."""
         who = self.world.user(user).id
@@ -294,8 +286,6 @@ class DiscordServer(Listening):
 
     def delete_webhook(self, webhook: Id) -> None:
         del self.world.webhooks[str(webhook)]
-
-    # --- places ----------------------------------------------------------------------------
 
     def open_post(self, user: Id, forum: Id, name: str, text: str) -> Channel:
         place, who = self.world.channel(forum), self.world.user(user).id
@@ -354,8 +344,6 @@ class DiscordServer(Listening):
             shown = channel_json(self.world, place)
             # Told to all who were in the channel a moment ago, so not by who sees it now.
             self.gateway.emit("CHANNEL_UPDATE", shown, place.guild_id)
-
-    # --- commands, buttons, dialogs ------------------------------------------------------------
 
     def slash(
         self,

@@ -113,8 +113,6 @@ class Socket:
         finally:
             self._waiting.pop(f"env-{number}", None)
 
-    # --- trouble ----------------------------------------------------------------------------
-
     async def refresh(self, reason: str = "refresh_requested") -> None:
         """Ask every connection to be replaced, and close it soon after."""
         for connection in list(self.connections):

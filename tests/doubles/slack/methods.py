@@ -197,8 +197,6 @@ class Methods:
             "views.publish": self._publish,
         }
 
-    # --- messages ---------------------------------------------------------------------------
-
     def _post(self, args: Json) -> Json:
         if args["channel"].startswith("U") and not self.rules.messages_tab:
             raise Refusal("messages_tab_disabled")
@@ -268,8 +266,6 @@ class Methods:
         self.world.ephemeral.append(shown)
         return {"message_ts": shown.ts}
 
-    # --- reading ----------------------------------------------------------------------------
-
     def _history(self, args: Json) -> Json:
         channel = self._readable(args["channel"])
         top = [m for m in channel.messages.values() if m.thread_ts in (None, m.ts) or m.broadcast]
@@ -298,8 +294,6 @@ class Methods:
         cursor = {"next_cursor": str(start + size) if more else ""}
         shown = [message.json(metadata=metadata) for message in page]
         return {"messages": shown, "has_more": more, "response_metadata": cursor}
-
-    # --- reactions --------------------------------------------------------------------------
 
     def _react(self, args: Json) -> Json:
         self._writable(args["channel"])
@@ -336,8 +330,6 @@ class Methods:
             for held in shown.get("reactions", ()):
                 del held["users"][2:]
         return {"type": "message", "channel": message.channel, "message": shown}
-
-    # --- people and places ------------------------------------------------------------------
 
     def _who(self) -> Json:
         me = self.world.caller
@@ -415,8 +407,6 @@ class Methods:
         self.world.homes[user.id] = args["view"] | made
         return {"view": self.world.homes[user.id]}
 
-    # --- files ------------------------------------------------------------------------------
-
     def _upload_url(self, args: Json) -> Json:
         alt = str(args.get("alt_txt") or "")
         file = File(self.world.new_id("F"), args["filename"], int(args["length"]), alt)
@@ -438,8 +428,6 @@ class Methods:
         message = Message(channel.id, self.world.new_ts(), self._me, said)
         message.thread_ts, message.files = args.get("thread_ts"), [file.id]
         channel.messages[message.ts] = message
-
-    # --- who may ----------------------------------------------------------------------------
 
     def _meets(self, user: str) -> bool:
         """Whether somebody of another workspace is in a channel that the caller's shares."""

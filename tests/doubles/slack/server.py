@@ -89,8 +89,6 @@ class SlackServer(Listening):
         self.users = {name: self._new_user(name, admin=name == "olga") for name in PEOPLE}
         self.channel = self.add_channel("debates")
 
-    # --- making more of it ------------------------------------------------------------------
-
     @property
     def bot_token(self) -> str:
         """The bot's token; setting another revokes it."""
@@ -140,8 +138,6 @@ class SlackServer(Listening):
         self.world.channels[made.id] = made
         return made
 
-    # --- reading it -------------------------------------------------------------------------
-
     @property
     def api_url(self) -> str:
         return f"{self.origin}/api"
@@ -169,8 +165,6 @@ class SlackServer(Listening):
             if held.split("::")[0] == wanted:
                 found |= {self.world.user(user).name for user in users}
         return {name for name in found if not self.world.user(name).bot}
-
-    # --- making trouble ---------------------------------------------------------------------
 
     def fail(
         self, fault: Fault, method: str = "**", *, times: int = 1, skip: int = 0, text: str = ""
@@ -258,8 +252,6 @@ class SlackServer(Listening):
         self.world.users[made.id] = made
         return made
 
-    # --- reactions --------------------------------------------------------------------------
-
     async def react(self, user: str, ts: str, name: str, *, tone: int = 0) -> None:
         """React to a message; `tone` 2 to 6 is a skin tone."""
         named = canonical(name) + (f"::skin-tone-{tone}" if tone else "")
@@ -268,8 +260,6 @@ class SlackServer(Listening):
     async def unreact(self, user: str, ts: str, name: str, *, tone: int = 0) -> None:
         named = canonical(name) + (f"::skin-tone-{tone}" if tone else "")
         self.methods.unreact(self._message(ts), self.world.user(user).id, named)
-
-    # --- asking -----------------------------------------------------------------------------
 
     async def slash(self, user: str, line: str, channel: str | None = None) -> Asked:
         """Use a slash command; returns when it is acknowledged, or raises DidNotRespondError."""
@@ -392,8 +382,6 @@ class SlackServer(Listening):
         payload |= {"type": kind, "user": {"id": who.id, "name": who.name, "team_id": who.team}}
         payload |= {"team": {"id": who.team, "domain": "hall"}, **fields}
         return await self._ask("interactive", payload, asked)
-
-    # --- admins -----------------------------------------------------------------------------
 
     def archive(self, channel: str | None = None) -> None:
         place = self._place(channel)

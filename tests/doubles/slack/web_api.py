@@ -189,7 +189,6 @@ SCOPES = {
     "users.conversations": ("channels:read", "groups:read"),
     "users.info": ("users:read",),
 }
-NESTED = ("blocks", "metadata", "view", "files")
 
 Method = Callable[[Json], Json]
 
@@ -305,7 +304,7 @@ async def _arguments(request: web.Request, method: str) -> Json:
             args |= json.loads(await request.text() or "{}")
     else:
         args |= dict(await request.post())
-    for name in NESTED:
+    for name in ("blocks", "metadata", "view", "files"):
         if isinstance(args.get(name), str):
             args[name] = json.loads(args[name])
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")

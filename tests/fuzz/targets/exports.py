@@ -28,7 +28,6 @@ from tests.fuzz.target import Target, wait
 from tests.fuzz.targets.texts import SHARED
 
 LINKS = Links(live=False)
-PICTURES = ("votes", "scores", "x")
 NAME = re.compile(r"manifest\.json|data/[a-z_]+/(train|test)\.jsonl")
 CURRENT = "current"  # stands in seeds for the version of the tables, so that they stay readable
 ONLY = "data/debates/train.jsonl"
@@ -105,7 +104,7 @@ def _pages(library: FolderLibrary, name: str) -> Iterator[Callable[[], Coroutine
         return (await library.picture(name, which)).svg
 
     yield from (debate, calls, call, partial(library.turn_text, name, 1))
-    yield from (partial(picture, which) for which in PICTURES)
+    yield from (partial(picture, which) for which in ("votes", "scores", "x"))
 
 
 def cases(data: bytes) -> None:
