@@ -310,12 +310,19 @@ def test_no_half_is_written_while_its_mirror_is_open(tmp_path: Path, first: int)
     assert written == [alone.debate.id]
 
 
-def test_the_same_data_and_filters_give_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_data_gives_the_same_bytes_and_other_filters_or_keys_other_pseudonyms(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "one", languages=("en", "tr"))
     write(tmp_path / "two", *reversed(RECORDS), languages=("tr", "en"))
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     write(tmp_path / "one", languages=("en", "tr"))
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    write(tmp_path / "one")
+    write(tmp_path / "two", languages=("en",))
+    write(tmp_path / "three", keys=KEYS._replace(master=b"another"))
+    sets = [voters(tmp_path / name) for name in ("one", "two", "three")]
+    assert len(set.union(*sets)) == sum(len(found) for found in sets)
 
 
 def test_a_debate_more_keeps_splits_and_changes_pseudonyms(tmp_path: Path) -> None:
@@ -327,14 +334,6 @@ def test_a_debate_more_keeps_splits_and_changes_pseudonyms(tmp_path: Path) -> No
     ]
     assert splits[0].items() <= splits[1].items()
     assert not voters(tmp_path / "one") & voters(tmp_path / "two")
-
-
-def test_other_filters_and_another_key_change_pseudonyms(tmp_path: Path) -> None:
-    write(tmp_path / "one")
-    write(tmp_path / "two", languages=("en",))
-    write(tmp_path / "three", keys=KEYS._replace(master=b"another"))
-    sets = [voters(tmp_path / name) for name in ("one", "two", "three")]
-    assert len(set.union(*sets)) == sum(len(found) for found in sets)
 
 
 def test_a_debate_revealed_while_it_is_written_waits_for_the_next(tmp_path: Path) -> None:

@@ -29,11 +29,15 @@ def embed(message: Message) -> dict[str, Any]:
     return dict(only)
 
 
-def test_the_sides_differ_in_colour() -> None:
+def test_the_sides_differ_in_colour_and_nine_contenders_fit_in_rows_of_buttons() -> None:
     colours = [embed(turn("x", side))["color"] for side in ("A", "B")]
     assert colours == [render.BLUE, render.RED]
     numbered = {render.colour_of(str(number)) for number in range(1, 10)}
     assert len(numbered) == 9
+    options = (*map(str, range(1, 10)), "tie", "weak")
+    invite = VoteInvite(options=options, minutes=1, quorum=0, ballot=BallotKind.PRIVATE)
+    rows = bodies(invite)[0]["components"]
+    assert [len(row["components"]) for row in rows] == [5, 5, 2]
 
 
 @given(st.text(max_size=9000))
@@ -70,18 +74,15 @@ def test_tables_are_code_lines_are_drawn_and_nothing_is_hidden_as_a_spoiler() ->
         assert shown(same) == same
 
 
-def test_a_violation_stands_outside_of_code_that_was_left_open() -> None:
+def test_a_violation_stands_outside_of_open_code_and_a_missed_turn_names_no_writer() -> None:
     broken = Violation(kind="too_many_words", measured=600, limit=500)
     shown = embed(turn("```\nopen", violations=(broken,)))["description"]
     assert "```\nopen\n```\n\n" in shown
     assert "600 words; the limit is 500" in shown
-
-
-def test_nine_contenders_fit_in_rows_of_buttons() -> None:
-    options = (*map(str, range(1, 10)), "tie", "weak")
-    invite = VoteInvite(options=options, minutes=1, quorum=0, ballot=BallotKind.PRIVATE)
-    rows = bodies(invite)[0]["components"]
-    assert [len(row["components"]) for row in rows] == [5, 5, 2]
+    missed = Violation(kind="missed", measured=0, limit=0)
+    [body] = bodies(turn("(No turn was given.)", person=True, words=0, violations=(missed,)))
+    assert "written by a person" not in json.dumps(body)
+    assert "0 words" not in json.dumps(body)
 
 
 def test_files_travel_with_the_last_piece() -> None:
@@ -106,10 +107,3 @@ def test_a_nonce_is_of_its_place_and_a_reference_in_no_other_that_begins_alike()
     assert not carries(other, "k7f2qz·3·1/1")
     assert carries(other, "k7f2qz·13·1/1")
     assert embed(Notice(text=""))["footer"]["text"] == "#3 · k7f2qz"  # without words
-
-
-def test_a_missed_turn_is_not_said_to_be_written_by_a_person() -> None:
-    missed = Violation(kind="missed", measured=0, limit=0)
-    [body] = bodies(turn("(No turn was given.)", person=True, words=0, violations=(missed,)))
-    assert "written by a person" not in json.dumps(body)
-    assert "0 words" not in json.dumps(body)

@@ -15,15 +15,12 @@ EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINE = re.compile(r"^#(ROSTRUM_\w+)=(.*)$", re.MULTILINE)
 
 
-def test_every_setting_is_listed_once_and_nothing_else() -> None:
+def test_every_setting_is_listed_once_with_a_comment_above_it_and_nothing_else() -> None:
     listed = [name for name, _ in LINE.findall(EXAMPLE.read_text(encoding="utf-8"))]
     known = {variable(path) for path in known_paths(shape_of(Settings), like=("backends", "local"))}
     known = {name.replace("__*__", "__LOCAL__") for name in known} | {"ROSTRUM_BACKENDS"}
     assert set(listed) == known
     assert len(listed) == len(set(listed))
-
-
-def test_every_setting_has_a_comment_above_it() -> None:
     lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
     for above, line in pairwise(lines):
         if LINE.match(line):

@@ -65,7 +65,7 @@ async def test_nothing_volatile_reaches_a_prompt() -> None:
     assert [call.messages for call in again.asked] == [call.messages for call in desk.asked]
 
 
-async def test_a_turn_within_its_limits_is_asked_once_and_another_told_of_what_it_passed() -> None:
+async def test_a_turn_over_its_limits_is_sent_back_once_and_told_of_what_it_passed() -> None:
     desk = ScriptedDesk()
     assert await speak(desk) == "Words of turn/opening/A."
     assert desk.steps == ["turn/opening/A"]
@@ -74,9 +74,6 @@ async def test_a_turn_within_its_limits_is_asked_once_and_another_told_of_what_i
     desk = ScriptedDesk(lambda step: "Yes." if "shorten" in step else "1. a\n2. b\n3. c\n4. d")
     await speak(desk)
     assert "has 4 numbered arguments, at most 2. Write" in desk.asked[1].last
-
-
-async def test_a_turn_over_its_limit_is_sent_back_once_to_be_shortened() -> None:
     desk = ScriptedDesk(lambda step: "Shorter now." if "shorten" in step else LONG)
     assert await speak(desk) == "Shorter now."
     assert desk.steps == ["turn/opening/A", "turn/opening/A/shorten"]

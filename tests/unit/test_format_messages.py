@@ -56,9 +56,13 @@ async def test_a_formats_scoreboard_fits_a_phone(options: dict[str, int]) -> Non
     assert max(map(len, table)) <= 40
 
 
-def test_an_arc_is_a_bar_a_turn_and_says_itself_in_words() -> None:
+def test_an_arc_a_report_and_a_file_show_what_they_hold() -> None:
     assert sparkline(ARC) == "▁█·▁"
     assert ARC.alt in card_of(ARC).text
+    yellow, blue = "\x1b[33m", "\x1b[34m"
+    assert yellow in drawn(REPORT)
+    assert blue in drawn(REPORT.model_copy(update={"side": "A"}))
+    assert REPORT.files[0].data() == b"# x"
 
 
 @pytest.mark.parametrize("message", [BOARD, ARC, REPORT], ids=lambda message: message.kind)
@@ -69,13 +73,3 @@ def test_every_venue_without_a_better_way_says_all_of_it(
         assert message.title in text
     assert "briefing.md" in wording(REPORT)
     assert "briefing.md" in plain(REPORT, "ref")
-
-
-def test_a_judges_report_is_in_the_judges_colour_and_a_sides_in_its_own() -> None:
-    yellow, blue = "\x1b[33m", "\x1b[34m"
-    assert yellow in drawn(REPORT)
-    assert blue in drawn(REPORT.model_copy(update={"side": "A"}))
-
-
-def test_a_text_file_holds_its_text() -> None:
-    assert REPORT.files[0].data() == b"# x"

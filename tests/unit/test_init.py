@@ -101,14 +101,6 @@ def test_an_open_quotation_mark_is_said_before_it_swallows_a_value() -> None:
         merge("A=1\nB='open\n", {"ROSTRUM_TOPIC": "it's tea"})
 
 
-def test_what_people_wrote_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """`rostrum list` made a picture of every `:smile:` in a topic."""
-    table = Table("topic")
-    table.add_row("Is :smile: [bold]a word[/bold]?")
-    TableConsole().print(table)
-    assert "Is :smile: [bold]a word[/bold]?" in capsys.readouterr().out
-
-
 def test_nothing_is_obeyed_by_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     odd = "a \x1b[2J \x1b]8;;http://127.0.0.1/\x1b\\x \x9b31m \b\r\x7f \u202eb \u2066c\nd"
     print_lines([odd, odd])
@@ -137,6 +129,13 @@ def test_a_long_finding_ends_its_lines_between_words_on_a_terminal(
     assert address == "      /a/" + "long/" * 20
 
 
-def test_a_pipe_gets_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_gets_whole_lines_of_what_people_wrote_as_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     TableConsole(10).print("x " * (PIPE_WIDTH // 2 - 1))
     assert len(capsys.readouterr().out.splitlines()) == 1
+    # `rostrum list` made a picture of every `:smile:` in a topic.
+    table = Table("topic")
+    table.add_row("Is :smile: [bold]a word[/bold]?")
+    TableConsole().print(table)
+    assert "Is :smile: [bold]a word[/bold]?" in capsys.readouterr().out

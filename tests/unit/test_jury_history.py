@@ -130,7 +130,7 @@ def test_the_slope_is_fitted_on_labelled_debates_within_bounds() -> None:
     assert fit(real).slope == pytest.approx(1.3, abs=0.15)
 
 
-def test_open_invalid_and_many_sided_ballots_teach_nothing() -> None:
+def test_audits_do_not_weigh_and_open_invalid_and_many_sided_ballots_teach_nothing() -> None:
     sides = ("1", "2", "3")
     past = [
         PastDebate((_juror("x", AB, 3), _juror("y", BA, 3)), blind=False),
@@ -138,9 +138,6 @@ def test_open_invalid_and_many_sided_ballots_teach_nothing() -> None:
         PastDebate((ballot(sides, dict.fromkeys(sides, 5), "1"),), human="1", z=1.0),
     ]
     assert fit(past).history == {}
-
-
-def test_audits_do_not_weigh() -> None:
     audited = []
     for debate in _world(60):
         audit = debate.ballots[0].model_copy(update={"audit": True, "juror": "late"})

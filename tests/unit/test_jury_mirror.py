@@ -23,7 +23,7 @@ def _estimate(**fields: Any) -> Estimate:
     return Estimate(**plain | {"usd": 0.25, "usd_max": 0.5} | fields)
 
 
-def test_sides_seats_and_draws_are_exchanged_and_nothing_else() -> None:
+def test_a_mirror_exchanges_sides_seats_and_draws_alone_and_is_refused_where_it_cannot() -> None:
     request = _request(drawn=("B",), seats={"A2": CLEO}, conditions="At work.")
     mirrored = exchange(request)
     assert mirrored.sides == {"A": BEN, "B": ANA}
@@ -31,9 +31,6 @@ def test_sides_seats_and_draws_are_exchanged_and_nothing_else() -> None:
     assert mirrored.seats == {"B2": CLEO}
     assert mirrored.conditions == "At work."
     assert exchange(mirrored) == request
-
-
-def test_more_than_two_sides_and_one_model_on_both_have_no_mirror() -> None:
     with pytest.raises(UsageError, match="a roundtable debate has 3"):
         check_mirrored("roundtable", Roles(("1", "2", "3")), _request())
     with pytest.raises(UsageError, match="would be the same debate"):

@@ -147,16 +147,13 @@ def test_a_tie_counts_for_both_and_votes_not_gold_and_open_panels_tell_nothing()
     assert doubt_of(record(0.5, "A", blind=False))[1:] == (None, None)
 
 
-def test_by_turns_what_differs_most_and_what_was_closest_then_one_at_random() -> None:
+def test_by_turns_what_differs_most_and_was_closest_then_one_that_the_day_draws() -> None:
     doubts = [Doubt(f"d{n}", n / 10, n / 10) for n in range(1, 10)]
     offers = offer(doubts, TODAY)
     told = [(one.debate, one.why) for one in offers[:4]]
     assert told == [("d9", "differ"), ("d1", "close"), ("d8", "differ"), ("d2", "close")]
     assert offers[4].why == "drawn"
     assert offers[4].debate in {"d3", "d4", "d5", "d6", "d7"}
-
-
-def test_another_day_draws_another_debate() -> None:
     doubts = [Doubt(f"d{n}", n / 50, n / 50) for n in range(50)]
     drawn = {offer(doubts, TODAY + timedelta(days=n))[-1].debate for n in range(20)}
     assert len(drawn) > 10
@@ -199,22 +196,18 @@ def ids(queue: tuple[Queued, ...]) -> list[str]:
     return [one.debate for one in queue if one.known is None]
 
 
-def test_disagreement_is_what_review_offers_as_unclear_in_the_same_order() -> None:
+def test_a_queue_is_what_review_offers_or_all_by_their_seed_and_known_answers_are_not_in_it() -> (
+    None
+):
     queue = queue_of(ALL, {}, "seed", disagreement=True)
     assert ids(queue) == [one.debate.id for one in UNCLEAR]
     offered = offer(map(doubt_of, ALL), date(2026, 3, 1))
     assert [one.debate for one in offered if one.why != "drawn"] == ids(queue)
-
-
-def test_a_debate_with_a_known_answer_is_not_labelled() -> None:
     queue = queue_of(ALL, {id_of(2): "A", id_of(1): "tie"}, "seed", disagreement=True)
     assert ids(queue) == [id_of(3), id_of(4), id_of(5)]
     assert {one.debate: one.known for one in queue if one.known} == {id_of(1): "tie", id_of(2): "A"}
     with pytest.raises(UsageError, match="has a known answer, and cannot be labelled"):
         queue_of(UNCLEAR, {id_of(9): "A"}, "seed", disagreement=True)
-
-
-def test_all_debates_come_in_an_order_that_the_seed_fixes() -> None:
     queue = queue_of(ALL, {}, "seed", disagreement=False)
     assert sorted(ids(queue)) == sorted(one.debate.id for one in ALL)
     assert queue == queue_of(reversed(ALL), {}, "seed", disagreement=False)

@@ -96,13 +96,16 @@ def test_a_tie_in_a_knockout_is_played_again_with_sides_exchanged_and_then_drawn
     assert held.drawn[MOST_MATCHES].pair == {through, held.byes[0].model.ref}
 
 
-def test_a_result_that_comes_late_changes_no_match_that_was_drawn() -> None:
+def test_a_late_result_changes_no_match_that_was_drawn_and_only_revealed_ones_name_models() -> None:
     held = draw(league(System.SWISS, 4, 2), {})
     results = {0: MatchResult(None, ""), 1: MatchResult(min(held.drawn[1].pair), "people")}
     held = draw(held, results)
     before = held.drawn
     results[0] = MatchResult(max(held.drawn[0].pair), "jury")
     assert draw(held, results).drawn[: len(before)] == before
+    held = draw(league(System.ROUND_ROBIN, 5), {})
+    assert met(held, ()) == frozenset()
+    assert met(held, (0,)) == held.drawn[0].pair
 
 
 def revealed(people: str | None, jury: str | None) -> Reveal:
@@ -164,9 +167,3 @@ def test_the_standing_has_a_picture_whose_alt_text_says_the_same() -> None:
         assert image.format == "PNG"
         assert image.width == 2 * 720
     assert not card_of(LeagueTable(played=0, total=3, rows=())).attached()
-
-
-def test_only_models_of_revealed_matches_are_named() -> None:
-    held = draw(league(System.ROUND_ROBIN, 5), {})
-    assert met(held, ()) == frozenset()
-    assert met(held, (0,)) == held.drawn[0].pair

@@ -6,16 +6,12 @@ from time import perf_counter
 from engine.fleet.leases import Notification, Notifier
 
 
-async def test_a_ring_wakes_the_listener_with_its_key() -> None:
+async def test_a_ring_wakes_who_listens_or_is_collected_later_and_once() -> None:
     notifier = Notifier()
     listening = asyncio.create_task(notifier.wait("votes", 5))
     await asyncio.sleep(0)
     notifier.publish("votes", "one")
     assert await listening == {"one"}
-
-
-async def test_rings_while_nobody_listens_are_collected_later_and_once() -> None:
-    notifier = Notifier()
     notifier.publish("votes", "one")
     notifier.publish("votes", "two")
     notifier.publish("votes", "one")
@@ -23,9 +19,6 @@ async def test_rings_while_nobody_listens_are_collected_later_and_once() -> None
     assert await notifier.wait("votes", 5) == {"one", "two"}
     assert await notifier.wait("stop", 5) == {""}
     assert await notifier.wait("votes", 0.001) == set()
-
-
-async def test_nothing_rung_is_nothing_after_the_time() -> None:
     notifier, began = Notifier(), perf_counter()
     async with asyncio.timeout(60):
         assert await notifier.wait("votes", 0.02) == set()

@@ -32,10 +32,13 @@ def test_a_word_is_the_same_however_it_is_written_in_its_language(text: str, sam
     assert len(tokens(text)) == len(text.split())
 
 
-def test_words_count_once_and_scripts_without_spaces_pairs_of_characters() -> None:
+def test_words_count_once_and_a_share_of_a_quotation_is_found() -> None:
     assert tokens("Tea, tea and TEA!") == {"tea", "and"}
     assert tokens("远程办公") == {"远程", "程办", "办公"}
     assert tokens("茶 tea") == {"茶", "tea"}
+    assert quoted_share("one two three four", "zero one two four five") == 0.75
+    assert quoted_share("İyi çay", "iyi çay içilir") == 1.0
+    assert quoted_share("one two", "One, TWO.") == 1.0
 
 
 @pytest.mark.parametrize(
@@ -95,12 +98,6 @@ TEXT = (
 def test_a_quotation_is_found_where_it_is_nearly_word_for_word(quotation: str, found: bool) -> None:
     assert is_quoted(quotation, TEXT) is found
     assert not is_quoted(quotation, "")
-
-
-def test_a_share_of_a_quotation_is_found() -> None:
-    assert quoted_share("one two three four", "zero one two four five") == 0.75
-    assert quoted_share("İyi çay", "iyi çay içilir") == 1.0
-    assert quoted_share("one two", "One, TWO.") == 1.0
 
 
 def edits_by_table(wanted: list[str], words: list[str]) -> int:

@@ -250,12 +250,6 @@ async def test_an_echo_of_the_example_is_no_reason_of_a_jury(changes: dict[str, 
     assert (why.text, why.problem) == ("", "it repeats the example of its prompt")
 
 
-def test_no_example_holds_a_value_that_could_be_an_answer() -> None:
-    for name, text in load_prompts().texts.items():
-        if '{"' in text or '\n  "' in text:
-            assert not ANSWERS_IN_EXAMPLES.findall(text.replace("{{ result }}", "<>")), name
-
-
 # --- No text leaves its marks: not in any template, whatever people and models write --------------
 
 
@@ -331,9 +325,14 @@ def render(name: str, variables: dict[str, Any], text: str = WORD) -> str:
     return todays_prompts().render(name, **planted(variables, text))
 
 
-def test_debates_fill_in_every_template_there_is() -> None:
+def test_debates_fill_in_every_template_and_no_example_holds_a_value_that_could_be_an_answer() -> (
+    None
+):
     assert sorted(filled()) == TEMPLATES
     assert len(TEXTS) > 300
+    for name, text in load_prompts().texts.items():
+        if '{"' in text or '\n  "' in text:
+            assert not ANSWERS_IN_EXAMPLES.findall(text.replace("{{ result }}", "<>")), name
 
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])

@@ -527,12 +527,19 @@ def test_all_pairs_take_more_debates_for_the_same_widest_interval() -> None:
     assert set(short.results) == {planned.key for planned in short.begun.values()}
 
 
-def test_the_first_debates_connect_every_model() -> None:
+def test_the_first_debates_connect_every_model_and_count_at_what_they_are_expected_to_say() -> None:
     links: dict[str, set[str]] = {model: set() for model in STRENGTHS}
     for planned in islice(hall().begin(), len(STRENGTHS) - 1):
         links[planned.a.ref].add(planned.b.ref)
         links[planned.b.ref].add(planned.a.ref)
     assert reach(links, "near/m0") == set(STRENGTHS)
+    one = hall(points=200)
+    first = list(one.begin())  # everything at once, without one result
+    assert 20 < len(first) < 200
+    assert not list(one.begin())
+    one.results = {planned.key: decide(planned) for planned in first}
+    one.hold(at_once=1000)
+    assert one.widest() <= 200
 
 
 @pytest.mark.parametrize("sides", ["both", "drawn"])
@@ -561,16 +568,6 @@ def test_a_run_goes_on_after_a_kill_as_if_there_had_been_none() -> None:
     assert killed.widest() <= 150
     assert len(killed.begun) == pytest.approx(len(whole.begun), rel=0.15)
     assert not list(Informative(informative_series()).next(killed.begun.keys(), killed.results))
-
-
-def test_what_has_begun_counts_at_what_it_is_expected_to_say() -> None:
-    one = hall(points=200)
-    first = list(one.begin())  # everything at once, without one result
-    assert 20 < len(first) < 200
-    assert not list(one.begin())
-    one.results = {planned.key: decide(planned) for planned in first}
-    one.hold(at_once=1000)
-    assert one.widest() <= 200
 
 
 @pytest.mark.slow

@@ -256,12 +256,15 @@ def test_a_small_unfinished_series_says_so() -> None:
     assert "Only 1 of 2 debates were held." in text
 
 
-def test_a_series_that_informative_pairing_ended_is_complete() -> None:
+def test_informative_pairing_ends_a_series_complete_and_overlapping_intervals_are_counted() -> None:
     file = make_file((ANA, BEN, CID), pairing="informative")
     found = report([ended("d1", debate(1, "A"))], [], file)
     assert found.missing == 0
     assert CaveatKind.UNFINISHED not in kinds(found)
     assert "1 of at most 48 debates held" in write_markdown(write_page(found), {})
+    found = make_report(make_series(make_file((ANA, BEN, CID))), utc_now())
+    untold = [one for one in found.caveats if one.kind is CaveatKind.UNTOLD]
+    assert all(0 < one.n <= one.of == 2 for one in untold)
 
 
 def test_jurors_of_one_family_or_of_a_debaters_are_named() -> None:
@@ -287,12 +290,6 @@ def test_unbalanced_pairs_replaced_models_and_refusals_are_said() -> None:
     assert "Pairs met between 1 and 2 times." in said
     assert "In 1 of 3 debates a model was replaced." in said
     assert "The cost of 1 of 1 calls is not known." in said
-
-
-def test_overlapping_intervals_are_counted() -> None:
-    found = make_report(make_series(make_file((ANA, BEN, CID))), utc_now())
-    untold = [one for one in found.caveats if one.kind is CaveatKind.UNTOLD]
-    assert all(0 < one.n <= one.of == 2 for one in untold)
 
 
 def test_names_and_topics_are_data_in_both_pages() -> None:
@@ -376,7 +373,7 @@ def test_no_text_leaves_its_picture_or_covers_another(models: int) -> None:
             assert apart, (name, one, other)
 
 
-def test_pictures_say_their_numbers_in_words_and_what_cost_nothing_has_none_of_its_cost() -> None:
+def test_pictures_say_their_numbers_in_words_and_a_png_is_twice_as_large_in_both_schemes() -> None:
     found = make_series(make_file(LONG))
     pictures = draw_report(make_report(found, utc_now()))
     for picture in pictures.values():
@@ -385,9 +382,6 @@ def test_pictures_say_their_numbers_in_words_and_what_cost_nothing_has_none_of_i
     assert "USD" in pictures["cost"].alt
     found.paid = dict.fromkeys(found.paid, 0.0)
     assert "cost" not in draw_report(make_report(found, utc_now()))
-
-
-def test_a_png_is_twice_as_large_in_both_schemes() -> None:
     picture = drawn(2)["wins"]
     light, dark = to_png(picture.svg), to_png(darken(picture.svg))
     for png in (light, dark):
@@ -404,16 +398,13 @@ def test_texts_are_never_wider_than_is_counted_on(text: str) -> None:
     assert width_of(fit(text, 90)) <= 90 or fit(text, 90) == "…"
 
 
-def test_names_that_would_look_alike_are_told_apart() -> None:
+def test_names_that_look_alike_are_told_apart_and_scales_have_round_ticks() -> None:
     names = short_names(
         [f"x/vendor/a-very-long-name-of-model-{n}-instruct" for n in range(30)], 120
     )
     assert len(set(names.values())) == 30
     assert short_names(["x/a", "y/a"], 120) == {"x/a": "x/a", "y/a": "y/a"}
     assert short_names(["x/a", "y/b"], 120) == {"x/a": "a", "y/b": "b"}
-
-
-def test_scales_have_round_ticks_around_their_values() -> None:
     assert round_scale(752, 1177, 0, 100, 3).ticks == (600, 800, 1000, 1200)
     assert round_scale(0, 0, 0, 100, 3).ticks == (0, 1)
     assert [round_step(least) for least in (0.011, 0.3, 7, 100)] == [0.02, 0.5, 10, 100]

@@ -89,10 +89,17 @@ def test_the_defaults_are_those_of_the_documents(place: Place) -> None:
     assert settings.panel.mode is PanelMode.ADAPTIVE
 
 
-def test_an_empty_value_is_the_same_as_none(place: Place) -> None:
+def test_an_empty_value_is_none_and_a_cap_can_be_switched_off(place: Place) -> None:
     place.env(DISCORD__TOKEN="", LOG__LEVEL="  ", BACKENDS="", BUDGET__DEBATE_USD="")
     place.file("rostrum.toml", 'topic = ""')
     assert load_settings() == Settings()
+    place.env(
+        BUDGET__DEBATE_USD="off", BUDGET__USER_DAILY_DEBATES="Off", BUDGET__COMMUNITY_DAILY_USD="0"
+    )
+    budget = load_settings().budget
+    assert budget.debate_usd is None
+    assert budget.user_daily_debates is None
+    assert budget.community_daily_usd == 0
 
 
 def test_models_and_jurors_are_lists_of_backend_and_model(place: Place) -> None:
@@ -169,16 +176,6 @@ def test_prices_take_pairs_and_objects(place: Place) -> None:
         "online/y": Price(usd_in=1, usd_out=2),
         "online/v": Price(usd_in=3, usd_out=15, usd_cached=0.3, usd_written=3.75),
     }
-
-
-def test_a_cap_can_be_switched_off(place: Place) -> None:
-    place.env(
-        BUDGET__DEBATE_USD="off", BUDGET__USER_DAILY_DEBATES="Off", BUDGET__COMMUNITY_DAILY_USD="0"
-    )
-    budget = load_settings().budget
-    assert budget.debate_usd is None
-    assert budget.user_daily_debates is None
-    assert budget.community_daily_usd == 0
 
 
 def test_the_environment_wins_over_the_env_file_and_that_over_toml(place: Place) -> None:

@@ -55,9 +55,12 @@ def test_what_no_debater_can_read_is_refused(files: list[SourceFile], why: str) 
     assert "\n" not in str(refused.value)
 
 
-def test_a_long_file_is_refused_by_its_size_alone() -> None:
+def test_a_long_file_is_refused_by_its_size_alone_and_a_turn_full_of_marks_takes_no_time() -> None:
     with pytest.raises(UsageError, match="4,000,000,000 bytes"):
         check_files([("a.txt", 4_000_000_000)], LIMITS)
+    long = Source(title="long", text="word " * 8_000)
+    assert len(check_quotations("“a b c” [Source 1] " * 5_000, (long,))) == 20
+    assert check_quotations("“" * 50_000 + "[Source 1]" * 5_000, (long,)) == ()
 
 
 def test_a_source_is_its_text_without_control_characters_under_a_plain_title() -> None:
@@ -157,9 +160,3 @@ def test_scripts_without_spaces_are_looked_up_too() -> None:
         "“新线每天有四万一千名乘客” [Source 1]。「公交车便宜得多而且灵活」【来源 1】", (source,)
     )
     assert (outcome_of(found), outcome_of(missing)) == ("found", "missing")
-
-
-def test_a_turn_full_of_marks_takes_no_time() -> None:
-    long = Source(title="long", text="word " * 8_000)
-    assert len(check_quotations("“a b c” [Source 1] " * 5_000, (long,))) == 20
-    assert check_quotations("“" * 50_000 + "[Source 1]" * 5_000, (long,)) == ()

@@ -35,11 +35,15 @@ def test_any_other_words_are_taken_as_they_are(odd: str) -> None:
     assert ask(odd, "spaces").stance_a == odd
 
 
-def test_lines_are_joined_and_a_stance_of_the_longest_length_is_taken() -> None:
+def test_a_stance_is_joined_of_lines_taken_at_its_longest_and_kept_by_a_mirror() -> None:
     taken = ask(" tabs\n\n# for  all ", "s" * 200)
     assert (taken.stance_a, taken.stance_b) == ("tabs # for all", "s" * 200)
     with pytest.raises(UsageError, match="two sides"):
         ask("tabs", "spaces", format="roundtable")
+    request = ask("tabs", "spaces")
+    mirrored = exchange(request)
+    assert mirrored.stances == request.stances == {"A": "tabs", "B": "spaces"}
+    assert mirrored.sides == {"A": request.sides["B"], "B": request.sides["A"]}
 
 
 def test_they_belong_to_their_topic() -> None:
@@ -57,13 +61,6 @@ def test_they_belong_to_their_topic() -> None:
     dropped = ask(None, None, defaults, topic="Tea or coffee")
     assert dropped.stances == {}
     assert Model.parse("rehearsal/maple") in dropped.speakers or dropped.drawn
-
-
-def test_a_mirror_swaps_the_models_and_keeps_the_stances() -> None:
-    request = ask("tabs", "spaces")
-    mirrored = exchange(request)
-    assert mirrored.stances == request.stances == {"A": "tabs", "B": "spaces"}
-    assert mirrored.sides == {"A": request.sides["B"], "B": request.sides["A"]}
 
 
 @pytest.mark.parametrize(("a", "b", "said"), REFUSED.values(), ids=REFUSED)

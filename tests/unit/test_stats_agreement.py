@@ -97,22 +97,25 @@ def test_calibration_equals_scikit_learn(said: list[tuple[int, bool]]) -> None:
     assert [one.predicted for one in filled] == pytest.approx(list(predicted), abs=1e-9)
 
 
-def test_a_tie_with_people_is_half_an_outcome_in_its_bin() -> None:
+def test_a_tie_is_half_an_outcome_compared_and_not_decided() -> None:
     [*_, last] = bins = reliability([(1.0, 0.5), (0.9, 1.0)])
     assert (last.n, last.predicted, last.observed) == (2, 0.95, 0.75)
     assert [(one.low, one.n, one.observed) for one in bins[:2]] == [(0.0, 0, None), (0.2, 0, None)]
+    rows = [make_row(n, "tie", "tie") for n in range(30)] + [make_row(30, "A", "B")]
+    report = measure_agreement(rows)
+    assert value(report, "agreement") == round(30 / 31, 6)
+    assert (report.decided.n, report.decided.few) == (1, True)
+    assert (report.people_shares.a.n, report.jury_shares.closer.n) == (1, 1)
+    assert list(report.matrix) == ["A", "B", "tie"]
 
 
-def test_a_bootstrap_interval_is_as_wide_as_theory_says() -> None:
+def test_an_interval_is_as_wide_as_theory_says_and_debates_on_one_topic_count_together() -> None:
     random = Random(3)
     topics = [(float(random.random() < 0.7), 1.0) for _ in range(400)]
     low, high = interval(topics, mean_of) or (0, 0)
     expected = 2 * 1.96 * math.sqrt(0.7 * 0.3 / 400)
     assert high - low == pytest.approx(expected, rel=0.15)
     assert low < 0.7 < high
-
-
-def test_debates_on_one_topic_count_together() -> None:
     alone = [(f"t{n}", (float(n % 3 == 0), 1.0)) for n in range(120)]
     together = [(f"t{n // 3}", (float(n % 9 < 3), 1.0)) for n in range(120)]
     narrow, wide = Share.estimate(alone, mean_of), Share.estimate(together, mean_of)
@@ -174,7 +177,7 @@ def test_a_panel_that_always_says_a_agrees_half_and_beyond_chance_not_at_all() -
     assert some(ana.bias.low) < 0.5 < (ana.bias.high or 0)
 
 
-def test_what_is_always_the_same_leaves_kappa_alpha_and_win_rates_undefined() -> None:
+def test_what_is_always_the_same_is_undefined_and_nothing_at_all_is_too_few() -> None:
     same = {"A": "near/ana", "B": "near/ana"}
     report = measure_agreement([make_row(n, models=same) for n in range(30)])
     assert value(report, "agreement") == 1.0
@@ -182,15 +185,11 @@ def test_what_is_always_the_same_leaves_kappa_alpha_and_win_rates_undefined() ->
     assert not report.kappa.few
     assert report.pooled.alpha_people.value is None
     assert report.models == ()
-
-
-def test_ties_are_compared_but_not_decided() -> None:
-    rows = [make_row(n, "tie", "tie") for n in range(30)] + [make_row(30, "A", "B")]
-    report = measure_agreement(rows)
-    assert value(report, "agreement") == round(30 / 31, 6)
-    assert (report.decided.n, report.decided.few) == (1, True)
-    assert (report.people_shares.a.n, report.jury_shares.closer.n) == (1, 1)
-    assert list(report.matrix) == ["A", "B", "tie"]
+    report = measure_agreement([])
+    assert (report.debates, report.compared, report.matrix) == (0, 0, {})
+    assert report.agreement.few
+    assert [*report.models, *report.jurors, *report.topics] == []
+    assert all(one.n == 0 and one.observed is None for one in report.reliability)
 
 
 @pytest.mark.slow
@@ -203,14 +202,6 @@ def test_people_are_paired_on_the_debates_that_the_panel_judged() -> None:
     assert pooled.people.value == pytest.approx(1 / 3)
     assert (pooled.people.n, pooled.jury.n, pooled.jury.value) == (30, 30, 0.5)
     assert pooled.alpha_people.n == 60
-
-
-def test_nothing_at_all_is_too_few_of_everything() -> None:
-    report = measure_agreement([])
-    assert (report.debates, report.compared, report.matrix) == (0, 0, {})
-    assert report.agreement.few
-    assert [*report.models, *report.jurors, *report.topics] == []
-    assert all(one.n == 0 and one.observed is None for one in report.reliability)
 
 
 def test_groups_are_told_apart_and_topics_take_wilsons_interval() -> None:

@@ -168,11 +168,14 @@ def chance(one: float, other: float, tie: float | None) -> float:
     return (exp(one) + room / 2) / (exp(one) + exp(other) + room)
 
 
-def test_two_models_without_ties_are_as_far_apart_as_their_odds() -> None:
+def test_two_models_are_as_far_apart_as_their_odds_and_a_tie_links_others() -> None:
     fit = some(fit_strengths(contests_of({(0, 1): (3, 1, 0)})))
     assert fit.tie is None
     assert fit.strengths["m0"] - fit.strengths["m1"] == pytest.approx(log(3), abs=1e-9)
     assert fit.errors["m0"] == pytest.approx((1 / 3 + 1) ** 0.5 / 2, abs=1e-9)
+    rated = rate(contests_of({(0, 1): (2, 1, 0), (1, 2): (3, 0, 1)}))
+    assert all(rating.missing is None for rating in rated.values())
+    assert (rated["m1"].value or 0) > (rated["m2"].value or 0)
 
 
 def test_a_model_that_never_wins_gets_no_rating_and_moves_nobody() -> None:
@@ -199,12 +202,6 @@ def test_what_is_missing_is_said(results: Results, missing: Missing) -> None:
     rated = rate(contests_of(results))
     assert rated["m2"].missing is missing
     assert (rated["m2"].value, rated["m2"].low, rated["m2"].high) == (None, None, None)
-
-
-def test_a_tie_links_models_where_a_cycle_of_wins_measures_ties() -> None:
-    rated = rate(contests_of({(0, 1): (2, 1, 0), (1, 2): (3, 0, 1)}))
-    assert all(rating.missing is None for rating in rated.values())
-    assert (rated["m1"].value or 0) > (rated["m2"].value or 0)
 
 
 def test_groups_that_never_met_are_rated_by_the_larger() -> None:

@@ -90,14 +90,11 @@ def test_a_panel_that_saw_names_or_came_to_nothing_is_no_jury() -> None:
     assert row(make_record(debate)).verdicts() == {}
 
 
-def test_nobody_has_the_last_word_where_both_speak_unheard() -> None:
+def test_nobody_closes_where_both_speak_unheard_and_three_contenders_have_no_p_of_a() -> None:
     simultaneous = make_debate(turn_order=TurnOrder.SIMULTANEOUS)
     assert row(make_record(simultaneous)).closer is None
     assert row(make_record(turns=[])).closer is None
     assert row(make_record(turns=[make_turn(1)])).closer == "A"
-
-
-def test_three_contenders_have_no_p_of_a() -> None:
     sides = {side: Model.parse(f"near/m{side}") for side in "123"}
     verdict = Verdict(winner="2", p=dict.fromkeys("123", 1 / 3), valid=3, invalid=0)
     record = make_record(make_debate(sides=sides), turns=[], votes=[], ballots=[])
@@ -123,9 +120,12 @@ async def test_the_filter_says_which_debates_are_read() -> None:
     assert await debates(replace(ANYWHERE, community="elsewhere")) == 0
 
 
-async def test_a_database_that_fails_is_said_to_the_one_who_asked() -> None:
+async def test_only_rows_are_handed_on_and_a_database_that_fails_is_said_to_who_asked() -> None:
     with pytest.raises(StoreError, match="database is gone"):
         await work_out(MemoryArchive(make_record(), fails_after=0), ANYWHERE, measure_agreement)
+    told = await work_out(MemoryArchive(make_record()), ANYWHERE, lambda rows: repr(rows))
+    assert "Because it is so" not in told
+    assert "Lagoon answered" not in told
 
 
 class EndlessArchive(MemoryArchive):
@@ -145,25 +145,16 @@ class EndlessArchive(MemoryArchive):
             self.left.set()
 
 
-async def test_whoever_stops_asking_stops_the_reading() -> None:
+async def test_whoever_stops_asking_stops_the_reading_which_then_makes_nothing() -> None:
     archive = EndlessArchive()
     task = asyncio.create_task(work_out(archive, ANYWHERE, measure_agreement))
     await asyncio.to_thread(archive.started.wait, 5)
     await cancelled(task)
     assert await asyncio.to_thread(archive.left.wait, 5)
-
-
-def test_a_reading_that_was_stopped_makes_nothing() -> None:
     stopped = threading.Event()
     stopped.set()
     with pytest.raises(StoppedError, match="stopped"):
         read_rows(MemoryArchive(make_record()), ANYWHERE, stopped)
-
-
-async def test_only_rows_are_handed_on() -> None:
-    told = await work_out(MemoryArchive(make_record()), ANYWHERE, lambda rows: repr(rows))
-    assert "Because it is so" not in told
-    assert "Lagoon answered" not in told
 
 
 # --- What the model of jurors is said to know, beside an independent computation of each figure
@@ -472,7 +463,7 @@ def test_figures_agree_with_other_implementations() -> None:
 # --- How far a reveal moves people, by what they answered before and after it ---------------------
 
 
-def test_it_counts_who_came_to_the_jury_and_who_left_it() -> None:
+def test_who_came_to_the_jury_and_left_it_is_counted_where_enough_people_did() -> None:
     moved = (("B", "A"), ("B", "A"), ("tie", "A"), ("B", "B"), ("A", "A"), ("A", "tie"))
     rows = [make_row(n, jury="A", revised=moved) for n in range(20)]
     found = measure_anchoring(rows)
@@ -480,9 +471,6 @@ def test_it_counts_who_came_to_the_jury_and_who_left_it() -> None:
     assert found.toward.value == pytest.approx(0.75)
     assert found.away.value == pytest.approx(0.5)
     assert found.toward.low == found.toward.high == pytest.approx(0.75)  # every topic says so
-
-
-def test_of_too_few_people_or_without_a_verdict_no_share_is_told() -> None:
     rows = [make_row(n, jury="A", revised=(("B", "A"),)) for n in range(29)]
     assert measure_anchoring(rows).toward.value is None
     told = to_markdown(AgreementAnswer(agreement=measure_agreement(rows)))

@@ -185,10 +185,13 @@ async def test_a_process_that_ends_sends_no_further_call(
     assert models.calls == []
 
 
-def test_the_most_that_a_prompt_can_cost_is_counted_in_every_script() -> None:
+def test_the_most_that_a_prompt_and_its_schema_can_cost_is_counted_in_every_script() -> None:
     for text in ("Tea beats coffee. " * 50, "茶胜过咖啡。" * 50, "الشاي أفضل من القهوة. " * 50):
         assert tokens_in(ask("x", text)) >= len(text) / 4
         assert tokens_in(ask("x", text)) >= len(text.encode()) / 3
+    schema = AnswerSchema("Price", Price.model_json_schema())
+    written = len(json.dumps(schema.json_schema, separators=(",", ":")))
+    assert tokens_in(ask("x", schema=schema)) >= tokens_in(ask("x")) + written / 2.5
 
 
 def test_a_prompt_hash_changes_with_anything_in_it() -> None:
@@ -203,9 +206,3 @@ def test_a_prompt_of_digits_or_of_another_script_is_never_counted_short(text: st
     dense = sum(len(char.encode()) for char in text if char.isdecimal() or not char.isascii())
     assert tokens_in(ask("x", text)) >= dense
     assert tokens_in(ask("x", text + "7" * 100)) >= tokens_in(ask("x", text)) + 100
-
-
-def test_the_schema_of_an_answer_is_counted_with_its_prompt() -> None:
-    schema = AnswerSchema("Price", Price.model_json_schema())
-    written = len(json.dumps(schema.json_schema, separators=(",", ":")))
-    assert tokens_in(ask("x", schema=schema)) >= tokens_in(ask("x")) + written / 2.5

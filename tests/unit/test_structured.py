@@ -173,7 +173,7 @@ def sheet(score: float, outcome: str, marks: list[str], why: str) -> dict[str, A
     return {"score": score, "outcome": outcome, "marks": marks, "why": why}
 
 
-def test_of_three_judges_the_middle_one_stands_and_of_two_the_mean_and_a_draw() -> None:
+def test_of_judges_the_middle_one_stands_or_the_mean_the_nearest_or_a_draw() -> None:
     said = [
         sheet(9, "latest", ["straw_man"], "high"),
         sheet(2, "previous", ["straw_man", "ad_hominem"], "low"),
@@ -182,9 +182,6 @@ def test_of_three_judges_the_middle_one_stands_and_of_two_the_mean_and_a_draw() 
     assert median_answer(SHEET, said) == sheet(6, "latest", ["straw_man"], "middle")
     said = [sheet(7, "latest", ["straw_man"], "one"), sheet(8, "previous", [], "two")]
     assert median_answer(SHEET, said) == sheet(7.5, "draw", [], "one")
-
-
-def test_words_named_equally_often_without_an_undecided_one_are_the_nearest_judges() -> None:
     node = record({"score": number(0, 10), "kind": choice("x", "y", "z"), "flag": FLAG})
     said = [
         {"score": 9.0, "kind": "x", "flag": True},

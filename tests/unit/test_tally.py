@@ -273,7 +273,7 @@ def test_winner(numbers: dict[str, int], quorum: int, winner: str | None) -> Non
     assert tally.quorum_met == (sum(numbers.values()) >= quorum)
 
 
-def test_a_share_is_of_gold_votes_for_one_of_two_sides() -> None:
+def test_all_that_stand_are_counted_and_gold_ones_have_the_share_and_the_winner() -> None:
     tally = count(ballots(A=3, B=2, tie=4), ("A", "B"), 5)
     assert tally.share == pytest.approx(0.6)
     assert (round(tally.low or 0, 2), round(tally.high or 0, 2)) == (0.23, 0.88)
@@ -282,9 +282,6 @@ def test_a_share_is_of_gold_votes_for_one_of_two_sides() -> None:
     # Three contenders are tied when the first two are.
     assert count(ballots(**{"1": 2, "2": 3, "3": 3}), ("1", "2", "3"), 5).winner == "tie"
     assert count(ballots(**{"1": 2, "2": 3, "3": 4}), ("1", "2", "3"), 5).winner == "3"
-
-
-def test_counts_all_that_stand_and_judges_by_gold() -> None:
     events = log("+A", person=1) + log("+A", person=2) + log("~+A", "~+B", person=3)
     votes = standing([*events, *log("+B", person=4)], starter=2)
     tally = count(votes, ("A", "B"), 2)

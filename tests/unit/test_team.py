@@ -114,9 +114,6 @@ async def test_the_free_debate_ends_with_the_team_that_has_no_time_left() -> Non
     (unused,) = [text for text in notices if "Unused" in text]
     left = 1000 - sum(turn.words for turn in free if turn.side == "B")
     assert f"B {round(60 * left / 250) // 60}:{round(60 * left / 250) % 60:02d}" in unused
-
-
-async def test_speeches_of_a_few_words_do_not_spin_it_out() -> None:
     desk = await debate(Script(words=4))
     assert len(speakers(desk, "free")) <= 40
 

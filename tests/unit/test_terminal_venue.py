@@ -176,7 +176,7 @@ async def test_what_moves_and_what_there_is_not_leaves_no_mark_in_a_file() -> No
     assert screen.getvalue() == ""
 
 
-async def test_who_thinks_is_shown_in_a_terminal_until_the_next_message() -> None:
+async def test_who_thinks_is_shown_until_the_next_message_or_for_a_time() -> None:
     venue, screen = opened(tty=True)
     await venue.typing("t", ["A", "[b]B"])
     await until_shown("A, [b]B are thinking…", screen)
@@ -185,10 +185,6 @@ async def test_who_thinks_is_shown_in_a_terminal_until_the_next_message() -> Non
     after = screen.getvalue()[before:]
     assert "\x1b[2K" in after[: after.index("said")]  # the line was erased first
     assert "thinking" not in after[after.index("said") :]
-
-
-async def test_who_thinks_is_forgotten_in_time() -> None:
-    venue, screen = opened(tty=True)
     await venue.typing("t", ["A"])
     await until_shown("A is thinking…", screen)
     await until_shown("\x1b[?25h", screen)  # the cursor is back

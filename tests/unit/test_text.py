@@ -221,13 +221,10 @@ def test_a_split_cuts_where_it_hurts_least(text: str, limit: int, pieces: tuple[
     assert split_markdown(text, limit) == pieces
 
 
-def test_a_split_never_tears_a_visible_character() -> None:
+def test_a_split_tears_no_visible_character_and_leaves_no_fence_open() -> None:
     for limit in range(8, 40):
         pieces = split_markdown(FAMILY * 20 + "🇹🇷" * 30, limit)
         assert all(regex.fullmatch(rf"(?:{FAMILY}|🇹🇷)+", piece) for piece in pieces)
-
-
-def test_a_split_closes_and_reopens_a_fence() -> None:
     code = "\n".join(f"    line_{i} = {i}" for i in range(12))
     pieces = split_markdown(f"Look:\n\n```python\n{code}\n```\n\nDone.", 100)
     assert len(pieces) > 2
@@ -235,15 +232,9 @@ def test_a_split_closes_and_reopens_a_fence() -> None:
     assert pieces[1].endswith("\n```")
     assert not any(torn_fences(piece) for piece in pieces)
     assert [x for piece in pieces for x in piece.split("\n") if "line_" in x] == code.split("\n")
-
-
-def test_a_split_a_fence_that_fits_is_kept_whole() -> None:
     block = "```\n" + "\n".join(["code"] * 8) + "\n```"
     pieces = split_markdown("word " * 10 + f"\n\n{block}\n\nafter", 60)
     assert block in "\n".join(pieces)
-
-
-def test_a_split_takes_a_fence_line_too_long_to_repeat_for_text_and_no_limit_of_nothing() -> None:
     text = "```" + "x" * 30
     assert "".join(split_markdown(text, 16)) == text
     with pytest.raises(ValueError, match="limit is 0"):

@@ -6,13 +6,19 @@ from engine.values.topics import built_in_topics, find_topic, has_blocked
 from tests.kit import some
 
 
-def test_the_built_in_motions_can_be_debated() -> None:
+def test_built_in_motions_can_be_debated_and_are_found_with_their_conditions() -> None:
     topics = built_in_topics()
     assert len(topics) >= 8
     texts = [topic.text for topic in topics]
     assert len(set(texts)) == len(texts)
     assert all(text.strip() == text and len(text) >= 6 for text in texts)
     assert "Remote work is more productive than working from an office" in texts
+    found = some(find_topic(built_in_topics(), "  TABS or spaces?! "))
+    assert (found.stance_a, found.stance_b) == ("tabs", "spaces")
+    assert find_topic(built_in_topics(), "Tabs") is None
+    bound = {topic.text: topic.conditions for topic in built_in_topics() if topic.conditions}
+    remote = bound["Uzaktan çalışmak ofiste çalışmaktan daha verimlidir"]
+    assert "Türkiye" in remote
 
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "tr", "zh"])
@@ -28,18 +34,6 @@ def test_each_language_has_its_own_with_stances_where_a_question_needs_them(lang
         # A question has no side for and against it.
         if topic.text.endswith(("?", "？")):
             assert topic.stance_a
-
-
-def test_a_topic_is_found_by_its_words_alone() -> None:
-    found = some(find_topic(built_in_topics(), "  TABS or spaces?! "))
-    assert (found.stance_a, found.stance_b) == ("tabs", "spaces")
-    assert find_topic(built_in_topics(), "Tabs") is None
-
-
-def test_conditions_come_with_the_motion_they_are_for() -> None:
-    bound = {topic.text: topic.conditions for topic in built_in_topics() if topic.conditions}
-    remote = bound["Uzaktan çalışmak ofiste çalışmaktan daha verimlidir"]
-    assert "Türkiye" in remote
 
 
 @pytest.mark.parametrize(

@@ -194,13 +194,10 @@ def test_a_listed_topic_brings_its_stances_unless_others_are_given() -> None:
         requested(OWN, 1)
 
 
-def test_ones_in_the_persons_language_are_offered_first() -> None:
+def test_ideas_in_the_persons_language_come_first_and_none_is_of_one_country_alone() -> None:
     offered = [choice.value for choice in topic_choices("", OWN.topics, "de-DE")]
     assert offered == ["random", BAHN.text, TABS.text]
-
-
-def test_a_built_in_idea_in_english_is_of_no_one_country() -> None:
-    """Servers anywhere were offered "Remote work … (Consider only Türkiye.)"."""
+    # Servers anywhere were offered "Remote work … (Consider only Türkiye.)".
     assert not [topic for topic in built_in_topics() if topic.speaks("en") and topic.conditions]
 
 

@@ -16,16 +16,13 @@ def of(juror: str, lead: float, verdict: str = "A", **more: object) -> Ballot:
     return ballot(juror, signal={"A": lead, "B": -lead}, verdict=verdict, reasons=juror, **more)
 
 
-def test_the_nearest_to_the_result_speaks_for_the_panel() -> None:
+def test_the_nearest_to_the_result_of_those_who_decided_speaks_for_the_panel() -> None:
     cast = [of("oak", 2.5), of("elm", 1.1), of("fir", -0.6, "B")]
     for order in (cast, cast[::-1]):
         found = some(representative(WON, order))
         assert found.juror == "elm"
     # Who named another winner speaks only if no one named this one.
     assert representative(WON, [of("oak", 2.5), of("fir", 1.2, "B")]) == of("oak", 2.5)
-
-
-def test_only_who_decided_speaks() -> None:
     assert representative(WON, [of("oak", 1.0, audit=True), of("elm", 1.0, valid=False)]) is None
     none = WON.model_copy(update={"winner": None})
     assert quote(SETUP, none, [of("oak", 1.0)]) is None
