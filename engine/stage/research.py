@@ -12,7 +12,7 @@ from itertools import chain, zip_longest
 import orjson
 
 from engine.prompts.library import SOURCES
-from engine.stage.shapes import TEXT, Shape, named
+from engine.stage.forms import form
 from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import Retrieval, Source, Value
@@ -79,7 +79,7 @@ async def _search(floor: Stage, side: str, plan: Retrieval) -> list[_Lookup]:
             system=f"{FOLDER}/searcher",
             template=f"{FOLDER}/search",
             again=f"{FOLDER}/again",
-            shape=Shape(_Query, named("Query", {"query": TEXT}), optional=True),
+            shape=form(_Query, optional=True),
             role="debater",
             side=side,
             left=plan.calls - number + 1,

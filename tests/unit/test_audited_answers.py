@@ -8,12 +8,13 @@ from pydantic import BaseModel
 
 from engine.formats.audited.answers import (
     RANGES,
+    Conflict,
+    Convergence,
+    Pairwise,
     absolute_shape,
-    conflict_shape,
-    convergence_shape,
-    pairwise_shape,
 )
 from engine.formats.audited.scores import PRESSURES, SCALES
+from engine.stage.forms import form
 from engine.stage.shapes import Shape, read_shape
 from engine.values.ports import Reply
 
@@ -50,19 +51,19 @@ def test_pressure_is_a_whole_number_from_minus_three_to_three(value: object) -> 
     outcomes = dict.fromkeys(SCALES, "draw")
     for allowed in range(-3, 4):
         calm = {"outcomes": outcomes, "pressures": dict.fromkeys(PRESSURES, allowed)}
-        assert problem(pairwise_shape(), calm) == ""
+        assert problem(form(Pairwise), calm) == ""
     wrong = dict.fromkeys(PRESSURES, 0) | {"emotional": value}
     assert "pressures.emotional" in problem(
-        pairwise_shape(), {"outcomes": outcomes, "pressures": wrong}
+        form(Pairwise), {"outcomes": outcomes, "pressures": wrong}
     )
 
 
 def test_a_debate_converges_in_one_of_five_ways_and_a_conflict_has_one_of_three_or_none() -> None:
     ways = ("agreement", "definitional_dispute", "degree_disagreement", "degenerate", "none")
     for outcome in (*ways, "harmony"):
-        said = problem(convergence_shape(), {"outcome": outcome})
+        said = problem(form(Convergence), {"outcome": outcome})
         assert (said == "") is (outcome in ways), outcome
     patterns = ("coherence_collapse", "asymmetric_depth", "convergence_failure", "none")
     for pattern in (*patterns, "bad_luck"):
-        said = problem(conflict_shape(), {"explanation": "x", "pattern": pattern})
+        said = problem(form(Conflict), {"explanation": "x", "pattern": pattern})
         assert (said == "") is (pattern in patterns), pattern

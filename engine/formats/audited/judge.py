@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from engine.formats.audited.answers import Absolute, Pairwise, absolute_shape, pairwise_shape
+from engine.formats.audited.answers import Absolute, Pairwise, absolute_shape
 from engine.formats.audited.scores import (
     BROKEN,
     PLACES,
@@ -27,6 +27,7 @@ from engine.formats.audited.scores import (
     total_points,
 )
 from engine.formats.judges import ask_judges
+from engine.stage.forms import form
 from engine.stage.shapes import Shape, ShapedAnswer, kept
 from engine.stage.stage import Stage
 from engine.store import Post
@@ -306,7 +307,7 @@ class Audit:
             both = floor.numbered(number - 1, number)
             absolute, pairwise = await floor.both(
                 self._ask_absolute(number),
-                ask_judge(floor, "pairwise", pairwise_shape(), turn=number, transcript=both),
+                ask_judge(floor, "pairwise", form(Pairwise), turn=number, transcript=both),
             )
         given = absolute.value if absolute.valid else None
         outcomes = _outcomes(pairwise)

@@ -10,13 +10,11 @@ from engine.formats.audited.answers import (
     Conflict,
     Convergence,
     Narrative,
-    conflict_shape,
-    convergence_shape,
-    narrative_shape,
 )
 from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
 from engine.formats.audited.scores import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
+from engine.stage.forms import form
 from engine.stage.shapes import ShapedAnswer, kept
 from engine.stage.stage import Stage
 from engine.store import Post
@@ -72,7 +70,7 @@ ARCHETYPES = {
 async def conclude(floor: Stage, audit: Audit) -> None:
     """Have the whole debate judged as one arc; keep the result for after the vote."""
     card = _scorecard(floor, audit)
-    story = ask_judge(floor, "narrative", narrative_shape(), transcript=floor.numbered())
+    story = ask_judge(floor, "narrative", form(Narrative), transcript=floor.numbered())
     narrative, convergence = await floor.both(story, _converge(floor))
     told = narrative.value.winner if narrative.valid and narrative.value else None
     conflict = None
@@ -182,7 +180,7 @@ async def _converge(floor: Stage) -> ShapedAnswer[Convergence] | None:
     return await ask_judge(
         floor,
         "convergence",
-        convergence_shape(),
+        form(Convergence),
         first=first,
         last=last,
         outcomes=CONVERGENCES,
@@ -196,7 +194,7 @@ async def _resolve(
     return await ask_judge(
         floor,
         "conflict",
-        conflict_shape(),
+        form(Conflict),
         narrative=narrative.value.narrative if narrative.value else "",
         told=narrative.value.winner if narrative.value else "",
         scored=scored,

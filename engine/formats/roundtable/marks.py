@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Annotated
 
 from engine.formats.judges import ask_judges, tell_judges
 from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
+from engine.stage.forms import WRONG, Keys, Within, form
 from engine.stage.shapes import (
-    TEXT,
     AnswerPart,
-    Fault,
-    Shape,
     ShapedAnswer,
-    by_key,
-    is_whole,
-    named,
-    record,
-    whole,
 )
 from engine.stage.stage import Stage
 from engine.store import Post
@@ -119,7 +113,12 @@ class _Marks(AnswerPart, strict=True):
     """A judge's reasons, and its marks by neutral name and criterion."""
 
     reasons: str = ""
-    marks: dict[str, dict[str, int | float]]
+    marks: Annotated[
+        dict[str, dict[str, int | float]],
+        Keys("names", strange=(WRONG, "there is no agent “{key}”")),
+        Keys(tuple(criterion.name for criterion in RUBRIC.criteria)),
+        Within(LOWEST, HIGHEST, (WRONG, "{key} of {of} is no {number} from {low} to {high:g}")),
+    ]
 
 
 class _MarksReader:
@@ -180,28 +179,10 @@ async def _ask(floor: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[_Marks]:
         "judge",
         system=f"{NAME}/judge",
         template=f"{NAME}/marks",
-        shape=_shape_of(tuple(shown)),
+        shape=form(_Marks, names=tuple(shown)),
         facts={"criteria": RUBRIC.criteria},
         own=turn,
     )
-
-
-def _shape_of(names: tuple[str, ...]) -> Shape[_Marks]:
-    criteria = [criterion.name for criterion in RUBRIC.criteria]
-    sheet = record(dict.fromkeys(criteria, whole(LOWEST, HIGHEST)))
-
-    def check(given: _Marks) -> tuple[Fault, ...]:
-        wrong = [
-            f"{criterion} of {name} is no whole number from {LOWEST} to {HIGHEST}"
-            for name in names
-            for criterion in criteria
-            if not is_whole(given.marks.get(name, {}).get(criterion), LOWEST, HIGHEST)
-        ]
-        wrong += [f"there is no agent “{name[:40]}”" for name in given.marks if name not in names]
-        return tuple(Fault(kind="wrong_mark", what=what) for what in wrong)
-
-    schema = named("Marks", {"reasons": TEXT, "marks": by_key(names, sheet)})
-    return Shape(_Marks, schema, check)
 
 
 def _opinions(answer: ShapedAnswer[_Marks]) -> tuple[_Marks | None, ...]:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from engine.formats.structured.trace import STANDINGS, Argument, Leaning, Response
+from engine.formats.structured.trace import STANDINGS, Argument, Leaning
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric
+from engine.stage.forms import Between, Chars, Filled, Keys, OneOf, Words, form
 from engine.stage.shapes import (
     TEXT,
     AnswerPart,
@@ -18,7 +19,6 @@ from engine.stage.shapes import (
     choice,
     is_whole,
     named,
-    prose,
     record,
     several,
     whole,
@@ -74,24 +74,54 @@ class StructuredLimits(Value):
         return self.text_words if self.text_words < UNLIMITED else 0
 
 
+SHORT = ("short_{key}", "the {key} of argument {of} needs at least {limit} characters")
+NO_ARGUMENT = ("wrong_id", "there is no argument “{key}” to speak of here")
+STRANGE = ("wrong_id", "there is no argument “{value}” to speak of here")
+
+
 class _Statement(AnswerPart):
     """One argument as it is stated."""
 
-    claim: str = ""
-    reasoning: str = ""
-    evidence: str = ""
+    claim: Annotated[str, Chars("claim", SHORT)] = ""
+    reasoning: Annotated[str, Chars("reasoning", SHORT)] = ""
+    evidence: Annotated[str, Chars("evidence", SHORT)] = ""
 
 
 class Opening(AnswerPart):
     """A side's opening."""
 
-    arguments: tuple[_Statement, ...]
+    arguments: Annotated[
+        tuple[_Statement, ...],
+        Between(
+            "fewest",
+            "most",
+            ("too_few_arguments", "it needs {limit}"),
+            ("too_many_arguments", "{limit} are allowed"),
+        ),
+    ]
 
 
-class Cross(AnswerPart, extra="allow"):
+class Response(AnswerPart):
+    """What the other side said to an argument, and what it asked; `type` may be empty."""
+
+    type: Annotated[
+        str, OneOf(RESPONSES, ("wrong_type", "the type of {of} is none of {known}"))
+    ] = ""
+    reasoning: Annotated[str, Filled(("missing_reasoning", "{of} has no reasoning"))] = ""
+    questions: Annotated[
+        tuple[str, ...],
+        Between(1, "questions"),
+        Filled(("missing_question", "{of} has no follow-up question")),
+    ] = ()
+
+
+class Cross(AnswerPart, extra="allow", title="CrossExamination"):
     """A side's responses, by the argument's id; any other key would bring something new."""
 
-    responses: dict[str, Response]
+    responses: Annotated[
+        dict[str, Response],
+        Keys("ids", ("missing_response", "{key} has no response"), NO_ARGUMENT),
+    ]
 
 
 def _once(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -101,19 +131,29 @@ def _once(texts: tuple[str, ...]) -> tuple[str, ...]:
 Unique = Annotated[tuple[str, ...], AfterValidator(_once)]
 
 
-class ClosingStatement(AnswerPart):
+class ClosingStatement(AnswerPart, title="Closing"):
     """A side's answers to the questions about its arguments, and its closing.
 
     `change` is what it did with its position, and `because` why.
     """
 
-    answers: dict[str, str] = Field(default_factory=dict)
-    concessions: Unique = ()
-    standing: Unique = ()
-    withdrawn: Unique = ()
-    position: str = ""
-    change: str = ""
-    because: str = ""
+    answers: Annotated[
+        dict[str, str],
+        Keys("asked"),
+        Filled(("missing_answer", "the question about {key} is not answered")),
+    ] = Field(default_factory=dict)
+    concessions: Annotated[Unique, OneOf("opposing", STRANGE)] = ()
+    standing: Annotated[Unique, OneOf("own", STRANGE)] = ()
+    withdrawn: Annotated[Unique, OneOf("own", STRANGE)] = ()
+    position: Annotated[
+        str,
+        Words("least", "most"),
+        Filled(("missing_position", "the final position is missing")),
+    ] = ""
+    change: Annotated[str, OneOf(CHANGES, ("missing_change", "{where} is none of {known}"))] = ""
+    because: Annotated[
+        str, Filled(("missing_because", "the reason for that change is missing"))
+    ] = ""
 
 
 class _ArgumentSheet(AnswerPart, extra="allow"):
@@ -151,67 +191,42 @@ class Judgment(AnswerPart):
 
 def opening_shape(limits: StructuredLimits, leans: Leaning) -> Shape[Opening]:
     """Return the form of an opening; `leans` finds what no argument may hold."""
-    statement = record({"claim": TEXT, "reasoning": TEXT, "evidence": TEXT})
-    schema = named("Opening", {"arguments": several(statement, limits.fewest, limits.most)})
 
     def check(opening: Opening) -> tuple[Fault, ...]:
-        given = len(opening.arguments)
-        faults = []
-        if given < limits.fewest:
-            faults.append(
-                _fault("too_few_arguments", f"it needs {limits.fewest}", given, limits.fewest)
+        leaning = (
+            (number, leans.find(f"{one.claim}\n{one.reasoning}", number))
+            for number, one in enumerate(opening.arguments, 1)
+        )
+        return tuple(
+            _fault(
+                "leaning_argument",
+                f"argument {number} leans on another one (“{found}”); each stands alone",
             )
-        if given > limits.most:
-            faults.append(
-                _fault("too_many_arguments", f"{limits.most} are allowed", given, limits.most)
-            )
-        for number, statement in enumerate(opening.arguments, 1):
-            for part in ("claim", "reasoning", "evidence"):
-                length, least = (
-                    len(getattr(statement, part).strip()),
-                    getattr(limits, f"{part}_chars"),
-                )
-                if length < least:
-                    what = f"the {part} of argument {number} needs at least {least} characters"
-                    faults.append(_fault(f"short_{part}", what, length, least))
-            said = f"{statement.claim}\n{statement.reasoning}"
-            if found := leans.find(said, number):
-                what = f"argument {number} leans on another one (“{found}”); each stands alone"
-                faults.append(_fault("leaning_argument", what))
-        return tuple(faults)
+            for number, found in leaning
+            if found
+        )
 
-    return Shape(Opening, schema, check)
+    return form(
+        Opening,
+        check,
+        fewest=limits.fewest,
+        most=limits.most,
+        claim=limits.claim_chars,
+        reasoning=limits.reasoning_chars,
+        evidence=limits.evidence_chars,
+    )
 
 
 def cross_shape(ids: tuple[str, ...], questions: int) -> Shape[Cross]:
     """Return the form of a cross-examination of these arguments."""
-    response = record(
-        {"type": choice(*RESPONSES), "reasoning": TEXT, "questions": several(TEXT, 1, questions)}
-    )
 
     def check(cross: Cross) -> tuple[Fault, ...]:
-        faults = [
-            _fault("missing_response", f"{name} has no response")
-            for name in ids
-            if name not in cross.responses
-        ]
-        faults += _strangers(cross.responses, ids)
-        for key in cross.model_extra or {}:
-            faults.append(
-                _fault("new_argument", f"“{key[:40]}” is new, and no new argument counts here")
-            )
-        for name, response in cross.responses.items():
-            if response.type not in RESPONSES:
-                faults.append(
-                    _fault("wrong_type", f"the type of {name} is none of {', '.join(RESPONSES)}")
-                )
-            if not response.reasoning.strip():
-                faults.append(_fault("missing_reasoning", f"{name} has no reasoning"))
-            if not any(question.strip() for question in response.questions):
-                faults.append(_fault("missing_question", f"{name} has no follow-up question"))
-        return tuple(faults)
+        return tuple(
+            _fault("new_argument", f"“{key[:40]}” is new, and no new argument counts here")
+            for key in cross.model_extra or {}
+        )
 
-    return Shape(Cross, named("CrossExamination", {"responses": by_key(ids, response)}), check)
+    return form(Cross, check, ids=ids, questions=questions)
 
 
 def closing_shape(
@@ -222,47 +237,25 @@ def closing_shape(
     count: Callable[[str], int],
 ) -> Shape[ClosingStatement]:
     """Return the form of a closing; `asked` are the own arguments that were asked about."""
-    least = limits.closing_least
-    schema = named(
-        "Closing",
-        {
-            "answers": by_key(asked, TEXT),
-            "concessions": several(choice(*opposing)),
-            "standing": several(choice(*own)),
-            "withdrawn": several(choice(*own)),
-            "position": prose(least, limits.closing_words),
-            "change": choice(*CHANGES),
-            "because": TEXT,
-        },
-    )
+    least, most = limits.closing_least, limits.closing_words
 
     def check(closing: ClosingStatement) -> tuple[Fault, ...]:
-        faults = [
-            _fault("missing_answer", f"the question about {name} is not answered")
-            for name in asked
-            if not closing.answers.get(name, "").strip()
-        ]
-        faults += _strangers(closing.concessions, opposing)
-        faults += _strangers((*closing.answers, *closing.standing, *closing.withdrawn), own)
+        faults = _strangers(closing.answers, own)
         for part in ("concessions", "standing"):
             if part not in closing.model_fields_set:
                 faults.append(_fault(f"missing_{part}", f"the list “{part}” is missing"))
-        if closing.change not in CHANGES:
-            faults.append(_fault("missing_change", f"change is none of {', '.join(CHANGES)}"))
-        if not closing.because.strip():
-            faults.append(_fault("missing_because", "the reason for that change is missing"))
         words = count(closing.position)
-        if not closing.position.strip():
-            faults.append(_fault("missing_position", "the final position is missing"))
-        elif words < least:
+        if closing.position.strip() and words < least:
             what = f"the closing has {words} words, and needs at least {least}"
             faults.append(_fault("too_few_words", what, words, least))
-        if words > limits.closing_words:
-            what = f"the closing has {words} words, and {limits.closing_words} are allowed"
-            faults.append(_fault("too_many_words", what, words, limits.closing_words))
+        if words > most:
+            what = f"the closing has {words} words, and {most} are allowed"
+            faults.append(_fault("too_many_words", what, words, most))
         return tuple(faults)
 
-    return Shape(ClosingStatement, schema, check)
+    return form(
+        ClosingStatement, check, own=own, opposing=opposing, asked=asked, least=least, most=most
+    )
 
 
 def judgment_shape(ids: tuple[str, ...], rubric: Rubric) -> Shape[Judgment]:

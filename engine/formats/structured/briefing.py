@@ -9,11 +9,10 @@ import orjson
 from pydantic import Field
 
 from engine.formats.judges import tell_judges
-from engine.formats.structured.answers import CHANGES, ClosingStatement, Judgment
+from engine.formats.structured.answers import CHANGES, ClosingStatement, Judgment, Response
 from engine.formats.structured.trace import (
     LEVEL,
     Argument,
-    Response,
     Trace,
     consensus_of,
     describe,

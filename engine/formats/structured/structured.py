@@ -14,6 +14,7 @@ from engine.formats.structured.answers import (
     Cross,
     Judgment,
     Opening,
+    Response,
     StructuredLimits,
     closing_shape,
     cross_shape,
@@ -24,7 +25,7 @@ from engine.formats.structured.answers import (
     show_opening,
 )
 from engine.formats.structured.briefing import Arguments, assess, conclude, keep_position
-from engine.formats.structured.trace import Argument, Leaning, Response
+from engine.formats.structured.trace import Argument, Leaning
 from engine.jury.rubric import DEBATE, EVIDENCE_FIRST, Rubric
 from engine.stage.shapes import ShapedAnswer, TurnLimits
 from engine.stage.stage import QUESTIONS, Stage

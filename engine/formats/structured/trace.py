@@ -11,7 +11,6 @@ from typing import Literal
 
 import regex
 
-from engine.stage.shapes import AnswerPart
 from engine.values.debate import OTHER, Value
 from engine.values.language import N_
 from engine.values.text import marked
@@ -126,14 +125,6 @@ class Argument(Value):
     def sourced(self) -> bool:
         """Whether its evidence names something that a reader could look up."""
         return _SOURCE.search(self.evidence) is not None
-
-
-class Response(AnswerPart):
-    """What the other side said to an argument, and what it asked; `type` may be empty."""
-
-    type: str = ""
-    reasoning: str = ""
-    questions: tuple[str, ...] = ()
 
 
 class Trace(Value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -23,15 +23,11 @@ from engine.formats.team.rules import (
     team_channel,
 )
 from engine.prompts.library import QuotedSpeech, SpeechRecord
+from engine.stage.forms import OneOf, form
 from engine.stage.shapes import (
-    TEXT,
     AnswerPart,
-    Fault,
-    Shape,
     ShapedAnswer,
     TurnLimits,
-    choice,
-    named,
 )
 from engine.stage.stage import Stage
 from engine.values.debate import Length, Turn, Value
@@ -92,7 +88,7 @@ class TeamLimits(Value):
 class _Choice(AnswerPart):
     """A captain's choice of who speaks, and in which direction."""
 
-    speaker: str
+    speaker: Annotated[str, OneOf("seats")]
     direction: str = ""
 
 
@@ -329,7 +325,7 @@ class Bench:
             self._floor.request.model_of(captain),
             system=f"{NAME}/system",
             template=f"{NAME}/choice",
-            shape=_choice_shape(tuple(seats)),
+            shape=form(_Choice, seats=tuple(seats)),
             role="captain",
             side=side,
             team=self._channels.read(captain, team_channel(side)),
@@ -361,7 +357,7 @@ class Bench:
             self._floor.request.model_of(seat),
             system=f"{NAME}/system",
             template=f"{NAME}/note",
-            shape=Shape(_Message, named("Message", {"message": TEXT}), optional=True),
+            shape=form(_Message, optional=True),
             role="captain",
             side=seat[0],
             seat=seat,
@@ -407,15 +403,6 @@ class Bench:
 
 def _seats_of(side: str) -> tuple[str, ...]:
     return tuple(seat for seat in SEATS if seat[0] == side)
-
-
-def _choice_shape(seats: tuple[str, ...]) -> Shape[_Choice]:
-    def check(given: _Choice) -> tuple[Fault, ...]:
-        if given.speaker in seats:
-            return ()
-        return (Fault(kind="wrong_seat", what=f"speaker is none of {', '.join(seats)}"),)
-
-    return Shape(_Choice, named("Choice", {"speaker": choice(*seats), "direction": TEXT}), check)
 
 
 def _clock(minutes: float) -> str:

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -31,19 +31,12 @@ from engine.formats.team.rules import (
     twice_running,
     write_review,
 )
+from engine.stage.forms import WRONG, Between, Keys, OneOf, Within, form
 from engine.stage.shapes import (
-    TEXT,
     AnswerPart,
-    Fault,
     Shape,
     ShapedAnswer,
-    choice,
-    is_whole,
     kept,
-    named,
-    record,
-    several,
-    whole,
 )
 from engine.stage.stage import Stage
 from engine.stage.steps import ConcurrentWork
@@ -68,15 +61,17 @@ CHOSE = {
 S = TypeVar("S", bound=BaseModel)
 
 
-class _SpeechSheet(AnswerPart, strict=True):
+class _Sheet(AnswerPart, strict=True):
     """A judge's scores of a speech, and the violations that it reports."""
 
-    note: str = ""
-    scores: dict[str, int | float]
-    violations: list[str] = Field(default_factory=list)
+    note: str = ""  # first, so that the scores follow from it
+    scores: Annotated[dict[str, int | float], Keys(WEIGHTS), Within(LOWEST, HIGHEST)]
+    violations: Annotated[
+        list[str], Between(0, 2), OneOf(KINDS, (WRONG, "there is no violation “{value}”"))
+    ] = Field(default_factory=list)
 
 
-class _StageSummary(AnswerPart):
+class _Summary(AnswerPart):
     """A judge's summary of a stage."""
 
     summary: str
@@ -153,7 +148,7 @@ class Judge:
         review = await self._ask(
             "review",
             "review",
-            Shape(_Review, named("Review", {"review": TEXT})),
+            form(_Review),
             notes=self._channels.read(JUDGE, JUDGE_NOTES),
             summaries=self._told(),
             totals=totals,
@@ -199,7 +194,7 @@ class Judge:
         answer = await self._ask(
             turn.step,
             "score",
-            _sheet_shape(),
+            form(_Sheet),
             **read,
             seat=turn.seat,
             stage=stage,
@@ -239,7 +234,7 @@ class Judge:
             adjustments=penalties,
         )
 
-    def _scores(self, speech: Scored, answer: ShapedAnswer[_SpeechSheet]) -> Iterator[Score]:
+    def _scores(self, speech: Scored, answer: ShapedAnswer[_Sheet]) -> Iterator[Score]:
         """Yield a speech's scores by criterion, and the whole last, with the judges' spread."""
         if answer.value is None or speech.score is None:
             return
@@ -265,9 +260,8 @@ class Judge:
         return [Post(key=f"scoreboard/{turn.step}", message=board, target="scoreboard")]
 
     async def _sum_up(self, stage: str, read: Mapping[str, object]) -> None:
-        shape = Shape(_StageSummary, named("Summary", {"summary": TEXT}))
         step = f"summary/{stage.replace(' ', '-')}"
-        answer = await self._ask(step, "summary", shape, **read, stage=stage)
+        answer = await self._ask(step, "summary", form(_Summary), **read, stage=stage)
         if answer.valid and answer.value:
             self._summaries[stage] = answer.value.summary
         await self._floor.keep(artifacts=[kept(answer, step, "summary")])
@@ -320,33 +314,7 @@ class Judge:
         )
 
 
-def _sheet_shape() -> Shape[_SpeechSheet]:
-    schema = named(
-        "Sheet",
-        {
-            "note": TEXT,  # first, so that the scores follow from it
-            "scores": record(dict.fromkeys(WEIGHTS, whole(LOWEST, HIGHEST))),
-            "violations": several(choice(*KINDS), 0, 2),
-        },
-    )
-
-    def check(given: _SpeechSheet) -> tuple[Fault, ...]:
-        faults = [
-            Fault(kind="wrong_score", what=f"scores.{name} is no whole number from 1 to 10")
-            for name in WEIGHTS
-            if not is_whole(given.scores.get(name), LOWEST, HIGHEST)
-        ]
-        faults += [
-            Fault(kind="wrong_violation", what=f"there is no violation “{kind[:40]}”")
-            for kind in given.violations
-            if kind not in KINDS
-        ]
-        return tuple(faults)
-
-    return Shape(_SpeechSheet, schema, check)
-
-
-def _given(name: str, sheet: _SpeechSheet) -> float:
+def _given(name: str, sheet: _Sheet) -> float:
     return sheet.scores[name]
 
 

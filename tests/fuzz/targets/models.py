@@ -14,10 +14,11 @@ from adapters.models.faults import CallAnswer, CallFault, Outcome, complaint, st
 from adapters.models.moderation import HttpModerator
 from adapters.models.prices import model_entries, read_prices
 from adapters.models.search import SearchModels
-from engine.formats.audited.answers import absolute_shape, pairwise_shape
+from engine.formats.audited.answers import Pairwise, absolute_shape
 from engine.formats.structured.answers import cross_shape, judgment_shape
 from engine.jury.ballot import read_ballot
 from engine.jury.rubric import DEBATE, RUBRICS
+from engine.stage.forms import form
 from engine.stage.research import read_results
 from engine.stage.shapes import read_shape
 from engine.stage.structured import MAX_CHARS
@@ -30,7 +31,7 @@ SECRET = "sk-fuzz-0123456789"
 NAMES = {"A": "Maple", "B": "Cedar"}
 SHAPES = (
     absolute_shape(3, [1]),
-    pairwise_shape(),
+    form(Pairwise),
     cross_shape(("A1", "A2"), 2),
     judgment_shape(("A1", "B1"), DEBATE),
 )
