@@ -10,7 +10,7 @@ import csv
 import hashlib
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,13 +18,14 @@ import orjson
 from pydantic import ValidationError
 
 from engine.dataset.folder import listed_files
+from engine.dataset.record_table import RECORDS, read_record
 from engine.run.calibration import JudgedCase
 from engine.store import DebateRecord, ExportFilter, Store
-from engine.tally.tally import count
-from engine.values.debate import Criterion, Model, Turn
+from engine.values.debate import Model, Turn
 from engine.values.errors import MISFITS, UsageError, why_of
 from engine.values.text import count_words
-from engine.values.verdicts import TIE, Ballot
+from engine.values.verdicts import TIE
+from engine.votes.close import people_of
 
 Row: TypeAlias = dict[str, Any]
 Chat: TypeAlias = Sequence[Row]
@@ -81,7 +82,7 @@ def _of_record(record: DebateRecord) -> JudgedCase | None:
     """Return a debate as a case; None for one that jurors cannot be compared on."""
     debate = record.debate
     request, panel = debate.request, debate.setup.panel
-    if len(request.sides) != 2 or request.sources or not record.turns:
+    if len(request.sides) != 2 or request.sources or not record.turns or not debate.revealed_at:
         return None
     later = (judging.found for judging in record.judgings if judging.found)
     return JudgedCase(
@@ -93,7 +94,7 @@ def _of_record(record: DebateRecord) -> JudgedCase | None:
         sides=request.sides,
         turns=record.turns,
         ballots=(*record.ballots, *(ballot for found in later for ballot in found.ballots)),
-        human=count(record.votes, tuple(request.sides), request.quorum).winner,
+        human=people_of(record).tally.winner,
         rubric=panel.rubric,
         criteria=panel.criteria,
         blind=panel.blind,
@@ -106,84 +107,16 @@ def _of_record(record: DebateRecord) -> JudgedCase | None:
 def _read_export(folder: Path) -> CaseSource:
     if listed_files(folder) is None:
         raise UsageError(f"{folder} is not an export of Rostrum: it has no manifest.json of one.")
-    debates = list(_table(folder, "debates"))
-    if not debates:
-        raise UsageError(f"{folder} has no table “debates”; export it with that table.")
+    files = sorted((folder / "data" / RECORDS.name).glob("*"))
     try:
-        found = tuple(_cases_of(folder, debates))
+        records = [read_record(row["record"]) for file in files for row in _rows(file)]
+        found = tuple(case for one in records if (case := _of_record(one)) is not None)
     except MISFITS as error:
         raise UsageError(f"{folder} is damaged: {why_of(error)}. Export it again.") from error
+    if not records:
+        raise UsageError(f"{folder} has no table “{RECORDS.name}”; export it with that table.")
     digest = _digest((folder / "manifest.json").read_bytes())
-    return CaseSource(str(folder), digest, found, len(debates) - len(found))
-
-
-def _cases_of(folder: Path, debates: Iterable[Row]) -> Iterator[JudgedCase]:
-    turns, ballots = _by_debate(folder, "turns"), _by_debate(folder, "verdicts")
-    for row in debates:
-        case = _of_row(row, turns[row["debate_id"]], ballots[row["debate_id"]])
-        if case is not None:
-            yield case
-
-
-def _by_debate(folder: Path, table: str) -> Mapping[str, list[Row]]:
-    rows: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in _table(folder, table):
-        rows[row["debate_id"]].append(row)
-    return rows
-
-
-def _table(folder: Path, table: str) -> Iterator[Row]:
-    for file in sorted((folder / "data" / table).glob("*")):
-        yield from _rows(file)
-
-
-def _of_row(row: Row, turns: Sequence[Row], ballots: Sequence[Row]) -> JudgedCase | None:
-    sides = {one["side"]: one for one in row["sides"]}
-    if len(sides) != 2 or row["revealed_at"] is None:
-        return None
-    return JudgedCase(
-        key=row["debate_id"],
-        topic=row["topic"],
-        conditions=row["conditions"],
-        stances={side: one["stance"] for side, one in sides.items() if one["stance"]},
-        language=row["language"],
-        sides={
-            side: Model(backend=one["backend"], name=one["model"], family=one["family"])
-            for side, one in sides.items()
-        },
-        turns=tuple(_to_turn(turn) for turn in turns),
-        ballots=tuple(_to_ballot(ballot) for ballot in ballots if ballot["panel"] == 0),
-        human=row["human_winner"],
-        rubric=row["rubric"],
-        criteria=tuple(
-            Criterion(
-                **{"name": one["criterion"]}
-                | {key: value for key, value in one.items() if key != "criterion"}
-            )
-            for one in row["criteria"]
-        ),
-        blind=row["blind"],
-    )
-
-
-def _to_turn(row: Row) -> Turn:
-    plain = ("step", "seat", "side", "round", "number", "place", "text", "words")
-    known = {name: row[name] for name in plain}
-    return Turn(**known, limit=row["word_limit"] or 0, model=row["model_answered"])
-
-
-def _to_ballot(row: Row) -> Ballot:
-    plain = ("juror", "family", "audit", "recused", "valid", "contradictory", "verdict")
-    scores: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for one in row["scores"] or ():
-        scores[one["side"]][one["criterion"]] = one["score"]
-    return Ballot(
-        **{name: row[name] for name in plain},
-        order=tuple(row["order"]),
-        names={one["side"]: one["name"] for one in row["names"]},
-        scores=dict(scores) or None,
-        confidence=row["confidence"],
-    )
+    return CaseSource(str(folder), digest, found, len(records) - len(found))
 
 
 # --- judgments of pairs of answers -------------------------------------------------------

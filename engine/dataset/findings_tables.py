@@ -29,7 +29,7 @@ from engine.store import Judging
 from engine.values.debate import Quotation, Turn
 from engine.values.language import N_
 from engine.values.sources import outcome_of
-from engine.values.text import scrub
+from engine.values.text import scrub, scrub_json
 from engine.values.verdicts import RETRIEVED, Artifact, Score, Verdict
 
 # The tables of sources, and of what turns quoted from them.
@@ -214,7 +214,8 @@ JUDGINGS = Table(
             lambda judging: list(judging.found.scores) if judging.found else [],
         ),
         Column("found", TEXT, "everything that was found, as JSON; mentions removed",
-               lambda judging: scrub(judging.found.model_dump_json()) if judging.found else "{}"),
+               lambda judging: scrub_json(judging.found.model_dump_json())
+               if judging.found else "{}"),
     ),
 )  # fmt: skip
 SCORES = Table(
@@ -276,6 +277,7 @@ ARTIFACTS = Table(
                "written by the model `juror` after the verdict, and in no statistics"),
         Column("valid", FLAG, "false for a judge's or juror's answer that could not be used"),
         Column("body", TEXT, "JSON; mentions removed",
-               lambda one: scrub(orjson.dumps(one.body, option=orjson.OPT_SORT_KEYS).decode())),
+               lambda one: scrub_json(
+                   orjson.dumps(one.body, option=orjson.OPT_SORT_KEYS).decode())),
     ),
 )  # fmt: skip

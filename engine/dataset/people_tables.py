@@ -54,18 +54,18 @@ _Answered: TypeAlias = tuple[str, str, StandingAnswer, float | None, str]
 
 def _answered(entry: Entry) -> list[_Answered]:
     """Return the answers sorted by pseudonym: any other order could be linked to people."""
-    hidden = entry.record.opted_out
+    hidden, voter, platform = entry.record.opted_out, entry.voters.voter, entry.debate.platform
     sides = tuple(entry.debate.request.sides)
     chances = entry.chances if len(sides) == 2 else NO_CHANCES
     answered = [
         (
-            entry.voters.voter(answer.person),
+            voter(answer.person),
             IMPORTED if is_imported(answer) else PHASES[answer.question],
             answer,
             chances.get(answer.confidence)
-            if answer.option in sides and answer.question != Question.LABEL
+            if chances and answer.option in sides and answer.question != Question.LABEL
             else None,
-            IMPORT if is_imported(answer) else platform_of(answer.question, entry.debate.platform),
+            IMPORT if is_imported(answer) else platform_of(answer.question, platform),
         )
         for answer in entry.record.answers
         if answer.person not in hidden and answer.question in PHASES

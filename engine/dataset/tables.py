@@ -19,6 +19,7 @@ from engine.dataset.findings_tables import (
 )
 from engine.dataset.people_tables import GUESSES, QUESTIONS_ASKED, VOTES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
+from engine.dataset.record_table import RECORDS
 from engine.dataset.turn_tables import CALLS, TURNS
 from engine.dataset.verdict_tables import CALIBRATION, VERDICTS
 from engine.values.errors import UsageError
@@ -44,6 +45,7 @@ TABLES: tuple[Table[Any], ...] = (
     QUOTATIONS,
     QUESTIONS_ASKED,
     CALLS,
+    RECORDS,
 )
 PROMPTS = "prompts"  # the name of the table that is written only if it is named
 

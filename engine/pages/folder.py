@@ -15,7 +15,9 @@ import orjson
 from pydantic import ValidationError
 
 from engine.dataset.columns import SCHEMA_VERSION, moment
+from engine.dataset.findings_tables import retrieved
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, Written
+from engine.dataset.record_table import read_record
 from engine.dataset.tables import every_table
 from engine.drawing.svg import Picture
 from engine.pages.assembly import (
@@ -40,18 +42,14 @@ from engine.pages.debate_page import (
     outline,
     pages_of,
 )
-from engine.pages.restored import (
-    looked_up,
-    restore_ballots,
-    restore_debate,
-    restore_reveal,
-    restore_turns,
-)
 from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of
+from engine.store import DebateRecord
 from engine.store.listings import DebateQuery, DebateSummary
+from engine.values.debate import Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.text import headline
+from engine.votes.close import reveal_in
 
 Row: TypeAlias = Mapping[str, Any]
 UNREADABLE = "The export in {folder} is damaged: {file} cannot be read. Export it again."
@@ -63,7 +61,7 @@ NEWER = (
     "The export in {folder} has schema version {found}, and this Rostrum reads version {known}: "
     "update it to Rostrum {rostrum}, which wrote the export, or export the debates again with this."
 )
-PROMPTS, DEBATES = "prompts", "debates"
+PROMPTS, DEBATES, RECORDS = "prompts", "debates", "records"
 BY_NAME = {table.name: table for table in every_table()}
 DAMAGE = (*MISFITS, OSError)
 
@@ -97,10 +95,11 @@ def check_folder(folder: Path) -> Manifest:
         raise UsageError(
             f"The export in {folder} is laid out for {manifest.layout}; name one without a layout."
         )
-    if DEBATES not in manifest.rows:
-        raise UsageError(
-            f"The export in {folder} has no table “debates”; export it again with that table."
-        )
+    for table in (DEBATES, RECORDS):
+        if table not in manifest.rows:
+            raise UsageError(
+                f"The export in {folder} has no table “{table}”; export it again with that table."
+            )
     return manifest
 
 
@@ -132,19 +131,18 @@ class FolderLibrary:
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
         """Return a part of a debate: the one of a number, or with a turn; else the first."""
         with self._sound(name):
-            found = await asyncio.to_thread(self._found, name)
-            turns = restore_turns(self._rows(name))
-            parts = outline(turns)
+            found, record = await asyncio.to_thread(self._found, name)
+            parts = outline(record.turns)
             number = parts.choose(part, turn)
             first, last = parts.bounds[number - 1]
-            shown = tuple(one for one in turns if first <= one.number <= last)
+            shown = tuple(one for one in record.turns if first <= one.number <= last)
             return assemble(found, TurnsPart(number, len(parts.bounds), shown))
 
     async def place(self, name: str, turn: int) -> tuple[Item, int]:
         """Return a debate and the number of the part that has a turn."""
         with self._sound(name):
-            turns = restore_turns(await asyncio.to_thread(self._rows, name))
-            return self._item(name), outline(turns).choose(0, turn)
+            record = _record_of(await asyncio.to_thread(self._rows, name))
+            return self._item(name), outline(record.turns).choose(0, turn)
 
     async def calls(self, name: str, number: int = 1) -> CallsPage:
         """Return a page of a debate's calls."""
@@ -171,7 +169,7 @@ class FolderLibrary:
     async def picture(self, name: str, picture: str) -> Picture:
         """Return a picture of a debate's page."""
         with self._sound(name):
-            found = await asyncio.to_thread(self._found, name)
+            found, _ = await asyncio.to_thread(self._found, name)
             setup = found.debate.setup
             drawn = picture_of(found.rows or {}, setup.called, picture, setup.request.language)
             if drawn is None:
@@ -181,8 +179,8 @@ class FolderLibrary:
     async def turn_text(self, name: str, turn: int) -> str:
         """Return a turn's whole text, as voters read it."""
         with self._sound(name):
-            rows = await asyncio.to_thread(self._rows, name)
-            text = whole_text(restore_debate(rows), restore_turns(rows), turn)
+            record = _record_of(await asyncio.to_thread(self._rows, name))
+            text = whole_text(record.debate, record.turns, turn)
             if text is None:
                 raise NotFoundError(UNKNOWN)
             return text
@@ -212,9 +210,8 @@ class FolderLibrary:
                 self._index(table, path)
         found = []
         for debate in {**self._lines[DEBATES], **self._tables.get(DEBATES, {})}:
-            row = self._read(DEBATES, debate)[0]
-            self._agree[debate] = row["agree"]
-            found.append(item_of(restore_debate({DEBATES: [row]})))
+            self._agree[debate] = self._read(DEBATES, debate)[0]["agree"]
+            found.append(item_of(_record_of({RECORDS: self._read(RECORDS, debate)}).debate))
         for item in sorted(found, key=lambda item: (item.held, item.id), reverse=True):
             self._items[item.id] = item
             self._codes.setdefault(item.code, item)
@@ -288,19 +285,21 @@ class FolderLibrary:
         self._latest = debate, rows
         return rows
 
-    def _found(self, name: str) -> PageSources:
+    def _found(self, name: str) -> tuple[PageSources, DebateRecord]:
         rows = self._rows(name)
-        debate, turns = restore_debate(rows), restore_turns(rows)
-        return PageSources(
+        record, row = _record_of(rows), rows[DEBATES][0]
+        debate, sources = record.debate, retrieved(record.artifacts)
+        found = PageSources(
             self._item(name),
             debate,
-            len(turns),
-            reveal=restore_reveal(rows, debate),
-            ballots=restore_ballots(rows),
-            looked_up=looked_up(rows),
-            rows={**rows, SPOKEN: outline(turns).spoken},
+            len(record.turns),
+            reveal=reveal_in(record, row["n_calls"], row["cost_usd"]),
+            ballots=record.ballots,
+            looked_up=[Source(title=one["title"], text=one["text"]) for one in sources],
+            rows={**rows, SPOKEN: outline(record.turns).spoken},
             calls=len(rows.get("calls", ())),
         )
+        return found, record
 
     # --- the list ------------------------------------------------------------------------
 
@@ -331,3 +330,7 @@ def _debate_of(line: bytes) -> str:
     if before == b"{" and mark:
         return after[:26].decode()
     return str(orjson.loads(line)["debate_id"])
+
+
+def _record_of(rows: Rows) -> DebateRecord:
+    return read_record(rows[RECORDS][0]["record"])

@@ -14,7 +14,6 @@ from engine.formats.audited.judge import RegisterEntry, tell_entry
 from engine.formats.structured.trace import Trace, describe, table
 from engine.jury.explain import STEP as WHY
 from engine.pages.debate_page import SPOKEN, Rows, TurnMark
-from engine.pages.restored import restore_tally
 from engine.pages.timeline import timelines
 from engine.values.language import N_
 from engine.values.text import marked
@@ -266,14 +265,16 @@ def _people(rows: Rows, names: Mapping[str, str]) -> PageSection | None:
     votes, debate = rows.get("votes", ()), rows["debates"][0]
     if not votes and not debate["tally"]:
         return None
-    tally = restore_tally(debate)
+    counts = {one["option"]: one["n"] for one in debate["tally"] or ()}
+    gold = {one["option"]: one["gold"] for one in debate["tally"] or ()}
+    deciding = gold if any(gold.values()) else counts
     counted = _joined(
-        say(SUMMED, name=option_name(option, names), n=n) for option, n in tally.deciding.items()
+        say(SUMMED, name=option_name(option, names), n=n) for option, n in deciding.items()
     )
     others = _joined(
-        say(SUMMED, name=option_name(option, names), n=n - tally.deciding[option])
-        for option, n in tally.counts.items()
-        if n > tally.deciding[option]
+        say(SUMMED, name=option_name(option, names), n=n - deciding[option])
+        for option, n in counts.items()
+        if n > deciding[option]
     )
     winner = debate["human_winner"]
     facts = [

@@ -28,6 +28,7 @@ from engine.values.verdicts import (
     Adjustment,
     Artifact,
     Ballot,
+    PeopleCounts,
     Question,
     Recovery,
     Score,
@@ -136,15 +137,15 @@ class DebateRecord:
     `answers` are all standing votes and stances, and the answers after the reveal. `opted_out` are
     people who count in every tally but appear nowhere else in an export, because they opted out or
     were forgotten. `judgings` are complete. `questions` are the audience's; those of people who are
-    left out have no person.
+    left out have no person. `people` are counts, where an export left out the answers.
     """
 
     debate: Debate
     turns: tuple[Turn, ...]
     ballots: tuple[Ballot, ...]
     verdict: Verdict | None
-    answers: tuple[StandingAnswer, ...]
-    calls: tuple[CallRecord, ...]
+    answers: tuple[StandingAnswer, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     artifacts: tuple[Artifact, ...] = ()
     scores: tuple[Score, ...] = ()
@@ -153,6 +154,10 @@ class DebateRecord:
     judgings: tuple[Judging, ...] = ()
     opted_out: frozenset[int] = frozenset()
     questions: tuple[AudienceQuestion, ...] = ()
+    people: PeopleCounts | None = None
+    _by_question: dict[str, list[StandingAnswer]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def votes(self) -> tuple[Vote, ...]:
@@ -167,7 +172,10 @@ class DebateRecord:
 
     def asked(self, question: Question) -> tuple[StandingAnswer, ...]:
         """Return the answers to a question."""
-        return tuple(answer for answer in self.answers if answer.question == question)
+        if not self._by_question:  # grouped once, as every table asks
+            for answer in self.answers:
+                self._by_question.setdefault(answer.question, []).append(answer)
+        return tuple(self._by_question.get(question, ()))
 
 
 def count_rehearsals(archive: Archive, where: ExportFilter) -> int:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+import orjson
 import regex
+from pydantic import JsonValue
 
 from engine.values.language import figure
 
@@ -418,6 +420,10 @@ def split_draft(text: str) -> tuple[str, str]:
     return body[: last.start()].strip(), body[last.end() :].strip()
 
 
+# What each mention, link to a message and invitation has one of.
+_HINTS = ("@", "<", "&", "\\u003", "://", "/invite/", ".gg/")
+
+
 def scrub(text: str) -> str:
     """Replace mentions of people, roles, channels and everyone, links to messages, invitations.
 
@@ -429,8 +435,28 @@ def scrub(text: str) -> str:
         text = _BRACKETED.sub(MENTION, text)
     if "://" in text:
         text = _LINK.sub(MENTION, text)
-    if ".gg/" in text.casefold() or "/invite/" in text.casefold():
+    if "/" in text and (".gg/" in text.casefold() or "/invite/" in text.casefold()):
         text = _INVITE.sub(INVITE, text)
     if "@" in text:
         text = _NAME.sub(MENTION, text)
     return text
+
+
+def scrub_json(text: str) -> str:
+    """Scrub every text in a JSON document; its own marks, such as line breaks, hide mentions."""
+    folded = text.casefold()
+    if not any(hint in folded for hint in _HINTS):
+        return text
+    return orjson.dumps(_scrub_each(orjson.loads(text))).decode()
+
+
+def _scrub_each(value: JsonValue) -> JsonValue:
+    match value:
+        case str():
+            return scrub(value)
+        case list():
+            return [_scrub_each(one) for one in value]
+        case dict():
+            return {scrub(name): _scrub_each(one) for name, one in value.items()}
+        case _:
+            return value

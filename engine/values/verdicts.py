@@ -351,6 +351,20 @@ class Tally(Value):
         return sum(self.counts.values()) - sum(self.deciding.values())
 
 
+class PeopleCounts(Value):
+    """What people said of a debate, as a reveal tells it.
+
+    `course` is who they saw ahead, round by round; `guessed` counts, by side, the blind guesses at
+    its model that were right, and all. `unread`: the vote closed without a reading of reactions.
+    """
+
+    tally: Tally
+    persuasion: Persuasion | None = None
+    course: tuple[RoundTally, ...] = ()
+    guessed: Mapping[str, tuple[int, int]] = {}
+    unread: bool = False
+
+
 # A format's findings beside its turns: artifacts, scores and adjustments of scores.
 #
 # All three are append-only: a wrong score is adjusted, never overwritten.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.delivery.fallbacks import elsewhere
@@ -13,7 +13,7 @@ from engine.formats.format import Decision
 from engine.jury.explain import STEP, of_artifacts
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.jury.why import REASONS, mean_marks, quote, told_reasons
-from engine.store import Closing, Intervention, Post, Store
+from engine.store import Closing, DebateRecord, Intervention, Post, Store
 from engine.tally.questions import vote_options
 from engine.tally.tally import StandingVote, agreement, count, leader, wilson
 from engine.values.debate import Criterion, Debate, Setup
@@ -34,6 +34,7 @@ from engine.values.verdicts import (
     WEB,
     Ballot,
     Log,
+    PeopleCounts,
     Persuasion,
     Question,
     Rationale,
@@ -43,7 +44,7 @@ from engine.values.verdicts import (
     VoteEvent,
 )
 from engine.votes.outcome import (
-    NONE,
+    Answer,
     course_of,
     guessed_of,
     guesses_of,
@@ -115,11 +116,6 @@ def persuasion(
     )
 
 
-def asked(votes: Iterable[Vote], question: Question) -> tuple[Vote, ...]:
-    """Return the votes that answer a question."""
-    return tuple(vote for vote in votes if vote.question is question)
-
-
 NO_VERDICT = Verdict(winner=None, problem=N_("the panel gave no verdict"), valid=0, invalid=0)
 
 
@@ -147,11 +143,11 @@ def closing_of(
     tally, stances = tally_of(debate, cast, unread), stances_of(debate, cast, unread)
     rounds = round_votes_of(debate, cast, unread)
     verdict, ballots, calls, usd, words, interventions, own, why = judged
-    found = (verdict, ballots, calls, usd, stances, unread, own)
     votes = standing(debate, cast, readable_from(debate, words), unread)
     guesses = guesses_of(debate, cast, votes)
-    guessed = guessed_of(debate, guesses)
-    message = reveal_of(debate, tally, *found, rounds=rounds, why=why, guessed=guessed)
+    stood = (*with_remarks(votes, debate, cast, unread), *stances, *rounds, *guesses)
+    people = _count(debate, tally, stood, Log(Question.VOTE) in unread)
+    message = reveal_of(debate, people, verdict, ballots, calls, usd, own, why)
     script = FORMATS.get(debate.request.format)
     decided = script.decide(debate.request, stances, verdict) if script else None
     usual = (
@@ -159,7 +155,6 @@ def closing_of(
         Post(key="reveal", message=message),
         *_tell(decided),
     )
-    stood = (*with_remarks(votes, debate, cast, unread), *stances, *rounds, *guesses)
     return Closing(
         votes=seen_by_others(stood, cast, interventions),
         posts=(elsewhere(debate, message),) if debate.gone else usual,
@@ -189,19 +184,16 @@ def extension_of(debate: Debate, invite: Message | None, closes_at: datetime) ->
 
 def reveal_of(
     debate: Debate,
-    tally: Tally,
+    people: PeopleCounts,
     verdict: Verdict,
     ballots: tuple[Ballot, ...],
     calls: int,
     usd: float | None,
-    stances: tuple[Vote, ...] = (),
-    unread: frozenset[Log] = NONE,
     own: Verdict | None = None,
-    rounds: tuple[Vote, ...] = (),
     why: Rationale | None = None,
-    guessed: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> Reveal:
     """Return the reveal of a closed vote; without a `why` it quotes a juror."""
+    tally, guessed = people.tally, people.guessed
     return Reveal(
         topic=debate.request.topic,
         models={side: model.ref for side, model in debate.request.sides.items()},
@@ -214,17 +206,17 @@ def reveal_of(
         agree=agreement(tally, verdict),
         usd=usd,
         calls=calls,
-        persuasion=_persuasion(debate, stances),
+        persuasion=people.persuasion,
         broadcast=debate.request.broadcast,
         rehearsal=debate.setup.rehearsal,
         replaced=tuple((one.was.ref, one.now.ref) for one in debate.setup.replaced),
         gaps=debate.gaps,
-        unread=Log(Question.VOTE) in unread,
+        unread=people.unread,
         criteria=_unusual(debate),
         stances=debate.request.stances,
         names=debate.setup.called,
         own=own,
-        course=course_of(debate, rounds),
+        course=people.course,
         why=why or quote(debate.setup, verdict, ballots),
         marks=mean_marks(ballots),
         code=debate.code,
@@ -282,15 +274,36 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
     return (Post(key="again", message=invite),)
 
 
-def _persuasion(debate: Debate, stances: tuple[Vote, ...]) -> Persuasion | None:
-    """Return who changed sides; None for more than two contenders, as none argues against."""
+def _count(debate: Debate, tally: Tally, stood: Iterable[Answer], unread: bool) -> PeopleCounts:
+    """Count what people said; None moved where more than two contend, as none argues against."""
+    by: defaultdict[str, list[Answer]] = defaultdict(list)
+    for answer in stood:
+        by[answer.question].append(answer)
+    stances = (by[Question.STANCE_BEFORE], by[Question.STANCE_AFTER])
     sides = tuple(debate.request.sides)
-    if not stances or len(sides) != 2:
-        return None
-    before, after = (
-        asked(stances, question) for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
+    return PeopleCounts(
+        tally=tally,
+        persuasion=persuasion(*stances, sides) if any(stances) and len(sides) == 2 else None,
+        course=course_of(debate, by[Question.ROUND]),
+        guessed=guessed_of(debate, by[Question.GUESS]),
+        unread=unread,
     )
-    return persuasion(before, after, sides)
+
+
+def people_of(record: DebateRecord, tally: Tally | None = None) -> PeopleCounts:
+    """Return the counts of what people said, which an export has in place of the answers."""
+    if record.people is not None:
+        return record.people
+    debate = record.debate
+    votes, sides = record.asked(Question.VOTE), tuple(debate.request.sides)
+    tally = tally or count(votes, sides, debate.request.quorum)
+    unread = any(one.recovery == "unread" for one in votes)
+    others = (Question.STANCE_BEFORE, Question.STANCE_AFTER, Question.ROUND, Question.GUESS)
+    stood = (answer for question in others for answer in record.asked(question))
+    people = _count(debate, tally, stood, unread)
+    numbers = {turn.round: turn.number for turn in record.turns}
+    course = sorted(people.course, key=lambda one: numbers.get(one.round, 0))
+    return people.model_copy(update={"course": tuple(course)})
 
 
 def _unusual(debate: Debate) -> tuple[Criterion, ...]:
@@ -319,6 +332,17 @@ def _juror_lines(setup: Setup, ballots: Iterable[Ballot]) -> Iterator[JurorLine]
 # The reveal of a closed vote, read again from what is stored.
 
 
+def reveal_in(record: DebateRecord, calls: int, usd: float | None) -> Reveal | None:
+    """Return the reveal of a record; None for a debate that had none."""
+    debate = record.debate
+    if debate.revealed_at is None:
+        return None
+    own = record.verdicts.get(debate.request.format)
+    why = of_artifacts([one for one in record.artifacts if one.kind == STEP])
+    found = (record.verdict or NO_VERDICT, record.ballots, calls, usd, own, why)
+    return reveal_of(debate, people_of(record), *found)
+
+
 async def read_reveal(store: Store, debate: Debate) -> Reveal:
     """Return the reveal of a debate whose vote is closed."""
     verdict, ballots = await store.journal.judged(debate.id)
@@ -326,13 +350,13 @@ async def read_reveal(store: Store, debate: Debate) -> Reveal:
     events = await store.votes.events(debate.id)
     unread = await unread_logs(store, debate)
     tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
-    verdict = verdict or NO_VERDICT
     own = await store.journal.own_verdict(debate.id, debate.request.format)
-    found = (verdict, ballots, calls, usd, stances, unread, own)
     why = of_artifacts(await store.journal.found(debate.id, STEP))
     rounds = round_votes_of(debate, events, unread)
-    guessed = guessed_of(debate, guesses_of(debate, events, standing(debate, events)))
-    return reveal_of(debate, tally, *found, rounds=rounds, why=why, guessed=guessed)
+    guesses = guesses_of(debate, events, standing(debate, events))
+    stood = (*stances, *rounds, *guesses)
+    people = _count(debate, tally, stood, Log(Question.VOTE) in unread)
+    return reveal_of(debate, people, verdict or NO_VERDICT, ballots, calls, usd, own, why)
 
 
 async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
+from engine.store import StandingAnswer
 from engine.tally.questions import CONFIDENCE_NAMES, options_of, round_options, stance_name
 from engine.tally.tally import count, standing_votes
 from engine.values.debate import BallotKind, Debate, Scores
 from engine.values.verdicts import Log, Question, RoundTally, Tally, Vote, VoteEvent
 
+Answer: TypeAlias = Vote | StandingAnswer
 WORDS_A_MINUTE = 1000
 NONE: frozenset[Log] = frozenset()
 
@@ -87,7 +90,7 @@ def guesses_of(
     )
 
 
-def guessed_of(debate: Debate, guesses: Iterable[Vote]) -> dict[str, tuple[int, int]]:
+def guessed_of(debate: Debate, guesses: Iterable[Answer]) -> dict[str, tuple[int, int]]:
     """Count, by side, the guesses that were right and all; only those of people who could not know.
 
     The starter may have chosen the models, and a mirror's reveal names them.
@@ -124,7 +127,7 @@ def round_votes_of(
     )
 
 
-def course_of(debate: Debate, votes: Iterable[Vote]) -> tuple[RoundTally, ...]:
+def course_of(debate: Debate, votes: Iterable[Answer]) -> tuple[RoundTally, ...]:
     """Count the votes of each round; an ambiguous or a scripted one is in no count."""
     counts: dict[str, dict[str, int]] = {}
     for vote in votes:

@@ -13,7 +13,7 @@ from tests.fuzz.target import SEEDS
 from tests.fuzz.targets.exports import CURRENT
 
 TABLES = ("artifacts", "adjustments", "calls", "debates", "judgments", "prompts", "questions",
-          "quotations", "scores", "sources", "turns", "verdicts", "votes")  # fmt: skip
+          "quotations", "records", "scores", "sources", "turns", "verdicts", "votes")  # fmt: skip
 MOST = 6  # rows of a table
 
 

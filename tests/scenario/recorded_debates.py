@@ -334,6 +334,8 @@ def _read_export(out: Path) -> dict[str, list[Any]]:
         for row in rows:
             if row.get("latency_s") is not None:  # which the machine's own clock says
                 row["latency_s"] = "…"
+            if "record" in row:
+                row["record"] = orjson.loads(row["record"])
         found[str(path.relative_to(out))] = rows
     return {name: _brief(value) for name, value in found.items()}
 

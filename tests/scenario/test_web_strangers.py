@@ -171,7 +171,7 @@ def test_an_export_leads_to_no_file_outside_it(tmp_path: Path) -> None:
             rostrum="test",
             filters=Filters(community=None, formats=(), languages=()),
             cutoff=None,
-            rows={"debates": {}},
+            rows={"debates": {}, "records": {}},
             files=(ExportedFile(path=path, bytes=2, sha256=""),),
         )
         (folder / MANIFEST).write_bytes(manifest.encode())

@@ -111,7 +111,12 @@ def test_an_empty_split_and_an_empty_table_are_left_out(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES) - len(empty)
     write(tmp_path / "out", make_record(make_debate(2, Status.PARTIAL)))
     head = read_front_matter(card_in(tmp_path / "out"))
-    assert [one["config_name"] for one in head["configs"]] == ["debates", "turns", "calls"]
+    assert [one["config_name"] for one in head["configs"]] == [
+        "debates",
+        "turns",
+        "calls",
+        "records",
+    ]
 
 
 def test_without_debates_there_is_no_export(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ import pytest
 from engine.dataset.columns import DEBATE, SPLIT, Column, Table
 from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.preferences import PREFERENCE, UNPAIRED
+from engine.dataset.record_table import read_record
 from engine.dataset.tables import TABLES
 from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
 from engine.values.debate import Model, Quotation, Source, Status, Usage, Violation
 from engine.values.verdicts import Adjustment, Artifact, Question, Score, Summary, Vote
+from engine.votes.close import people_of
 from tests.kit import (
     BIRCH,
     MAPLE,
@@ -467,3 +469,24 @@ def test_a_score_is_exported_as_it_was_given_and_as_it_stands_in_the_end() -> No
         "total": (50.0, 49.5),
         "individual": (7.0, 7.0),
     }
+
+
+def test_a_record_is_read_back_without_people_places_and_ids_of_the_platform() -> None:
+    record = make_record()
+    (row,) = rows("records", record)
+    read = read_record(row["record"])
+    assert (read.turns, read.verdict, read.scores) == (record.turns, record.verdict, record.scores)
+    assert read.debate.request == record.debate.request
+    assert read.people == people_of(record)
+    assert read.people.tally.counts == {"A": 3, "B": 1, "tie": 1, "weak": 0}
+    assert (read.answers, read.calls, read.questions, read.opted_out) == ((), (), (), frozenset())
+    for secret in ("7000000000000", "88000", "88001"):
+        assert secret not in row["record"]
+
+
+@pytest.mark.parametrize("table", ["artifacts", "records"])
+def test_a_mention_that_begins_a_line_of_a_finding_is_in_no_export(table: str) -> None:
+    finding = Artifact(name="a", kind="k", body={"said": "Ask:\n@maria or <@7>"})
+    (row,) = rows(table, replace(make_record(), artifacts=(finding,)))
+    assert "maria" not in str(row)
+    assert "@7" not in str(row)

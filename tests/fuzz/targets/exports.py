@@ -37,7 +37,7 @@ PLAIN: dict[str, Any] = {
     "rostrum": "1",
     "cutoff": None,
     "filters": {"community": None, "formats": [], "languages": []},
-    "rows": {"debates": {"train": 1}},
+    "rows": {"debates": {"train": 1}, "records": {"train": 1}},
     "files": [{"path": ONLY, "bytes": 0, "sha256": ""}],
 }
 
