@@ -33,7 +33,7 @@ from engine.labelling.report import MARKS, LabelReport
 from engine.labelling.tasks import Labelling
 from engine.stats.figure import Figure
 from engine.store import ExportFilter
-from engine.store.labels import MOST_PAY, Task, Terms
+from engine.store.labels import MOST_PAY, Terms
 from engine.values.errors import NotFoundError, RostrumError, StoreError
 from engine.values.language import N_, speaking
 from engine.words.phrases import money, option_name
@@ -300,7 +300,11 @@ class ManagerPages:
         """Make a task."""
         with speaking(language_of(request)):
             try:
-                task = await self._make(fields)
+                terms = _terms(fields, self._titles)
+                codes = fields.get("debates", "").replace(",", " ").split()
+                where = replace(_where(fields), ids=await self._labelling.named(codes))
+                known = await self._labelling.answers(fields.get("known", "").split())
+                task = await self._labelling.create(terms, where, known)
             except ValidationError as error:
                 wrong = {str(one["loc"][0]) for one in error.errors()}
                 named = ", ".join(f"“{say(told)}”" for name, told in ASKED.items() if name in wrong)
@@ -316,14 +320,6 @@ class ManagerPages:
                 return await self._list(request, session, fields, say(error.text))
         return see_page(f"/labels/task/{task.name}")
 
-    async def _make(self, form: Mapping[str, str]) -> Task:
-        """Make what a form asks for. Raises ValidationError, UsageError or NotFoundError."""
-        terms = _terms(form, self._titles)
-        codes = form.get("debates", "").replace(",", " ").split()
-        where = replace(_where(form), ids=await self._labelling.named(codes))
-        known = await self._labelling.answers(form.get("known", "").split())
-        return await self._labelling.create(terms, where, known)
-
     @needs(_session, _closed_door)
     async def show(self, request: Request, session: BrowserSession) -> Response:
         """Show how a task goes."""
@@ -336,6 +332,8 @@ class ManagerPages:
         if task is None:
             raise web.HTTPNotFound
         language = language_of(request)
+        # A link as it is sent to people has the place of a participant's id.
+        participant = f"&{task.parameter}=" if task.parameter else ""
         pay = _paid(request.query.get("pay", ""))
         report = await self._labelling.report(task.name, pay=pay)
         with speaking(language):
@@ -348,14 +346,9 @@ class ManagerPages:
             people=people,
             hard=hard,
             pay=pay,
-            links=[self._link(task, token) for token in links],
+            links=[f"{self._url}/label/{task.name}?t={token}{participant}" for token in links],
             token=session.token,
         )
-
-    def _link(self, task: Task, token: str) -> str:
-        """Return a link as it is sent to people, with the place of a participant's id."""
-        link = f"{self._url}/label/{task.name}?t={token}"
-        return f"{link}&{task.parameter}=" if task.parameter else link
 
     @needs(_session)
     @form()

@@ -21,8 +21,9 @@ from engine.formats import find_format
 from engine.run.plan import Defaults
 from engine.series.contents import begin_in_chat, first_time
 from engine.series.matches import LeagueMatches, draw
+from engine.series.recurrence import written
 from engine.series.runner import order_of
-from engine.series.schedule import read_record, table_of, written
+from engine.series.schedule import read_record, table_of
 from engine.series.spec import (
     FEWEST_MODELS,
     Decided,
@@ -114,7 +115,7 @@ async def _start(context: Context, person: Requester, asked: LeagueArguments) ->
     await begin_in_chat(context.store, series, where, person.platform, due, now)
     context.service.notifier.notify("series")
     played = _league(series)
-    later = written(series, due) if due > now else ""
+    later = written(series.people, due) if due > now else ""
     return league_started(len(played.models), played.total, later)
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import orjson
 from pydantic import ValidationError
 
-from engine.dataset.page import PageSection, PageTable
+from engine.dataset.page import PageSection, PageTable, table_of
 from engine.formats.audited.judge import RegisterEntry, tell_entry
 from engine.formats.structured.trace import Trace, describe, table
 from engine.jury.explain import STEP as WHY
@@ -98,11 +98,11 @@ def _scores(rows: Rows) -> PageSection | None:
     if not lines:
         return None
     head = (say("subject"), say("side"), *(say(one) for one in criteria))
-    return PageSection("scores", say(SCORES), grids=(_fit(PageTable(head, lines)),))
+    return PageSection("scores", say(SCORES), grids=(_fit(table_of(head, lines)),))
 
 
 def _changes(adjustments: Sequence[Row]) -> PageSection | None:
-    lines = tuple(
+    lines = [
         (
             one["subject"],
             marked(one["side"]),
@@ -111,11 +111,11 @@ def _changes(adjustments: Sequence[Row]) -> PageSection | None:
             one["reason"],
         )
         for one in adjustments
-    )
+    ]
     if not lines:
         return None
     head = (say("subject"), say("side"), say("criterion"), say("points"), say("reason"))
-    return PageSection("adjustments", say(CHANGES), grids=(_fit(PageTable(head, lines)),))
+    return PageSection("adjustments", say(CHANGES), grids=(_fit(table_of(head, lines)),))
 
 
 def _others(artifacts: Sequence[Row]) -> Iterator[PageSection]:
@@ -208,7 +208,7 @@ def _verdict(debate: Row, names: Mapping[str, str]) -> PageSection | None:
         for one in debate["criteria"]
     ]
     head = (say("criterion"), say("weight"), say("points"))
-    return PageSection("verdict", say(VERDICT), tuple(facts), (PageTable(head, tuple(criteria)),))
+    return PageSection("verdict", say(VERDICT), tuple(facts), (table_of(head, criteria),))
 
 
 def _rested(debate: Row, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -247,15 +247,15 @@ def _later(judgings: Sequence[Row], names: Mapping[str, str]) -> PageSection | N
     if not judgings:
         return None
     head = (say("number"), say("judges"), say("winner"))
-    cells = tuple(
+    cells = [
         (
-            str(one["number"]),
+            one["number"],
             _joined(judge["judge"] for judge in one["judges"]),
             option_name(one["winner"], names) if one["winner"] else say("no verdict"),
         )
         for one in judgings
-    )
-    return PageSection("judged-again", say(LATER), grids=(PageTable(head, cells),))
+    ]
+    return PageSection("judged-again", say(LATER), grids=(table_of(head, cells),))
 
 
 # --- people ------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def _people(rows: Rows, names: Mapping[str, str]) -> PageSection | None:
         (say("people whom exports leave out"), str(debate["opted_out"] or "")),
     ]
     head = (say(PLACE), say(PHASE), say("chosen"), say(GOLD), say("not independent because"))
-    grids = [PageTable(head, tuple(_phases(rows, names))), *_remarks(votes), *_guesses(rows, names)]
+    grids = [table_of(head, _phases(rows, names)), *_remarks(votes), *_guesses(rows, names)]
     shown = tuple(fact for fact in facts if fact[1])
     return PageSection("people", say(PEOPLE), shown, tuple(grid for grid in grids if grid.rows))
 
@@ -351,12 +351,12 @@ def _guesses(rows: Rows, names: Mapping[str, str]) -> Iterator[PageTable]:
 
 def _asked(questions: Sequence[Row]) -> PageSection | None:
     told = tuple(
-        (str(one["number"]), one["text"], str(one["support"] or 0), "✓" if one["put"] else "")
+        (one["number"], one["text"], one["support"] or 0, "✓" if one["put"] else "")
         for one in questions
         if one["text"]
     )
     head = (say("number"), say("question"), say("for it"), say("put to both sides"))
-    return PageSection("asked", say(ASKED), grids=(PageTable(head, told),)) if told else None
+    return PageSection("asked", say(ASKED), grids=(table_of(head, told),)) if told else None
 
 
 # --- turns -------------------------------------------------------------------------------

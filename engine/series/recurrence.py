@@ -275,7 +275,7 @@ def key_of(due: datetime) -> str:
     return f"{due:%Y-%m-%dT%H:%MZ}"
 
 
-def written(people: SeriesAudience, moment: datetime) -> str:
+def written(people: SeriesAudience | None, moment: datetime) -> str:
     """Return a time in the time zone that it was set in."""
-    zone = people.at.zone if people.at else "UTC"
+    zone = people.at.zone if people and people.at else "UTC"
     return f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} ({zone})"

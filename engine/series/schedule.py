@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
-from zoneinfo import ZoneInfo
 
 import structlog
 
@@ -31,7 +30,7 @@ from engine.series.matches import (
     place_of,
     standing,
 )
-from engine.series.recurrence import Recurrences
+from engine.series.recurrence import Recurrences, written
 from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, defaults_of, order_of
 from engine.series.spec import League, Series, SeriesAudience, System
 from engine.store import Lease, Post, Store
@@ -56,7 +55,6 @@ from engine.votes.close import read_reveal
 
 
 LONGEST_NAME = 16  # characters of a model in a table for a phone
-GOES_ON = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 
 
 LeagueRecord: TypeAlias = tuple[Mapping[int, MatchResult], Sequence[int]]
@@ -70,7 +68,7 @@ async def read_record(
     results: dict[int, MatchResult] = {}
     revealed: list[int] = []
     for debate in debates:
-        if debate.status in GOES_ON:
+        if _goes_on(debate):
             continue
         at = place_of(debate.key)
         results[at] = MatchResult(None, "")
@@ -113,7 +111,7 @@ def table_of(
         unmet=len(league.models) - len(known),
         latest=None if newest is None else _latest(league, newest, results[newest]),
         lot=lot,
-        next_match=written(series, due_at),
+        next_match=written(series.people, due_at) if due_at else "",
         outcome=outcome,
         champions=champions(league, results) if over else (),
     )
@@ -127,15 +125,6 @@ def _latest(league: League, at: int, result: MatchResult) -> LeagueMatch:
         one, other = other, one
     how = "none" if winner is None else "tied" if winner == TIE else "won"
     return LeagueMatch(one=one, other=other, how=how, by=by)
-
-
-def written(series: Series, due_at: datetime | None) -> str:
-    """Return a time in the time zone of the league; empty for none."""
-    if due_at is None:
-        return ""
-    people = series.people
-    zone = people.at.zone if people and people.at else "UTC"
-    return f"{due_at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} ({zone})"
 
 
 LOOK_SECONDS = 1.0

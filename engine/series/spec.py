@@ -286,7 +286,10 @@ def read_series(
         raise UsageError(_describe(error)) from None
     models = _models("models", file.models) if file.models else tuple(offered)
     pairs = _pairs(file.pairing, models)
-    languages = tuple(map(_language, file.languages))
+    try:
+        languages = tuple(map(check_language, file.languages))
+    except UsageError as error:
+        raise UsageError(f"languages: {error}") from None
     if len(set(languages)) < len(languages):
         raise UsageError("languages names one twice; remove it.")
     if not file.formats or not languages:
@@ -360,13 +363,6 @@ def _ahead(near: str) -> str:
 
 
 # --- its parts ---------------------------------------------------------------------------
-
-
-def _language(code: str) -> str:
-    try:
-        return check_language(code)
-    except UsageError as error:
-        raise UsageError(f"languages: {error}") from None
 
 
 def _models(key: str, names: Sequence[str]) -> tuple[Model, ...]:

@@ -138,7 +138,10 @@ def draw_leaderboard(leaderboard: Leaderboard) -> str:
         *_legend(),
     ]
     for place, standing in enumerate(shown):
-        parts += _standing(standing, names[standing.model], TOP + ROW * place, scale)
+        y = TOP + ROW * place + ROW / 2
+        parts.append(write(EDGE, y + 7, names[standing.model], "ink large"))
+        parts += _rating(standing.people, y - 11, scale, "people")
+        parts += _rating(standing.jury, y + 11, scale, "jury")
     parts += axis(scale, TOP + ROW * len(shown), mark=5, below=26, kind="faint", size=SMALL)
     title, alt = say(LEADERBOARD_TITLE), leaderboard_alt(leaderboard)
     return draw(title, alt, WIDE, TOP + ROW * len(shown) + 44, parts, headed=False)
@@ -183,12 +186,6 @@ def _legend() -> Iterator[str]:
     x = EDGE + 48 + width_of(people, SMALL)
     yield square(x + 8, 92, 7, "jury")
     yield write(x + 24, 98, jury, size=SMALL)
-
-
-def _standing(standing: ModelRatings, name: str, y: float, scale: Scale) -> Iterator[str]:
-    yield write(EDGE, y + ROW / 2 + 7, name, "ink large")
-    yield from _rating(standing.people, y + ROW / 2 - 11, scale, "people")
-    yield from _rating(standing.jury, y + ROW / 2 + 11, scale, "jury")
 
 
 def _rating(rating: Rating | None, y: float, scale: Scale, kind: str) -> Iterator[str]:

@@ -299,7 +299,7 @@ def draw_sides(report: SeriesReport) -> Picture:
     parts.append(write(MARGIN, y + 10, "share of decided debates won", FAINT))
     y += 20
     for place, (name, judge, figure) in enumerate(shares):
-        parts += _share(name, judge, figure, y + ROW * place + 11, scale)
+        parts += _row(name, judge, figure, y + ROW * place + 11, scale, 50, 100)
     y += ROW * len(shares)
     parts += [
         *axis(scale, y),
@@ -308,7 +308,7 @@ def draw_sides(report: SeriesReport) -> Picture:
     y += 58
     lead = points_scale([one for _, one in effects], scale.start, scale.end, middle=0.0)
     for place, (name, effect) in enumerate(effects):
-        parts += _lead(name, effect, y + ROW * place + 11, lead)
+        parts += _row(name, "jury", effect, y + ROW * place + 11, lead, 0, 1)
     parts += axis(lead, y + ROW * len(effects))
     said = [f"{name} won with {judge}: {figure}" for name, judge, figure in shares]
     said += [f"lead of {name} in points: {effect}" for name, effect in effects]
@@ -317,29 +317,25 @@ def draw_sides(report: SeriesReport) -> Picture:
     )
 
 
-def _share(name: str, judge: str, figure: Figure, y: float, scale: Scale) -> Iterator[str]:
+def _row(
+    name: str,
+    judge: str,
+    found: Figure | Effect,
+    y: float,
+    scale: Scale,
+    middle: float,
+    unit: float,
+) -> Iterator[str]:
+    """Draw a figure with its interval beside a middle; `unit` is 1 of it on the scale."""
     yield write(MARGIN, y + 4, name, SMALL)
-    if figure.value is None:
-        yield write(scale.start + 8, y + 4, str(figure), FAINT)
+    if found.value is None:
+        yield write(scale.start + 8, y + 4, str(found), FAINT)
         return
-    yield _middle(scale.at(50), y)
-    if figure.low is not None and figure.high is not None:
-        yield line(scale.at(100 * figure.low), y, scale.at(100 * figure.high), y, judge)
-    yield mark(judge, scale.at(100 * figure.value), y)
-
-
-def _lead(name: str, effect: Effect, y: float, scale: Scale) -> Iterator[str]:
-    yield write(MARGIN, y + 4, name, SMALL)
-    if effect.value is None or effect.low is None or effect.high is None:
-        yield write(scale.start + 8, y + 4, str(effect), FAINT)
-        return
-    yield _middle(scale.at(0), y)
-    yield line(scale.at(effect.low), y, scale.at(effect.high), y, "jury")
-    yield mark("jury", scale.at(effect.value), y)
-
-
-def _middle(x: float, y: float) -> str:
-    return line(x, y - ROW / 2, x, y + ROW / 2, dash="2 4")
+    x = scale.at(middle)
+    yield line(x, y - ROW / 2, x, y + ROW / 2, dash="2 4")
+    if found.low is not None and found.high is not None:
+        yield line(scale.at(unit * found.low), y, scale.at(unit * found.high), y, judge)
+    yield mark(judge, scale.at(unit * found.value), y)
 
 
 # --- cost --------------------------------------------------------------------------------

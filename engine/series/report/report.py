@@ -283,6 +283,8 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
     rows, unmixed = found.rows, [row for row in found.rows if not row.mixed]
     names = {model for model, _ in found.calls}
     names |= {model.ref for model in (*series.models, *series.jury.models)}
+    debaters = {model.ref for model in series.models}
+    debaters |= {model for one in found.ended for model in one.models}
     return SeriesReport(
         name=series.name,
         begun_at=found.stored.begun_at,
@@ -312,7 +314,7 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
         agreement=measure_agreement(rows),
         juror_pairs=juror_pairs(rows),
         topics=split_topics(unmixed),
-        conduct=_conduct(found, series),
+        conduct=tuple(_conduct_of(name, found) for name in sorted(debaters)),
         availability=_availability(found, standing),
     )
 
@@ -374,13 +376,6 @@ def _wins(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> tuple[Pai
         PairResult(model=one.first, other=one.second, won=one.won, lost=one.lost, tied=one.tied)
         for one in contests_of(rows, winner).pairs()
     )
-
-
-def _conduct(found: SeriesRows, series: Series) -> tuple[_ModelConduct, ...]:
-    names = {model.ref for model in series.models} | {
-        model for one in found.ended for model in one.models
-    }
-    return tuple(_conduct_of(name, found) for name in sorted(names))
 
 
 def _conduct_of(model: str, found: SeriesRows) -> _ModelConduct:
