@@ -62,8 +62,10 @@ def length_of(setup: Setup) -> int:
 
     0 where a clock decides, and where the script that it began with no longer exists.
     """
-    script = _script_of(setup.request.format, setup.format_version)
-    return 0 if script is None else script.length(setup.request)
+    script = FORMATS.get(setup.request.format)
+    if script is None or script.version != setup.format_version:
+        return 0
+    return script.length(setup.request)
 
 
 def format_of(name: str, version: int) -> Format:
@@ -71,24 +73,17 @@ def format_of(name: str, version: int) -> Format:
 
     Raises StoreError when it is gone, and PausedError for one of a newer version.
     """
-    script = _script_of(name, version)
-    if script is None and (name not in FORMATS or version > FORMATS[name].version):
+    script = FORMATS.get(name)
+    if script is None or version > script.version:
         raise PausedError(
             f"This debate began with version {version} of the format {name}, which a newer Rostrum "
             "has; a process of that version goes on with it."
         )
-    if script is None:
+    if version != script.version:
         raise StoreError(
             f"This debate began with version {version} of the format {name}, which this Rostrum "
             "no longer has; finish it with the version that started it, or start a new one."
         )
-    return script
-
-
-def _script_of(name: str, version: int) -> Format | None:
-    script = FORMATS.get(name)
-    if script is None or version not in (script.version, *script.finishes):
-        return None
     return script
 
 

@@ -92,15 +92,12 @@ class Format(ABC):
     what is said may end it before its last round; `question` that its topic is a question, on
     which no one takes a side; `takes_questions` that the audience may ask both sides something
     before they close, `takes_person` that a person may argue a side.
-    `finishes` are earlier versions that the script still holds as they were: it asks
-    `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
-    operator has chosen another. `limits` are the format's limits with their
-    defaults, and `short` and `long` what such debates change.
+    `rubric` is what jurors score by unless the operator has chosen another. `limits` are the
+    format's limits with their defaults, and `short` and `long` what such debates change.
     """
 
     name: str
     version: int
-    finishes: tuple[int, ...] = ()
     about: str = ""
     contenders: tuple[str, ...] = ("A", "B")
     options: type[Value] = _NoOptions

@@ -144,11 +144,6 @@ class Stage:
         return self._setup.request
 
     @property
-    def version(self) -> int:
-        """The version of the format that the debate started with."""
-        return self._setup.format_version
-
-    @property
     def limits(self) -> Mapping[str, float]:
         """The format's own limits at the debate's start."""
         return self._setup.limits

@@ -22,12 +22,12 @@ from engine.formats.oxford import OxfordLimits
 from engine.formats.roundtable.roundtable import RoundtableLimits
 from engine.formats.structured.answers import StructuredLimits
 from engine.formats.team.bench import TeamLimits
-from engine.prompts.library import Prompts, load_prompts
+from engine.prompts.library import load_prompts
 from engine.stage.shapes import TurnLimits
 from engine.stage.stage import Stage
 from engine.values.debate import Request, Setup, TurnOrder, Value
 from engine.values.errors import ModelError, PausedError, StoreError
-from tests.doubles.rehearsed import DiedError, RehearsedDesk, hold, setup_for, todays_prompts
+from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 
 SMALL: dict[str, dict[str, Any]] = {
     "audited": {"options": {"turns": 4}},
@@ -152,27 +152,9 @@ class Toy(Format):
 
 
 class NewToy(Toy):
-    """From version 2 on B begins."""
-
-    version = 2
-    finishes: tuple[int, ...] = (1,)
-
-    async def run(self, floor: Stage) -> None:
-        for side in "AB" if floor.version == 1 else "BA":
-            await self.speak(floor, side)
-
-
-class ForgetfulToy(NewToy):
     """It holds no debate of version 1 any more."""
 
-    finishes = ()
-
-
-def prompts(speech: str) -> Prompts:
-    return Prompts(todays_prompts().texts | {"toy/system": "Debate.", "toy/speech": speech})
-
-
-OLD, NEW = prompts("Speak."), prompts("Speak, and mind the new rules.")
+    version = 2
 
 
 def release(monkeypatch: pytest.MonkeyPatch, toy: Format) -> None:
@@ -181,33 +163,10 @@ def release(monkeypatch: pytest.MonkeyPatch, toy: Format) -> None:
         monkeypatch.setattr(f"{module}.FORMATS", known, raising=False)
 
 
-async def test_a_debate_that_began_before_an_upgrade_ends_as_if_there_had_been_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    release(monkeypatch, Toy())
-    setup = setup_for("toy")
-    undisturbed = await hold(setup, prompts=OLD)
-    desk = RehearsedDesk(dies_at=2)
-    with pytest.raises(DiedError):
-        await hold(setup, desk, OLD)
-    release(monkeypatch, NewToy())
-    desk.dies_at = None
-    await hold(setup, desk, OLD)
-    assert desk.asked == undisturbed.asked
-    assert desk.turns == undisturbed.turns
-    assert [turn.seat for turn in desk.turns] == ["A", "B"]
-    assert length_of(setup) == 2
-    setup = setup_for("toy")  # a new one has the new rules and prompts
-    assert setup.format_version == 2
-    desk = await hold(setup, prompts=NEW)
-    assert [turn.seat for turn in desk.turns] == ["B", "A"]
-    assert "mind the new rules" in desk.said_to("turn/opening/B")
-
-
 def test_a_version_that_no_script_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     release(monkeypatch, Toy())
     setup = setup_for("toy")
-    release(monkeypatch, ForgetfulToy())
+    release(monkeypatch, NewToy())
     with pytest.raises(StoreError, match=r"version 1 of the format toy.*no longer has"):
         format_of("toy", 1)
     assert length_of(setup) == 0
