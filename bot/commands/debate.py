@@ -51,6 +51,7 @@ TOPIC = "The topic, or random for one of the list (default: ROSTRUM_TOPIC)."
 SOURCES = typer.Option(
     help="Text or Markdown file that every side reads, or a folder of them; repeatable."
 )
+PANEL = typer.Option(help="How many jurors read: adaptive, all, one or strict.")
 SCORES = typer.Option(help="When a format's own scores show: after_vote or live.")
 WHY = typer.Option(help="on or off: a juror says for the reveal why the jury decided so.")
 SHOW_OF_HANDS = typer.Option(
@@ -90,9 +91,7 @@ def debate(
     scores: Annotated[Text, SCORES] = None,
     vote_minutes: Annotated[Text, typer.Option(help="Minutes of the vote, or e.g. 1h.")] = None,
     quorum: Annotated[Text, typer.Option(help="Votes needed for a human winner.")] = None,
-    panel: Annotated[
-        Text, typer.Option(help="How many jurors read: adaptive, all, one or strict.")
-    ] = None,
+    panel: Annotated[Text, PANEL] = None,
     seed: Annotated[Text, typer.Option(help="Random seed of the debate, a whole number.")] = None,
     mirror: Annotated[bool, MIRROR] = False,
     votes: Annotated[Text, VOTES] = None,

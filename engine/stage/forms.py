@@ -82,7 +82,7 @@ class Between(NamedTuple):
     many: FaultText | None = None
 
 
-class Keys(NamedTuple):
+class ByKey(NamedTuple):
     """An object has exactly these keys; without a text for `strange` ones, others are ignored."""
 
     names: Collection[str] | str
@@ -120,7 +120,7 @@ def _record(
 def _node(kind: Any, rules: Sequence[Any], given: Mapping[str, Any]) -> Node:
     """Return the schema of a type with its rules."""
     if get_origin(kind) is dict:
-        keys, inner = _divide(rules, Keys)
+        keys, inner = _divide(rules, ByKey)
         names = _value(keys.names, given)
         return record({name: _node(get_args(kind)[1], _of(inner, name), given) for name in names})
     if get_origin(kind) in (list, tuple):
@@ -174,7 +174,7 @@ def _entry_faults(
     given: Mapping[str, Any],
 ) -> Iterator[Fault]:
     """Yield what is wrong with an object's keys, and with the values of `kind` that it holds."""
-    keys, inner = _divide(rules, Keys)
+    keys, inner = _divide(rules, ByKey)
     names, parts = _value(keys.names, given), _is_part(kind)
     if parts:
         yield from (_fault(keys.missing, (*where, name), "") for name in names if name not in value)

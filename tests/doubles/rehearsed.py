@@ -161,13 +161,8 @@ async def _reply_to(call: Call) -> Reply:
 _REPLIES: dict[Hashable, tuple[Reply, AnswerSchema | None]] = {}
 
 
-async def hold(
-    setup: Setup, desk: RehearsedDesk | None = None, prompts: Prompts | None = None
-) -> RehearsedDesk:
-    """Hold a debate before a desk, from the top, as a process does that begins or resumes it.
-
-    `prompts` are those that it began with, where they are not today's.
-    """
+async def hold(setup: Setup, desk: RehearsedDesk | None = None) -> RehearsedDesk:
+    """Hold a debate before a desk, from the top, as a process does that begins or resumes it."""
     desk = desk or RehearsedDesk()
     unanswered = {
         name.removeprefix(f"{UNANSWERED}/"): str(artifact.body["problem"])
@@ -179,7 +174,7 @@ async def hold(
     script = format_of(setup.request.format, setup.format_version)
     total = script.length(setup.request)
     with speaking(setup.request.language):
-        await script.run(Stage(setup, prompts or todays_prompts(), desk, total, unanswered))
+        await script.run(Stage(setup, todays_prompts(), desk, total, unanswered))
     return desk
 
 

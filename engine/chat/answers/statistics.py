@@ -62,22 +62,7 @@ class AgreementAnswer(Answer):
             n=found.debates,
             compared=found.compared,
         )
-        people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
-        figures: dict[str, Figure] = {
-            "agreement": found.agreement,
-            "decided": found.decided,
-            "kappa": found.kappa,
-            "people": pooled.alpha_people,
-            "jurors": pooled.alpha_jurors,
-            "all": pooled.alpha_all,
-            "pairs": pooled.people,
-            "with_jury": pooled.jury,
-            "brier": found.brier,
-            "a_people": people.a,
-            "a_jury": jury.a,
-            "last_people": people.closer,
-            "last_jury": jury.closer,
-        }
+        figures = _figures(found)
         yield from (say(line, **figures) for line in AGREEMENT)
         toward, away = found.anchoring.toward, found.anchoring.away
         if toward.n or away.n:
@@ -103,6 +88,25 @@ class AgreementAnswer(Answer):
             fewest=FEWEST,
         )
         yield from map(say, left_out(self.rehearsals))
+
+
+def _figures(found: Agreement) -> dict[str, Figure]:
+    people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
+    return {
+        "agreement": found.agreement,
+        "decided": found.decided,
+        "kappa": found.kappa,
+        "people": pooled.alpha_people,
+        "jurors": pooled.alpha_jurors,
+        "all": pooled.alpha_all,
+        "pairs": pooled.people,
+        "with_jury": pooled.jury,
+        "brier": found.brier,
+        "a_people": people.a,
+        "a_jury": jury.a,
+        "last_people": people.closer,
+        "last_jury": jury.closer,
+    }
 
 
 def left_out(rehearsals: int) -> Iterator[Text]:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from engine.formats.audited.scores import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
-from engine.stage.forms import WRONG, Between, Keys, OneOf, Within, form
+from engine.stage.forms import WRONG, Between, ByKey, OneOf, Within, form
 from engine.stage.shapes import AnswerPart, Shape
 from engine.values.language import N_
 
@@ -77,20 +77,20 @@ class Absolute(AnswerPart, strict=True):
     """A turn's scores by component and why, and what it adds to the register or answers there."""
 
     reason: str = ""
-    scores: Annotated[dict[str, float], Keys(RANGES), Within(0, RANGES)]
+    scores: Annotated[dict[str, float], ByKey(RANGES), Within(0, RANGES)]
     suspect: Annotated[list[_Suspect], Between(0, 3)] = Field(default_factory=list)
     exposed: Annotated[list[_Exposed], Between(0, 2)] = Field(default_factory=list)
     premises: Annotated[list[_Premise], Between(0, 2)] = Field(default_factory=list)
-    appeals: Annotated[dict[str, _Appeal], Keys("appeals")] = Field(default_factory=dict)
+    appeals: Annotated[dict[str, _Appeal], ByKey("appeals")] = Field(default_factory=dict)
 
 
 class Pairwise(AnswerPart, strict=True):
     """Who was better in each dimension, and the pressure on the loser."""
 
     reason: str = ""
-    outcomes: Annotated[dict[str, str], Keys(SCALES), OneOf(OUTCOMES)]
+    outcomes: Annotated[dict[str, str], ByKey(SCALES), OneOf(OUTCOMES)]
     pressures: Annotated[
-        dict[str, int | float], Keys(PRESSURES), Within(-PRESSURE_MOST, PRESSURE_MOST)
+        dict[str, int | float], ByKey(PRESSURES), Within(-PRESSURE_MOST, PRESSURE_MOST)
     ]
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from engine.formats.judges import ask_judges, tell_judges
 from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
-from engine.stage.forms import WRONG, Keys, Within, form
+from engine.stage.forms import WRONG, ByKey, Within, form
 from engine.stage.shapes import (
     AnswerPart,
     ShapedAnswer,
@@ -115,8 +115,8 @@ class _Marks(AnswerPart, strict=True):
     reasons: str = ""
     marks: Annotated[
         dict[str, dict[str, int | float]],
-        Keys("names", strange=(WRONG, "there is no agent “{key}”")),
-        Keys(tuple(criterion.name for criterion in RUBRIC.criteria)),
+        ByKey("names", strange=(WRONG, "there is no agent “{key}”")),
+        ByKey(tuple(criterion.name for criterion in RUBRIC.criteria)),
         Within(LOWEST, HIGHEST, (WRONG, "{key} of {of} is no {number} from {low} to {high:g}")),
     ]
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 from engine.formats.structured.trace import STANDINGS, Argument, Leaning
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric
-from engine.stage.forms import Between, Chars, Filled, Keys, OneOf, Words, form
+from engine.stage.forms import Between, ByKey, Chars, Filled, OneOf, Words, form
 from engine.stage.shapes import (
     TEXT,
     AnswerPart,
@@ -120,7 +120,7 @@ class Cross(AnswerPart, extra="allow", title="CrossExamination"):
 
     responses: Annotated[
         dict[str, Response],
-        Keys("ids", ("missing_response", "{key} has no response"), NO_ARGUMENT),
+        ByKey("ids", ("missing_response", "{key} has no response"), NO_ARGUMENT),
     ]
 
 
@@ -139,7 +139,7 @@ class ClosingStatement(AnswerPart, title="Closing"):
 
     answers: Annotated[
         dict[str, str],
-        Keys("asked"),
+        ByKey("asked"),
         Filled(("missing_answer", "the question about {key} is not answered")),
     ] = Field(default_factory=dict)
     concessions: Annotated[Unique, OneOf("opposing", STRANGE)] = ()

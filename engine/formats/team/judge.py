@@ -31,7 +31,7 @@ from engine.formats.team.rules import (
     twice_running,
     write_review,
 )
-from engine.stage.forms import WRONG, Between, Keys, OneOf, Within, form
+from engine.stage.forms import WRONG, Between, ByKey, OneOf, Within, form
 from engine.stage.shapes import (
     AnswerPart,
     Shape,
@@ -65,7 +65,7 @@ class _Sheet(AnswerPart, strict=True):
     """A judge's scores of a speech, and the violations that it reports."""
 
     note: str = ""  # first, so that the scores follow from it
-    scores: Annotated[dict[str, int | float], Keys(WEIGHTS), Within(LOWEST, HIGHEST)]
+    scores: Annotated[dict[str, int | float], ByKey(WEIGHTS), Within(LOWEST, HIGHEST)]
     violations: Annotated[
         list[str], Between(0, 2), OneOf(KINDS, (WRONG, "there is no violation “{value}”"))
     ] = Field(default_factory=list)
