@@ -185,7 +185,7 @@ async def ended(app: App) -> Debate:
     """Wait until the newest debate has ended, however, and everything of it is delivered."""
     debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
     async with asyncio.timeout(HANG_SECONDS):
-        await app.deliveries["discord"].settled(debate.id)
+        await app.deliveries[debate.platform].settled(debate.id)
     return debate
 
 

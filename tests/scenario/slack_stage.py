@@ -21,13 +21,20 @@ from bot.app import App
 from bot.serve.platforms import Platform, Slack
 from bot.serve.run import serving
 from bot.settings.settings import Settings
-from engine.values.debate import Debate, Status
+from engine.values.debate import Debate
 from engine.values.ports import VenueLimits
 from tests.doubles.facts import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
 from tests.kit import HANG_SECONDS
-from tests.scenario.discord_stage import SWIFT, served, settings_of, state, until
+from tests.scenario.discord_stage import (
+    SWIFT,
+    ended as ended,
+    served,
+    settings_of,
+    until,
+    voting as voting,
+)
 from tests.scenario.told_votes import told_votes
 
 TEA = '"Tea beats coffee"'
@@ -150,17 +157,6 @@ async def process(
     async with served(settings, Slack(workspaces, venue, connection), apart=apart) as app:
         await until(lambda: connection.connected)
         yield app
-
-
-async def voting(app: App) -> Debate:
-    return await state(app, lambda d: d.status is Status.VOTING and d.vote_opened_at is not None)
-
-
-async def ended(app: App) -> Debate:
-    debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
-    async with asyncio.timeout(HANG_SECONDS):
-        await app.deliveries["slack"].settled(debate.id)
-    return debate
 
 
 def title(message: Message) -> str:
