@@ -14,7 +14,7 @@ WORKERS ?= 5
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder --timeout 420
 SET_UP := .ci/environment.py
 
-.PHONY: help ask demo docs schema test test-slow test-browser quick record catalogues sentences bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
+.PHONY: help ask demo docs pictures schema test test-slow test-browser quick record catalogues sentences bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -44,6 +44,10 @@ demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] 
 docs: $(VENV)/runtime ## write docs/reference and the tables of docs/dataset.md from the code
 	@$(BIN)/python -m engine.dataset.document docs/dataset.md
 	@$(BIN)/python -m tests.pages.reference
+
+pictures: $(VENV)/browser ## renew every picture of docs/ from debates of rehearsal models, in two minutes
+	@$(BIN)/python -m tests.browser.chromium
+	@$(BIN)/python -m tests.pages.pictures
 
 schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new SQLite files
 	@$(BIN)/python -m adapters.database.schema

@@ -89,9 +89,9 @@ async def _read(browser: Browser, served: Served, folder: Path) -> None:
         ("web-debate-phone", debate, {"viewport": PHONE, "device_scale_factor": 2}),
     ):
         page = await _open(browser, address, **options)
-        await _keep(page, folder / f"{name}.png")
+        await keep(page, folder / f"{name}.png")
     page = await _open(browser, f"{debate}#verdict", color_scheme="dark")
-    await _keep(page, folder / "web-verdict-dark.png")
+    await keep(page, folder / "web-verdict-dark.png")
 
 
 async def _label(browser: Browser, served: Served, folder: Path) -> None:
@@ -107,10 +107,10 @@ async def _label(browser: Browser, served: Served, folder: Path) -> None:
     await page.keyboard.press("n")
     await page.keyboard.type("It answered every objection with a reason.")
     await page.evaluate("document.getElementById('answer').scrollIntoView({block: 'start'})")
-    await _keep(page, folder / "web-label.png")
+    await keep(page, folder / "web-label.png")
     await page.set_viewport_size(PHONE)
     await page.evaluate("scrollTo(0, 0)")
-    await _keep(page, folder / "web-label-phone.png")
+    await keep(page, folder / "web-label-phone.png")
 
 
 async def _open(browser: Browser, address: str, **options: Any) -> Page:
@@ -122,8 +122,9 @@ async def _open(browser: Browser, address: str, **options: Any) -> Page:
     return page
 
 
-async def _keep(page: Page, path: Path) -> None:
-    taken = Image.open(BytesIO(await page.screenshot()))
+async def keep(page: Page, path: Path, *, whole: bool = False) -> None:
+    """Keep what is in sight of a page, or the whole of it, in few colours."""
+    taken = Image.open(BytesIO(await page.screenshot(full_page=whole)))
     few = taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
