@@ -105,16 +105,15 @@ def standing_votes(
     for person, own in as_given(events, tally_visible=tally_visible):
         course = _follow(own, tally_visible)
         if course.hands:
-            is_starter = person == starter
             of_all: dict[NotGold, bool] = {
                 "scripted": scripted,
-                "speaker": speaker is not None and person == speaker,
+                "speaker": person == speaker,
                 "known": known,
                 "judge": judge_visible,
                 "gap": gap,
                 "unread": recovery == "unread",
             }
-            vote = _vote(person, course, is_starter, tally_visible, of_all, least_days)
+            vote = _vote(person, course, person == starter, tally_visible, of_all, least_days)
             fast = readable_at is not None and vote.last_at < readable_at
             votes.append(vote.model_copy(update={"fast": fast, "recovery": recovery}))
     return tuple(votes)
