@@ -22,7 +22,7 @@ from bot.read_only import open_database, read_store
 from bot.role import Role, Sharing, open_sharing
 from bot.settings.settings import STOP_SECONDS, Settings
 from engine.delivery.outbox import Delivery
-from engine.fleet.leases import LeaseManager
+from engine.fleet.leases import LeaseManager, Services
 from engine.prompts.library import Prompts, load_prompts
 from engine.run.plan import Defaults
 from engine.run.run import Runner
@@ -257,18 +257,19 @@ class MainLine:
         self._calls_seconds, self._stop_by = exits.calls_seconds(stop_seconds), 0.0
         notifier, clock, watch = self._sharing.notifier, clock or SystemClock(), counts or UNWATCHED
         models = counts.over(models) if counts else models
-        self._store, self._notifier, self._clock = store, notifier, clock
-        self._keeper = LeaseManager(store, notifier, self._sharing.holder, watch=watch)
+        keeper = LeaseManager(store, notifier, self._sharing.holder, watch=watch)
+        self._services = services = Services(store, keeper, notifier, clock)
         self._dispatcher = dispatcher or self._sharing.dispatcher or LocalDispatcher()
         # A debate that waits for a person is left, and `reconcile` submits it again.
         self._leaves = self._sharing.dispatcher is not None
-        self._runner = Runner(store, models, self._keeper, notifier, audience, self._leaves)
-        joints = (store, self._keeper, notifier, clock)
-        self.deliveries = {venue.platform: Delivery(venue, *joints, permalinks) for venue in venues}
+        self._runner = Runner(store, models, keeper, notifier, audience, self._leaves)
         self._venues = {venue.platform: venue for venue in venues}
+        self.deliveries = {
+            name: Delivery(venue, *services, permalinks) for name, venue in self._venues.items()
+        }
         self._windows = {
             venue.platform: VoteWindow(
-                venue, *joints, self.deliveries[venue.platform].shares, moderator
+                venue, *services, self.deliveries[venue.platform].shares, moderator
             )
             for venue in venues
         }
@@ -282,7 +283,8 @@ class MainLine:
         for window in self._windows.values():
             await window.listen()
         async with asyncio.TaskGroup() as group:
-            works = [self._keeper.run(), *self._sharing.works(self._store, self._keeper)]
+            keeper = self._services.keeper
+            works = [keeper.run(), *self._sharing.works(self._services.store, keeper)]
             if self._role.thinks:
                 works.append(self._dispatcher.run(self._think))
             works += [delivery.run() for delivery in self.deliveries.values()]
@@ -295,18 +297,18 @@ class MainLine:
                 self.drain()
                 left = self._stop_by - asyncio.get_running_loop().time()
                 await self._dispatcher.stop(max(left, 0.0))
-                self._store.fail_fast()
+                self._services.store.fail_fast()
                 for task in tasks:
                     task.cancel()
 
     def drain(self) -> None:
         """Begin nothing new; from now on calls in flight have their time to end."""
-        if not self._keeper.draining:
-            self._keeper.draining = True
+        if not self._services.keeper.draining:
+            self._services.keeper.draining = True
             loop = asyncio.get_running_loop()
             self._stop_by = loop.time() + self._calls_seconds
             # Then debates are cancelled, and none may wait for a database that is away.
-            loop.call_at(self._stop_by, self._store.fail_fast)
+            loop.call_at(self._stop_by, self._services.store.fail_fast)
 
     def open_series(
         self, defaults: Defaults, series: Series, watch: Callable[[SeriesProgress], None]
@@ -314,8 +316,7 @@ class MainLine:
         """Return what holds a series on this line."""
         from engine.series.runner import SeriesRunner  # one command needs it
 
-        joints = (self._store, self._keeper, self._notifier, self._clock)
-        return SeriesRunner(series, self.service, *joints, defaults, watch)
+        return SeriesRunner(series, self.service, *self._services, defaults, watch)
 
     def open_schedule(self, defaults: Defaults) -> Schedule:
         """Return what holds the series on this line's platforms that people watch."""
@@ -325,20 +326,20 @@ class MainLine:
         from engine.series.recurrence import Recurrences
         from engine.series.schedule import Schedule
 
-        joints = (self._store, self._keeper, self._notifier, self._clock)
-        hold = partial(schedules.hold, Context(self.service, self._store, defaults, __version__))
-        recurrences = Recurrences(self._venues, self._store, self._notifier, self._clock, hold)
+        store, _, notifier, clock = self._services
+        hold = partial(schedules.hold, Context(self.service, store, defaults, __version__))
+        recurrences = Recurrences(self._venues, store, notifier, clock, hold)
         return Schedule(
-            self._venues, self.service, *joints, defaults, overlay, recurrences=recurrences
+            self._venues, self.service, *self._services, defaults, overlay, recurrences=recurrences
         )
 
     async def reconcile(self, *only: str) -> None:
         """Submit every unfinished debate that no process runs, or of these, if this one thinks."""
         if not self._role.thinks:
             return
-        found = await self._store.debates.unheld(waiting=not self._leaves)
+        found = await self._services.store.debates.unheld(waiting=not self._leaves)
         unheld = [one for one in found if not only or one in only]
-        free = [one for one in unheld if not self._keeper.holds(f"debate/{one}")]
+        free = [one for one in unheld if not self._services.keeper.holds(f"debate/{one}")]
         # Side by side, as each may wait for a commit, which they can share.
         for start in range(0, len(free), SUBMITTED_TOGETHER):
             together = free[start : start + SUBMITTED_TOGETHER]

@@ -189,15 +189,13 @@ class Product:
         return ballots, aggregate(setup, SIDES, ballots)[0]
 
     def _seat(self, case: Case, ordinal: int) -> PanelSetup:
+        model = self.model if self.modelled else None
         setup = seat_panel(
             self.court.roster,
             case.debaters,
             ordinal=ordinal,
             seed=ordinal,
-            history=self.learnt.history,
-            correlation=self.learnt.correlation,
-            slope=self.learnt.slope,
-            fit=self.model if self.modelled else None,
+            learnt=self.learnt.model_copy(update={"model": model}),
         )
         return setup.model_copy(update={"wave": self.wave}) if setup.wave and self.wave else setup
 

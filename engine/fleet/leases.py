@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from engine.store import Lease, Store
 from engine.values.errors import LeaseLostError, PausedError, RostrumError, StoreError
-from engine.values.ports import UNWATCHED, Watch
+from engine.values.ports import UNWATCHED, Clock, Watch
 
 # Notifications only make things prompt: waiters also poll, so nothing is lost without one from
 # another process, and only the database decides.
@@ -276,3 +276,12 @@ def _run_out(name: str) -> LeaseLostError:
     return LeaseLostError(
         f"This process could not renew {name} in time, so another one may hold it."
     )
+
+
+class Services(NamedTuple):
+    """What every part of a process that works on debates is given, in the order of its fields."""
+
+    store: Store
+    keeper: LeaseManager
+    notifier: Notifier
+    clock: Clock

@@ -31,40 +31,44 @@ LEARNT_AFTER = 200  # debates, after which it knows as much as it will
 UNKNOWN_SKILL = 0.3
 
 
+class PanelFit(Value):
+    """The figures for the next panel; `correlation` is between two jurors' signals.
+
+    `model` is the fit of the model of jurors, None for a panel that is balanced by order alone.
+    """
+
+    history: Mapping[str, JurorHistory] = {}
+    correlation: float | None = None
+    slope: float = 0.9
+    model: Fit | None = None
+
+
 def seat_panel(
     roster: Sequence[Model],
     debaters: Sequence[Model],
     *,
     ordinal: int,
     seed: int,
-    history: Mapping[str, JurorHistory] | None = None,
-    correlation: float | None = None,
-    slope: float = 0.9,
+    learnt: PanelFit = PanelFit(),  # noqa: B008 - a frozen value
     mode: PanelMode = PanelMode.ADAPTIVE,
     rubric: Rubric = DEBATE,
     blind: bool = True,
-    fit: Fit | None = None,
     prices: Mapping[str, float] | None = None,
 ) -> PanelSetup:
     """Return a debate's panel, complete and frozen.
 
-    `roster` is in order of preference; `ordinal` counts the installation's debates; `seed` is the
-    debate's own. Jurors of a debater's family are recused, but if none would be
-    left, no one is, and `recusal_failed` is set. A panel of one is the first juror alone.
-    With a `fit` of jurors, those who tell most together are asked first, over their `prices` if
-    there are any.
+    `roster` is in order of preference; `ordinal` counts the installation's debates. Jurors of a
+    debater's family are recused, unless none would be left: then `recusal_failed` is set. A panel
+    of one is the first juror alone. With a model of jurors in `learnt`, those who tell most
+    together are asked first, over their `prices` if there are any.
     """
-    known = dict(history or {})
     own = {kin(model.family) for model in debaters}
-    candidates = list({juror.ref: juror for juror in roster}.values())
-    recused = [juror for juror in candidates if kin(juror.family) in own]
-    failed = bool(recused) and len(recused) == len(candidates)
+    named = {juror.ref: juror for juror in roster}
+    candidates = list(named.values())
     free = [juror for juror in candidates if kin(juror.family) not in own]
-    sitting = candidates if failed else free
-    refs = {juror.ref for juror in sitting}
-    stake = None
-    if fit is not None and mode is not PanelMode.ONE:
-        stake = stake_of(fit, [juror.ref for juror in candidates])
+    sitting = free or candidates
+    refs, fit, known = {juror.ref for juror in sitting}, learnt.model, learnt.history
+    stake = stake_of(fit, list(named)) if fit is not None and mode is not PanelMode.ONE else None
     if fit is None or mode is not PanelMode.ADAPTIVE:
         ranked, wave = _spread_families(_rank(sitting, known, ordinal)), 0
     elif stake is not None:
@@ -74,12 +78,12 @@ def seat_panel(
     audits = AUDIT_SHARE if fit is None or wave else KNOWN_AUDIT_SHARE
     return PanelSetup(
         roster=ranked[:1] if mode is PanelMode.ONE else ranked,
-        recused=() if failed else tuple(recused),
-        recusal_failed=failed,
+        recused=tuple(juror for juror in candidates if juror.ref not in refs),
+        recusal_failed=bool(candidates) and not free,
         history={ref: item for ref, item in known.items() if ref in refs},
         first_order="BA" if ordinal % 2 else "AB",
-        slope=slope,
-        correlation=correlation,
+        slope=learnt.slope,
+        correlation=learnt.correlation,
         mode=mode,
         audit=mode is PanelMode.ADAPTIVE and Random(f"audit/{seed}").random() < audits,
         rubric=rubric.name,
@@ -159,15 +163,3 @@ def _spread_families(jurors: Sequence[Model]) -> tuple[Model, ...]:
         dealt.append((seen[family], juror))
         seen[family] += 1
     return tuple(juror for _, juror in sorted(dealt, key=lambda item: item[0]))
-
-
-class PanelFit(Value):
-    """The figures for the next panel; `correlation` is between two jurors' signals.
-
-    `model` is the fit of the model of jurors, None for a panel that is balanced by order alone.
-    """
-
-    history: Mapping[str, JurorHistory] = {}
-    correlation: float | None = None
-    slope: float = 0.9
-    model: Fit | None = None

@@ -348,8 +348,7 @@ async def estimate(
     slowest = max(pace[model.ref] for model in models)
     searches = 2 * setup.retrieval.calls if setup.retrieval else 0
     waves = searches + script.waves(setup.request) + 1 + (seats.calls[1] - fewest) / 2
-    pace_asked = setup.request.pace
-    paced = slowest + 60 * outline.words / pace_asked if pace_asked else 0.0
+    paced = slowest + 60 * outline.words / setup.request.pace if setup.request.pace else 0.0
     return Estimate(
         calls=calls,
         calls_max=2 * (asked + len(asks)),

@@ -15,7 +15,7 @@ from engine.jury.fit import fit_jurors
 from engine.jury.history import fit
 from engine.jury.model import posterior, signal
 from engine.jury.plan import WORTHWHILE, next_readings
-from engine.jury.roster import seat_panel
+from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import DEBATE
 from engine.jury.sight import hear, stake_of
 from engine.store.journal import PastDebate
@@ -402,7 +402,7 @@ def _known(**changes: object) -> Fit:
 
 
 def _seat(fit: Fit | None, ordinal: int = 1, seed: int = 0) -> PanelSetup:
-    return seat_panel(ROSTER, (), ordinal=ordinal, seed=seed, fit=fit)
+    return seat_panel(ROSTER, (), ordinal=ordinal, seed=seed, learnt=PanelFit(model=fit))
 
 
 def _seeing(reading: JurorReading, margin: int = 2) -> Ballot:
@@ -473,7 +473,9 @@ def test_those_who_tell_most_are_asked_until_no_call_is_worth_it() -> None:
 
 def test_a_small_roster_reads_in_other_orders_and_a_lone_juror_gives_a_verdict() -> None:
     for count in (1, 3):
-        setup = seat_panel(ROSTER, ROSTER[count:], ordinal=1, seed=0, fit=_known())
+        setup = seat_panel(
+            ROSTER, ROSTER[count:], ordinal=1, seed=0, learnt=PanelFit(model=_known())
+        )
         verdict, read = hold(setup, lambda reading: _seeing(reading, 0))
         assert len({(one.juror, one.order) for one in read}) == len(read) == 2 * count
         assert (verdict.winner, verdict.rule) == (TIE, "model")
@@ -504,7 +506,10 @@ def test_jurors_that_see_nothing_weigh_nothing_and_are_heard_every_fifth_debate(
         for ref, one in list(_known().jurors.items())[4:]
     }
     fit = _known(jurors=_known().jurors | blind)
-    sat = [seat_panel(ROSTER, (), ordinal=ordinal, seed=0, fit=fit) for ordinal in range(1, 11)]
+    sat = [
+        seat_panel(ROSTER, (), ordinal=ordinal, seed=0, learnt=PanelFit(model=fit))
+        for ordinal in range(1, 11)
+    ]
     assert [setup.wave for setup in sat] == [0] * 10  # the able ones are known well enough
     first = [setup.roster[0].ref in blind for setup in sat]
     assert first == [False] * 4 + [True] + [False] * 4 + [True]
@@ -550,7 +555,9 @@ def test_the_audit_asks_the_juror_whose_lean_is_known_least() -> None:
 def test_without_a_fit_or_with_another_mode_nothing_changes() -> None:
     old = _seat(None)
     assert (old.fit, old.wave) == (None, 0)
-    strict = seat_panel(ROSTER, (), ordinal=1, seed=0, mode=PanelMode.STRICT, fit=_known())
+    strict = seat_panel(
+        ROSTER, (), ordinal=1, seed=0, mode=PanelMode.STRICT, learnt=PanelFit(model=_known())
+    )
     verdict, _ = hold(strict, _seeing)
     assert verdict.rule == ""
     agreed = [leaning(AB, 1), leaning(BA, 1, juror="y")]
@@ -582,7 +589,11 @@ def _decided(judge: Callable[[Random, JurorReading], int], debates: int = 150) -
     learnt, model = fit(()), fit_jurors(())
     for number in range(1, debates + 1):
         setup = seat_panel(
-            ROSTER, (), ordinal=number, seed=number, history=learnt.history, fit=model
+            ROSTER,
+            (),
+            ordinal=number,
+            seed=number,
+            learnt=PanelFit(history=learnt.history, model=model),
         )
         verdict, ballots = hold(setup, lambda reading: _seeing(reading, judge(rng, reading)))
         if verdict.winner not in (TIE, None):

@@ -312,7 +312,7 @@ def test_jurors_with_thirty_ballots_stand_by_their_weight_and_every_fifth_debate
         "a/gone-1": JurorHistory(ballots=99, weight=5.0),
     }
     sat = [
-        _seat("a/qwen-1", "a/glm-1", "a/kimi-1", history=history, ordinal=ordinal)
+        _seat("a/qwen-1", "a/glm-1", "a/kimi-1", learnt=PanelFit(history=history), ordinal=ordinal)
         for ordinal in (1, 4, 5, 6, 10, 15)
     ]
     assert _refs(sat[0]) == ["a/kimi-1", "a/glm-1", "a/qwen-1"]
@@ -437,7 +437,9 @@ def test_faint_pairs_and_unheard_jurors_prove_nothing_and_different_jurors_who_a
 
 
 def _cold(roster: tuple[Model, ...] = ROSTER, **fit: object) -> PanelSetup:
-    return seat_panel(roster, (), ordinal=1, seed=0, fit=Fit().model_copy(update=fit))
+    return seat_panel(
+        roster, (), ordinal=1, seed=0, learnt=PanelFit(model=Fit().model_copy(update=fit))
+    )
 
 
 def _says(margins: dict[str, int]) -> Callable[[JurorReading], Ballot]:
@@ -566,7 +568,7 @@ def test_the_gate_hands_over_where_the_model_collapses_and_back_once_that_is_ove
     rules = []
     for past in (proven, swayed, over):
         known = fit_all(past)
-        setup = seat_panel(jurors(12), (), ordinal=1, seed=0, fit=known.model)
+        setup = seat_panel(jurors(12), (), ordinal=1, seed=0, learnt=PanelFit(model=known.model))
         assert setup.stake is None
         rules.append(hold(setup, _says({}))[0].rule)
     assert rules == ["model", "", "model"]

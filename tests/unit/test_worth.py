@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.jury.roster import seat_panel
+from engine.jury.roster import PanelFit, seat_panel
 from engine.run.estimate import weigh_costs
 from engine.values.debate import Fit, JurorFit, Model, Price
 
@@ -23,10 +23,13 @@ def test_a_dear_juror_is_asked_later_once_money_matters() -> None:
     jurors = {ref: one.model_copy(update={"family": ref}) for ref, one in jurors.items()}
     fit = Fit(version=1, shared=0.3, kin=0.1, people=0.74, evidence=50, jurors=jurors)
     roster = (CHEAP, DEAR)
-    plain = seat_panel(roster, (), ordinal=1, seed=0, fit=fit)
+    plain = seat_panel(roster, (), ordinal=1, seed=0, learnt=PanelFit(model=fit))
     assert plain.roster == (DEAR, CHEAP)
     costs = weigh_costs(roster, PRICES, value_per_usd=100)
-    assert seat_panel(roster, (), ordinal=1, seed=0, fit=fit, prices=costs).roster == roster
+    assert (
+        seat_panel(roster, (), ordinal=1, seed=0, learnt=PanelFit(model=fit), prices=costs).roster
+        == roster
+    )
 
 
 def test_a_call_takes_its_price_in_points_beside_what_each_call_has_to_gain() -> None:
