@@ -30,7 +30,7 @@ async def hold(folder: Path, language: str) -> DiscordServer:
         discord.allow("manage_webhooks")
         for name in VOTES.keys() - discord.users.keys():
             discord.add_user(name)
-        stage = DiscordStage(url, discord, {"classic": SHORT})
+        stage = DiscordStage(url, discord, settings={"classic": SHORT})
         async with stage.process() as app:
             asked = {"topic": TOPICS[language], "language": language}
             await discord.slash("ada", "debate start", asked, locale=LOCALES[language]).finished()

@@ -31,7 +31,7 @@ async def hold(folder: Path, language: str) -> SlackServer:
     async with SlackServer(rules=Rules.generous()) as slack:
         for name in VOTES.keys() - slack.users.keys():
             slack.add_user(name)
-        stage = SlackStage(url, slack, {"classic": SHORT})
+        stage = SlackStage(url, slack, settings={"classic": SHORT})
         async with stage.process() as app:
             slack.world.user("ada").locale = LOCALES[language]
             await stage.start(f'"{TOPICS[language]}" language={language}')

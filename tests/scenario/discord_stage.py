@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
 
@@ -46,16 +46,57 @@ MODELS = "rehearsal/maple, rehearsal/willow"
 JURORS = "rehearsal/oak, rehearsal/elm, rehearsal/ash, rehearsal/fir"
 
 
+M = TypeVar("M")
+
+
 @dataclass
-class DiscordStage:
-    """What outlives a process: the database and the platform; `settings` change the defaults."""
+class ChatStage(Generic[M]):
+    """What outlives a process: the database and the platform; `settings` change the defaults.
+
+    A platform's has `process`, `start`, the messages that are `posted` in the newest thread, their
+    `title`, and `ballot_ready`: the invitation to vote, once its reactions or buttons are there.
+    """
 
     url: str
+    settings: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    limits: VenueLimits = field(default=SWIFT, kw_only=True)
+    gap: float = field(default=0.0, kw_only=True)
+    # A gateway and a worker, instead of one process for all.
+    apart: bool = field(default=False, kw_only=True)
+
+    async def vote(self: Any, *line: str, **options: Any) -> M:
+        """Start a debate, and wait until people can vote."""
+        await self.start(*line, **options)
+        ballot: M = await self.ballot()
+        return ballot
+
+    @asynccontextmanager
+    async def at_vote(
+        self: Any, *line: str, **options: Any
+    ) -> AsyncIterator[tuple[App, M, Debate]]:
+        """Run a process in which a new debate's vote is open, and its verdict sealed."""
+        async with self.process() as app:
+            ballot = await self.vote(*line, **options)
+            yield app, ballot, await voting(app)
+
+    async def ballot(self: Any) -> M:
+        """Wait for the invitation to vote."""
+        return await until(self.ballot_ready)
+
+    async def said(self: Any, what: str, seconds: float = HANG_SECONDS) -> M:
+        """Wait for a message of the thread with `what` above it."""
+
+        def look() -> M | None:
+            return next((m for m in self.posted() if self.title(m) == what), None)
+
+        return await until(look, seconds)
+
+
+@dataclass
+class DiscordStage(ChatStage[Message]):
+    """Debates on Discord."""
+
     discord: DiscordServer
-    settings: dict[str, Any] = field(default_factory=dict)
-    limits: VenueLimits = SWIFT
-    gap: float = 0.0
-    apart: bool = False  # a gateway and a worker, instead of one process for all
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
@@ -70,21 +111,14 @@ class DiscordStage:
         asked = self.discord.slash(user, "debate start", {"topic": "Tea beats coffee"} | options)
         return await asked.finished()
 
-    async def vote(self, **options: Any) -> Message:
-        await self.start(**options)
-        return await self.ballot()
+    def posted(self) -> list[Message]:
+        return self.discord.messages(self.thread.id) if self.discord.threads() else []
 
-    @asynccontextmanager
-    async def at_vote(self, **options: Any) -> AsyncIterator[tuple[App, Message, Debate]]:
-        async with self.process() as app:
-            ballot = await self.vote(**options)
-            yield app, ballot, await voting(app)
+    def title(self, message: Message) -> str:
+        return author(message)
 
-    async def ballot(self) -> Message:
-        return await until(lambda: self._ballot_ready() if self.discord.threads() else None)
-
-    def _ballot_ready(self) -> Message | None:
-        found = [m for m in self.discord.messages(self.thread.id) if author(m) == "Vote"]
+    def ballot_ready(self) -> Message | None:
+        found = [m for m in self.posted() if author(m) == "Vote"]
         if not found:
             return None
         private = any("rostrum:vote" in id for id in custom_ids(found[0]))
@@ -94,14 +128,6 @@ class DiscordStage:
         asked = await self.discord.slash(user, "debate close", channel=self.thread.id).finished()
         assert "closed" in asked.text, asked.text
         return await self.said("Reveal")
-
-    async def said(self, what: str, seconds: float = HANG_SECONDS) -> Message:
-
-        def look() -> Message | None:
-            posted = self.discord.messages(self.thread.id)
-            return next((m for m in posted if author(m) == what), None)
-
-        return await until(look, seconds)
 
     @property
     def thread(self) -> Channel:

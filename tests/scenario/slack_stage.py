@@ -6,7 +6,7 @@ Processes begin and end on it as often as a test likes; what people see is read 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import SecretStr
@@ -21,18 +21,17 @@ from bot.app import App
 from bot.serve.platforms import Platform, Slack
 from bot.serve.run import serving
 from bot.settings.settings import Settings
-from engine.values.debate import Debate
 from engine.values.ports import VenueLimits
 from tests.doubles.facts import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
-from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import (
     SWIFT,
+    ChatStage,
     ended as ended,
     served,
     settings_of,
-    until,
+    until as until,
     voting as voting,
 )
 from tests.scenario.told_votes import told_votes
@@ -43,20 +42,15 @@ OPTIONS = ("large_blue_circle", "red_circle", "handshake", "no_entry_sign")
 
 
 @dataclass
-class SlackStage:
-    """What outlives a process: the database and the platform; `settings` change the defaults."""
+class SlackStage(ChatStage[Message]):
+    """Debates on Slack."""
 
-    url: str
     slack: SlackServer
-    settings: dict[str, Any] = field(default_factory=dict)
-    limits: VenueLimits = SWIFT
-    gap: float = 0.0
     http: bool = False
     managers: tuple[str, ...] = ()  # ids of users, beside admins
     ping: float = 5.0  # seconds; a socket is taken for dead after four, also on a slow machine
     tokens: tuple[str, str] | None = None  # of bot and app, where they are not the platform's
     proxy: str | None = None
-    apart: bool = False  # a gateway and a worker, instead of one process for all
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
@@ -94,21 +88,14 @@ class SlackStage:
         await asked.said()
         return asked
 
-    async def vote(self, line: str = TEA) -> Message:
-        await self.start(line)
-        return await self.ballot()
+    def posted(self) -> list[Message]:
+        return self.replies if self.slack.messages() else []
 
-    @asynccontextmanager
-    async def at_vote(self, line: str = TEA) -> AsyncIterator[tuple[App, Message, Debate]]:
-        async with self.process() as app:
-            ballot = await self.vote(line)
-            yield app, ballot, await voting(app)
+    def title(self, message: Message) -> str:
+        return title(message)
 
-    async def ballot(self) -> Message:
-        return await until(lambda: self._ballot_ready() if self.slack.messages() else None)
-
-    def _ballot_ready(self) -> Message | None:
-        found = [m for m in self.replies if title(m) in VOTES]
+    def ballot_ready(self) -> Message | None:
+        found = [m for m in self.posted() if title(m) in VOTES]
         if not found:
             return None
         shown = [one for block in found[0].blocks for one in block.get("elements", ())]
@@ -120,11 +107,6 @@ class SlackStage:
         said = await asked.said()
         assert "closed" in said, said
         return await self.said("Reveal")
-
-    async def said(self, what: str, seconds: float = HANG_SECONDS) -> Message:
-        return await until(
-            lambda: next((m for m in self.replies if title(m) == what), None), seconds
-        )
 
     @property
     def root(self) -> Message:

@@ -32,7 +32,9 @@ async def apart(request: pytest.FixtureRequest, url: str) -> AsyncIterator[Chat]
     """A stage on either platform where a gateway serves and a worker thinks."""
     if request.param == "discord":
         async with DiscordServer(rates=Rates.generous()) as discord:
-            yield OnDiscord(DiscordStage(url, discord, {"discord": {"personal": True}}, apart=True))
+            yield OnDiscord(
+                DiscordStage(url, discord, settings={"discord": {"personal": True}}, apart=True)
+            )
     else:
         async with SlackServer(rules=Rules.generous()) as slack:
             yield OnSlack(SlackStage(url, slack, apart=True))

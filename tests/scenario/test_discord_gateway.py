@@ -33,7 +33,6 @@ from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer
 from tests.doubles.facts import Code
 from tests.doubles.faults import denied, drop, garbage, limited, status
-from tests.doubles.shares import EveryShard
 from tests.doubles.wire import proxying, wired
 from tests.kit import until_asked
 from tests.scenario.discord_stage import SWIFT, DiscordStage, ended, settings_of, until, voting
@@ -232,6 +231,17 @@ def test_discord_goes_by_the_proxy_of_the_environment(monkeypatch: pytest.Monkey
         open_platforms(settings)
 
 
+class EveryShard(PartitionLeases):
+    """Shares of which the only one is held, without a database."""
+
+    @property
+    def held(self) -> frozenset[int]:
+        return frozenset({0})
+
+    async def turn(self, name: str, seconds: float) -> None:
+        """Wait for no one."""
+
+
 async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -247,11 +257,10 @@ async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
     async with DiscordServer() as server:
         secret = SecretStr(server.token)
         nobody: Any = None
+        shards = EveryShard("discord", nobody, nobody, nobody, count=1)
         rest = DiscordRest(secret, server.api_url)
         connection = DiscordConnection(secret, (), rest, identifies=IdentifyLimit(gap=0.0))
-        running = asyncio.create_task(
-            connection.run(nobody, nobody, DiscordVenue(rest), EveryShard())
-        )
+        running = asyncio.create_task(connection.run(nobody, nobody, DiscordVenue(rest), shards))
         ended, _ = await asyncio.wait([running], timeout=5)
         for _ in range(2):
             running.cancel()

@@ -55,7 +55,7 @@ async def scaled(database_url: str, gap: float) -> AsyncIterator[tuple[DiscordSt
     async with DiscordServer(rates=rates) as discord:
         # Models take their time, so that the processor is for what is asked of Discord.
         slow = {"models": "rehearsal/maple?latency=3, rehearsal/willow?latency=3"}
-        stage = DiscordStage(database_url, discord, slow, limits=LIMITS, gap=gap)
+        stage = DiscordStage(database_url, discord, settings=slow, limits=LIMITS, gap=gap)
         async with stage.process() as app:
             yield stage, app
 

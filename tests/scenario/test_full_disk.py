@@ -42,7 +42,9 @@ def stage(
         "health": {"port": free_port()},
         "stop_seconds": END_SECONDS + 0.2,
     }
-    return DiscordStage(f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}", discord, settings)
+    return DiscordStage(
+        f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}", discord, settings=settings
+    )
 
 
 def resize(app: App, pages: int) -> None:
