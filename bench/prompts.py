@@ -30,9 +30,9 @@ from bot import log
 from bot.settings.settings import Settings
 from engine.formats import FORMATS
 from engine.run.plan import Order
-from engine.values.debate import Model, Price, Status
+from engine.values.debate import Status
 from engine.values.errors import RostrumError
-from engine.values.ports import AttemptLog, Call, ChatMessage, Models, Reply
+from engine.values.ports import AttemptLog, Call, ChatMessage, Models, RelayedModels, Reply
 
 TOPIC = "Remote work is more productive than working from an office"
 TOKEN_BYTES = 4
@@ -100,11 +100,11 @@ class Sent:
         return f"{self.text}{_part('assistant', self.reply)}"
 
 
-class Recorder:
+class Recorder(RelayedModels):
     """Models that keep what they were sent."""
 
     def __init__(self, models: Models) -> None:
-        self._models = models
+        super().__init__(models)
         self._moment = 0
         self.sent: list[Sent] = []
 
@@ -121,18 +121,6 @@ class Recorder:
     def _next(self) -> int:
         self._moment += 1
         return self._moment
-
-    async def price(self, model: Model) -> Price | None:
-        """Return a model's price."""
-        return await self._models.price(model)
-
-    def pace(self, model: Model) -> float:
-        """Return a model's usual seconds."""
-        return self._models.pace(model)
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-        await self._models.aclose()
 
 
 class PromptBill(NamedTuple):

@@ -51,7 +51,7 @@ def shown_as(speaker: CardSpeaker) -> dict[str, Any]:
     return {"username": name, "avatar_url": FACE.format(number=number)}
 
 
-class Webhook(NamedTuple):
+class _Webhook(NamedTuple):
     """One of ours; the token says that it is."""
 
     id: str
@@ -69,7 +69,7 @@ class Webhooks:
     def __init__(self, rest: DiscordRest) -> None:
         self._rest = rest
         self._channels: dict[str, str] = {}  # of places; a channel's own is itself
-        self._known: dict[str, Webhook] = {}  # by channel
+        self._known: dict[str, _Webhook] = {}  # by channel
         self._without: dict[str, float] = {}  # channels, and until when none is looked for
         self._why: dict[str, Unnamed] = {}  # by place
 
@@ -150,7 +150,7 @@ class Webhooks:
             _room_in(self._why)[place] = why
             log.warning("no webhook", place=place, why=why)
 
-    async def _find(self, channel: str, place: str) -> Webhook | None:
+    async def _find(self, channel: str, place: str) -> _Webhook | None:
         """Return a channel's webhook, a new one if it has none; None where that is not allowed."""
         if channel in self._known:
             return self._known[channel]
@@ -178,7 +178,7 @@ class Webhooks:
         _room_in(self._known)[channel] = hook
         return hook
 
-    async def _ours(self, channel: str) -> list[Webhook]:
+    async def _ours(self, channel: str) -> list[_Webhook]:
         listed = await self._rest.request(DiscordAct.NAME, "GET", WEBHOOKS, place=channel)
         return [
             _to_webhook(one)
@@ -199,8 +199,8 @@ class Webhooks:
         return self._channels[place]
 
 
-def _to_webhook(shown: dict[str, Any]) -> Webhook:
-    return Webhook(str(shown["id"]), SecretStr(shown["token"]))
+def _to_webhook(shown: dict[str, Any]) -> _Webhook:
+    return _Webhook(str(shown["id"]), SecretStr(shown["token"]))
 
 
 def _room_in(known: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 
-from engine.values.debate import Cause, Debate, Model, Price, Status
-from engine.values.ports import Attempt, AttemptLog, Call, Models, Reply
+from engine.values.debate import Cause, Debate, Model, Status
+from engine.values.ports import Attempt, AttemptLog, Call, Models, RelayedModels, Reply
 
 # Upper bounds in seconds: calls take from a tenth of a second to minutes, a loop's turn far less.
 CALL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 120.0, 300.0, 600.0)
@@ -105,7 +105,7 @@ class Counts:
 
     def over(self, models: Models) -> Models:
         """Return the models with every try of every call counted."""
-        return CountedModels(models, self)
+        return _CountedModels(models, self)
 
     async def aclose(self) -> None:
         """Do nothing: what was counted ends with the process."""
@@ -157,27 +157,16 @@ def _name(model: Model) -> Labels:
     return (model.backend, model.name.partition("?")[0])
 
 
-class CountedModels:
+class _CountedModels(RelayedModels):
     """The Models port, with every try of every call counted."""
 
     def __init__(self, models: Models, counts: Counts) -> None:
-        self._models, self._counts = models, counts
+        super().__init__(models)
+        self._counts = counts
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Ask a model; see `Models.complete`."""
         return await self._models.complete(call, _Log(call, log, self._counts))
-
-    async def price(self, model: Model) -> Price | None:
-        """Return the price of a model, or None if it is unknown."""
-        return await self._models.price(model)
-
-    def pace(self, model: Model) -> float:
-        """Return a model's usual seconds per call."""
-        return self._models.pace(model)
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-        await self._models.aclose()
 
 
 class _Log:

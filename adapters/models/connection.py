@@ -90,7 +90,7 @@ class Endpoint(NamedTuple):
             return await read(raw.status, raw.headers, raw.content.iter_any())
 
 
-class SdkEndpoint(NamedTuple):
+class _SdkEndpoint(NamedTuple):
     """A backend over the SDK's client, which has connections of its own."""
 
     backend: Backend
@@ -138,10 +138,10 @@ class ConnectionPool:
         self._pool = pool_size(pool)
         self._session: aiohttp.ClientSession | None = None
         self._trust: ssl.SSLContext | bool = True
-        self._endpoints: dict[str, Endpoint | SdkEndpoint | CallFault] = {}
+        self._endpoints: dict[str, Endpoint | _SdkEndpoint | CallFault] = {}
         self._opening = asyncio.Lock()
 
-    async def open(self, backend: Backend) -> Endpoint | SdkEndpoint | CallFault:
+    async def open(self, backend: Backend) -> Endpoint | _SdkEndpoint | CallFault:
         """Return a backend's endpoint, or why it has none.
 
         Done before a call, so that making one does not count in the call's time.
@@ -195,7 +195,7 @@ class ConnectionPool:
         endpoints, self._endpoints = self._endpoints, {}
         session, self._session = self._session, None
         for endpoint in endpoints.values():
-            if isinstance(endpoint, SdkEndpoint):
+            if isinstance(endpoint, _SdkEndpoint):
                 await endpoint.client.close()
         if session is not None:
             await session.close()
@@ -218,7 +218,7 @@ class ConnectionPool:
         except OSError as error:
             return _transport_fault(backend, error)
 
-    async def _bind(self, backend: Backend) -> Endpoint | SdkEndpoint | CallFault:
+    async def _bind(self, backend: Backend) -> Endpoint | _SdkEndpoint | CallFault:
         # Both imports in threads: they would block the loop.
         if self._session is None:
             self._trust = await asyncio.to_thread(_trust)
@@ -321,7 +321,7 @@ class _RefusedError(Exception):
 
 def _open_sdk(
     backend: Backend, connect_s: float, proxy: str | None, trust: ssl.SSLContext | bool
-) -> SdkEndpoint | CallFault:
+) -> _SdkEndpoint | CallFault:
     """Import the SDK and return its client for a backend.
 
     It adds what its own variables say: OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID, OPENAI_PROJECT_ID.
@@ -364,7 +364,7 @@ def _open_sdk(
             Next.FINAL,
             kind=FaultKind.UNREACHABLE,
         )
-    return SdkEndpoint(backend, client)
+    return _SdkEndpoint(backend, client)
 
 
 async def _pieces(response: httpx2.Response) -> AsyncGenerator[bytes]:

@@ -63,7 +63,7 @@ MARGIN = 0.05  # seconds, so as never to retry early
 Json = dict[str, Any]
 
 
-class SlackObject(Json):
+class _SlackObject(Json):
     """A JSON object from Slack; reading a missing field means that it is not Slack's."""
 
     def __missing__(self, field: str) -> Any:
@@ -83,7 +83,7 @@ class Identity(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    data: SlackObject
+    data: _SlackObject
     headers: Mapping[str, str]
 
 
@@ -259,7 +259,7 @@ class SlackRest:
         answer = await client.api_call(method, http_verb=verb, **sent)
         if not isinstance(answer.data, dict):  # the SDK returns bytes as they are
             raise TypeError(type(answer.data).__name__)
-        return _Answer(SlackObject(answer.data), answer.headers)
+        return _Answer(_SlackObject(answer.data), answer.headers)
 
     def _refuse_early(self, lane: str) -> None:
         """Raise for a rate-limited lane."""

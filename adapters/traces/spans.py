@@ -27,9 +27,9 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Span, SpanKind, StatusCode, set_span_in_context, use_span
 from ulid import ULID
 
-from engine.values.debate import Debate, Model, Price
+from engine.values.debate import Debate
 from engine.values.errors import SettingsError
-from engine.values.ports import Attempt, AttemptLog, Call, Models, Reply
+from engine.values.ports import Attempt, AttemptLog, Call, Models, RelayedModels, Reply
 
 OK = "ok"
 CLOSE_SECONDS = 2.0
@@ -177,11 +177,12 @@ def _results(attempt: Attempt, reply: Reply | None) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value is not None}
 
 
-class _TracedModels:
+class _TracedModels(RelayedModels):
     """The Models port with spans."""
 
     def __init__(self, models: Models, traces: DebateTracer) -> None:
-        self._models, self._traces = models, traces
+        super().__init__(models)
+        self._traces = traces
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         with self._traces.step(call) as span:
@@ -190,15 +191,6 @@ class _TracedModels:
                 span.set_attribute("rostrum.cost_usd", reply.cost)
             span.set_attribute("rostrum.attempts", reply.attempts)
             return reply
-
-    async def price(self, model: Model) -> Price | None:
-        return await self._models.price(model)
-
-    def pace(self, model: Model) -> float:
-        return self._models.pace(model)
-
-    async def aclose(self) -> None:
-        await self._models.aclose()
 
 
 class _TracedLog:

@@ -31,7 +31,7 @@ from engine.values.ports import Clock
 # Pure, and the same for each process that sees the same leases: no one coordinates.
 
 
-class Moves(NamedTuple):
+class _Moves(NamedTuple):
     """The shares that a process should claim now, and those it should give up."""
 
     claim: tuple[int, ...] = ()
@@ -44,7 +44,7 @@ def moves(
     holders: Mapping[int, str],
     me: str,
     most: int | None = None,
-) -> Moves:
+) -> _Moves:
     """Return what process `me` should do; `members` are those alive, `me` among them.
 
     `holders` says who holds each share that is held. Who holds most keeps the odd ones, so as few
@@ -58,12 +58,12 @@ def moves(
         quotas = {member: min(quota, most) for member, quota in quotas.items()}
     mine = sorted(share for share, holder in holders.items() if holder == me)
     if len(mine) > quotas[me]:
-        return Moves(release=tuple(mine[quotas[me] :]))
+        return _Moves(release=tuple(mine[quotas[me] :]))
     free = [share for share in range(count) if share not in holders]
     # Those ranked before take theirs from the front, so that two rarely claim the same.
     before = ranked[: ranked.index(me)]
     skipped = sum(max(0, quotas[member] - has[member]) for member in before)
-    return Moves(claim=tuple(free[skipped : skipped + quotas[me] - len(mine)]))
+    return _Moves(claim=tuple(free[skipped : skipped + quotas[me] - len(mine)]))
 
 
 LOOK_SECONDS = 1.0

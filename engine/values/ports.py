@@ -97,7 +97,7 @@ def machine_now() -> datetime:
 
 
 @dataclass
-class SharedTime:
+class _SharedTime:
     """How far the clock that all processes share is ahead of this machine's.
 
     Processes of several machines share that of their database, which says what it is now and then;
@@ -118,7 +118,7 @@ class SharedTime:
 
 
 EVEN = timedelta(milliseconds=20)
-SHARED_TIME = SharedTime()
+SHARED_TIME = _SharedTime()
 """This process's."""
 
 
@@ -347,6 +347,25 @@ class Models(Protocol):
 
     async def aclose(self) -> None:
         """Close every connection."""
+
+
+class RelayedModels:
+    """The Models port over another's; what one adds stands in its own `complete`."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+
+    async def price(self, model: Model) -> Price | None:
+        """Return the price of a model, or None if it is unknown."""
+        return await self._models.price(model)
+
+    def pace(self, model: Model) -> float:
+        """Return a model's usual seconds per call."""
+        return self._models.pace(model)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._models.aclose()
 
 
 # --- an audience -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from adapters.models.backends import Backend
-from adapters.models.connection import Endpoint, Read, SdkEndpoint
+from adapters.models.connection import Endpoint, Read, _SdkEndpoint
 from tests.doubles.model_server import SERVERS, ModelServer
 
 CONNECT_SECONDS = 0.05  # to a server that accepts no connection; it never would
@@ -26,7 +26,7 @@ def deadlines_by_event() -> Iterator[None]:
     A server that is away comes back so many seconds after the first request that missed it. Where
     nobody accepts connections, the wait for one is short.
     """
-    timeout, ask, ask_sdk = asyncio.timeout, Endpoint.ask, SdkEndpoint.ask
+    timeout, ask, ask_sdk = asyncio.timeout, Endpoint.ask, _SdkEndpoint.ask
 
     def remember(seconds: float | None) -> asyncio.Timeout:
         made = timeout(seconds)
@@ -46,7 +46,7 @@ def deadlines_by_event() -> Iterator[None]:
             endpoint = endpoint._replace(timeout=quick)
         return ask(endpoint, path, content, read)
 
-    def watch_sdk(endpoint: SdkEndpoint, path: str, content: bytes | None, read: Read) -> Any:
+    def watch_sdk(endpoint: _SdkEndpoint, path: str, content: bytes | None, read: Read) -> Any:
         if look_at(endpoint.backend, content).deaf:
             quick = httpx2.Timeout(None, connect=CONNECT_SECONDS)
             endpoint = endpoint._replace(client=endpoint.client.with_options(timeout=quick))
@@ -55,6 +55,6 @@ def deadlines_by_event() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(asyncio, "timeout", remember)
         patched.setattr(Endpoint, "ask", watch)
-        patched.setattr(SdkEndpoint, "ask", watch_sdk)
+        patched.setattr(_SdkEndpoint, "ask", watch_sdk)
         patched.setattr(ModelServer, "waits_to_be_missed", True)
         yield

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from engine.fleet.shares import Moves, moves
+from engine.fleet.shares import _Moves, moves
 from engine.store.leases import Partition, lane_of
 
 
@@ -21,7 +21,7 @@ def settle(count: int, members: set[str], holders: dict[int, str], most: int | N
                 assert share not in holders
                 holders[share] = member
             made += len(planned.release)
-        if all(moves(count, members, holders, one, most) == Moves() for one in members):
+        if all(moves(count, members, holders, one, most) == _Moves() for one in members):
             return made
     raise AssertionError("they never rest")
 
@@ -50,12 +50,12 @@ def test_one_that_joins_moves_no_more_shares_than_it_gets_and_none_takes_more_th
     assert Counter(holders.values()) == {"a": 3, "b": 3, "c": 2}
     # A single share stays where it is, and the others stand by.
     for me in "az":
-        assert moves(1, {"a", "z"}, {0: "z"}, me) == Moves()
-    assert moves(1, {"a"}, {}, "a") == Moves(claim=(0,))
+        assert moves(1, {"a", "z"}, {0: "z"}, me) == _Moves()
+    assert moves(1, {"a"}, {}, "a") == _Moves(claim=(0,))
     # Two that begin together do not claim the same.
     assert [moves(4, {"a", "b"}, {}, me).claim for me in "ab"] == [(0, 1), (2, 3)]
     # A share of a process that is not alive is not free while its lease runs.
-    assert moves(2, {"a"}, {0: "ghost"}, "a") == Moves(claim=(1,))
+    assert moves(2, {"a"}, {0: "ghost"}, "a") == _Moves(claim=(1,))
     holders = {}
     settle(10, {"a", "b"}, holders, most=1)
     assert sorted(holders.values()) == ["a", "b"]

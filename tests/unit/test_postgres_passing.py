@@ -24,7 +24,7 @@ from engine.store.people import ensure_person
 from engine.store.vote_log import append
 from engine.values.debate import Status
 from engine.values.errors import StoreError
-from engine.values.ports import SharedTime, machine_now, utc_now
+from engine.values.ports import _SharedTime, machine_now, utc_now
 from tests.doubles.databases import held
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
@@ -95,7 +95,7 @@ async def test_a_database_that_cannot_be_used_now_ends_no_debate(
 async def test_a_process_goes_by_the_databases_clock_from_its_first_look(
     database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, shared = machine_now, SharedTime()
+    real, shared = machine_now, _SharedTime()
     monkeypatch.setattr("engine.values.ports.SHARED_TIME", shared)
     monkeypatch.setattr(postgres, "SHARED_TIME", shared)
     for module in ("engine.values.ports", "adapters.database.postgres"):

@@ -18,7 +18,7 @@ from engine.store.outbox import insert_posts
 from engine.store.people import ensure_person, find_key, forget
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, LeaseLostError, StoreError
-from engine.values.ports import SharedTime, machine_now, utc_now
+from engine.values.ports import _SharedTime, machine_now, utc_now
 from tests.doubles.databases import PostgresDouble, held, waiting
 from tests.doubles.wire import Wire, wired
 from tests.kit import HANG_SECONDS, NO_CAPS, new_debate, notice, some
@@ -278,7 +278,7 @@ async def test_a_process_ends_though_its_server_is_away(far: SqlDatabase, wire: 
 async def test_leases_and_the_time_of_day_are_the_databases(
     store: Store, others: Store, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, shared = machine_now, SharedTime()
+    real, shared = machine_now, _SharedTime()
     monkeypatch.setattr("engine.values.ports.SHARED_TIME", shared)
     monkeypatch.setattr(postgres, "SHARED_TIME", shared)
     assert await store.leases.claim("debate/x", "first", 60)
@@ -311,7 +311,7 @@ def test_processes_whose_clocks_differ_by_minutes_agree_on_leases_and_on_the_tim
 
 
 def test_a_difference_that_the_way_explains_changes_no_clock() -> None:
-    shared, noon = SharedTime(), datetime(2026, 3, 1, 12, tzinfo=UTC)
+    shared, noon = _SharedTime(), datetime(2026, 3, 1, 12, tzinfo=UTC)
     shared.tell(noon + timedelta(seconds=0.4), noon, noon + timedelta(seconds=1))
     assert shared.ahead == timedelta()
     shared.tell(noon + timedelta(seconds=10), noon, noon + timedelta(seconds=1))

@@ -23,7 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.site import Site
 from adapters.slack.client import SlackClient
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.rest import Identity, SlackObject, SlackRest
+from adapters.slack.rest import Identity, SlackRest, _SlackObject
 from adapters.slack.transports import HttpTransport
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import parse_command
@@ -161,7 +161,7 @@ class Answers(Silent):
         self._answer = answer
 
     async def _call(self, *_: object) -> dict[str, Any]:
-        return SlackObject(self._answer)
+        return _SlackObject(self._answer)
 
 
 def answer(data: bytes) -> None:
