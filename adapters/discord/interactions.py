@@ -204,11 +204,14 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
         if self.trial is None or not interaction.context.dm_channel:
             raise RostrumError(texts.NOT_HERE)
         user, place = str(interaction.user.id), str(interaction.channel_id)
-        typing = interaction.type is discord.InteractionType.autocomplete
-        number = await self._number(user, known_only=typing)
+        store = self.commands.store
+        number = await store.people.number(PLATFORM, user)
+        if number is None and interaction.type is not discord.InteractionType.autocomplete:
+            # One who only types is not stored, and stays so.
+            number = (await store.votes.people(PLATFORM, [user])).get(user)
         return Requester(
             platform=PLATFORM,
-            community=own_community(number),
+            community=own_community(number or 0),
             place=place,
             thread=place,  # direct messages have no threads
             user=user,
@@ -216,14 +219,6 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
             max_bytes=MOST_BYTES,
             trial=self.trial,
         )
-
-    async def _number(self, user: str, *, known_only: bool) -> int:
-        """Return a person's surrogate id; 0 for one who is not stored, and stays so."""
-        store = self.commands.store
-        number = await store.people.number(PLATFORM, user)
-        if number is None and not known_only:
-            number = (await store.votes.people(PLATFORM, [user])).get(user)
-        return number or 0
 
     async def show(self, reply: _Reply, answer: Answer) -> None:
         """Show an answer privately, or else its public part in the channel."""

@@ -11,6 +11,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -265,22 +266,17 @@ async def _refuse_unready(
     if status != 429 and status < 500:
         return
     headers = end.response.headers
-    answer = _read(await end.response.text())
+    answer: Any = None
+    with suppress(ValueError):  # it came from something in between
+        answer = json.loads(await end.response.text())
+    if not isinstance(answer, dict):
+        answer = {}
     try:
         after = float(answer.get("retry_after") or headers.get("Retry-After") or 1)
     except ValueError:
         after = 1.0
     code = int(answer.get("code") or 0)
     raise UnreadyError(status, after + MARGIN, "X-RateLimit-Global" in headers, code)
-
-
-def _read(text: str) -> dict[str, Any]:
-    """Return a response's fields; none if it came from something in between."""
-    try:
-        answer = json.loads(text)
-    except ValueError:
-        return {}
-    return answer if isinstance(answer, dict) else {}
 
 
 # The bot's permissions in a server, as Discord's API says them.

@@ -251,9 +251,11 @@ class DiscordVenue:
         That channel has to be one that the bot can see.
         """
         try:
-            guild = await self._guild_of(place)
-            if guild is None:
+            number = (await self._channel(place)).get("guild_id")
+            if not number:  # of direct messages
                 return ()
+            path = "/guilds/{guild_id}"
+            guild = await self._rest.request(DiscordAct.READ, "GET", path, guild_id=number)
             notices = guild["public_updates_channel_id"]
             if notices and await self._can_see(notices):
                 return (str(notices),)
@@ -390,16 +392,6 @@ class DiscordVenue:
             sent = {"body": body, "place": place, "admitted": True}
             posted = await self._ask(DiscordAct.POST, "POST", MESSAGES, **sent)
         return await _id_of(posted)
-
-    async def _guild_of(self, place: str) -> dict[str, Any] | None:
-        """Return the server of a channel or thread, None for direct messages."""
-        shown = await self._channel(place)
-        if not shown.get("guild_id"):
-            return None
-        guild: dict[str, Any] = await self._rest.request(
-            DiscordAct.READ, "GET", "/guilds/{guild_id}", guild_id=shown["guild_id"]
-        )
-        return guild
 
     async def _can_see(self, channel: str) -> bool:
         try:

@@ -116,7 +116,12 @@ class Profiles:
         try:
             for user in users:
                 if self.is_bot(user) is None:
-                    looked |= await self._ask_kind(user)
+                    try:
+                        looked[user] = (await self._look(user)).bot
+                    except VenueAwayError:
+                        raise
+                    except VenueError as error:
+                        log.info("people lookup failed", why=str(error))
                 elif user not in self._stored:  # looked up for a command meanwhile
                     looked[user] = bool(self.is_bot(user))
         finally:
@@ -141,27 +146,19 @@ class Profiles:
         self._members[group] = (now + FRESH_SECONDS, members)
         return members
 
-    async def _ask_kind(self, user: str) -> dict[str, bool]:
-        try:
-            return {user: (await self._look(user)).bot}
-        except VenueAwayError:
-            raise
-        except VenueError as error:
-            log.info("people lookup failed", why=str(error))
-            return {}
-
     async def _look(self, user: str) -> _Profile:
         """Look a person up; concurrent callers share the answer."""
+
+        def end(done: asyncio.Future[_Profile]) -> None:
+            del self._asking[user]
+            if not done.cancelled():
+                done.exception()  # its waiters get it too
+
         asking = self._asking.get(user)
         if asking is None:
             asking = self._asking[user] = asyncio.ensure_future(self._ask(user))
-            asking.add_done_callback(lambda done: self._asked(user, done))
+            asking.add_done_callback(end)
         return await asyncio.shield(asking)
-
-    def _asked(self, user: str, done: asyncio.Future[_Profile]) -> None:
-        del self._asking[user]
-        if not done.cancelled():
-            done.exception()  # its waiters get it too
 
     async def _ask(self, user: str) -> _Profile:
         asked = {"user": user, "include_locale": "true"}
