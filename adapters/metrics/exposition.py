@@ -25,7 +25,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MODEL = ("backend", "model")
 
 
-class _Family(NamedTuple):
+class Family(NamedTuple):
     """A metric: its name without the ending that Prometheus adds to a counter, and its labels."""
 
     name: str
@@ -34,68 +34,66 @@ class _Family(NamedTuple):
     labels: Labels = ()
 
 
-CALLS = _Family("rostrum_model_calls", "counter", "Tries of model calls.", (*MODEL, "outcome"))
-RETRIES = _Family("rostrum_model_retries", "counter", "Tries after a call's first.", MODEL)
-IN_FLIGHT = _Family("rostrum_model_calls_in_flight", "gauge", "Tries without an answer yet.", MODEL)
-DURATIONS = _Family("rostrum_model_call_duration_seconds", "histogram", "Duration of tries.", MODEL)
-TOKENS = _Family("rostrum_model_tokens", "counter", "Tokens of model calls.", (*MODEL, "kind"))
-USD = _Family("rostrum_model_cost_usd", "counter", "Known cost of tries, in USD.", MODEL)
-UNPRICED = _Family("rostrum_model_calls_unpriced", "counter", "Tries of unknown cost.", MODEL)
-WAITS = _Family(
+CALLS = Family("rostrum_model_calls", "counter", "Tries of model calls.", (*MODEL, "outcome"))
+RETRIES = Family("rostrum_model_retries", "counter", "Tries after a call's first.", MODEL)
+IN_FLIGHT = Family("rostrum_model_calls_in_flight", "gauge", "Tries without an answer yet.", MODEL)
+DURATIONS = Family("rostrum_model_call_duration_seconds", "histogram", "Duration of tries.", MODEL)
+TOKENS = Family("rostrum_model_tokens", "counter", "Tokens of model calls.", (*MODEL, "kind"))
+USD = Family("rostrum_model_cost_usd", "counter", "Known cost of tries, in USD.", MODEL)
+UNPRICED = Family("rostrum_model_calls_unpriced", "counter", "Tries of unknown cost.", MODEL)
+WAITS = Family(
     "rostrum_model_limit_waits", "counter", "Tries that waited for a backend's limit.", ("backend",)
 )
-WAITED = _Family(
+WAITED = Family(
     "rostrum_model_limit_wait_seconds", "counter", "Time waited for a limit.", ("backend",)
 )
-ANSWERS = _Family(
+ANSWERS = Family(
     "rostrum_votes",
     "counter",
     "Answers of people that reached this process.",
     ("platform", "question", "how", "outcome"),
 )
-ENDED = _Family(
+ENDED = Family(
     "rostrum_debates_ended", "counter", "Debates that this process ended.", ("status", "cause")
 )
-LOST = _Family("rostrum_lease_losses", "counter", "Leases taken over by others.", ("kind",))
-LAGS = _Family("rostrum_event_loop_lag_seconds", "histogram", "How late the loop runs a timer.")
-DEBATES = _Family(
-    "rostrum_debates", "gauge", "Debates that have not ended, by status.", ("status",)
-)
-OUTBOX = _Family("rostrum_outbox_messages", "gauge", "Messages not delivered yet.", ("platform",))
-OLDEST = _Family(
+LOST = Family("rostrum_lease_losses", "counter", "Leases taken over by others.", ("kind",))
+LAGS = Family("rostrum_event_loop_lag_seconds", "histogram", "How late the loop runs a timer.")
+DEBATES = Family("rostrum_debates", "gauge", "Debates that have not ended, by status.", ("status",))
+OUTBOX = Family("rostrum_outbox_messages", "gauge", "Messages not delivered yet.", ("platform",))
+OLDEST = Family(
     "rostrum_outbox_oldest_age_seconds", "gauge", "Age of the oldest of them.", ("platform",)
 )
-LEFT_OUT = _Family(
+LEFT_OUT = Family(
     "rostrum_juror_ballots_left_out",
     "gauge",
     "Older ballots of a juror that has changed since, which no longer count.",
     ("juror",),
 )
-DAY = _Family(
+DAY = Family(
     "rostrum_day_usd",
     "gauge",
     "What all communities together have spent or reserved today (UTC), in USD.",
     ("kind",),
 )
-DAY_CAP = _Family(
+DAY_CAP = Family(
     "rostrum_day_cap_usd",
     "gauge",
     "The most that all communities together may spend a day (UTC), if there is a cap, in USD.",
 )
-WRITABLE = _Family("rostrum_database_writable", "gauge", "Whether the database can be written.")
-CONNECTED = _Family(
+WRITABLE = Family("rostrum_database_writable", "gauge", "Whether the database can be written.")
+CONNECTED = Family(
     "rostrum_gateway_connected",
     "gauge",
     "Whether the platform's gateway is connected.",
     ("platform",),
 )
-STANDING_BY = _Family(
+STANDING_BY = Family(
     "rostrum_gateway_standing_by",
     "gauge",
     "Whether other processes serve the platform and this one would take over.",
     ("platform",),
 )
-BUILD = _Family(
+BUILD = Family(
     "rostrum_build_info", "gauge", "The version that runs; always 1.", ("version", "revision")
 )
 FAMILIES = (
@@ -162,7 +160,7 @@ class _Collected:
         yield from (_metric(family, values[family]) for family in FAMILIES)
 
 
-_Values = Mapping[_Family, Mapping[Labels, float | Histogram]]
+_Values = Mapping[Family, Mapping[Labels, float | Histogram]]
 
 
 def _read(now: Snapshot) -> _Values:
@@ -182,7 +180,7 @@ def _read(now: Snapshot) -> _Values:
     }
 
 
-def _metric(family: _Family, values: Mapping[Labels, float | Histogram]) -> Metric:
+def _metric(family: Family, values: Mapping[Labels, float | Histogram]) -> Metric:
     from prometheus_client import core
 
     if family.kind == "histogram":
