@@ -166,3 +166,8 @@ def demo_outro(
             )
         )
     return "\n".join(parts)
+
+
+JUDGE_ALL = (
+    "Ask them about {n} of the debates? Each may cost what ROSTRUM_BUDGET__DEBATE_USD allows."
+)

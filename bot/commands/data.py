@@ -2,16 +2,104 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from copy import copy
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, NamedTuple, Optional
 
 import typer
 
-from bot.commands.options import JSON, REHEARSAL, Text, complete_series
+from bot.commands.options import JSON, Text
+from bot.completion import complete_series
 
 app = typer.Typer()
-FORMATS = typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team.")
-LANGUAGES = typer.Option("--language", help="Only these languages, e.g. en,tr.")
+
+
+class DebateChoice(NamedTuple):
+    """Which debates a command is about, as typed; lists are comma-separated."""
+
+    community: str | None = None
+    formats: str | None = None
+    languages: str | None = None
+    since: str | None = None
+    until: str | None = None
+    quorum_met: bool = False
+    series: str | None = None
+    include_rehearsal: bool = False
+
+
+NO_REHEARSALS = DebateChoice()
+EVERY_DEBATE = DebateChoice(include_rehearsal=True)
+_CHOICE = {
+    "community": (Text, typer.Option(help="Only debates of this community.")),
+    "formats": (
+        Text,
+        typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team."),
+    ),
+    "languages": (Text, typer.Option("--language", help="Only these languages, e.g. en,tr.")),
+    "since": (Text, typer.Option(help="Only {what}{revealed} since this date or time.")),
+    "until": (
+        Text,
+        typer.Option(help="Only {what}{revealed} until this date, inclusive, or time."),
+    ),
+    "quorum_met": (
+        bool,
+        typer.Option("--quorum-met", help="Only debates that reached their quorum."),
+    ),
+    "series": (
+        Text,
+        typer.Option(
+            "--series", help="Only debates of this series.", autocompletion=complete_series
+        ),
+    ),
+    "include_rehearsal": (
+        bool,
+        typer.Option(
+            "--include-rehearsal/--no-rehearsal",
+            help="Whether debates with a rehearsal model are among them.",
+        ),
+    ),
+}
+
+
+def choosing(
+    what: str = "debates", *, rehearsal: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that choose debates, in place of its parameter `chosen`.
+
+    `rehearsal`: those with a rehearsal model are included by default. `what` the moments are of.
+    """
+    revealed = " revealed" if what == "debates" else ""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**given: Any) -> None:
+            chosen = DebateChoice(**{name: given.pop(name) for name in _CHOICE})
+            command(**given, chosen=chosen)
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        parameters = [one for one in own if one.name != "chosen"]
+        usual = DebateChoice(include_rehearsal=rehearsal)._asdict()
+        for name, (kind, option) in _CHOICE.items():
+            told = copy(option)
+            told.help = str(option.help).format(what=what, revealed=revealed)
+            parameters.append(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    annotation=Annotated[kind, told],
+                    default=usual[name],
+                )
+            )
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {one.name: one.annotation for one in parameters}
+        return call
+
+    return add
+
+
 WINNERS = typer.Option(
     "--labels", help="Whose winner makes preference pairs: chat, web (labels) or both."
 )
@@ -19,16 +107,13 @@ FLAWED = typer.Option(
     "--include-flawed",
     help="Pairs and single turns also from turns cut off, unreadable, declined or repeating.",
 )
-OF_SERIES = typer.Option(
-    "--series", help="Only debates of this series.", autocompletion=complete_series
-)
 
 
 @app.command()
+@choosing()
 def export(
-    given: typer.Context,
+    chosen: DebateChoice,
     out: Annotated[Path, typer.Option(help="Folder to write; replaces an earlier export there.")],
-    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
     file_format: Annotated[
         str, typer.Option("--format", help="File format: jsonl or parquet.")
     ] = "jsonl",
@@ -40,17 +125,6 @@ def export(
         ),
     ] = None,
     tables: Annotated[Text, typer.Option(help="Only these tables, comma-separated.")] = None,
-    formats: Annotated[Text, FORMATS] = None,
-    languages: Annotated[Text, LANGUAGES] = None,
-    since: Annotated[
-        Text, typer.Option(help="Only debates revealed since this date or time.")
-    ] = None,
-    until: Annotated[
-        Text, typer.Option(help="Only debates revealed until this date, inclusive, or time.")
-    ] = None,
-    quorum_met: Annotated[
-        bool, typer.Option("--quorum-met", help="Only debates that reached their quorum.")
-    ] = False,
     prompts: Annotated[
         bool, typer.Option("--prompts", help="Add the table prompts: each call's prompt and reply.")
     ] = False,
@@ -60,8 +134,6 @@ def export(
     ] = False,
     labels: Annotated[str, WINNERS] = "chat",
     include_flawed: Annotated[bool, FLAWED] = False,
-    include_rehearsal: Annotated[bool, REHEARSAL] = False,
-    series: Annotated[Text, OF_SERIES] = None,
     license: Annotated[
         Text,
         typer.Option(
@@ -74,18 +146,21 @@ def export(
     from bot.exits import run
     from bot.record.filters import ExportChoices, run_export
 
-    chosen = ExportChoices(**{name: given.params[name] for name in ExportChoices._fields})
+    asked = ExportChoices(
+        chosen, file_format, tables, license, layout, prompts, labels, include_flawed
+    )
     if html:
         from bot.record.pages import export_pages
 
-        run(lambda: export_pages(out, chosen))
+        run(lambda: export_pages(out, asked))
     else:
-        run(lambda: run_export(out, chosen))
+        run(lambda: run_export(out, asked))
 
 
 @app.command()
+@choosing()
 def push(
-    given: typer.Context,
+    chosen: DebateChoice,
     repo: Annotated[str, typer.Argument(help="Dataset repository on the hub, as owner/name.")],
     private: Annotated[bool, typer.Option("--private", help="Make it private.")] = False,
     revision: Annotated[Text, typer.Option(help="Branch to publish on (default: main).")] = None,
@@ -93,18 +168,15 @@ def push(
         Optional[Path],  # noqa: UP045
         typer.Option(help="An export made before (default: a new one)."),
     ] = None,
-    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
     file_format: Annotated[
         str, typer.Option("--format", help="File format: jsonl or parquet.")
     ] = "jsonl",
     layout: Annotated[Text, typer.Option(help="Layout of another tool, as for export.")] = None,
-    series: Annotated[Text, OF_SERIES] = None,
     license: Annotated[
         Text, typer.Option(help="Licence for the dataset card, as for export.")
     ] = None,
     labels: Annotated[str, WINNERS] = "chat",
     include_flawed: Annotated[bool, FLAWED] = False,
-    include_rehearsal: Annotated[bool, REHEARSAL] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before publishing.")] = False,
 ) -> None:
     """Publish an export on a dataset hub. The same command resumes one that was cut off."""
@@ -112,10 +184,10 @@ def push(
     from bot.record.exchange import run_push
     from bot.record.filters import ExportChoices
 
-    chosen = ExportChoices(
-        **{name: given.params[name] for name in ExportChoices._fields if name in given.params}
+    asked = ExportChoices(
+        chosen, file_format, None, license, layout, labels=labels, include_flawed=include_flawed
     )
-    run(lambda: run_push(repo, folder, chosen, private=private, revision=revision, yes=yes))
+    run(lambda: run_push(repo, folder, asked, private=private, revision=revision, yes=yes))
 
 
 @app.command("import-labels")
@@ -136,39 +208,30 @@ def import_labels(
 
 
 @app.command()
+@choosing()
 def stats(
-    given: typer.Context,
-    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
-    formats: Annotated[Text, FORMATS] = None,
-    languages: Annotated[Text, LANGUAGES] = None,
-    series: Annotated[Text, OF_SERIES] = None,
+    chosen: DebateChoice,
     as_json: Annotated[bool, JSON] = False,
     out: Annotated[Optional[Path], typer.Option(help="Folder for pictures (SVG).")] = None,  # noqa: UP045
-    include_rehearsal: Annotated[bool, REHEARSAL] = False,
 ) -> None:
     """Compare jury and people, and rate the models."""
     from bot.exits import run
     from bot.research.stats import run_stats
 
-    run(lambda: run_stats(**given.params))
+    run(lambda: run_stats(chosen, as_json=as_json, out=out))
 
 
 @app.command()
+@choosing("calls")
 def usage(
-    given: typer.Context,
+    chosen: DebateChoice,
     by: Annotated[
         str, typer.Option(help="Count by model (and role), day, community, user or series.")
     ] = "model",
-    since: Annotated[Text, typer.Option(help="Only calls since this date or time.")] = None,
-    until: Annotated[
-        Text, typer.Option(help="Only calls until this date, inclusive, or time.")
-    ] = None,
-    series: Annotated[Text, OF_SERIES] = None,
-    include_rehearsal: Annotated[bool, REHEARSAL] = False,
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Add up calls, tokens and cost of everything that was held."""
     from bot.exits import run
     from bot.record.tables import show_usage
 
-    run(lambda: show_usage(**given.params))
+    run(lambda: show_usage(by, chosen, as_json=as_json))

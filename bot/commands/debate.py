@@ -22,9 +22,8 @@ from bot.commands.options import (
     VOTES,
     Names,
     Text,
-    complete_debates,
-    complete_models,
 )
+from bot.completion import complete_debates, complete_models
 
 app = typer.Typer()
 SIDE_A = typer.Option(

@@ -7,8 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from bot.commands.data import FORMATS, LANGUAGES, OF_SERIES
-from bot.commands.options import JSON, REHEARSAL, Names, Text
+from bot.commands.data import DebateChoice, choosing
+from bot.commands.options import JSON, Names
 
 app = typer.Typer(
     name="label", help="Have people label debates blind, on pages.", no_args_is_help=True
@@ -19,8 +19,10 @@ Code = Annotated[str, typer.Option("--code", help="Completion code, shown at the
 
 
 @app.command("create")
+@choosing()
 def label_create(
     given: typer.Context,
+    chosen: DebateChoice,
     name: Annotated[str, typer.Argument(help="Name of the task: small letters, digits, hyphens.")],
     debates: Annotated[
         str,
@@ -62,18 +64,24 @@ def label_create(
         Optional[Path],  # noqa: UP045
         typer.Option(help="File with your own text for the first page."),
     ] = None,
-    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
-    formats: Annotated[Text, FORMATS] = None,
-    languages: Annotated[Text, LANGUAGES] = None,
-    series: Annotated[Text, OF_SERIES] = None,
-    include_rehearsal: Annotated[bool, REHEARSAL] = False,
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Make a labelling task of the debates that are closed now."""
     from bot.exits import run
     from bot.research.labels import TaskOptions, create_task
 
-    run(lambda: create_task(TaskOptions(**given.params)))
+    run(
+        lambda: create_task(
+            TaskOptions(
+                chosen=chosen,
+                **{
+                    name: value
+                    for name, value in given.params.items()
+                    if name not in DebateChoice._fields
+                },
+            )
+        )
+    )
 
 
 @app.command("invite")

@@ -7,23 +7,17 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from bot.commands.options import (
-    JSON,
-    MOST,
-    REPLACE,
-    Names,
-    Text,
-    complete_both,
-    complete_debates,
-    complete_models,
-    complete_panels,
-)
+from bot.commands.data import DebateChoice, choosing
+from bot.commands.options import JSON, MOST, REPLACE, Names, Text
+from bot.completion import complete_both, complete_debates, complete_models, complete_panels
 
 app = typer.Typer()
 
 
 @app.command("list")
+@choosing(rehearsal=True)
 def list_(
+    chosen: DebateChoice,
     state: Annotated[Text, typer.Option(help="Only those in this state, e.g. interrupted.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="Number of debates.")] = 20,
     as_json: Annotated[bool, JSON] = False,
@@ -32,7 +26,7 @@ def list_(
     from bot.exits import run
     from bot.record.tables import list_debates
 
-    run(lambda: list_debates(state, limit, as_json=as_json))
+    run(lambda: list_debates(state, limit, chosen, as_json=as_json))
 
 
 DEBATE = typer.Argument(help="A debate's id or short code.", autocompletion=complete_debates)
@@ -57,19 +51,23 @@ def show(
 
 
 @app.command()
+@choosing(rehearsal=True)
 def report(
-    debate_id: Annotated[str, DEBATE],
+    chosen: DebateChoice,
+    debate_id: Annotated[Text, DEBATE] = None,
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
 ) -> None:
-    """Write a debate as Markdown and as one HTML file. Sealed results stay out."""
+    """Write a debate, or all that are chosen, as Markdown and HTML. Sealed results stay out."""
     from bot.exits import run
-    from bot.record.pages import write_report
+    from bot.record.pages import write_reports
 
-    run(lambda: write_report(debate_id, out))
+    run(lambda: write_reports(debate_id, out, chosen))
 
 
 @app.command()
+@choosing(rehearsal=True)
 def view(
+    chosen: DebateChoice,
     folder: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Argument(help="Folder of an export (default: the database)."),
@@ -82,12 +80,14 @@ def view(
     from bot.exits import run
     from bot.record.pages import view
 
-    run(lambda: view(folder, port))
+    run(lambda: view(folder, port, chosen))
 
 
 @app.command()
+@choosing(rehearsal=True)
 def judge(
-    debate_id: Annotated[str, DEBATE_OR_SERIES],
+    chosen: DebateChoice,
+    debate_id: Annotated[Text, DEBATE_OR_SERIES] = None,
     judges: Annotated[
         Text,
         typer.Option(
@@ -113,9 +113,12 @@ def judge(
         Optional[float],  # noqa: UP045
         typer.Option(min=0, help="What that jury may cost in all, in USD."),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before several debates are judged.")
+    ] = False,
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
-    """Judge an ended debate once more. With --jurors, also a whole series by its name."""
+    """Judge ended debates once more. With --jurors, also a whole series by its name."""
     from bot.exits import run
     from bot.research.judgments import run_judge
     from bot.research.juries import run_jury
@@ -125,9 +128,13 @@ def judge(
     if judges is not None and (panel is not None or usd is not None):
         raise typer.BadParameter("--panel and --usd are for --jurors; leave them out.")
     if jurors is not None:
-        run(lambda: run_jury(debate_id, jurors, panel or "all", usd, as_json=as_json))
+        run(
+            lambda: run_jury(
+                debate_id, jurors, panel or "all", usd, chosen, yes=yes, as_json=as_json
+            )
+        )
     else:
-        run(lambda: run_judge(debate_id, judges or "", as_json=as_json))
+        run(lambda: run_judge(debate_id, judges or "", chosen, yes=yes, as_json=as_json))
 
 
 @app.command()

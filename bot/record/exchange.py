@@ -51,7 +51,7 @@ async def run_push(
             raise UsageError("--folder is exported already; leave out what chooses its debates.")
         await _push(repo, private, revision, folder, yes=yes)
         return
-    own = chosen.license is None and chosen.community is not None
+    own = chosen.license is None and chosen.debates.community is not None
     with TemporaryDirectory(prefix="rostrum-push-") as place:
         out = Path(place) / "export"
         counts = await export_into(settings, out, chosen.wanted(), community_license=own)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, get_args
 
 from bot import log, sentences
+from bot.commands.data import EVERY_DEBATE, DebateChoice
 from bot.record.exports import export_into
 from bot.settings.load import load_store_settings
 from engine.dataset.card import read_license
@@ -17,7 +20,9 @@ from engine.dataset.tables import PROMPTS, TABLES, choose_tables
 from engine.dataset.writer import ExportRequest
 from engine.prompts.library import check_language
 from engine.store import ExportFilter, Store
+from engine.store.listings import DebateQuery
 from engine.store.series import StoredSeries
+from engine.values.debate import Debate
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.options import hint
 
@@ -94,19 +99,71 @@ async def find_series(store: Store, name: str) -> StoredSeries:
     return stored
 
 
+def where_of(chosen: DebateChoice, *, revealed: bool = False) -> ExportFilter:
+    """Return the filter of the options that choose debates. Raises UsageError for a bad one."""
+    since, until = read_period(chosen.since, chosen.until)
+    return ExportFilter(
+        community=chosen.community,
+        revealed=revealed,
+        formats=read_formats(chosen.formats),
+        languages=read_languages(chosen.languages),
+        since=since,
+        until=until,
+        quorum_met=chosen.quorum_met,
+        without_rehearsal=not chosen.include_rehearsal,
+        series=chosen.series,
+    )
+
+
+async def debates_of(store: Store, name: str | None, chosen: DebateChoice) -> list[Debate]:
+    """Return the debate of a name, or the ended ones that options choose.
+
+    Raises UsageError for both or neither, NotFoundError for none.
+    """
+    if (name is None) == (chosen == EVERY_DEBATE):
+        raise UsageError("Name a debate, or choose some by options such as --series; not both.")
+    if name is not None:
+        return [await store.debates.get(name)]
+    ids = await chosen_ids(store, where_of(chosen))
+    if not ids:
+        raise NotFoundError("No debate that has ended is among those.")
+    return [await store.debates.get(one) for one in ids]
+
+
+async def chosen_ids(store: Store, where: ExportFilter) -> tuple[str, ...]:
+    """Return the ended debates of a filter; those that met their quorum are read to be known."""
+    await check_series(store, where.series)
+    if not where.quorum_met:
+        return await asyncio.to_thread(store.archive.ids, where)
+
+    def read() -> tuple[str, ...]:
+        with store.archive.reading(replace(where, steps=())) as records:
+            return tuple(record.debate.id for record in records)
+
+    return await asyncio.to_thread(read)
+
+
+async def narrowed(store: Store, sought: DebateQuery, where: ExportFilter) -> DebateQuery:
+    """Return what a list is asked for within a filter; debates that go on are in it too."""
+    await check_series(store, where.series)
+    return sought._replace(
+        community=where.community or sought.community,
+        series=where.series or sought.series,
+        formats=where.formats,
+        languages=where.languages,
+        since=where.since,
+        until=where.until,
+        without_rehearsal=where.without_rehearsal,
+        ids=(await chosen_ids(store, where) or ("",)) if where.quorum_met else (),
+    )
+
+
 class ExportChoices(NamedTuple):
     """The options of `rostrum export` as typed; lists are comma-separated."""
 
-    community: str | None = None
+    debates: DebateChoice = DebateChoice()
     file_format: str = FileFormat.JSONL
     tables: str | None = None
-    formats: str | None = None
-    languages: str | None = None
-    since: str | None = None
-    until: str | None = None
-    quorum_met: bool = False
-    include_rehearsal: bool = False
-    series: str | None = None
     license: str | None = None
     layout: str | None = None
     prompts: bool = False
@@ -115,17 +172,7 @@ class ExportChoices(NamedTuple):
 
     def wanted(self) -> ExportRequest:
         """Return the parsed options. Raises UsageError naming the invalid option."""
-        since, until = read_period(self.since, self.until)
-        where = ExportFilter(
-            community=self.community,
-            formats=read_formats(self.formats),
-            languages=read_languages(self.languages),
-            since=since,
-            until=until,
-            quorum_met=self.quorum_met,
-            without_rehearsal=not self.include_rehearsal,
-            series=self.series,
-        )
+        where = where_of(self.debates)
         tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
         license = read_license("--license", self.license) if self.license is not None else None
         asked = tables if self.tables else ()
@@ -152,7 +199,7 @@ async def run_export(out: Path, chosen: ExportChoices) -> None:
     wanted = chosen.wanted()
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
-    own = chosen.license is None and chosen.community is not None
+    own = chosen.license is None and chosen.debates.community is not None
     counts = await export_into(settings, out, wanted, community_license=own)
     print(sentences.EXPORTED.format(out=out, counts=counts))
 

@@ -17,16 +17,19 @@ from adapters.web.links import write_folder
 from adapters.web.reader import ReadingPages
 from adapters.web.session import OneReaderAccess
 from bot import log, sentences
+from bot.commands.data import EVERY_DEBATE, DebateChoice
 from bot.read_only import read_store
 from bot.record.exports import export_into
-from bot.record.filters import ExportChoices
+from bot.record.filters import ExportChoices, debates_of, narrowed, where_of
 from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, check_replaceable, staged
 from engine.dataset.page import read_page, write_html, write_markdown
 from engine.pages.debate_page import Library
 from engine.pages.folder import FolderLibrary, check_folder
 from engine.pages.stored import StoredLibrary
+from engine.store import Store
 from engine.store.listings import DebateQuery
+from engine.values.debate import Debate
 from engine.values.errors import UsageError
 
 # `rostrum view`: debates as pages in a browser, beside a running process or of an export.
@@ -42,9 +45,11 @@ class View(NamedTuple):
     debates: int
 
 
-async def view(folder: Path | None, port: int) -> None:
+async def view(folder: Path | None, port: int, chosen: DebateChoice) -> None:
     """Serve debates as pages on this machine until stopped, and print the link to them."""
-    async with viewing(folder, port) as shown:
+    if folder is not None and chosen != EVERY_DEBATE:
+        raise UsageError("The options that choose debates are for the database; leave them out.")
+    async with viewing(folder, port, chosen) as shown:
         if not shown.debates:
             print(
                 "There are no debates yet; they appear as soon as one starts."
@@ -59,13 +64,15 @@ async def view(folder: Path | None, port: int) -> None:
 
 
 @asynccontextmanager
-async def viewing(folder: Path | None, port: int) -> AsyncIterator[View]:
+async def viewing(
+    folder: Path | None, port: int, chosen: DebateChoice = EVERY_DEBATE
+) -> AsyncIterator[View]:
     """Serve the pages of the database, or of an export's folder, during the body.
 
     Raises SettingsError for a port in use, StoreError without a database, UsageError for a folder
     that is no export.
     """
-    async with _library(folder) as library:
+    async with _library(folder, chosen) as library:
         debates = (await library.find(DebateQuery(), 1)).total
         door, reading = OneReaderAccess(), ReadingPages(library, live=folder is None)
         site = Site(
@@ -88,14 +95,16 @@ async def viewing(folder: Path | None, port: int) -> AsyncIterator[View]:
 
 
 @asynccontextmanager
-async def _library(folder: Path | None) -> AsyncIterator[Library]:
+async def _library(folder: Path | None, chosen: DebateChoice) -> AsyncIterator[Library]:
     if folder is not None:
         yield await asyncio.to_thread(_open, folder)
         return
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
+    where = where_of(chosen)
     async with read_store(settings) as store:
-        yield StoredLibrary(store, tuple(settings.secrets()))
+        within = await narrowed(store, DebateQuery(), where)
+        yield StoredLibrary(store, tuple(settings.secrets()), within=within)
 
 
 def _open(folder: Path) -> FolderLibrary:
@@ -152,10 +161,18 @@ async def write_pages(made: Path, out: Path) -> tuple[int, int]:
 # `rostrum report`: a debate as a page, in Markdown and in HTML.
 
 
-async def write_report(debate_id: str, out: Path) -> None:
-    """Write a debate's page into a folder, in both forms. Raises UsageError for a bad folder."""
+async def write_reports(debate_id: str | None, out: Path, chosen: DebateChoice) -> None:
+    """Write the page of a debate, or of each one that is chosen, into a folder, in both forms.
+
+    Raises UsageError for a bad folder, or if nothing is chosen.
+    """
     async with read_store(load_store_settings()) as store:
-        page = await read_page(store, await store.debates.get(debate_id))
+        for debate in await debates_of(store, debate_id, chosen):
+            await _write_report(store, debate, out)
+
+
+async def _write_report(store: Store, debate: Debate, out: Path) -> None:
+    page = await read_page(store, debate)
     written = {
         out / f"debate-{page.code}.md": write_markdown(page),
         out / f"debate-{page.code}.html": write_html(page),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from rich.table import Column, Table
 
+from bot.commands.data import EVERY_DEBATE, NO_REHEARSALS, DebateChoice
 from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
 from bot.read_only import read_store
-from bot.record.filters import check_series, read_period
+from bot.record.filters import check_series, chosen_ids, narrowed, where_of
 from bot.settings.load import load_store_settings
 from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
 from engine.store import DeliveryState, Store
@@ -36,10 +38,17 @@ NARROWEST = 80  # below that ids and states would be cut; narrower terminals wra
 WIDEST_TEXT = 100  # characters in a line of a transcript
 
 
-async def list_debates(state: str | None, limit: int, *, as_json: bool = False) -> None:
+async def list_debates(
+    state: str | None,
+    limit: int,
+    chosen: DebateChoice = EVERY_DEBATE,
+    *,
+    as_json: bool = False,
+) -> None:
     """Print the newest debates, one per line; topics wrap only in a narrow terminal."""
-    sought = _read_state(state)
+    where, sought = where_of(chosen), _read_state(state)
     async with read_store(load_store_settings()) as store:
+        sought = await narrowed(store, sought, where)
         debates, _ = await store.listings.find(sought, 0, limit)
         gone = await interrupted(store, debates)
     if as_json:
@@ -273,13 +282,7 @@ WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series"}
 
 
 async def show_usage(
-    *,
-    by: str,
-    since: str | None,
-    until: str | None,
-    series: str | None,
-    include_rehearsal: bool,
-    as_json: bool,
+    by: str = By.MODEL, chosen: DebateChoice = NO_REHEARSALS, *, as_json: bool = False
 ) -> None:
     """Print what the calls of everything that was held took. Raises UsageError."""
     try:
@@ -287,19 +290,25 @@ async def show_usage(
     except ValueError:
         known = ", ".join(By)
         raise UsageError(f"--by is “{by}”; it must be one of {known}.") from None
-    first, last = read_period(since, until)
+    debates = where_of(chosen)
     where = UsageFilter(
-        since=first,
-        until=last,
-        series=series,
-        without_rehearsal=not include_rehearsal,
+        since=debates.since,
+        until=debates.until,
+        series=debates.series,
+        community=debates.community,
+        formats=debates.formats,
+        languages=debates.languages,
+        without_rehearsal=debates.without_rehearsal,
     )
     async with read_store(load_store_settings()) as store:
-        await check_series(store, series)
+        await check_series(store, chosen.series)
+        if chosen.quorum_met:
+            decided = replace(debates, since=None, until=None)
+            where = replace(where, ids=await chosen_ids(store, decided) or ("",))
         usage = await store.usage.read(where, key)
         left_out = 0
         if where.without_rehearsal:
-            every = UsageFilter(where.since, where.until, where.series, where.debate)
+            every = replace(where, without_rehearsal=False)
             left_out = await store.usage.debates(every) - usage.debates
         today = await store.usage.day(utc_now())
     if as_json:

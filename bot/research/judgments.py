@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 from rich.table import Column, Table
 from ulid import ULID
 
+from bot import sentences
 from bot.app import defaults_of, open_configured_models
-from bot.console import TableConsole, print_json, print_lines
+from bot.commands.data import EVERY_DEBATE, DebateChoice
+from bot.console import TableConsole, confirm, print_json, print_lines
 from bot.read_only import read_store
+from bot.record.filters import debates_of
 from bot.settings.load import load_settings
 from bot.settings.settings import Settings
 from engine.fleet.leases import LeaseManager, Notifier
@@ -101,23 +104,34 @@ class _Compared(NamedTuple):
         return [(s, before) for s, before in keyed if before is not None and s.subject != "total"]
 
 
-async def run_judge(code: str, judges: str, *, as_json: bool = False) -> None:
-    """Score a debate by the judges of a comma-separated list, and print the result.
+async def run_judge(
+    code: str | None,
+    judges: str,
+    chosen: DebateChoice = EVERY_DEBATE,
+    *,
+    yes: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Score debates by the judges of a comma-separated list, and print the results.
 
     The same judges are paid once: asked again, they only show what they found.
     """
     settings = load_settings()
     named = tuple(Model.parse(name) for name in judges.split(",") if name.strip())
     async with asking(settings) as (store, models, keeper):
-        debate = await store.debates.get(code)
-        caps = defaults_of(settings).caps
-        judging = await judge_again(debate, named, caps, store, models, keeper)
-        record = await asyncio.to_thread(_read, store, debate)
-    compared = compare(record, judging)
+        debates = await debates_of(store, code, chosen)
+        if code is None:
+            await confirm(sentences.JUDGE_ALL.format(n=len(debates)), yes)
+        caps, found = defaults_of(settings).caps, []
+        for debate in debates:
+            judging = await judge_again(debate, named, caps, store, models, keeper)
+            record = await asyncio.to_thread(_read, store, debate)
+            found.append(compare(record, judging))
+            if not as_json:
+                _print(found[-1])
     if as_json:
-        print_json(to_json(compared))
-    else:
-        _print(compared)
+        shown = [to_json(one) for one in found]
+        print_json({"debates": shown} if code is None else shown[0])
 
 
 def _read(store: Store, debate: Debate) -> DebateRecord:

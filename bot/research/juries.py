@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from bot import sentences
 from bot.app import defaults_of
-from bot.console import print_json, print_lines
+from bot.commands.data import EVERY_DEBATE, DebateChoice
+from bot.console import confirm, print_json, print_lines
+from bot.record.filters import debates_of
 from bot.research.judgments import asking
 from bot.research.series_progress import Display, open_display
 from bot.research.series_runs import SeriesEndedError
@@ -28,8 +31,17 @@ from engine.values.verdicts import Verdict
 NONE = "no verdict"
 
 
-async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_json: bool) -> None:
-    """Have a jury read the debates of a series, or one debate, and print what it found.
+async def run_jury(
+    name: str | None,
+    jurors: str,
+    panel: str,
+    usd: float | None,
+    chosen: DebateChoice = EVERY_DEBATE,
+    *,
+    yes: bool = False,
+    as_json: bool,
+) -> None:
+    """Have a jury read the debates of a series, one debate or those chosen; print what it found.
 
     The same jury is paid once: asked again, it reads what is missing. Raises SeriesEndedError if
     debates are missing.
@@ -38,15 +50,24 @@ async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_
     mode = parse_choice(PanelMode, "--panel", panel)
     named = tuple(Model.parse(one) for one in jurors.split(",") if one.strip())
     async with asking(settings) as (store, models, keeper):
-        stored = await store.series.find(name)
-        if stored is None:
-            caps = defaults_of(settings).caps
-            if usd is not None:
-                caps = caps.model_copy(update={"debate_usd": usd})
-            debate = await _find(store, name)
-            judging = await read_again(debate, named, mode, caps, store, models, keeper)
-            held = (await store.journal.judged(debate.id))[0]
-            _show([_found(debate.code, judging, held)], as_json=as_json)
+        stored = None if name is None else await store.series.find(name)
+        if name is None or stored is None:
+            debates = [await _find(store, name)] if name else await debates_of(store, None, chosen)
+            if name is None:
+                await confirm(sentences.JUDGE_ALL.format(n=len(debates)), yes)
+            rows = []
+            for debate in debates:
+                caps = defaults_of(settings).caps
+                if usd is not None:
+                    caps = caps.model_copy(update={"debate_usd": max(0.0, usd)})
+                calls = UsageFilter(ids=(debate.id,))
+                before = (await store.usage.read(calls)).sum("usd")
+                judging = await read_again(debate, named, mode, caps, store, models, keeper)
+                if usd is not None:
+                    usd -= (await store.usage.read(calls)).sum("usd") - before
+                held = (await store.journal.judged(debate.id))[0]
+                rows.append(_found(debate.code, judging, held))
+            _show(rows, as_json=as_json)
             return
         series = Series.model_validate_json(stored.body)
         usage = await store.usage.read(UsageFilter(series=name))

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from math import inf
 from pathlib import Path
@@ -23,16 +24,17 @@ from adapters.web.session import LoginThrottle, Sessions
 from adapters.web.sign_in import SIGN_IN_SECONDS, SignIn
 from bot import log, sentences
 from bot.clock import SystemClock
+from bot.commands.data import DebateChoice
 from bot.console import TableConsole, print_json, print_lines
 from bot.read_only import read_store
-from bot.record.filters import check_series, read_formats, read_languages, split_list
+from bot.record.filters import check_series, split_list, where_of
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.sections import WebSettings
 from bot.settings.settings import PLATFORMS, Settings
 from engine.labelling.report import MARKS, LabelReport, Rate
 from engine.labelling.tasks import NOTHING, Labelling
 from engine.prompts.library import check_language
-from engine.store import ExportFilter, Store, count_rehearsals
+from engine.store import Store, count_rehearsals
 from engine.store.labels import Task, Terms
 from engine.values.errors import SettingsError, UsageError
 from engine.values.ports import Clock
@@ -74,11 +76,7 @@ class TaskOptions(NamedTuple):
     parameter: str
     sign_in: list[str] | None
     about: Path | None
-    community: str | None
-    formats: str | None
-    languages: str | None
-    series: str | None
-    include_rehearsal: bool
+    chosen: DebateChoice
     as_json: bool
 
 
@@ -94,19 +92,11 @@ async def create_task(asked: TaskOptions) -> None:
     """Store a task, and print what it is of. Raises UsageError."""
     terms = _terms(asked)
     async with _labelling() as labelling:
-        await check_series(labelling.store, asked.series)
+        await check_series(labelling.store, asked.chosen.series)
         ids = await labelling.named(
             () if asked.debates in (ALL, DISAGREEMENT) else split_list(asked.debates)
         )
-        where = ExportFilter(
-            community=asked.community,
-            revealed=True,
-            formats=read_formats(asked.formats),
-            languages=read_languages(asked.languages),
-            without_rehearsal=not asked.include_rehearsal,
-            series=asked.series,
-            ids=ids,
-        )
+        where = replace(where_of(asked.chosen, revealed=True), ids=ids)
         known = await labelling.answers(asked.known or ())
         try:
             task = await labelling.create(terms, where, known)

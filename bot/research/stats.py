@@ -11,9 +11,10 @@ from typing import Any
 
 from rich.table import Table
 
+from bot.commands.data import NO_REHEARSALS, DebateChoice
 from bot.console import TableConsole, print_json
 from bot.read_only import read_store
-from bot.record.filters import check_series, read_formats, read_languages
+from bot.record.filters import check_series, where_of
 from bot.settings.load import load_store_settings
 from engine.run.juror_fits import read_fit
 from engine.stats.agreement import (
@@ -150,33 +151,19 @@ WRITTEN = "Pictures in {out}: {names}."
 
 
 async def run_stats(
-    *,
-    community: str | None,
-    formats: str | None,
-    languages: str | None,
-    as_json: bool,
-    out: Path | None,
-    include_rehearsal: bool = False,
-    series: str | None = None,
+    chosen: DebateChoice = NO_REHEARSALS, *, as_json: bool = False, out: Path | None = None
 ) -> None:
     """Print the statistics of revealed debates; with `out`, also draw pictures there."""
-    where = ExportFilter(
-        community=community,
-        revealed=True,
-        formats=read_formats(formats),
-        languages=read_languages(languages),
-        without_rehearsal=not include_rehearsal,
-        series=series,
-    )
+    where = where_of(chosen, revealed=True)
     async with read_store(load_store_settings(), whole=True) as store:
-        await check_series(store, series)
+        await check_series(store, chosen.series)
         agreement, leaderboard, adjusted = await work_out(
             store.archive,
             where,
             lambda rows: (measure_agreement(rows), rank_models(rows), adjust_models(rows)),
         )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
-        panel = await _view_jurors(store.learning, agreement, rehearsal=include_rehearsal)
+        panel = await _view_jurors(store.learning, agreement, rehearsal=chosen.include_rehearsal)
     if out is not None:  # before anything is printed: a closed pipe ends the command
         pictures = draw_pictures(agreement, leaderboard)
         await asyncio.to_thread(_write_pictures, out, pictures)
@@ -222,6 +209,9 @@ def _to_json(where: ExportFilter, left_out: int, found: Mapping[str, Value]) -> 
             "community": where.community,
             "formats": where.formats,
             "languages": where.languages,
+            "since": where.since,
+            "until": where.until,
+            "quorum_met": where.quorum_met,
             "series": where.series,
             "include_rehearsal": not where.without_rehearsal,
         },

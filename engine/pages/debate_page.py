@@ -88,13 +88,17 @@ def read_sought(given: Mapping[str, str]) -> DebateQuery:
     state = asked.get("state", "").lower()
     if state and state not in (*Status, INTERRUPTED):
         raise UsageError("There is no such state; choose one from the list.")
-    plain = ("format", "language", "platform", "community", "series", "model")
     return DebateQuery(
         words=tuple(_WORD.findall(asked.get("q", ""))),
         status=Status(state) if state not in ("", INTERRUPTED) else None,
         interrupted=state == INTERRUPTED,
         disagreement=bool(asked.get("disagreement")),
-        **{name: asked.get(name, "") for name in plain},
+        format=asked.get("format", ""),
+        language=asked.get("language", ""),
+        platform=asked.get("platform", ""),
+        community=asked.get("community", ""),
+        series=asked.get("series", ""),
+        model=asked.get("model", ""),
     )
 
 

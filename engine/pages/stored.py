@@ -68,11 +68,14 @@ async def show_ended(debate: Debate) -> tuple[bool, int]:
     return readable(debate), 0
 
 
+EVERY_DEBATE = DebateQuery()
+
+
 class StoredLibrary:
     """The debates of a store as pages; `secrets` are taken out of prompts and replies.
 
     Without an `operator` pages have neither calls nor what they cost. `gate` decides how much of a
-    debate is shown.
+    debate is shown. Lists have those `within` a query; the words and the state in it are free.
     """
 
     def __init__(
@@ -82,16 +85,19 @@ class StoredLibrary:
         *,
         operator: bool = True,
         gate: Gate = show_ended,
+        within: DebateQuery = EVERY_DEBATE,
     ) -> None:
         self._store, self._secrets, self._operator = store, tuple(secrets), operator
         self._gate = gate
+        self._within = {name: value for name, value in within._asdict().items() if value}
         self._choices, self._outlines = _Choices(store), _Outlines(store)
         # Pages show no pseudonym; those that rows have lead nowhere.
         self._voters = Pseudonyms(token_bytes(16), ExportFilter(), None)
 
     async def find(self, sought: DebateQuery, number: int) -> ListPage:
         """Return a page of a list, or its last one."""
-        debates, total = await self._store.listings.find(sought, (number - 1) * A_PAGE, A_PAGE)
+        within = sought._replace(**self._within)
+        debates, total = await self._store.listings.find(within, (number - 1) * A_PAGE, A_PAGE)
         count = pages_of(total)
         if number > count:
             return await self.find(sought, count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from engine.store.database import Database
@@ -19,7 +20,7 @@ class DebateQuery(NamedTuple):
     `words` are all in the topic, or begin the short code. `interrupted` are those that run and that
     no process holds. `model` (`backend/name`) and
     `disagreement`, that people and jury decided otherwise, find only debates that have ended: a
-    list must not tell who speaks in one that goes on.
+    list must not tell who speaks in one that goes on. The rest is as in `ExportFilter`.
     """
 
     words: tuple[str, ...] = ()
@@ -32,6 +33,12 @@ class DebateQuery(NamedTuple):
     series: str = ""
     model: str = ""
     disagreement: bool = False
+    formats: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    without_rehearsal: bool = False
+    ids: tuple[str, ...] = ()
 
 
 class DebateSummary(NamedTuple):
@@ -65,6 +72,12 @@ CONDITIONS = {
     "series": "debates.series = :series",
     "model": f"{STATE} IN :ended AND listings.models LIKE :model ESCAPE '!'",
     "disagreement": f"{STATE} IN :ended AND NOT listings.agree",
+    "formats": "debates.format IN :formats",
+    "languages": "debates.language IN :languages",
+    "since": "coalesce(debates.revealed_at, debates.created_at) > :since",
+    "until": "coalesce(debates.revealed_at, debates.created_at) <= :until",
+    "without_rehearsal": "NOT debates.rehearsal",
+    "ids": "debates.id IN :ids",
 }
 WORD = """(
     listings.topic LIKE :word{n} ESCAPE '!'

@@ -50,7 +50,8 @@ class UsageFilter:
 
     `since` (exclusive) and `until` (inclusive) apply to a call's start. `series` and `debate` are
     those that it belongs to; of one debate, calls of later judgings are left out.
-    `without_rehearsal` leaves out debates with a rehearsal model.
+    `without_rehearsal` leaves out debates with a rehearsal model; `community`, `formats`,
+    `languages` and `ids` are those of debates.
     """
 
     since: datetime | None = None
@@ -58,6 +59,10 @@ class UsageFilter:
     series: str | None = None
     debate: str | None = None
     without_rehearsal: bool = False
+    community: str | None = None
+    formats: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
 
 
 class CallUsage(NamedTuple):
@@ -85,6 +90,7 @@ class Day(NamedTuple):
 
 
 STARTER = "min(debates.starter) NULLS FIRST"
+UNASKED = (None, False, ())
 # The key, the role, and what they are sorted by.
 KEYS = {
     By.MODEL: ("calls.model", "calls.role", "calls.model"),
@@ -99,6 +105,10 @@ CONDITIONS = {
     "series": "debates.series = :series",
     "debate": "debates.id = :debate AND calls.step NOT LIKE 'judging/%'",
     "without_rehearsal": "NOT debates.rehearsal",
+    "community": "debates.community = :community",
+    "formats": "debates.format IN :formats",
+    "languages": "debates.language IN :languages",
+    "ids": "debates.id IN :ids",
 }
 TAKINGS = """
 SELECT {key} AS of, {role} AS role, count(DISTINCT calls.debate) AS debates,
@@ -144,5 +154,5 @@ class UsageStore:
 
 
 def _conditions(where: UsageFilter) -> str:
-    asked = [text for name, text in CONDITIONS.items() if getattr(where, name) not in (None, False)]
+    asked = [text for name, text in CONDITIONS.items() if getattr(where, name) not in UNASKED]
     return " AND ".join(asked) or "TRUE"

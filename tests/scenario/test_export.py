@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from adapters.database.database import SqlDatabase
+from bot.commands.data import DebateChoice
 from bot.record import exports
 from bot.record.filters import ExportChoices
 from engine.dataset.folder import FileFormat, Manifest
@@ -317,20 +318,22 @@ def test_a_terminal_shows_how_far_each_stage_is_and_a_pipe_gets_nothing(
 
 def test_what_is_typed_is_read_and_nothing_is_everything_but_rehearsals() -> None:
     assert ExportChoices().wanted() == ExportRequest(ExportFilter(without_rehearsal=True))
-    assert ExportChoices(include_rehearsal=True).wanted() == ExportRequest()
-    chosen = ExportChoices(formats="classic, team", languages="en,tr", tables="votes,debates")
+    assert ExportChoices(DebateChoice(include_rehearsal=True)).wanted() == ExportRequest()
+    chosen = ExportChoices(
+        DebateChoice(formats="classic, team", languages="en,tr"), tables="votes,debates"
+    )
     wanted = chosen.wanted()
     assert (wanted.where.formats, wanted.where.languages) == (("classic", "team"), ("en", "tr"))
     assert wanted.tables == ("debates", "votes")
     assert wanted.file_format is FileFormat.JSONL
     # Both dates are wholly in it, and the cutoff of a manifest is taken as it is.
-    where = ExportChoices(since="2026-03-01", until="2026-03-01").wanted().where
+    where = ExportChoices(DebateChoice(since="2026-03-01", until="2026-03-01")).wanted().where
     assert where.since is not None
     assert where.until is not None
     first, last = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
     assert where.since < first
     assert last - timedelta(seconds=1) < where.until < last
-    where = ExportChoices(since="2026-03-02T12:00:30Z").wanted().where
+    where = ExportChoices(DebateChoice(since="2026-03-02T12:00:30Z")).wanted().where
     assert where.since == datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
 
 
@@ -343,16 +346,19 @@ def test_what_is_typed_is_read_and_nothing_is_everything_but_rehearsals() -> Non
             "--format is “csv”; this version writes jsonl or parquet",
         ),
         (
-            ExportChoices(since="yesterday"),
+            ExportChoices(DebateChoice(since="yesterday")),
             "--since is “yesterday”; write a date such as 2026-03-31",
         ),
-        (ExportChoices(until="31.3.2026"), "--until is “31.3.2026”"),
+        (ExportChoices(DebateChoice(until="31.3.2026")), "--until is “31.3.2026”"),
         (
             ExportChoices(tables="votes,voters"),
             "There is no table “voters”; choose from debates",
         ),
-        (ExportChoices(formats="classical"), "There is no format “classical”"),
-        (ExportChoices(languages="en,in Turkish"), "“in Turkish” is not a language code"),
+        (ExportChoices(DebateChoice(formats="classical")), "There is no format “classical”"),
+        (
+            ExportChoices(DebateChoice(languages="en,in Turkish")),
+            "“in Turkish” is not a language code",
+        ),
     ],
     ids=["format", "since", "until", "tables", "debate-format", "language"],
 )

@@ -1,13 +1,13 @@
 """What an operator sees: what the day has cost, and which debate no process holds any more."""
 
 import json
-from typing import Any
 
 import orjson
 import pytest
 
 from adapters.database.database import SqlDatabase
 from adapters.web.links import Links, write_debate
+from bot.commands.data import DebateChoice
 from bot.doctor.doctor import check_day
 from bot.record.tables import list_debates, show_debate, show_usage
 from bot.serve.health import Health
@@ -19,13 +19,7 @@ from engine.values.ports import utc_now
 from tests.kit import NO_CAPS, new_debate, run
 from tests.scenario.discord_stage import settings_of
 
-SHOWN: dict[str, Any] = {
-    "by": "model",
-    "since": None,
-    "until": None,
-    "series": None,
-    "include_rehearsal": True,
-}
+SHOWN = DebateChoice(include_rehearsal=True)
 
 
 async def test_an_operator_sees_what_the_day_has_cost_everywhere_together(
@@ -50,10 +44,10 @@ async def test_an_operator_sees_what_the_day_has_cost_everywhere_together(
     assert 'rostrum_day_usd{kind="reserved"} 0.5' in page
     assert 'rostrum_day_usd{kind="spent"} 0.25' in page
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
-    await show_usage(**SHOWN, as_json=True)
+    await show_usage("model", SHOWN, as_json=True)
     today = orjson.loads(capsys.readouterr().out)["today"]
     assert today == {"spent_usd": 0.25, "reserved_usd": 0.5}
-    await show_usage(**SHOWN, as_json=False)
+    await show_usage("model", SHOWN, as_json=False)
     assert "Today (UTC): 0.2500 USD spent, 0.5000 USD reserved" in capsys.readouterr().out
 
 

@@ -221,12 +221,11 @@ async def test_a_juror_that_changes_is_named_once_everywhere(
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
     found = [finding async for finding in check_database(load_settings())]
     assert [one.text.partition(" ")[0] for one in found if one.subject == "juror"] == [CHANGED]
-    plain: dict[str, Any] = dict.fromkeys(("community", "formats", "languages", "out"))
-    await run_stats(**plain, as_json=True)
+    await run_stats(as_json=True)
     shown = json.loads(capsys.readouterr().out)["panel"]
     by_name = {one["juror"]: one for one in shown["jurors"]}
     assert by_name[CHANGED]["left_out"] == left[CHANGED]
-    await run_stats(**plain, as_json=False)
+    await run_stats()
     text = capsys.readouterr().out
     assert "800 debates" not in text
     assert f"{CHANGED} judges otherwise than before" in text

@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.database.database import SqlDatabase
+from bot.commands.data import EVERY_DEBATE
 from bot.record.filters import ExportChoices, run_export
 from bot.record.pages import export_pages
 from engine.values.debate import Debate, Status
@@ -29,7 +30,7 @@ async def everything_public(
 ) -> dict[str, str]:
     """Return all that people may read of a debate, by where it stands."""
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
-    chosen = ExportChoices(prompts=True, include_rehearsal=True)
+    chosen = ExportChoices(EVERY_DEBATE, prompts=True)
     await run_export(tmp_path / "rows", chosen)
     await export_pages(tmp_path / "html", chosen)
     files = await asyncio.to_thread(_read_all, tmp_path)

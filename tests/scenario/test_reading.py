@@ -12,6 +12,7 @@ from aiohttp import ClientSession
 
 from adapters.database.database import SqlDatabase
 from adapters.web.reader import ReadingPages
+from bot.commands.data import EVERY_DEBATE
 from bot.record.filters import ExportChoices, run_export
 from bot.record.pages import export_pages, write_pages
 from engine.pages.debate_page import DebatePage, Library
@@ -132,7 +133,7 @@ async def test_pages_are_exported_by_one_command_without_keys_and_read_from_parq
     topic = "Is sk-abcdefghijklmnop1234 a key, asks <@U0123ABC>"
     whole = await hold_whole(database_url, tmp_path / "out", topic=topic)
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
-    chosen = ExportChoices(include_rehearsal=True, prompts=True)
+    chosen = ExportChoices(EVERY_DEBATE, prompts=True)
     await export_pages(tmp_path / "html", chosen)
     files = await asyncio.to_thread(_read_all, tmp_path / "html")
     code = whole.debate.id.lower()

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
+from bot.commands.data import DebateChoice
 from bot.research.stats import run_stats
 from engine.chat.answers.base import to_markdown
 from engine.chat.commands import Commands, parse_command
@@ -83,8 +84,8 @@ def office(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 async def stats(**options: Any) -> None:
-    plain = {"community": None, "formats": None, "languages": None, "as_json": False, "out": None}
-    await run_stats(**plain | options)
+    own = {name: options.pop(name) for name in ("as_json", "out") if name in options}
+    await run_stats(DebateChoice(**options), **own)
 
 
 def multiply(url: str, debate: Debate) -> None:
@@ -124,6 +125,9 @@ async def test_stats_beside_a_running_process(
         "community": "club",
         "formats": ["classic"],
         "languages": [],
+        "since": None,
+        "until": None,
+        "quorum_met": False,
         "series": None,
         "include_rehearsal": False,
     }

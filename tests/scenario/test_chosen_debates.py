@@ -1,0 +1,73 @@
+"""The options that choose debates are the same on every command, and choose the same ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+import typer
+
+from bot.cli import app
+from bot.commands.data import EVERY_DEBATE, DebateChoice
+from bot.record.pages import viewing, write_reports
+from bot.record.tables import list_debates, show_usage
+from bot.research.judgments import run_judge
+from engine.values.errors import NotFoundError, UsageError
+from tests.scenario.conftest import Stage
+from tests.scenario.test_format_debates import hold
+
+COMMANDS = ("export", "push", "usage", "list", "stats", "report", "view", "judge", "label create")
+STRUCTURED = EVERY_DEBATE._replace(formats="structured")
+YEAR_AGO = EVERY_DEBATE._replace(until="2020-01-01")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_chooses_debates_has_every_option_for_it(name: str) -> None:
+    command = typer.main.get_command(app)
+    for word in name.split():
+        command = command.get_command(typer.Context(command), word)  # type: ignore[attr-defined]
+    assert {one.name for one in command.params} >= set(DebateChoice._fields)
+
+
+async def test_they_choose_the_same_debates_everywhere(
+    stage: Stage,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
+    async with stage.process() as line:
+        other, wanted = await hold(line, "oxford"), await hold(line, "structured")
+
+    async def listed(chosen: DebateChoice) -> list[str]:
+        await list_debates(None, 10, chosen, as_json=True)
+        return [one["code"] for one in orjson.loads(capsys.readouterr().out)["debates"]]
+
+    assert await listed(EVERY_DEBATE) == [wanted.code, other.code]
+    assert await listed(STRUCTURED) == [wanted.code]
+    assert await listed(YEAR_AGO) == await listed(DebateChoice()) == []
+    assert await listed(STRUCTURED._replace(quorum_met=True)) == [wanted.code]
+
+    await show_usage("model", STRUCTURED, as_json=True)
+    assert orjson.loads(capsys.readouterr().out)["all"]["debates"] == 1
+    await show_usage("model", STRUCTURED._replace(quorum_met=True), as_json=True)
+    assert orjson.loads(capsys.readouterr().out)["all"]["debates"] == 1
+
+    async with viewing(None, 0, STRUCTURED) as view:
+        assert view.debates == 1
+
+    await write_reports(None, tmp_path / "pages", STRUCTURED)
+    assert {one.stem for one in (tmp_path / "pages").iterdir()} == {f"debate-{wanted.code}"}
+    for name, chosen in ((wanted.code, STRUCTURED), (None, EVERY_DEBATE)):
+        with pytest.raises(UsageError, match="Name a debate, or choose some"):
+            await write_reports(name, tmp_path, chosen)
+    with pytest.raises(NotFoundError, match="No debate that has ended"):
+        await write_reports(None, tmp_path, YEAR_AGO)
+
+    capsys.readouterr()
+    with pytest.raises(UsageError, match="Ask them about 1 of the debates"):
+        await run_judge(None, "rehearsal/ash", STRUCTURED)
+    await run_judge(None, "rehearsal/ash", STRUCTURED, yes=True, as_json=True)
+    assert len(orjson.loads(capsys.readouterr().out)["debates"]) == 1
