@@ -21,7 +21,7 @@ from engine.stats.agreement import (
     Agreement,
     measure_agreement,
 )
-from engine.stats.figure import FEWEST, Figure
+from engine.stats.figure import Figure
 from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
 from engine.stats.presentation import draw_pictures
 from engine.stats.ratings import (
@@ -35,6 +35,7 @@ from engine.stats.ratings import (
 from engine.stats.row import GuessFigures, work_out
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.fits import Learning
+from engine.tally.tally import FEWEST
 from engine.values.debate import SEES, Value
 from engine.values.errors import ExportError
 from engine.words.translation import plural

@@ -17,7 +17,7 @@ from engine.dataset.columns import SCHEMA_VERSION, Column, Table
 from engine.dataset.entry import Entry
 from engine.dataset.folder import FileFormat
 from engine.dataset.tables import TABLES, choose_tables
-from engine.stats.figure import FEWEST, Share
+from engine.tally.tally import FEWEST, wilson
 from engine.values.errors import UsageError
 from engine.values.language import Text
 from engine.values.options import nearest
@@ -128,11 +128,6 @@ class ExportFigures:
     def debates(self) -> int:
         """The number of debates."""
         return self.statuses.total()
-
-    @property
-    def agreement(self) -> Share:
-        """The share of compared debates in which people and panel agree."""
-        return Share.of(self.agreed, self.compared)
 
     def count(self, entry: Entry) -> None:
         """Add a debate."""
@@ -333,13 +328,15 @@ def _head(
     configs: Iterable[str],
 ) -> str:
     languages = sorted({code.split("-")[0].lower() for code in figures.languages})
+    total = sum(number for by_split in rows.values() for number in by_split.values())
+    size = next((name for bound, name in _SIZES if total < bound), _LARGEST)
     lines = [
         "---",
         "pretty_name: Rostrum debates",
         *front_matter(license),
         *_block("language", map(_quoted, languages)),
         *_block("task_categories", ("text-classification", "text-generation")),
-        *_block("size_categories", (_quoted(_size(rows)),)),
+        *_block("size_categories", (_quoted(size),)),
         *_block("tags", ("debate", "llm-as-a-judge", "human-feedback", "human-vs-jury")),
     ]
     return "\n".join([*lines, *configs, "---", ""])
@@ -353,11 +350,6 @@ def _block(key: str, values: Iterable[str]) -> list[str]:
 def _quoted(text: str) -> str:
     """Quote a YAML scalar: unquoted, the language code `no` would be a boolean."""
     return json.dumps(text)
-
-
-def _size(rows: Mapping[str, Mapping[str, int]]) -> str:
-    total = sum(number for by_split in rows.values() for number in by_split.values())
-    return next((name for bound, name in _SIZES if total < bound), _LARGEST)
 
 
 def _config(table: Table[Any], splits: Iterable[str], file_format: FileFormat) -> Iterator[str]:
@@ -398,25 +390,22 @@ def _counts(rows: Mapping[str, Mapping[str, int]], figures: ExportFigures) -> st
 
 
 def _agreement(figures: ExportFigures) -> str:
+    share = f"too few debates to say (fewer than {FEWEST} decided by both)"
+    if figures.compared >= FEWEST:
+        low, high = wilson(figures.agreed, figures.compared)
+        counts = f"{figures.agreed} of {figures.compared}"
+        interval = f"Wilson 95 % interval {low:.1%} to {high:.1%}"
+        share = f"{figures.agreed / figures.compared:.1%} ({counts}; {interval})"
     lines = [
         "## Agreement of people and jury",
         "",
         f"- debates decided by people (quorum met, ties included): {figures.by_people}",
         f"- debates decided by the jury (ties included): {figures.by_panel}",
         f"- debates decided by both: {figures.compared}",
-        f"- agreement: {_share(figures)}",
+        f"- agreement: {share}",
         "",
     ]
     return "\n".join(lines)
-
-
-def _share(figures: ExportFigures) -> str:
-    share = figures.agreement
-    if share.value is None:
-        return f"too few debates to say (fewer than {FEWEST} decided by both)"
-    interval = f"{share.low:.1%} to {share.high:.1%}"
-    counts = f"{figures.agreed} of {figures.compared}"
-    return f"{share.value:.1%} ({counts}; Wilson 95 % interval {interval})"
 
 
 def describe_table(table: Table[Any]) -> str:

@@ -59,7 +59,11 @@ def aggregate(
     ballots are given. Without a verdict `p` is empty and `problem` says why.
     """
     fit = find_fit(setup, ballots)
-    measured = _weigh(fit, setup, ballots) if fit else _measure(setup, ballots)
+    if fit:
+        measured = _weigh(fit, setup, ballots)
+    else:  # each juror's own history says what its readings mean
+        measured = tuple(_measure_one(setup, ballot) for ballot in ballots)
+        measured = _settle_pairs(measured) if setup.mode is PanelMode.STRICT else measured
     counted = [ballot for ballot in measured if ballot.weight and not ballot.audit]
     problem = "" if fit else _find_problem(setup, counted)
     readings: dict[str, int] = {}
@@ -165,15 +169,12 @@ def signals(
     for place, side in enumerate(ballot.order):
         o = 1 - 2 * place / last
         clipped = max(-CLIP, min(CLIP, (margin[side] - o * pos) / sd))
-        found[side] = clipped + worth * (_verdict_term(ballot, side) - o * named)
+        # +1 for the side named, shared out as −1 over the others, 0 for a tie.
+        term = 1.0 if ballot.verdict == side else -1.0 / last
+        if ballot.contradictory or ballot.verdict == TIE:
+            term = 0.0
+        found[side] = clipped + worth * (term - o * named)
     return found
-
-
-def _verdict_term(ballot: Ballot, side: str) -> float:
-    """Return v: +1 for the side named, shared out as −1 over the others, 0 for a tie."""
-    if ballot.contradictory or ballot.verdict == TIE:
-        return 0.0
-    return 1.0 if ballot.verdict == side else -1.0 / (len(ballot.order) - 1)
 
 
 def _weigh(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
@@ -225,12 +226,6 @@ def _conclude(
         variance=variance,
         gain=model.gain_of_another(ahead, variance, following),
     )
-
-
-def _measure(setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
-    """Fill in signals and weights by each juror's own history."""
-    measured = tuple(_measure_one(setup, ballot) for ballot in ballots)
-    return _settle_pairs(measured) if setup.mode is PanelMode.STRICT else measured
 
 
 def _measure_one(setup: PanelSetup, ballot: Ballot) -> Ballot:

@@ -19,7 +19,7 @@ import math
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -150,7 +150,13 @@ def read_rubric(text: str, name: str) -> Rubric:
         raise ValueError(f"which has an unknown entry “{next(iter(given))}”; leave it out")
     if not isinstance(entries, list) or not 0 < len(entries) <= MOST_CRITERIA:
         raise ValueError(f"which needs 1 to {MOST_CRITERIA} entries [[criteria]]")
-    return Rubric(name=name, criteria=_weigh([_read(*entry) for entry in enumerate(entries, 1)]))
+    written = [_read(*entry) for entry in enumerate(entries, 1)]
+    names = [one.name for one in written]
+    if twice := next((one for one in names if names.count(one) > 1), None):
+        raise ValueError(f"which names the criterion “{twice}” twice; name each once")
+    total = math.fsum(one.weight for one in written)
+    shares = (one.model_dump() | {"weight": one.weight / total} for one in written)
+    return Rubric(name=name, criteria=tuple(Criterion(**one) for one in shares))
 
 
 def _read(number: int, entry: Any) -> _FileCriterion:
@@ -166,15 +172,6 @@ def _read(number: int, entry: Any) -> _FileCriterion:
     if read.lowest >= read.highest:
         raise ValueError(f"{where} “{read.name}” has a lowest score that is not below its highest")
     return read
-
-
-def _weigh(written: Sequence[_FileCriterion]) -> tuple[Criterion, ...]:
-    names = [one.name for one in written]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise ValueError(f"which names the criterion “{twice}” twice; name each once")
-    total = math.fsum(one.weight for one in written)
-    return tuple(Criterion(**one.model_dump() | {"weight": one.weight / total}) for one in written)
 
 
 def _check_name(name: object, where: str) -> str:

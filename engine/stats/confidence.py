@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from engine.stats.figure import FEWEST
 from engine.tally.questions import CONFIDENCE_NAMES
+from engine.tally.tally import FEWEST
 from engine.values.debate import Value
 
 WORDS = tuple(CONFIDENCE_NAMES.values())

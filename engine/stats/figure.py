@@ -9,7 +9,7 @@ from operator import mul
 from random import Random
 from typing import Self, TypeAlias
 
-from engine.tally.tally import Interval, wilson
+from engine.tally.tally import FEWEST, Interval, wilson
 from engine.values.debate import Value
 from engine.values.language import N_
 from engine.words.translation import number, percent, say
@@ -82,9 +82,6 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     below = floor(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
-
-
-FEWEST = 30  # minimum number of debates
 
 
 RANGE = N_("{value} ({low} to {high})")

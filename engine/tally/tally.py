@@ -282,6 +282,9 @@ class Interval(NamedTuple):
     high: float
 
 
+FEWEST = 30  # debates, of which a share is told
+
+
 def wilson(k: int, n: int) -> Interval:
     """Return the 95 % interval of the share k/n.
 

@@ -19,8 +19,8 @@ from engine.series.report.report import (
     SeriesReport,
 )
 from engine.series.spec import Pairing
-from engine.stats.figure import FEWEST
 from engine.stats.ratings import EFFECTS, word_rating
+from engine.tally.tally import FEWEST
 from engine.values.language import N_
 from engine.values.text import dollars
 from engine.words.translation import plural

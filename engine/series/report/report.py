@@ -23,7 +23,6 @@ from engine.series.report.data import (
 from engine.series.runner import SeriesProgress, count_standing
 from engine.series.spec import Pairing, Series
 from engine.stats.agreement import Agreement, measure_agreement
-from engine.stats.figure import FEWEST
 from engine.stats.ratings import (
     AdjustedLeaderboard,
     Leaderboard,
@@ -32,6 +31,7 @@ from engine.stats.ratings import (
     rank_models,
 )
 from engine.stats.row import Row
+from engine.tally.tally import FEWEST
 from engine.values.debate import Value
 
 # What the figures of a series cannot say, found in its own data; pure.
