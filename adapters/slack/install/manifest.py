@@ -46,6 +46,14 @@ EVENTS = (
 Json = dict[str, Any]
 
 
+SHORTCUT = {
+    "name": "Debate this",
+    "type": "message",
+    "callback_id": DEBATE_THIS,
+    "description": "Hold a debate between AI models about this message",
+}
+
+
 def manifest(
     mode: Literal["socket", "http"],
     name: str = NAME,
@@ -67,12 +75,6 @@ def manifest(
         "usage_hint": 'start "topic" format=classic vote=30m',
         "should_escape": True,
     }
-    shortcut = {
-        "name": "Debate this",
-        "type": "message",
-        "callback_id": DEBATE_THIS,
-        "description": "Hold a debate between AI models about this message",
-    }
     return {
         "display_information": {
             "name": name,
@@ -88,7 +90,7 @@ def manifest(
                 "messages_tab_read_only_enabled": True,
             },
             "slash_commands": [command | url],
-            "shortcuts": [shortcut],
+            "shortcuts": [SHORTCUT],
         },
         "oauth_config": redirect | {"scopes": {"bot": list(SCOPES)}},
         "settings": {
