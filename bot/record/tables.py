@@ -1,13 +1,14 @@
-"""`rostrum list`, `rostrum show` and `rostrum usage`: debates, and what calls took."""
+"""Tables that fit their console; `rostrum list`, `rostrum show` and `rostrum usage` are some."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from rich.measure import Measurement
 from rich.table import Column, Table
 
 from bot.commands.data import EVERY_DEBATE, NO_REHEARSALS, DebateChoice
@@ -28,6 +29,56 @@ from engine.values.text import clean, headline, scrub
 from engine.values.verdicts import Question
 from engine.words.reveal import UNREAD
 from engine.words.translation import plural
+
+MARGIN, UNBOUNDED = 2, 10_000
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print a table whose first column names its rows; without rows nothing.
+
+    Columns and rows that say nothing are left out, and what all rows say alike is said once, below.
+    Nothing is cut: where the console is too narrow, each row becomes lines.
+    """
+    said = [[str(cell) for cell in row] for row in rows]
+    alike = {name: {row[at] for row in said} for at, name in enumerate(columns)}
+    same = {
+        name: cells.pop()
+        for name, cells in alike.items()
+        if name and len(said) > 1 and len(cells) == 1 and not _has_digit(*cells)
+    }
+    shown = [at for at, name in enumerate(columns) if name not in same]
+    kept = [[row[at] for at in shown] for row in said]
+    names = [columns[at] for at in shown]
+    kept = [row for row in kept if any(row[1:])]
+    if not kept:
+        return
+    console, table = TableConsole(), Table(*names, box=None, pad_edge=False)
+    for row in kept:
+        table.add_row(*row)
+    console.print()
+    if title:
+        console.print(title, style="italic")
+    unbounded = console.options.update(width=UNBOUNDED)
+    if Measurement.get(console, unbounded, table).maximum <= console.width:
+        console.print(table)
+    else:
+        for first, *others in kept:
+            console.print(first)
+            cells = [
+                f"{name} {cell}".strip()
+                for name, cell in zip(names[1:], others, strict=True)
+                if cell
+            ]
+            for line in pack(cells, console.width - MARGIN):
+                console.print(f"{' ' * MARGIN}{line}")
+    for name, cell in same.items():
+        if cell:
+            console.print(f"{name}: {cell}.")
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdecimal() for char in text)
+
 
 # `rostrum list` and `rostrum show`: debates as an operator sees them, as text or as JSON.
 

@@ -7,14 +7,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
-
-from rich.table import Table
+from typing import Any, TypeAlias
 
 from bot.commands.data import NO_REHEARSALS, DebateChoice
 from bot.console import TableConsole, print_json
 from bot.read_only import read_store
 from bot.record.filters import check_series, where_of
+from bot.record.tables import show_table
 from bot.settings.load import load_store_settings
 from engine.run.juror_fits import read_fit
 from engine.stats.agreement import (
@@ -71,33 +70,34 @@ def show_panel(view: FitView) -> None:
     )
     if view.labels:
         console.print(f"People decided {view.labels:,} of them.")
-    jurors = _table(
+    show_table(
         "What is known of the jurors",
-        ("skill", "lean", "spread", "group", "weight", "alone right", "ballots", "drift", "USD"),
+        (
+            "",
+            "skill",
+            "lean",
+            "spread",
+            "group",
+            "weight",
+            "alone right",
+            "ballots",
+            "drift",
+            "USD",
+        ),
         ((one.juror, *_cells(one)) for one in view.jurors),
     )
-    shared = _table(
+    show_table(
         "Errors that jurors share, beside a truth of 1",
-        ("variance",),
+        ("", "variance"),
         (("by all", _interval(view.shared)), ("by one family", _interval(view.family))),
     )
-    panels = _table("The best panel of each size", ("right", "the last one adds", "last"), ())
-    for size, one in enumerate(view.panels, start=1):
-        gain = f"{100 * one.gain:+.1f} points"
-        panels.add_row(str(size), f"{100 * one.right:.1f} %", gain, one.jurors[-1])
-    for table in (jurors, shared, panels):
-        console.print()
-        console.print(table)
+    panels = (
+        (str(size), f"{100 * one.right:.1f} %", f"{100 * one.gain:+.1f} points", one.jurors[-1])
+        for size, one in enumerate(view.panels, start=1)
+    )
+    show_table("The best panel of each size", ("", "right", "the last one adds", "last"), panels)
     for line in _notes(view):
         console.print(line)
-
-
-def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Return a table; what its first column holds needs no title."""
-    table = Table("", *columns, title=title, title_justify="left", box=None, pad_edge=False)
-    for cells in rows:
-        table.add_row(*map(str, cells))
-    return table
 
 
 def _cells(one: JurorView) -> Iterator[str]:
@@ -142,6 +142,10 @@ LEFT_OUT = (
     "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
 )
 DEBATES = "Revealed debates: {debates}; judged by both people and jury: {compared}."
+TOO_FEW = (
+    "{n} of {all} debates that both decided: {alike} alike, {differ} not; "
+    "agreement needs {more} more."
+)
 HOW = (
     "In brackets: 95 % intervals, resampled by topic. Agreement is measured on "
     f"{FEWEST} debates or more."
@@ -241,16 +245,31 @@ def _show(agreement: Agreement, leaderboard: Leaderboard, adjusted: AdjustedLead
         console.print(NO_DEBATES)
         return
     console.print(DEBATES.format(debates=agreement.debates, compared=agreement.compared))
+    if (n := agreement.compared) < FEWEST:
+        alike = sum(row.get(people, 0) for people, row in agreement.matrix.items())
+        counts = {"n": n, "all": FEWEST, "alike": alike, "differ": n - alike, "more": FEWEST - n}
+        console.print(TOO_FEW.format(**counts))
     console.print(HOW)
-    for table in _tables(agreement, leaderboard, adjusted):
-        if table.row_count:
-            console.print()
-            console.print(table)
+    for title, columns, rows in _tables(agreement, leaderboard, adjusted):
+        show_table(title, ("", *columns), _told(rows))
+
+
+def _told(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
+    """Yield rows as they are shown; those whose figures tell nothing are left out."""
+    for row in rows:
+        cells = [one.counted if isinstance(one, Figure) and one.few else one for one in row]
+        figures = [cell for cell, one in zip(cells, row, strict=True) if isinstance(one, Figure)]
+        if any(figures) or not figures:
+            yield cells
+
+
+_Shown: TypeAlias = tuple[str, Sequence[str], Iterable[Sequence[object]]]
+"""A table: its title, its columns but the first, and its rows."""
 
 
 def _tables(
     agreement: Agreement, leaderboard: Leaderboard, adjusted: AdjustedLeaderboard
-) -> Iterator[Table]:
+) -> Iterator[_Shown]:
     yield _overall(agreement)
     if agreement.crowds.platforms:
         yield _crowds(agreement)
@@ -263,11 +282,11 @@ def _tables(
         (f"Topics (the {TOPICS} most debated)", agreement.topics[:TOPICS]),
     ):
         rows = ((one.name, one.agreement, one.kappa, one.agreement.n) for one in groups)
-        yield _table(title, ("agreement", "Cohen's κ", "debates"), rows)
+        yield title, ("agreement", "Cohen's κ", "debates"), rows
     yield from _ratings(leaderboard, adjusted)
 
 
-def _overall(agreement: Agreement) -> Table:
+def _overall(agreement: Agreement) -> _Shown:
     pooled = agreement.pooled
     figures: dict[str, Figure] = {
         "agreement of jury and people": agreement.agreement,
@@ -281,10 +300,10 @@ def _overall(agreement: Agreement) -> Table:
         "Brier score of the jury's p(A)": agreement.brier,
     }
     rows = ((name, one, one.n) for name, one in figures.items())
-    return _table("Jury and people", ("figure", "debates"), rows)
+    return "Jury and people", ("figure", "debates"), rows
 
 
-def _crowds(agreement: Agreement) -> Table:
+def _crowds(agreement: Agreement) -> _Shown:
     """Return how people of each platform agree, and chat, labels and jury with one another."""
     crowds = agreement.crowds
     rows: list[tuple[object, ...]] = []
@@ -295,38 +314,38 @@ def _crowds(agreement: Agreement) -> Table:
         rows.append((about, pair.agreement, pair.kappa, pair.agreement.n))
     if crowds.alpha.n:
         rows.append(("all three", "", crowds.alpha, crowds.alpha.n))
-    return _table("Chat, labels and jury", ("alike", "α or κ", "debates"), rows)
+    return "Chat, labels and jury", ("alike", "α or κ", "debates"), rows
 
 
-def _choices(agreement: Agreement) -> Iterator[Table]:
+def _choices(agreement: Agreement) -> Iterator[_Shown]:
     matrix = agreement.matrix
     rows = [(f"people: {people}", *map(str, row.values())) for people, row in matrix.items()]
-    yield _table("Debates by judgment", [f"jury: {choice}" for choice in matrix], rows)
+    yield "Debates by judgment", [f"jury: {choice}" for choice in matrix], rows
     people, jury = agreement.people_shares, agreement.jury_shares
     shares = (("A won", people.a, jury.a), ("the last speaker won", people.closer, jury.closer))
-    yield _table(
+    yield (
         "Side and last word, of decided debates",
         ("people", "jury", "debates"),
         ((name, a, b, f"{a.n}, {b.n}") for name, a, b in shares),
     )
     bins = []
-    for one in agreement.reliability:
+    for one in (bin for bin in agreement.reliability if bin.n):
         means = ("" if mean is None else f"{mean:.2f}" for mean in (one.predicted, one.observed))
         bins.append((f"{one.low:.1f} to {one.high:.1f}", *means, one.n))
-    yield _table("The jury's p(A)", ("mean", "A's share with people", "debates"), bins)
+    yield "The jury's p(A)", ("mean", "A's share with people", "debates"), bins
 
 
-def _people(agreement: Agreement) -> Iterator[Table]:
+def _people(agreement: Agreement) -> Iterator[_Shown]:
     again = (
         ("disagreed with the jury, then agreed", agreement.anchoring.toward),
         ("agreed with the jury, then disagreed", agreement.anchoring.away),
     )
-    yield _table(
+    yield (
         "Asked again after the reveal",
         ("share", "people"),
         ((name, one, one.n) for name, one in again if one.n),
     )
-    yield _table(
+    yield (
         "How clear people found it",
         ("most others agree, calibrated", "votes"),
         ((one.word, f"{one.p:.2f}", one.n) for one in agreement.confidence if one.p is not None),
@@ -337,19 +356,18 @@ def _people(agreement: Agreement) -> Iterator[Table]:
         if one.people.n:
             jurors = "" if one.jurors is None else f"{one.criterion} {100 * one.jurors:.0f} %"
             grounds.append((one.name, one.people, jurors, one.people.n))
-    yield _table("What decided", ("for people", "for jurors", "people"), grounds)
+    yield "What decided", ("for people", "for jurors", "people"), grounds
 
 
-def _guessing(guessing: GuessFigures) -> Table:
-    table = _table("Guesses at the models", ("right", "by chance", "guesses"), ())
+def _guessing(guessing: GuessFigures) -> _Shown:
+    rows = []
     if guessing.chance is not None:
-        share = guessing.share
         told = "they beat chance" if guessing.above else "they do not beat chance"
-        table.add_row(told, str(share), f"{100 * guessing.chance:.0f} %", str(share.n))
-    return table
+        rows = [(told, guessing.share, f"{100 * guessing.chance:.0f} %", guessing.share.n)]
+    return "Guesses at the models", ("right", "by chance", "guesses"), rows
 
 
-def _models(agreement: Agreement) -> Iterator[Table]:
+def _models(agreement: Agreement) -> Iterator[_Shown]:
     rates = (
         (
             one.model,
@@ -361,12 +379,15 @@ def _models(agreement: Agreement) -> Iterator[Table]:
         for one in agreement.models
     )
     columns = ("by people", "by the jury", "bias in points", "debates")
-    yield _table("Win rates", columns, rates)
+    yield "Win rates", columns, rates
     jurors = (
         (
             one.juror,
-            one.agreement,
+            one.mark,
+            "" if one.spread is None else f"{one.spread:.1f}",
+            one.lean,
             one.consistency,
+            one.agreement,
             one.self_preference,
             one.invalid,
             one.ballots,
@@ -374,21 +395,22 @@ def _models(agreement: Agreement) -> Iterator[Table]:
         )
         for one in agreement.jurors
     )
-    names = ("agrees with people", "same in both orders", "favours its family, points")
-    yield _table("Jurors", (*names, "invalid ballots", "ballots", "USD"), jurors)
+    names = ("mean mark", "spread", "leans to the first by", "same in both orders")
+    more = ("agrees with people", "favours its family, points", "invalid", "ballots", "USD")
+    yield "Jurors", (*names, *more), jurors
 
 
-def _ratings(leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> Iterator[Table]:
+def _ratings(leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> Iterator[_Shown]:
     board, equal = [], []
     for one in leaderboard.standings:
         found = ((word_rating(by), by.record if by else "") for by in (one.people, one.jury))
         board.append((one.model, *chain.from_iterable(found)))
         ratings = (by.ratings.get(one.model) for by in (adjusted.people, adjusted.jury))
         equal.append((one.model, *map(word_rating, ratings)))
-    yield _table(RATED, ("by people", "", "by the jury", ""), board)
-    yield _table(ADJUSTED, ("by people", "by the jury"), equal)
+    yield RATED, ("by people", "", "by the jury", ""), board
+    yield ADJUSTED, ("by people", "by the jury"), equal
     leads = []
     for name, words in EFFECTS.items():
         effects = (getattr(by, name) for by in (adjusted.people, adjusted.jury))
         leads.append((words, *effects))
-    yield _table("Lead in points", ("with people", "with the jury"), leads)
+    yield "Lead in points", ("with people", "with the jury"), leads

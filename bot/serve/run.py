@@ -102,8 +102,14 @@ SERVED = (
     *("engine.run.question_time", "engine.run.rematch", "engine.run.replacement"),
     "engine.stage.drafts",
     *("engine.stage.research", "engine.store.communities", "engine.store.installs"),
-    *("engine.store.labels", "engine.store.listings", "engine.store.retention"),
-    *("engine.store.series", "engine.store.suggestions", "engine.store.usage"),
+    *("engine.store.labels", "engine.store.listings", "engine.store.own"),
+    *(
+        "engine.store.retention",
+        "engine.store.series",
+        "engine.store.suggestions",
+        "engine.store.usage",
+    ),
+    "engine.store.usage",
     *("engine.values.overlap", "engine.votes.spoken", "engine.words.invitations"),
     *("engine.words.league", "engine.words.result_picture", "engine.words.scores"),
 )

@@ -19,7 +19,8 @@ from engine.chat.answers.own_data import (
 from engine.chat.context import Context, Requester, find_newest, manages, settings_of
 from engine.chat.invocation import DeleteArguments, ForgetArguments, NoArguments
 from engine.chat.privacy import forget as forget_person
-from engine.store import OwnData, PersonTraces, Store
+from engine.store import PersonTraces, Store
+from engine.store.own import OwnData
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.verdicts import Question

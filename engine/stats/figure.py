@@ -9,6 +9,8 @@ from operator import mul
 from random import Random
 from typing import Self, TypeAlias
 
+from pydantic import Field
+
 from engine.tally.tally import FEWEST, Interval, wilson
 from engine.values.debate import Value
 from engine.values.language import N_
@@ -84,6 +86,9 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
+TINY = 1e-6
+
+
 RANGE = N_("{value} ({low} to {high})")
 Observation: TypeAlias = tuple[str, Sums]
 """A debate's topic, and its terms of a statistic."""
@@ -100,6 +105,7 @@ class Figure(Value):
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    raw: float | None = Field(None, exclude=True)  # what too few debates came to
 
     @property
     def few(self) -> bool:
@@ -114,7 +120,8 @@ class Figure(Value):
             by_topic.setdefault(topic, []).append(sums)
         n = sum(map(len, by_topic.values()))
         if n < FEWEST:
-            return cls(n=n)
+            parts = [part for topic in by_topic.values() for part in topic]
+            return cls(n=n, raw=statistic(total(parts)) if parts else None)
         topics = [total(parts) for parts in by_topic.values()]
         value = statistic(total(topics))
         bounds = None if value is None else interval(topics, statistic)
@@ -132,6 +139,11 @@ class Figure(Value):
         value, low, high = map(self.write, (self.value, self.low, self.high))
         return say(RANGE, value=value, low=low, high=high)
 
+    @property
+    def counted(self) -> str:
+        """What too few debates came to, told by their number; empty where that tells nothing."""
+        return ""
+
     def write(self, value: float) -> str:
         """Write a value of this kind: κ, α, or a score."""
         return signed(value, ".2f")
@@ -144,9 +156,17 @@ class Share(Figure):
     def of(cls, k: int, n: int) -> Self:
         """Return the share k/n with its Wilson interval, if there are no topics to resample."""
         if n < FEWEST:
-            return cls(n=n)
+            return cls(n=n, raw=k / n if n else None)
         low, high = wilson(k, n)
         return cls(n=n, value=k / n, low=low, high=high)
+
+    @property
+    def counted(self) -> str:
+        if self.raw is None:
+            return ""
+        right = self.raw * self.n
+        whole = abs(right - round(right)) < TINY
+        return f"{round(right) if whole else self.write(self.raw)} of {self.n}"
 
     def write(self, value: float) -> str:
         return percent(value)
@@ -157,6 +177,17 @@ class Difference(Figure):
 
     def write(self, value: float) -> str:
         return signed(100 * value, "+.1f")
+
+
+class Mean(Figure):
+    """A mean of points, told as it is."""
+
+    @property
+    def counted(self) -> str:
+        return "" if self.raw is None else self.write(self.raw)
+
+    def write(self, value: float) -> str:
+        return signed(value, ".1f")
 
 
 def signed(value: float, spec: str) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from math import fsum
-from statistics import median
+from statistics import fmean, median, stdev
 from typing import Literal
 
 from engine.jury.aggregate import BEHIND
 from engine.jury.model import choose, weigh
 from engine.jury.sight import combine, stake_of
-from engine.stats.figure import Difference, Share, mean_of
+from engine.stats.figure import Difference, Mean, Share, mean_of
 from engine.stats.row import JurorBallot, Row
 from engine.store.fits import Evidence
 from engine.values.debate import SEES, Fit, JurorFit, Value
@@ -197,8 +197,10 @@ class JurorFigures(Value):
 
     `agreement`: how often it chose as people did. `consistency`: how often it chose the same in
     both orders, in debates that it read twice. `self_preference`: how much more than people it
-    favours debaters of its own family, from −1 to 1. `invalid`: the share of unreadable ballots;
-    its `n` counts ballots. `usd`: the cost of all ballots, None if partly unknown.
+    favours debaters of its own family, from −1 to 1. `mark`: the mean of its marks, in points from
+    1 to 10, and `spread` their standard deviation. `lean`: by how many points it marks the side
+    shown first above the other. `invalid`: the share of unreadable ballots; its `n` counts ballots.
+    `usd`: the cost of all ballots, None if partly unknown.
     """
 
     juror: str
@@ -206,6 +208,9 @@ class JurorFigures(Value):
     agreement: Share
     consistency: Share
     self_preference: Difference
+    mark: Mean
+    spread: float | None
+    lean: Mean
     invalid: Share
     usd: float | None
 
@@ -254,9 +259,38 @@ def _describe(juror: str, read: Sequence[tuple[Row, Sequence[JurorBallot]]]) -> 
             ),
             mean_of,
         ),
+        mark=_mean(read, lambda _, readings: _marks(readings)),
+        spread=stdev(marks) if len(marks := _marks(ballots)) > 1 else None,
+        lean=_mean(read, _leads),
         invalid=Share.of(failed, len(ballots)),
         usd=fsum(known) if len(known) == len(costs) else None,
     )
+
+
+def _mean(
+    read: Sequence[tuple[Row, Sequence[JurorBallot]]],
+    points: Callable[[Row, Sequence[JurorBallot]], Sequence[float]],
+) -> Mean:
+    """Return the mean over debates of the mean of their points."""
+    found = ((row.topic, points(row, readings)) for row, readings in read)
+    return Mean.estimate(((topic, (fmean(of), 1.0)) for topic, of in found if of), mean_of)
+
+
+def _marks(readings: Iterable[JurorBallot]) -> list[float]:
+    return [mark for reading in readings for mark in reading.marks.values()]
+
+
+def _leads(row: Row, readings: Iterable[JurorBallot]) -> list[float]:
+    """Return by how much each reading marks the first of two sides above the second.
+
+    Where one order was read more often, the better side would look like a lean.
+    """
+    leads: dict[tuple[str, ...], list[float]] = {}
+    for reading in readings:
+        if row.blind and len(reading.order) == len(reading.marks) == 2:
+            first, second = (reading.marks[side] for side in reading.order)
+            leads.setdefault(reading.order, []).append(first - second)
+    return [fmean(lead) for lead in leads.values()] if len(leads) == 2 else []
 
 
 def _is_consistent(row: Row, readings: Sequence[JurorBallot]) -> bool | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from engine.jury.rubric import find_rubric
 from engine.stats.confidence import Sure, compare
 from engine.stats.figure import Share
 from engine.store import Archive, DebateRecord, ExportFilter
@@ -121,7 +122,10 @@ TITLE_LENGTH = 80
 
 
 class JurorBallot(NamedTuple):
-    """A ballot: `verdict` is None for an invalid one, `usd` None for an unknown cost."""
+    """A ballot: `verdict` is None for an invalid one, `usd` None for an unknown cost.
+
+    `marks` are the points from 1 to 10 by side, none of an invalid one.
+    """
 
     juror: str
     family: str
@@ -129,6 +133,7 @@ class JurorBallot(NamedTuple):
     audit: bool
     verdict: str | None
     usd: float | None
+    marks: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +204,8 @@ def row_of(record: DebateRecord) -> Row | None:
     votes = [vote for vote in record.asked(Question.VOTE) if vote.reason != "scripted"]
     grounds = Counter(vote.ground for vote in votes if vote.ground)
     words: Counter[str] = Counter()
+    panel = record.debate.setup.panel
+    rubric = find_rubric(panel.rubric, panel.criteria)
     for turn in record.turns:
         words[turn.side] += turn.words
     return Row(
@@ -213,7 +220,7 @@ def row_of(record: DebateRecord) -> Row | None:
         gold=_count_choices(tally),
         p_a=verdict.p.get(sides[0]) if verdict and len(sides) == 2 else None,
         closer=_closer(record),
-        blind=record.debate.setup.panel.blind,
+        blind=panel.blind,
         readings=tuple(
             (
                 JurorBallot(
@@ -223,6 +230,7 @@ def row_of(record: DebateRecord) -> Row | None:
                     audit=ballot.audit,
                     verdict=ballot.verdict if ballot.valid else None,
                     usd=ballot.cost,
+                    marks={side: rubric.score(of) for side, of in (ballot.scores or {}).items()},
                 )
             )
             for ballot in record.ballots

@@ -17,7 +17,6 @@ from engine.store.debates import Debates, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
 from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
-from engine.store.own import GuessRecord, OwnData, OwnRow, OwnVote
 from engine.store.people import PeopleStore, PersonTraces
 from engine.store.store import Store
 from engine.store.targets import OpenQuestion, Target
@@ -40,7 +39,6 @@ __all__ = [
     "DeliveryState",
     "ExportFilter",
     "Gap",
-    "GuessRecord",
     "Intent",
     "Intervention",
     "Journal",
@@ -54,9 +52,6 @@ __all__ = [
     "OpenQuestion",
     "Outbox",
     "Outcome",
-    "OwnData",
-    "OwnRow",
-    "OwnVote",
     "PeopleStore",
     "PersonTraces",
     "Post",

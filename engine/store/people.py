@@ -14,25 +14,19 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import find_secret, make_secret, mark_unwiped, wipe
-from engine.store.own import (
-    GuessRecord,
-    OwnData,
-    OwnVote,
-    read_guessers,
-    read_own,
-    read_own_guesses,
-    read_own_votes,
-)
 from engine.store.purge import load_tables
 from engine.values.debate import Value
 from engine.values.errors import NotAllowedError
 from engine.values.verdicts import Question
+
+if TYPE_CHECKING:  # few processes are asked for it
+    from engine.store.own import GuessRecord, OwnData, OwnVote
 
 
 class PersonTraces(Value):
@@ -327,6 +321,8 @@ class PeopleStore:
 
     async def own(self, platform: str, user: str) -> OwnData | None:
         """Return everything that is stored of a person, None for nothing."""
+        from engine.store.own import read_own
+
         return await asyncio.to_thread(
             self._database.read_snapshot, lambda connection: read_own(connection, platform, user)
         )
@@ -335,6 +331,8 @@ class PeopleStore:
         self, platform: str, community: str, user: str, most: int
     ) -> tuple[OwnVote, ...]:
         """Return a person's newest votes on revealed debates of a community, newest first."""
+        from engine.store.own import read_own_votes
+
         return await asyncio.to_thread(
             self._database.read_snapshot,
             lambda connection: read_own_votes(connection, platform, community, user, most),
@@ -342,6 +340,8 @@ class PeopleStore:
 
     async def own_guesses(self, platform: str, community: str, user: str) -> GuessRecord:
         """Return how a person guessed in a community's revealed debates."""
+        from engine.store.own import read_own_guesses
+
         return await asyncio.to_thread(
             self._database.read_snapshot,
             lambda connection: read_own_guesses(connection, platform, community, user),
@@ -349,6 +349,8 @@ class PeopleStore:
 
     async def guessers(self, platform: str, community: str, most: int) -> tuple[GuessRecord, ...]:
         """Return those who want to be named, most right guesses first."""
+        from engine.store.own import read_guessers
+
         return await asyncio.to_thread(
             self._database.read_snapshot,
             lambda connection: read_guessers(connection, platform, community, most),

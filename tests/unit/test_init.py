@@ -15,6 +15,7 @@ from bot.console import PIPE_WIDTH, TableConsole, print_json, print_lines
 from bot.doctor.doctor import show
 from bot.init.backends import propose
 from bot.init.init import merge
+from bot.record.tables import show_table
 from engine.values.errors import SettingsError
 
 ONLINE = "deepseek/v3 mistralai/mistral-large openai/gpt-5-mini google/gemini-3-flash qwen/qwen3"
@@ -139,3 +140,36 @@ def test_a_pipe_gets_whole_lines_of_what_people_wrote_as_it_is(
     table.add_row("Is :smile: [bold]a word[/bold]?")
     TableConsole().print(table)
     assert "Is :smile: [bold]a word[/bold]?" in capsys.readouterr().out
+
+
+WIDTHS = [60, 80, 120]
+JURORS = [
+    (f"local/a-model-with-a-long-name-{n}", f"{n}.0 (1.0 to 9.0)", "too few", "", f"{n} of 9")
+    for n in range(4)
+]
+COLUMNS = ("", "mean mark, 1 to 10", "weight", "lean", "same in both orders")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_width_cuts_what_tells_rows_apart(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`rostrum stats` showed seven jurors as “local/…”, all alike."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(width))
+    show_table("Jurors", COLUMNS, JURORS)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines)) <= width
+    for name, mark, *_, same in JURORS:
+        (at,) = [n for n, line in enumerate(lines) if name in line]
+        shown = " ".join(lines[at : at + 3])
+        assert mark in shown
+        assert same in shown
+    assert lines[-1] == "weight: too few.", "what all say alike is said once"
+    assert not any("lean" in line for line in lines), "an empty column is left out"
+
+
+def test_a_table_that_says_nothing_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    show_table("Jurors", COLUMNS, [])
+    show_table("Lead", ("", "by people"), [("side A", "not rated"), ("last word", "not rated")])
+    assert capsys.readouterr().out == ""
