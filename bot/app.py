@@ -162,14 +162,12 @@ async def run_app(
 ) -> AsyncIterator[App]:
     """Run a role on a migrated database until the body ends, then stop it in order.
 
-    `counts` is what watches it, `audience` watches turns being written; `prepare` reads the store
-    before anything runs; a database server that is away at the start is waited for, for
-    `start_seconds`. A background task that fails ends the body with its exception. Raises
-    SettingsError or StoreError before anything runs.
+    `counts` watches it, `audience` turns being written, and `prepare` reads the store first. A
+    server that is away is waited for, for `start_seconds`. A background task that fails ends the
+    body with its exception. Raises SettingsError or StoreError before anything runs.
     """
     prompts = load_prompts(settings.templates_dir)
-    if counts is None and settings.traces:
-        counts = open_counts(settings)
+    counts = counts or (open_counts(settings) if settings.traces else None)
     database = open_database(settings, start_seconds=start_seconds)
     store = Store(database, settings.vault_keys())
     sharing = open_sharing(settings, database, role)
@@ -197,12 +195,9 @@ async def run_app(
     except BaseExceptionGroup as group:
         raise first_error(group) from group
     finally:
-        await exits.close_in_time(
-            models=models.aclose,
-            **({"moderation": moderator.aclose} if moderator else {}),
-            database=store.close,
-            **({"traces": counts.aclose} if counts else {}),
-        )
+        asked = {"moderation": moderator.aclose} if moderator else {}
+        watching = {"traces": counts.aclose} if counts else {}
+        await exits.close_in_time(models=models.aclose, **asked, database=store.close, **watching)
 
 
 def _offer(settings: Settings, line: MainLine, store: Store) -> App:

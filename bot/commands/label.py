@@ -15,6 +15,13 @@ app = typer.Typer(
 )
 
 NAME = typer.Argument(help="Name of the task.")
+WHICH = typer.Option(
+    help="all, disagreement (people and jury differ, or the jury is unsure), or codes of debates, "
+    "comma-separated."
+)
+HOLD_CODE = typer.Option(
+    "--hold-code", help="No code for those who answer too fast or fail known answers."
+)
 Code = Annotated[str, typer.Option("--code", help="Completion code, shown at the end.")]
 
 
@@ -24,13 +31,7 @@ def label_create(
     given: typer.Context,
     chosen: DebateChoice,
     name: Annotated[str, typer.Argument(help="Name of the task: small letters, digits, hyphens.")],
-    debates: Annotated[
-        str,
-        typer.Option(
-            help="all, disagreement (people and jury differ, or the jury is unsure), or codes of "
-            "debates, comma-separated."
-        ),
-    ] = "all",
+    debates: Annotated[str, WHICH] = "all",
     per_debate: Annotated[int, typer.Option(help="Labels wanted for each debate.")] = 3,
     each: Annotated[int, typer.Option(help="Debates for each person; 0: all that are left.")] = 0,
     repeats: Annotated[
@@ -43,12 +44,7 @@ def label_create(
         str, typer.Option(help="Language of the pages (default: each debate's).")
     ] = "",
     code: Code = "",
-    hold_code: Annotated[
-        bool,
-        typer.Option(
-            "--hold-code", help="No code for those who answer too fast or fail known answers."
-        ),
-    ] = False,
+    hold_code: Annotated[bool, HOLD_CODE] = False,
     pay: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(help="What a label earns in USD; stands in the invitation."),
@@ -70,18 +66,8 @@ def label_create(
     from bot.exits import run
     from bot.research.labels import TaskOptions, create_task
 
-    run(
-        lambda: create_task(
-            TaskOptions(
-                chosen=chosen,
-                **{
-                    name: value
-                    for name, value in given.params.items()
-                    if name not in DebateChoice._fields
-                },
-            )
-        )
-    )
+    own = {name: value for name, value in given.params.items() if name in TaskOptions._fields}
+    run(lambda: create_task(TaskOptions(chosen=chosen, **own)))
 
 
 @app.command("invite")

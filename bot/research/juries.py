@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from bot import sentences
@@ -19,7 +20,7 @@ from engine.run.later_judges import PANEL, read_again
 from engine.series.later_juries import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.series.spec import Series
-from engine.store import Judging, Store
+from engine.store import Caps, Judging, Store
 from engine.store.debates import no_debate
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Model, PanelMode
@@ -55,18 +56,9 @@ async def run_jury(
             debates = [await _find(store, name)] if name else await debates_of(store, None, chosen)
             if name is None:
                 await confirm(sentences.JUDGE_ALL.format(n=len(debates)), yes)
-            rows = []
-            for debate in debates:
-                caps = defaults_of(settings).caps
-                if usd is not None:
-                    caps = caps.model_copy(update={"debate_usd": max(0.0, usd)})
-                calls = UsageFilter(ids=(debate.id,))
-                before = (await store.usage.read(calls)).sum("usd")
-                judging = await read_again(debate, named, mode, caps, store, models, keeper)
-                if usd is not None:
-                    usd -= (await store.usage.read(calls)).sum("usd") - before
-                held = (await store.journal.judged(debate.id))[0]
-                rows.append(_found(debate.code, judging, held))
+            caps = defaults_of(settings).caps
+            read = partial(read_again, jurors=named, mode=mode, store=store, models=models)
+            rows = await _read_each(debates, caps, usd, store, partial(read, keeper=keeper))
             _show(rows, as_json=as_json)
             return
         series = Series.model_validate_json(stored.body)
@@ -90,6 +82,28 @@ async def run_jury(
     if missing:
         why = next(iter(jury.problems.values()))
         raise SeriesEndedError(f"{missing:,} debates were not read. {why} Run this again.")
+
+
+async def _read_each(
+    debates: Sequence[Debate],
+    caps: Caps,
+    usd: float | None,
+    store: Store,
+    read: Callable[..., Awaitable[Judging]],
+) -> list[dict[str, Any]]:
+    """Have debates read one after the other; together they cost at most `usd`."""
+    rows = []
+    for debate in debates:
+        if usd is not None:
+            caps = caps.model_copy(update={"debate_usd": max(0.0, usd)})
+        calls = UsageFilter(ids=(debate.id,))
+        before = (await store.usage.read(calls)).sum("usd")
+        judging = await read(debate, caps=caps)
+        if usd is not None:
+            usd -= (await store.usage.read(calls)).sum("usd") - before
+        held = (await store.journal.judged(debate.id))[0]
+        rows.append(_found(debate.code, judging, held))
+    return rows
 
 
 async def _find(store: Store, name: str) -> Debate:

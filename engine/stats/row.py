@@ -204,8 +204,6 @@ def row_of(record: DebateRecord) -> Row | None:
     votes = [vote for vote in record.asked(Question.VOTE) if vote.reason != "scripted"]
     grounds = Counter(vote.ground for vote in votes if vote.ground)
     words: Counter[str] = Counter()
-    panel = record.debate.setup.panel
-    rubric = find_rubric(panel.rubric, panel.criteria)
     for turn in record.turns:
         words[turn.side] += turn.words
     return Row(
@@ -220,21 +218,8 @@ def row_of(record: DebateRecord) -> Row | None:
         gold=_count_choices(tally),
         p_a=verdict.p.get(sides[0]) if verdict and len(sides) == 2 else None,
         closer=_closer(record),
-        blind=panel.blind,
-        readings=tuple(
-            (
-                JurorBallot(
-                    juror=ballot.juror,
-                    family=ballot.family,
-                    order=ballot.order,
-                    audit=ballot.audit,
-                    verdict=ballot.verdict if ballot.valid else None,
-                    usd=ballot.cost,
-                    marks={side: rubric.score(of) for side, of in (ballot.scores or {}).items()},
-                )
-            )
-            for ballot in record.ballots
-        ),
+        blind=record.debate.setup.panel.blind,
+        readings=tuple(_readings(record)),
         revised=_revised(record),
         mixed=bool(record.debate.setup.replaced),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
@@ -245,6 +230,22 @@ def row_of(record: DebateRecord) -> Row | None:
         crowds=_crowds(record),
         web=tally_labels(record.asked(Question.LABEL), sides).winner,
     )
+
+
+def _readings(record: DebateRecord) -> Iterator[JurorBallot]:
+    """Yield every ballot, with its marks on the common scale."""
+    panel = record.debate.setup.panel
+    rubric = find_rubric(panel.rubric, panel.criteria)
+    for ballot in record.ballots:
+        yield JurorBallot(
+            juror=ballot.juror,
+            family=ballot.family,
+            order=ballot.order,
+            audit=ballot.audit,
+            verdict=ballot.verdict if ballot.valid else None,
+            usd=ballot.cost,
+            marks={side: rubric.score(of) for side, of in (ballot.scores or {}).items()},
+        )
 
 
 def _revised(record: DebateRecord) -> tuple[tuple[str, str], ...]:
