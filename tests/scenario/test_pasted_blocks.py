@@ -28,6 +28,7 @@ ELSEWHERE = (
     ". .venv/bin/activate\nrostrum init",
     "rostrum run",  # serves until it is stopped, as does the next
     "rostrum view",
+    "export ROSTRUM_WEB__URL",  # tests/scenario/test_pages_without_chat.py serves them
     "rostrum invite",  # needs a bot's token
     "rostrum check",  # is part of the block of docs/debates.md
     "rostrum label create",  # needs debates of a whole season

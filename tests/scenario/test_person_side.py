@@ -180,7 +180,7 @@ def check_export(out: Path) -> None:
         ("B", "person"),
     }
     assert {one["reason"] for one in tables["votes"]} == {"starter", "speaker", None}
-    told = {"debates", "turns", "verdicts", "votes", "calls", "artifacts"}
+    told = {"debates", "records", "turns", "verdicts", "votes", "calls", "artifacts"}
     assert set(tables) <= told, set(tables)
     everything = b"".join(path.read_bytes() for path in out.rglob("*.json*")).lower()
     assert b"bob" not in everything

@@ -31,7 +31,8 @@ async def test_a_report_has_the_totals_and_results_of_its_series(stage: Stage) -
     assert [(one.won + one.lost + one.tied) for one in report.wins] == [4, 4, 4]
     assert report.costs[0].usd == pytest.approx(sum(one.usd for one in report.totals) / 12)
     assert CaveatKind.FEW_DEBATES in {one.kind for one in report.caveats}
-    assert SeriesReport.model_validate_json(make_files(report)["report.json"]) == report
+    read = SeriesReport.model_validate_json(make_files(report)["report.json"])
+    assert read.model_dump() == report.model_dump()
 
 
 async def test_a_series_without_debates_and_an_unknown_one_have_a_sentence(stage: Stage) -> None:
