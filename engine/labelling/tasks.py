@@ -330,8 +330,8 @@ class Labelling:
         return LabelProgress(
             task=task,
             answered=len(answered),
-            wanted=task.each,
-            minutes=ceil(each * max(task.each - len(answered), 0)),
+            wanted=task.wanted,
+            minutes=ceil(each * max(task.wanted - len(answered), 0)),
             done=done,
             code=task.code if done and not held else "",
             held=held and bool(task.code),

@@ -69,6 +69,11 @@ class Task(Terms):
     created_at: datetime
     closed_at: datetime | None = None
 
+    @property
+    def wanted(self) -> int:
+        """How many sheets each annotator is told of; 0 where they may run out before."""
+        return self.each if self.each <= self.debates else 0
+
     def takes_answers(self, now: datetime) -> bool:
         """Return whether sheets that were given out before the close may still be answered."""
         return self.closed_at is None or now < self.closed_at + GRACE

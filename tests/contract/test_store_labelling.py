@@ -335,7 +335,9 @@ async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: St
         if one.kind == "again":
             assert one.order == plain[one.debate].order[::-1]
             assert one.number - plain[one.debate].number >= 3
-    assert some(await desk.progress(ann.key)).answered == len(work) <= 30
+    progress = some(await desk.progress(ann.key))
+    assert progress.answered == len(work) <= 30
+    assert progress.wanted == 0, "nobody is told of more debates than there are"
 
 
 async def test_a_topic_comes_twice_in_a_row_and_not_three_times(
