@@ -429,14 +429,14 @@ def _read(terminal: int) -> bytes:
 def test_a_stop_leaves_an_empty_database_and_says_so(file: Path, target: Target) -> None:
     code = (
         "import os, signal, time\n"
-        "from adapters.database import copying\n"
-        "true = copying._write\n"
+        "from adapters.database import transfer\n"
+        "true = transfer._write\n"
         "def write(driver, layout, rows):\n"
         "    true(driver, layout, rows)\n"
         "    if layout.name == 'votes':\n"
         f"        os.kill(os.getpid(), {int(signal.SIGTERM)})\n"
         "        time.sleep(0.2)\n"
-        "copying._write = write\n"
+        "transfer._write = write\n"
         "from bot.cli import main\n"
         "main()\n"
     )
