@@ -7,6 +7,7 @@ happens in between is the same everywhere, and is here; so is the app's home.
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -44,7 +45,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class InteractionHandler(Generic[R]):
+class InteractionHandler(ABC, Generic[R]):
     """Runs commands, stores votes, and follows debates; `R` is a platform's way to reply.
 
     A platform's own handler says who asks, and shows answers.
@@ -56,25 +57,25 @@ class InteractionHandler(Generic[R]):
 
     # --- what a platform says ------------------------------------------------------------
 
+    @abstractmethod
     async def requester(self, reply: R, command: Invocation | None = None) -> Requester:
         """Return who asks, maybe for a command. Raises RostrumError for one it cannot have."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def show(self, reply: R, answer: Answer) -> None:
         """Show an answer to the person who asked."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def explain(self, reply: R, why: Callable[[], str]) -> None:
         """Show why there is no answer; `why` says it in the language spoken."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def show_progress(self, reply: R, status: StatusAnswer) -> None:
         """Show that a debate has a thread, or how it ended."""
-        raise NotImplementedError
 
+    @abstractmethod
     def seconds_left(self, reply: R) -> float:
         """Return for how long a reply can show more."""
-        raise NotImplementedError
 
     # --- what happens --------------------------------------------------------------------
 

@@ -67,7 +67,7 @@ class Chars(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A text has so many words; the schema alone says so, as words are counted by language."""
+    """A text has so many words, which only the schema says: no answer is refused for its length."""
 
     least: int | str
     most: int | str

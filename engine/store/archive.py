@@ -34,7 +34,6 @@ from engine.values.verdicts import (
     Score,
     TurnLabel,
     Verdict,
-    Vote,
     VoteEvent,
 )
 
@@ -124,10 +123,6 @@ class StandingAnswer(NamedTuple):
     comment: str = ""
     task: str = ""
 
-    def to_vote(self) -> Vote:
-        """Return it as a Vote."""
-        return Vote.model_validate(self._asdict())
-
 
 @dataclass(frozen=True, slots=True)
 class DebateRecord:
@@ -158,17 +153,6 @@ class DebateRecord:
     _by_question: dict[str, list[StandingAnswer]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-
-    @property
-    def votes(self) -> tuple[Vote, ...]:
-        """People's standing votes."""
-        return tuple(answer.to_vote() for answer in self.asked(Question.VOTE))
-
-    @property
-    def stances(self) -> tuple[Vote, ...]:
-        """People's stances on the topic, before the debate and then after it."""
-        stood = (*self.asked(Question.STANCE_BEFORE), *self.asked(Question.STANCE_AFTER))
-        return tuple(answer.to_vote() for answer in stood)
 
     def asked(self, question: Question) -> tuple[StandingAnswer, ...]:
         """Return the answers to a question."""

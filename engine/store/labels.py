@@ -71,7 +71,7 @@ class Task(Terms):
 
     @property
     def wanted(self) -> int:
-        """How many sheets each annotator is told of; 0 where they may run out before."""
+        """How many sheets an annotator is told to expect; 0 where there may be fewer."""
         return self.each if self.each <= self.debates else 0
 
     def takes_answers(self, now: datetime) -> bool:

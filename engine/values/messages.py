@@ -7,6 +7,7 @@ its platform would act on. `stances` are what the sides argue in the asker's own
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from base64 import b64decode
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -191,12 +192,12 @@ class Invitation(_Message):
 
     options: tuple[str, ...]
 
+    @abstractmethod
     def asks(self) -> tuple[Question, timedelta | None, str]:
         """Return the question, for how long it is open, and of which round or turn.
 
         None: until another question opens or closes.
         """
-        raise NotImplementedError
 
 
 class VoteInvite(Invitation):

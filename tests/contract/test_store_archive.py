@@ -23,6 +23,7 @@ from tests.kit import (
     turn_post,
     verdict,
     vote,
+    votes_in,
 )
 
 ALL = ExportFilter()
@@ -83,7 +84,7 @@ async def test_a_record_holds_everything_of_its_debate(store: Store) -> None:
     assert record.turns == (turn(1), turn(2))
     assert record.verdict == verdict()
     assert [ballot.raw for ballot in record.ballots] == ["raw"]
-    assert record.votes == (vote(1, "A"), vote(2, "B"))
+    assert votes_in(record) == (vote(1, "A"), vote(2, "B"))
     tries = [(call.step, call.attempt, call.cost, call.error) for call in record.calls]
     assert tries == [
         ("jury/oak/AB", 1, 0.25, ""),

@@ -25,9 +25,11 @@ from tests.kit import (
     records_of,
     run,
     some,
+    stances_in,
     turn,
     turn_post,
     verdict,
+    votes_in,
 )
 
 COMMENT = "Rowan never met the argument about mornings."
@@ -206,7 +208,7 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     (thumb,) = record.asked(Question.LABEL_TURN)
     assert (thumb.option, thumb.step) == ("up", f"turn/opening/{second}")
     # Nothing of the chat's vote is another than before.
-    assert (record.votes, record.labels, record.stances) == (before.votes, (), ())
+    assert (votes_in(record), record.labels, stances_in(record)) == (votes_in(before), (), ())
     assert record.debate == before.debate
     assert await store.journal.past(9, rehearsal=True) == await store.journal.past(
         9, rehearsal=True
@@ -337,7 +339,7 @@ async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: St
             assert one.number - plain[one.debate].number >= 3
     progress = some(await desk.progress(ann.key))
     assert progress.answered == len(work) <= 30
-    assert progress.wanted == 0, "nobody is told of more debates than there are"
+    assert progress.wanted == 0, "nobody is promised more debates than there are"
 
 
 async def test_a_topic_comes_twice_in_a_row_and_not_three_times(

@@ -11,6 +11,7 @@ from engine.values.verdicts import Ballot
 from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
 from tests.crash.driver import PEOPLE
 from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES
+from tests.kit import votes_in
 
 # Raise or lower it knowingly: each is a write, a send or a vote of one debate.
 POINTS = 216
@@ -138,4 +139,4 @@ def essence(ballot: Ballot) -> Ballot:
 
 def choices(scene: Scene) -> dict[str, tuple[str, bool]]:
     users = scene.users()
-    return {users[vote.person]: (vote.option, vote.gold) for vote in scene.record().votes}
+    return {users[vote.person]: (vote.option, vote.gold) for vote in votes_in(scene.record())}

@@ -8,6 +8,7 @@ from engine.dataset.entry import may_be_read, newest_moment
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.values.debate import Debate
 from engine.values.errors import StoreError
+from tests.kit import votes_in
 
 
 class MemoryArchive(Archive):
@@ -66,6 +67,6 @@ def _is_wanted(debate: Debate, where: ExportFilter) -> bool:
 
 
 def _is_decided(record: DebateRecord, where: ExportFilter) -> bool:
-    gold = sum(vote.gold for vote in record.votes)
+    gold = sum(vote.gold for vote in votes_in(record))
     closed = record.debate.revealed_at is not None
     return not where.quorum_met or (closed and gold >= record.debate.request.quorum)

@@ -30,7 +30,7 @@ from engine.values.ports import (
 )
 from engine.values.verdicts import Vote
 from tests.doubles.venue import MemoryVenue, StoredMessage
-from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, record_of, until_asked
+from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, record_of, until_asked, votes_in
 
 # --- the product's main line, joined as one process joins it, on a database and on platforms ---
 
@@ -123,7 +123,7 @@ class Session:
     async def votes(self, debate_id: str, *users: str) -> dict[str, Vote]:
         """Return the votes that these users had when they were stored at the close."""
         record = await record_of(self.store, debate_id)
-        stored = {vote.person: vote for vote in record.votes}
+        stored = {vote.person: vote for vote in votes_in(record)}
         people = await self.store.votes.people(self.venue.platform, users)
         return {user: stored[people[user]] for user in users if people[user] in stored}
 

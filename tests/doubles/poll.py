@@ -18,7 +18,7 @@ from engine.values.verdicts import Vote
 from engine.votes.events import EventOutcome
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, some, verdict
+from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, some, verdict, votes_in
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
 USERS = ("ann", "bob", "cem", "dee", "eve")
@@ -109,7 +109,7 @@ class Poll:
         users += [user for user in USERS if user not in users]
         people = await self.store.votes.people("memory", users)
         by_person = {
-            vote.person: vote for vote in (await record_of(self.store, self.debate_id)).votes
+            vote.person: vote for vote in votes_in(await record_of(self.store, self.debate_id))
         }
         return {user: by_person[people[user]] for user in users if people[user] in by_person}
 

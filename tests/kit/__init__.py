@@ -46,11 +46,13 @@ from tests.kit.builders import (
     run as run,
     some as some,
     speech as speech,
+    stances_in as stances_in,
     stored as stored,
     turn as turn,
     turn_post as turn_post,
     verdict as verdict,
     vote as vote,
+    votes_in as votes_in,
 )
 from tests.kit.stages import (
     Onlooker as Onlooker,

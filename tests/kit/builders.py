@@ -407,6 +407,17 @@ def answers_of(*votes: Vote) -> tuple[StandingAnswer, ...]:
     return tuple(StandingAnswer(**vote.model_dump(mode="json")) for vote in votes)
 
 
+def votes_in(record: DebateRecord, *questions: Question) -> tuple[Vote, ...]:
+    """Return the standing answers to questions as votes; without one those of the vote."""
+    asked = questions or (Question.VOTE,)
+    return tuple(Vote.model_validate(one._asdict()) for q in asked for one in record.asked(q))
+
+
+def stances_in(record: DebateRecord) -> tuple[Vote, ...]:
+    """Return the stances of a record, before the debate and then after it."""
+    return votes_in(record, Question.STANCE_BEFORE, Question.STANCE_AFTER)
+
+
 def make_label(
     step: str, person: int = 880010, *, up: bool = True, blind: bool = True
 ) -> TurnLabel:

@@ -17,7 +17,7 @@ from engine.values.verdicts import Question
 from engine.words.reveal import UNREAD
 from tests.doubles.discord.state import FLAGS
 from tests.doubles.faults import drop, garbage, limited, page, status
-from tests.kit import record_of, some, until, until_true
+from tests.kit import record_of, some, until, until_true, votes_in
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, OnSlack, Shown, close, said, vote
 from tests.scenario.discord_stage import (
     DiscordStage,
@@ -189,7 +189,7 @@ async def test_votes_that_may_never_be_read_are_no_labels(
         assert counted_in(reveal) == NOBODY | {"A": 1}
         assert "could not be read before the vote closed" in reveal
         record = await record_of(app.store, debate.id)
-        assert [(v.gold, v.recovery) for v in record.votes] == [(False, "unread")]
+        assert [(v.gold, v.recovery) for v in votes_in(record)] == [(False, "unread")]
         for command in ("status", "result"):
             await chat.ask("ada", command, "could not be read before the vote closed")
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", chat.stage.url)

@@ -18,7 +18,7 @@ from engine.words.cards import card_of
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue
-from tests.kit import record_of, some, until_asked
+from tests.kit import record_of, some, until_asked, votes_in
 
 ROUNDS = ("opening", "rebuttal", "assumptions")  # the vote follows the closing
 Acts = list[tuple[str, str]]
@@ -117,7 +117,7 @@ async def test_people_are_asked_after_each_round_but_the_last_and_counts_come_wi
     changed = [one.changes for one in record.asked(Question.ROUND) if one.step == "assumptions"]
     assert sorted(changed) == [1, 2]
     assert course(venue) == {name: dict(Counter(options)) for name, options in found.items()}
-    assert record.votes == ()
+    assert votes_in(record) == ()
     before = [body for body in venue.rendered if not body.startswith("Reveal")]
     assert not any("After opening" in body for body in before)
     model = record.debate.request.sides["A"].name

@@ -10,7 +10,7 @@ from engine.values.ports import ButtonPressed
 from engine.values.verdicts import Question
 from tests.doubles.hall import DEFAULTS, Hall, Session
 from tests.doubles.venue import AttentiveVenue, StoredMessage
-from tests.kit import record_of, until_asked
+from tests.kit import record_of, stances_in, until_asked, votes_in
 
 
 def asking(seconds: float, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
@@ -39,7 +39,7 @@ async def close(session: Session, debate_id: str) -> DebateRecord:
 
 
 def stances(record: DebateRecord, asked: Question) -> list[str]:
-    return sorted(vote.option for vote in record.stances if vote.question is asked)
+    return sorted(vote.option for vote in stances_in(record) if vote.question is asked)
 
 
 def turns_posted(hall: Hall) -> list[StoredMessage]:
@@ -61,7 +61,7 @@ async def test_the_debate_waits_for_stances_and_asks_again_with_the_vote(
         record = await close(session, debate_id)
     assert stances(record, Question.STANCE_BEFORE) == ["against", "for", "for"]
     assert stances(record, Question.STANCE_AFTER) == ["for", "for", "unsure"]
-    assert [vote.option for vote in record.votes] == ["A"]
+    assert [vote.option for vote in votes_in(record)] == ["A"]
     reveal = venue.meant[-1]
     assert isinstance(reveal, Reveal)
     assert reveal.persuasion is not None

@@ -255,7 +255,7 @@ def test_a_voter_is_the_same_in_all_debates_and_no_row_betrays_who_came_first() 
 def test_the_answers_that_are_read_fast_are_votes() -> None:
     assert StandingAnswer._fields == tuple(Vote.model_fields)
     vote = make_vote(3, "A+tie", ambiguous=True, last_at=NOON + timedelta(microseconds=5))
-    assert answers_of(vote)[0].to_vote() == vote
+    assert Vote.model_validate(answers_of(vote)[0]._asdict()) == vote
 
 
 def test_whoever_opted_out_is_counted_and_has_no_row() -> None:

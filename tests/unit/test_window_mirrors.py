@@ -25,6 +25,7 @@ from tests.kit import (
     record_of,
     some,
     verdict,
+    votes_in,
 )
 
 FIRST, SECOND = "first", "second"
@@ -98,7 +99,7 @@ class Pair:
 
     async def golds(self, which: str) -> list[bool]:
         """Return of each stored vote whether it is a label."""
-        return [vote.gold for vote in (await record_of(self.store, self.ids[which])).votes]
+        return [vote.gold for vote in votes_in(await record_of(self.store, self.ids[which]))]
 
 
 OPEN = [Status.VOTING, Status.VOTING]
