@@ -213,12 +213,15 @@ def stats(
     chosen: DebateChoice,
     as_json: Annotated[bool, JSON] = False,
     out: Annotated[Optional[Path], typer.Option(help="Folder for pictures (SVG).")] = None,  # noqa: UP045
+    alt_test: Annotated[
+        bool, typer.Option("--alt-test", help="Test whether the jury may replace people.")
+    ] = False,
 ) -> None:
     """Compare jury and people, and rate the models."""
     from bot.exits import run
     from bot.research.stats import run_stats
 
-    run(lambda: run_stats(chosen, as_json=as_json, out=out))
+    run(lambda: run_stats(chosen, as_json=as_json, out=out, alt_test=alt_test))
 
 
 @app.command()

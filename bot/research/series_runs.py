@@ -47,6 +47,7 @@ from engine.series.runner import (
     standing_of,
 )
 from engine.series.spec import Pairing, Series, SeriesAudience, SeriesPlace, read_series
+from engine.stats.alternative import EPSILONS, USUAL, NeededDebates, needed_debates
 from engine.store import Store
 from engine.store.series import StoredSeries
 from engine.store.usage import CallUsage, UsageFilter
@@ -122,6 +123,7 @@ def people_lines(stored: StoredSeries, people: SeriesAudience | None) -> Iterato
 
 
 MANY = 10_000  # debates, from which on the operator is asked
+VOTERS = 5  # a debate, in the plan's line on people
 
 
 class SeriesEndedError(RostrumError):
@@ -188,7 +190,9 @@ async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
     async with _quoting(settings) as service:
         plan = await plan_series(series, service, defaults_of(settings))
     if as_json:
-        print_json({"name": series.name, **plan.model_dump(mode="json")})
+        needed = NeededDebates(voters=VOTERS, debates=needed_debates(USUAL, VOTERS))
+        told = {"name": series.name, **plan.model_dump(mode="json")}
+        print_json(told | {"alt_test": {"epsilons": EPSILONS, **needed.model_dump(mode="json")}})
     else:
         print_lines(_plan_lines(series, plan))
         models, caps = open_configured_models(settings), defaults_of(settings).sampling
@@ -231,6 +235,9 @@ def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
         yield "  cost       unknown: some prices are not known"
     else:
         yield f"  cost       {most}{dollars(plan.usd)} USD (at most {dollars(plan.usd_max)})"
+    needed = needed_debates(USUAL, VOTERS)[-1]
+    told = f"{needed} debates with {VOTERS} people each tell whether the jury may replace them"
+    yield f"  people     {told}"
     cap = series.limits.usd
     yield f"  cap        {'none' if cap is None else f'{dollars(cap)} USD'}"
     yield f"  time       {span(3600 * plan.hours)} with {series.limits.debates_at_once} at once"

@@ -20,6 +20,11 @@ from engine.stats.agreement import (
     Agreement,
     measure_agreement,
 )
+from engine.stats.alternative import (
+    Replacement,
+    measure_replacement,
+    tell_replacement,
+)
 from engine.stats.figure import Figure
 from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
 from engine.stats.presentation import draw_pictures
@@ -156,16 +161,29 @@ WRITTEN = "Pictures in {out}: {names}."
 
 
 async def run_stats(
-    chosen: DebateChoice = NO_REHEARSALS, *, as_json: bool = False, out: Path | None = None
+    chosen: DebateChoice = NO_REHEARSALS,
+    *,
+    as_json: bool = False,
+    out: Path | None = None,
+    alt_test: bool = False,
 ) -> None:
-    """Print the statistics of revealed debates; with `out`, also draw pictures there."""
+    """Print the statistics of revealed debates; with `out`, also draw pictures there.
+
+    With `alt_test` also whether the jury may replace people, and what would decide it.
+    """
     where = where_of(chosen, revealed=True)
     async with read_store(load_store_settings(), whole=True) as store:
         await check_series(store, chosen.series)
-        agreement, leaderboard, adjusted = await work_out(
+        agreement, leaderboard, adjusted, replacement = await work_out(
             store.archive,
             where,
-            lambda rows: (measure_agreement(rows), rank_models(rows), adjust_models(rows)),
+            lambda rows: (
+                measure_agreement(rows),
+                rank_models(rows),
+                adjust_models(rows),
+                measure_replacement(rows) if alt_test else None,
+            ),
+            people=alt_test,
         )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
         panel = await _view_jurors(store.learning, agreement, rehearsal=chosen.include_rehearsal)
@@ -174,10 +192,13 @@ async def run_stats(
         await asyncio.to_thread(_write_pictures, out, pictures)
     if as_json:
         found = {"agreement": agreement, "leaderboard": leaderboard, "adjusted": adjusted}
+        found |= {"replacement": replacement} if replacement else {}
         found |= {"panel": panel} if panel else {}
         print_json(_to_json(where, left_out, found))
     else:
         _show(agreement, leaderboard, adjusted)
+        if replacement is not None and agreement.debates:
+            _show_replacement(replacement)
         if panel is not None:
             show_panel(panel)
         if left_out:
@@ -261,6 +282,16 @@ def _told(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
         figures = [cell for cell, one in zip(cells, row, strict=True) if isinstance(one, Figure)]
         if any(figures) or not figures:
             yield cells
+
+
+def _show_replacement(found: Replacement) -> None:
+    lines, tables = tell_replacement(found)
+    for title, columns, rows in tables:
+        show_table(title, columns, rows)
+    console = TableConsole()
+    console.print()
+    for line in lines:
+        console.print(line)
 
 
 _Shown: TypeAlias = tuple[str, Sequence[str], Iterable[Sequence[object]]]

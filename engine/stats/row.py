@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from engine.jury.rubric import find_rubric
 from engine.stats.confidence import Sure, compare
 from engine.stats.figure import Share
-from engine.store import Archive, DebateRecord, ExportFilter
+from engine.store import Archive, DebateRecord, ExportFilter, StandingAnswer
 from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
 from engine.values.debate import TurnOrder, Value
@@ -148,7 +148,8 @@ class Row:
     `words` are those that each side spoke. `guesses` are blind ones at the models, `grounds` counts
     what voters said decided, and `leads` what did for jurors, where a voter said so.
     `crowds` counts gold votes by the platform where they were given, and `web` is the winner by
-    labels given on pages.
+    labels given on pages. `choices` has each person and their gold choice, in the chat (or
+    terminal) and on pages; empty unless asked for.
     """
 
     topic: str
@@ -173,6 +174,7 @@ class Row:
     leads: Mapping[str, float] = field(default_factory=dict)
     crowds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     web: str | None = None
+    choices: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
 
     @property
     def compared(self) -> bool:
@@ -192,8 +194,11 @@ class Row:
         return {juror: min(one) if len(one) == 1 else TIE for juror, one in said.items()}
 
 
-def row_of(record: DebateRecord) -> Row | None:
-    """Reduce a record to a row; None without a closed vote between at least two models."""
+def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
+    """Reduce a record to a row; None without a closed vote between at least two models.
+
+    With `people` it keeps who chose what.
+    """
     request = record.debate.request
     sides = tuple(request.sides)
     if record.debate.revealed_at is None or len(sides) < 2 or request.guest:
@@ -229,6 +234,7 @@ def row_of(record: DebateRecord) -> Row | None:
         leads=leads_in(record) if grounds and verdict else {},
         crowds=_crowds(record),
         web=tally_labels(record.asked(Question.LABEL), sides).winner,
+        choices=_choices(record) if people else {},
     )
 
 
@@ -261,11 +267,23 @@ def _crowds(record: DebateRecord) -> dict[str, Counter[str]]:
     """Count gold votes by the platform where they were given."""
     crowds: dict[str, Counter[str]] = {}
     for vote in (*record.asked(Question.VOTE), *record.asked(Question.LABEL)):
-        if vote.gold and not vote.ambiguous:
+        if _counts(vote):
             own = platform_of(vote.question, record.debate.platform)
             where = IMPORT if vote.recovery == "imported" else own
             crowds.setdefault(where, Counter())[_plain(vote.option)] += 1
     return crowds
+
+
+def _choices(record: DebateRecord) -> dict[str, tuple[tuple[int, str], ...]]:
+    asked = {"chat": record.asked(Question.VOTE), "web": record.asked(Question.LABEL)}
+    return {
+        crowd: tuple((one.person, _plain(one.option)) for one in votes if _counts(one))
+        for crowd, votes in asked.items()
+    }
+
+
+def _counts(vote: StandingAnswer) -> bool:
+    return vote.gold and not vote.ambiguous
 
 
 def _plain(option: str) -> str:
@@ -295,16 +313,22 @@ def _closer(record: DebateRecord) -> str | None:
 T = TypeVar("T")
 
 
-async def work_out(archive: Archive, where: ExportFilter, make: Callable[[Sequence[Row]], T]) -> T:
+async def work_out(
+    archive: Archive,
+    where: ExportFilter,
+    make: Callable[[Sequence[Row]], T],
+    *,
+    people: bool = False,
+) -> T:
     """Apply a function to the revealed debates of a filter, in a worker thread.
 
-    Only a small row of each debate is kept in memory. Cancelling stops the reading. Raises
-    StoreError if the debates cannot be read.
+    Only a small row of each debate is kept in memory, with its `people` if asked. Cancelling stops
+    the reading. Raises StoreError if the debates cannot be read.
     """
     stopped = threading.Event()
 
     def work() -> T:
-        return make(read_rows(archive, where, stopped))
+        return make(read_rows(archive, where, stopped, people=people))
 
     try:
         return await asyncio.to_thread(work)
@@ -312,14 +336,16 @@ async def work_out(archive: Archive, where: ExportFilter, make: Callable[[Sequen
         stopped.set()
 
 
-def read_rows(archive: Archive, where: ExportFilter, stopped: threading.Event) -> list[Row]:
+def read_rows(
+    archive: Archive, where: ExportFilter, stopped: threading.Event, *, people: bool = False
+) -> list[Row]:
     """Read the revealed debates of a filter, in one consistent view, by id."""
     rows = []
     with archive.reading(where) as records:
         for record in records:
             if stopped.is_set():
                 raise StoppedError("The statistics were stopped.")
-            row = row_of(record)
+            row = row_of(record, people=people)
             if row is not None:
                 rows.append(row)
     return rows

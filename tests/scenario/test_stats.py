@@ -84,7 +84,7 @@ def office(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 async def stats(**options: Any) -> None:
-    own = {name: options.pop(name) for name in ("as_json", "out") if name in options}
+    own = {name: options.pop(name) for name in ("as_json", "out", "alt_test") if name in options}
     await run_stats(DebateChoice(**options), **own)
 
 
@@ -140,6 +140,26 @@ async def test_stats_beside_a_running_process(
     assert ben["people"]["missing"] == "no_cycle"
     assert report["adjusted"]["people"]["side"]["missing"] == "unrated"
     assert "by the jury: no two models have beaten each other, even indirectly." in text.out
+
+
+async def test_stats_say_whether_the_jury_may_replace_those_who_voted(
+    stage: Stage, line: Running, office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    debate = await hold(line, bob="A", cem="A", dee="B")
+    await stats(alt_test=True)
+    assert "Chat: fewer than two people judged 30 debates" in capsys.readouterr().out
+    await asyncio.to_thread(multiply, stage.url, debate)
+    await stats(alt_test=True)
+    said = capsys.readouterr().out
+    assert re.search(r"panel, chat and pages +\d+ % .*? 3 ", said), said
+    assert re.search(r"near/j1, chat", said)
+    assert "Debates that decide it" in said
+    await stats(alt_test=True, as_json=True)
+    found = orjson.loads(capsys.readouterr().out)["replacement"]
+    judges = {one["judge"] for one in found["tests"]}
+    assert judges > {"panel"}
+    assert {(one["people"], one["debates"]) for one in found["tests"]} == {(3, 40)}
+    assert found["epsilons"] == [0.1, 0.15, 0.2]
 
 
 async def test_stats_rate_models_with_side_and_length_equal(

@@ -166,7 +166,7 @@ def ended_of(record: DebateRecord) -> EndedDebate:
     return EndedDebate(
         id=record.debate.id,
         format=setup.request.format,
-        row=row_of(record),
+        row=row_of(record, people=True),
         models=tuple(sides.values()),
         spoken=tuple(
             _CountedTurn(

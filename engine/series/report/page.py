@@ -19,6 +19,7 @@ from engine.series.report.report import (
     SeriesReport,
 )
 from engine.series.spec import Pairing
+from engine.stats.alternative import tell_replacement
 from engine.stats.ratings import EFFECTS, word_rating
 from engine.tally.tally import FEWEST
 from engine.values.language import N_
@@ -127,7 +128,8 @@ def _page(report: SeriesReport, lines: tuple[str, ...], *sections: PageSection) 
 def _results(report: SeriesReport) -> tuple[PageSection, ...]:
     if not report.ratings.debates:
         return ()
-    return _ratings(report), _wins(report), _sides(report), _topics(report), _jury(report)
+    judged = (_jury(report), _replacement(report))
+    return _ratings(report), _wins(report), _sides(report), _topics(report), *judged
 
 
 def _head(report: SeriesReport) -> Iterator[str]:
@@ -284,6 +286,14 @@ def _jury(report: SeriesReport) -> PageSection:
         cells = [(o.juror, o.other, o.agreement, o.kappa, o.agreement.n) for o in pairs]
         grids.append(table_of(titles, cells, "Juror by juror"))
     return PageSection("jurors", "The jury", lines=tuple(lines), grids=tuple(grids))
+
+
+def _replacement(report: SeriesReport) -> PageSection:
+    if not report.replacement.tests:
+        return PageSection("replacement", "")
+    lines, tables = tell_replacement(report.replacement)
+    grids = tuple(table_of(head, rows, title) for title, head, rows in tables if rows)
+    return PageSection("replacement", "Instead of people", lines=tuple(lines), grids=grids)
 
 
 # --- conduct, availability, cost ---------------------------------------------------------

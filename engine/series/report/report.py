@@ -23,6 +23,7 @@ from engine.series.report.data import (
 from engine.series.runner import SeriesProgress, count_standing
 from engine.series.spec import Pairing, Series
 from engine.stats.agreement import Agreement, measure_agreement
+from engine.stats.alternative import Replacement, measure_replacement
 from engine.stats.ratings import (
     AdjustedLeaderboard,
     Leaderboard,
@@ -250,6 +251,7 @@ class SeriesReport(Value):
     wins: tuple[PairResult, ...]
     people_wins: tuple[PairResult, ...]
     agreement: Agreement
+    replacement: Replacement
     juror_pairs: tuple[JurorPair, ...]
     topics: TopicSplits
     conduct: tuple[_ModelConduct, ...]
@@ -312,6 +314,7 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
         wins=_wins(unmixed, lambda row: row.jury),
         people_wins=_wins(unmixed, lambda row: row.people),
         agreement=measure_agreement(rows),
+        replacement=measure_replacement(rows),
         juror_pairs=juror_pairs(rows),
         topics=split_topics(unmixed),
         conduct=tuple(_conduct_of(name, found) for name in sorted(debaters)),
