@@ -51,6 +51,14 @@ class Site:
         self._answered: set[asyncio.BaseProtocol] = set()  # connections whose request has arrived
         self.address: tuple[str, int] | None = None
 
+    @property
+    def where(self) -> str:
+        """The `host:port` that it listens at; empty while it does not."""
+        if self.address is None:
+            return ""
+        host, port = self.address
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
     @asynccontextmanager
     async def serving(
         self,

@@ -203,6 +203,9 @@ class DiscordClient(discord.AutoShardedClient):
 
     async def on_servers_listed(self, there: frozenset[str], shard: int, shards: int) -> None:
         """A new session: record servers that left or joined while Rostrum was offline."""
+        log.info(
+            "discord connected", bot=str(self.user), servers=len(there), shard=shard, of=shards
+        )
         known = await self._desk.commands.communities(PLATFORM)
         for server in sorted(there - known):
             await self._desk.commands.joined(PLATFORM, server)

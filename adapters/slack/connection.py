@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -110,7 +111,7 @@ class SlackConnection:
                     routes += self._installer.routes() if self._installer else []
                     desk.standstill.begin()
                     async with self._site.serving(routes), self._watching(desk):
-                        await self._serve(app, lambda: desk.listener(ConnectionGap("missed")))
+                        await self._serve(app, partial(self._note_arrival, desk.listener))
                 finally:
                     await client.finish()
             except VenueGoneError as error:
@@ -125,6 +126,17 @@ class SlackConnection:
             if time.monotonic() - began > STEADY_SECONDS:
                 backoff.reset()
             await asyncio.sleep(backoff.next(after))
+
+    async def _note_arrival(self, listener: Listener) -> None:
+        """Log that events arrive from now on, and where; some may be missed."""
+        via = self._site.where if self._transport.signing_secret else "Socket Mode"
+        if self._installer is None:
+            me = await self._workspaces.app.identity()
+            log.info("slack connected", bot=me.name, workspace=me.team_name, via=via)
+        else:
+            teams = await self._workspaces.teams()
+            log.info("slack connected", workspaces=len(teams), via=via)
+        await listener(ConnectionGap("missed"))
 
     @asynccontextmanager
     async def _watching(self, desk: SlackInteractionHandler) -> AsyncIterator[None]:

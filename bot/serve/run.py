@@ -68,8 +68,10 @@ async def run_pages() -> None:
     if settings.web.port is None:
         raise SettingsError(sentences.NO_WEB)
     async with read_store(settings) as store:
-        with suppress(asyncio.CancelledError):
+        try:
             await serve_web(settings, settings.web.port, store, SystemClock())
+        except asyncio.CancelledError:
+            logger.info("rostrum stopped")
 
 
 async def serve_web(settings: Settings, port: int, store: Store, clock: Clock) -> None:
@@ -88,7 +90,7 @@ async def serve_web(settings: Settings, port: int, store: Store, clock: Clock) -
         served[PROXIES] = settings.web.proxies
 
     async with site.serving([*pages.routes(), *labelling], dress):
-        page_log.info("pages served", address=site.address, url=settings.web.url)
+        page_log.info("pages served", address=site.where, url=settings.web.url)
         try:
             await asyncio.Event().wait()
         finally:

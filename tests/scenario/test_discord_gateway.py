@@ -116,6 +116,10 @@ async def test_after_a_short_outage_it_hears_again_however_long_discord_py_would
             await asyncio.sleep(2 * PATIENCE)  # one that hears stays, in spite of its silence
             assert connection.connected
             assert discord.gateway.identifies == 2
+    online = {"event": "discord connected", "log_level": "info", "shard": 0, "of": 1, "servers": 1}
+    named = [line for line in logged if line["event"] == online["event"]]
+    assert [line.pop("bot") for line in named] == ["Rostrum#0000"] * 2
+    assert named == [online] * 2
     said = [line["event"] for line in logged if line["event"].startswith("gateway")]
     assert said.count("gateway reconnected") == 1
     assert said.index("gateway reconnected") == len(said) - 1

@@ -75,7 +75,9 @@ async def test_debates_of_a_terminal_and_a_series_are_shown_and_labelled(tmp_pat
         served.send_signal(signal.SIGTERM)
         assert await served.wait() == 0
         kill_group(served)
-    assert "pages served" in (tmp_path / "log").read_text()
+    began, ended = (tmp_path / "log").read_text().splitlines()
+    assert f"address=127.0.0.1:{web['ROSTRUM_WEB__PORT']} url={url}" in began
+    assert "rostrum stopped" in ended
 
 
 def test_without_an_address_there_is_nothing_to_serve(tmp_path: Path) -> None:

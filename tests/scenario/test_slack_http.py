@@ -77,6 +77,17 @@ async def test_only_slacks_own_requests_are_taken(
     assert "not-to-be-logged" not in f"{logs}{caplog.text}"
 
 
+async def test_a_start_says_that_events_arrive_and_where(stage: SlackStage) -> None:
+    """A person at a terminal could not tell whether the bot was online."""
+    with capture_logs() as logs:
+        async with stage.process():
+            (online,) = await until(
+                lambda: [log for log in logs if log["event"] == "slack connected"]
+            )
+    assert online["via"] in stage.slack.deliveries.request_url
+    assert (online["bot"], online["workspace"]) == ("rostrum", "Hall")
+
+
 UNREADABLE = {
     "large": (SECRET + b" " * 2**20, False, 413),
     "large own": (SECRET + b" " * 2**20, True, 413),

@@ -5,6 +5,7 @@ import time
 
 import aiohttp
 import pytest
+from structlog.testing import capture_logs
 
 from adapters.slack import interactions
 from bot.app import App
@@ -66,9 +67,11 @@ async def test_a_connection_that_is_refused_at_start_is_opened_later(stage: Slac
         await stage.slack.socket.refuse(False)
 
     relenting = asyncio.ensure_future(relent())
-    async with stage.process():
-        assert await (await stage.slack.slash("ada", "/debate help")).said()
+    with capture_logs() as logs:
+        async with stage.process():
+            assert await (await stage.slack.slash("ada", "/debate help")).said()
     await relenting
+    assert [log["event"] for log in logs].count("slack connected") == 1
 
 
 @pytest.mark.parametrize("trouble", ["refresh", "drop", "silence"])
