@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, Optional
 
 import typer
 
-from bot.commands.options import JSON, Text
+from bot.commands.options import JSON, JURY, Text
 from bot.completion import complete_series
 
 app = typer.Typer()
@@ -216,12 +216,13 @@ def stats(
     alt_test: Annotated[
         bool, typer.Option("--alt-test", help="Test whether the jury may replace people.")
     ] = False,
+    jury: Annotated[Text, JURY] = None,
 ) -> None:
     """Compare jury and people, and rate the models."""
     from bot.exits import run
     from bot.research.stats import run_stats
 
-    run(lambda: run_stats(chosen, as_json=as_json, out=out, alt_test=alt_test))
+    run(lambda: run_stats(chosen, as_json=as_json, out=out, alt_test=alt_test, jury=jury))
 
 
 @app.command()

@@ -37,3 +37,6 @@ Names = Optional[list[str]]  # noqa: UP045
 REPLACE = typer.Option(help="Replace an unavailable model, e.g. online/x=online/y; repeatable.")
 MOST = 1_000_000
 JSON = typer.Option("--json", help="Print JSON.")
+JURY = typer.Option(
+    metavar="JURORS", help="The jury that the figures rest on, as in --jurors (default: first)."
+)

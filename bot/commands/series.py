@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands.options import JSON
+from bot.commands.options import JSON, JURY, Text
 from bot.completion import complete_series
 
 app = typer.Typer(
@@ -54,12 +54,13 @@ def series_status(name: Annotated[str, SERIES], as_json: Annotated[bool, JSON] =
 def series_report(
     name: Annotated[str, SERIES],
     out: Annotated[Path, typer.Option(help="Folder for the report and its pictures.")],
+    jury: Annotated[Text, JURY] = None,
 ) -> None:
     """Write a report: totals, ratings, jurors and costs. Says what they cannot say."""
     from bot.exits import run
     from bot.research.series_runs import write_series_report
 
-    run(lambda: write_series_report(name, out))
+    run(lambda: write_series_report(name, out, jury))
 
 
 @app.command("stop")

@@ -16,12 +16,13 @@ from bot.research.judgments import asking
 from bot.research.series_progress import Display, open_display
 from bot.research.series_runs import SeriesEndedError
 from bot.settings.load import load_settings
-from engine.run.later_judges import PANEL, read_again
+from engine.run.later_judges import read_again
 from engine.series.later_juries import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.series.spec import Series
 from engine.store import Caps, Judging, Store
 from engine.store.debates import no_debate
+from engine.store.journal import PANEL
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Model, PanelMode
 from engine.values.errors import NotFoundError

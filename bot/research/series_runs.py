@@ -345,10 +345,10 @@ def _quiet_settings() -> Settings:
 # `rostrum series report`: a series as Markdown, HTML, JSON and pictures.
 
 
-async def write_series_report(name: str, out: Path) -> None:
+async def write_series_report(name: str, out: Path, jury: str | None = None) -> None:
     """Write the report of a series into a folder. Raises NotFoundError and UsageError."""
     async with read_store(load_store_settings()) as store:
-        report = await read_report(store, name)
+        report = await read_report(store, name, jury)
     files = await asyncio.to_thread(make_files, report)
     try:
         await asyncio.to_thread(_write, out, files)
@@ -366,13 +366,13 @@ async def write_series_report(name: str, out: Path) -> None:
     )
 
 
-async def read_report(store: Store, name: str) -> SeriesReport:
-    """Return the report of a series as it is now. Raises NotFoundError."""
+async def read_report(store: Store, name: str, jury: str | None = None) -> SeriesReport:
+    """Return the report of a series as it is now. Raises NotFoundError and UsageError."""
     await find_series(store, name)
     found = await read_series_rows(store.series, name)
     if found is None:
         raise NotFoundError(f"The series {name} was deleted just now.")
-    return await asyncio.to_thread(make_report, found, utc_now())
+    return await asyncio.to_thread(make_report, found, utc_now(), jury)
 
 
 def make_files(report: SeriesReport) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from bot.commands.data import NO_REHEARSALS, DebateChoice
 from bot.console import TableConsole, print_json
@@ -26,6 +26,7 @@ from engine.stats.alternative import (
     tell_replacement,
 )
 from engine.stats.figure import Figure
+from engine.stats.juries import Juries, measure_juries, of_jury, tell_juries
 from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
 from engine.stats.presentation import draw_pictures
 from engine.stats.ratings import (
@@ -36,7 +37,7 @@ from engine.stats.ratings import (
     rank_models,
     word_rating,
 )
-from engine.stats.row import GuessFigures, work_out
+from engine.stats.row import GuessFigures, Row, work_out
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.fits import Learning
 from engine.tally.tally import FEWEST
@@ -160,45 +161,61 @@ ADJUSTED = "Ratings with side, last word and length equal"
 WRITTEN = "Pictures in {out}: {names}."
 
 
+class _Measured(NamedTuple):
+    """Every figure, by its name in the JSON; None for what was not asked for, or is not there."""
+
+    agreement: Agreement
+    leaderboard: Leaderboard
+    adjusted: AdjustedLeaderboard
+    juries: Juries | None
+    replacement: Replacement | None
+
+
+def _measure(rows: Sequence[Row], jury: str | None, *, alt_test: bool) -> _Measured:
+    juries = measure_juries(rows)
+    rows = rows if jury is None else of_jury(rows, jury)
+    return _Measured(
+        measure_agreement(rows),
+        rank_models(rows),
+        adjust_models(rows),
+        juries,
+        measure_replacement(rows) if alt_test else None,
+    )
+
+
 async def run_stats(
     chosen: DebateChoice = NO_REHEARSALS,
     *,
     as_json: bool = False,
     out: Path | None = None,
     alt_test: bool = False,
+    jury: str | None = None,
 ) -> None:
     """Print the statistics of revealed debates; with `out`, also draw pictures there.
 
-    With `alt_test` also whether the jury may replace people, and what would decide it.
+    With `alt_test` also whether the jury may replace people, and what would decide it. All rests on
+    the jury that is named, or on the first one.
     """
     where = where_of(chosen, revealed=True)
     async with read_store(load_store_settings(), whole=True) as store:
         await check_series(store, chosen.series)
-        agreement, leaderboard, adjusted, replacement = await work_out(
+        found = await work_out(
             store.archive,
             where,
-            lambda rows: (
-                measure_agreement(rows),
-                rank_models(rows),
-                adjust_models(rows),
-                measure_replacement(rows) if alt_test else None,
-            ),
+            lambda rows: _measure(rows, jury, alt_test=alt_test),
             people=alt_test,
         )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
+        agreement = found.agreement
         panel = await _view_jurors(store.learning, agreement, rehearsal=chosen.include_rehearsal)
     if out is not None:  # before anything is printed: a closed pipe ends the command
-        pictures = draw_pictures(agreement, leaderboard)
+        pictures = draw_pictures(agreement, found.leaderboard)
         await asyncio.to_thread(_write_pictures, out, pictures)
     if as_json:
-        found = {"agreement": agreement, "leaderboard": leaderboard, "adjusted": adjusted}
-        found |= {"replacement": replacement} if replacement else {}
-        found |= {"panel": panel} if panel else {}
-        print_json(_to_json(where, left_out, found))
+        values = found._asdict() | {"panel": panel}
+        print_json(_to_json(where, left_out, {k: one for k, one in values.items() if one}))
     else:
-        _show(agreement, leaderboard, adjusted)
-        if replacement is not None and agreement.debates:
-            _show_replacement(replacement)
+        _show(found)
         if panel is not None:
             show_panel(panel)
         if left_out:
@@ -260,8 +277,8 @@ def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:
 # --- text --------------------------------------------------------------------------------
 
 
-def _show(agreement: Agreement, leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> None:
-    console = TableConsole()
+def _show(found: _Measured) -> None:
+    console, agreement = TableConsole(), found.agreement
     if not agreement.debates:
         console.print(NO_DEBATES)
         return
@@ -271,8 +288,12 @@ def _show(agreement: Agreement, leaderboard: Leaderboard, adjusted: AdjustedLead
         counts = {"n": n, "all": FEWEST, "alike": alike, "differ": n - alike, "more": FEWEST - n}
         console.print(TOO_FEW.format(**counts))
     console.print(HOW)
-    for title, columns, rows in _tables(agreement, leaderboard, adjusted):
+    for title, columns, rows in _tables(agreement, found.leaderboard, found.adjusted):
         show_table(title, ("", *columns), _told(rows))
+    for title, columns, rows in tell_juries(found.juries) if found.juries else ():
+        show_table(title, columns, rows)
+    if found.replacement is not None:
+        _show_replacement(found.replacement)
 
 
 def _told(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:

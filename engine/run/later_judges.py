@@ -21,6 +21,7 @@ from engine.run.seats import MOST_JUDGES
 from engine.stage.stage import PersonTurn, Stage
 from engine.stage.steps import Pace, Steps
 from engine.store import Caps, Journaled, Judging, Note, Post, Store
+from engine.store.journal import PANEL
 from engine.values.debate import (
     Debate,
     Model,
@@ -35,7 +36,6 @@ from engine.values.errors import ModelError, NotFoundError, UsageError
 from engine.values.ports import Call, Models, Reply
 from engine.values.sources import named
 
-PANEL = "panel"  # whose verdict it is
 JUDGE = "judge"  # the kind of a cue by which a format asks its judges
 
 

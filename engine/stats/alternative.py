@@ -14,7 +14,8 @@ from functools import cache
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from engine.stats.row import Row
+from engine.stats.figure import ShownTable
+from engine.stats.row import FIRST, Row, names_of, read_by
 from engine.tally.tally import FEWEST
 from engine.values.debate import Value
 from engine.words.translation import percent
@@ -34,8 +35,6 @@ SEED = 2501
 
 Crowd: TypeAlias = Literal["chat", "web", "both"]
 CROWDS: Mapping[Crowd, str] = {"chat": "chat", "web": "pages", "both": "chat and pages"}
-ShownTable: TypeAlias = tuple[str, Sequence[str], Sequence[Sequence[object]]]
-"""A title, the heads of its columns, and its rows."""
 Choices: TypeAlias = Mapping[int, Mapping[int, str]]
 """What people chose: the debate, then the person."""
 
@@ -99,15 +98,21 @@ def measure_replacement(rows: Sequence[Row]) -> Replacement:
 
 
 def compare_judges(rows: Sequence[Row]) -> Iterator[AltTest]:
-    """Yield the test of the panel and of each juror against people in chats, on pages, and both."""
-    verdicts = [row.verdicts() | ({"panel": row.jury} if row.jury else {}) for row in rows]
-    jurors = sorted({juror for said in verdicts for juror in said} - {"panel"})
+    """Yield the test of each panel and juror against people in chats, on pages, and both."""
+    verdicts: list[dict[str, str]] = [{} for _ in rows]
+    panels = {name: "panel" if name == FIRST else f"panel {name}" for name in names_of(rows)}
+    for name, panel in panels.items():
+        for said, row in zip(verdicts, read_by(rows, name), strict=True):
+            if row.jury is not None:
+                said[panel] = row.jury
+            said |= row.verdicts() | said  # a juror of two juries judges as in the first one
+    jurors = sorted({judge for said in verdicts for judge in said} - {*panels.values()})
     for crowd in CROWDS:
         people = [_people(row, crowd) for row in rows]
         choices = {place: one for place, one in enumerate(people) if one}
-        for judge in ("panel", *jurors) if choices else ():
-            said = {place: verdicts[place][judge] for place in choices if judge in verdicts[place]}
-            yield _test(crowd, judge, choices, said)
+        for judge in (*panels.values(), *jurors) if choices else ():
+            found = {place: verdicts[place][judge] for place in choices if judge in verdicts[place]}
+            yield _test(crowd, judge, choices, found)
 
 
 def _people(row: Row, crowd: Crowd) -> dict[int, str]:

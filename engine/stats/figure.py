@@ -94,6 +94,10 @@ Observation: TypeAlias = tuple[str, Sums]
 """A debate's topic, and its terms of a statistic."""
 
 
+ShownTable: TypeAlias = tuple[str, Sequence[str], Sequence[Sequence[object]]]
+"""A title, the heads of its columns, and its rows; the first cell names a row."""
+
+
 class Figure(Value):
     """A statistic of `n` debates (or ballots) with its 95 % interval; as text it tells both.
 

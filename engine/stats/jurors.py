@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from math import fsum
 from statistics import fmean, median, stdev
 from typing import Literal
@@ -14,7 +15,7 @@ from engine.jury.aggregate import BEHIND
 from engine.jury.model import choose, weigh
 from engine.jury.sight import combine, stake_of
 from engine.stats.figure import Difference, Mean, Share, mean_of
-from engine.stats.row import JurorBallot, Row
+from engine.stats.row import JurorBallot, Row, names_of, read_by
 from engine.store.fits import Evidence
 from engine.values.debate import SEES, Fit, JurorFit, Value
 
@@ -215,10 +216,10 @@ class JurorFigures(Value):
     usd: float | None
 
 
-def juror_figures(rows: Iterable[Row]) -> tuple[JurorFigures, ...]:
-    """Return the figures of all jurors, by name."""
+def juror_figures(rows: Sequence[Row]) -> tuple[JurorFigures, ...]:
+    """Return the figures of all jurors of all juries, by name."""
     read: dict[str, list[tuple[Row, Sequence[JurorBallot]]]] = defaultdict(list)
-    for row in rows:
+    for row in chain.from_iterable(read_by(rows, name) for name in names_of(rows)):
         mine: dict[str, list[JurorBallot]] = defaultdict(list)
         for reading in row.readings:
             mine[reading.juror].append(reading)

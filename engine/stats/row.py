@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -14,13 +14,14 @@ from engine.jury.rubric import find_rubric
 from engine.stats.confidence import Sure, compare
 from engine.stats.figure import Share
 from engine.store import Archive, DebateRecord, ExportFilter, StandingAnswer
+from engine.store.journal import PANEL
 from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
 from engine.values.debate import TurnOrder, Value
 from engine.values.errors import StoppedError
 from engine.values.text import headline, scrub
 from engine.values.topics import topic_id
-from engine.values.verdicts import IMPORT, TIE, WEAK, Question, Tally
+from engine.values.verdicts import IMPORT, TIE, WEAK, Ballot, Question, Tally, Verdict
 from engine.votes.close import platform_of, tally_labels
 
 # How blind people are, and what decides for them; pure.
@@ -75,10 +76,10 @@ def guesses_in(record: DebateRecord) -> Iterator[BlindGuess]:
             yield guess.option == model, len(setup.menu)
 
 
-def leads_in(record: DebateRecord) -> dict[str, float]:
+def leads_in(ballots: Iterable[Ballot]) -> dict[str, float]:
     """Count in how many ballots each criterion has the widest lead of the side that won."""
     widest: dict[str, float] = defaultdict(float)
-    for ballot in record.ballots:
+    for ballot in ballots:
         sheet = ballot.scores or {}
         if not ballot.valid or ballot.audit or ballot.verdict not in sheet or len(sheet) < 2:
             continue
@@ -136,6 +137,22 @@ class JurorBallot(NamedTuple):
     marks: Mapping[str, float] = {}
 
 
+FIRST = "first"
+"""The name of the jury that read a debate when it was held."""
+
+
+class JuryReading(NamedTuple):
+    """What a jury made of a debate: as the fields of a row with these names."""
+
+    jury: str | None
+    p_a: float | None
+    readings: tuple[JurorBallot, ...]
+    leads: Mapping[str, float]
+
+
+UNREAD = JuryReading(None, None, (), {})
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A revealed debate.
@@ -149,7 +166,8 @@ class Row:
     what voters said decided, and `leads` what did for jurors, where a voter said so.
     `crowds` counts gold votes by the platform where they were given, and `web` is the winner by
     labels given on pages. `choices` has each person and their gold choice, in the chat (or
-    terminal) and on pages; empty unless asked for.
+    terminal) and on pages; empty unless asked for. `later` are juries that read it afterwards, by
+    their jurors and how they read, as `online/x,online/y:all`; `jury_name` is that of its own.
     """
 
     topic: str
@@ -175,6 +193,8 @@ class Row:
     crowds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     web: str | None = None
     choices: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
+    later: Mapping[str, JuryReading] = field(default_factory=dict)
+    jury_name: str = FIRST
 
     @property
     def compared(self) -> bool:
@@ -194,6 +214,24 @@ class Row:
         return {juror: min(one) if len(one) == 1 else TIE for juror, one in said.items()}
 
 
+def names_of(rows: Iterable[Row]) -> list[str]:
+    """Return the names of all juries, the one that rows rest on first."""
+    own = {row.jury_name: None for row in rows} or {FIRST: None}
+    return [*own, *sorted({name for row in rows for name in row.later})]
+
+
+def read_by(rows: Iterable[Row], name: str) -> Iterator[Row]:
+    """Yield rows with a jury's verdict; one that it did not read has none."""
+    for row in rows:
+        if name == row.jury_name:
+            yield row
+        else:
+            own = JuryReading(row.jury, row.p_a, row.readings, row.leads)
+            others = {row.jury_name: own, **row.later}
+            read = others.pop(name, UNREAD)
+            yield replace(row, **read._asdict(), jury_name=name, later=others)
+
+
 def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
     """Reduce a record to a row; None without a closed vote between at least two models.
 
@@ -205,7 +243,7 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
         return None
     topic = scrub(request.topic)
     tally = count(record.asked(Question.VOTE), sides, request.quorum)
-    verdict = record.verdict if record.verdict and record.verdict.blind else None
+    first = _jury(record, record.verdict, record.ballots)
     votes = [vote for vote in record.asked(Question.VOTE) if vote.reason != "scripted"]
     grounds = Counter(vote.ground for vote in votes if vote.ground)
     words: Counter[str] = Counter()
@@ -219,31 +257,37 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
         models={side: model.ref for side, model in request.sides.items()},
         families={side: model.family for side, model in request.sides.items()},
         people=tally.winner,
-        jury=verdict.winner if verdict else None,
+        jury=first.jury,
         gold=_count_choices(tally),
-        p_a=verdict.p.get(sides[0]) if verdict and len(sides) == 2 else None,
+        p_a=first.p_a,
         closer=_closer(record),
         blind=record.debate.setup.panel.blind,
-        readings=tuple(_readings(record)),
+        readings=first.readings,
         revised=_revised(record),
         mixed=bool(record.debate.setup.replaced),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
         words=dict(words),
         guesses=tuple(guesses_in(record)),
         grounds=grounds,
-        leads=leads_in(record) if grounds and verdict else {},
+        leads=first.leads if grounds else {},
         crowds=_crowds(record),
         web=tally_labels(record.asked(Question.LABEL), sides).winner,
         choices=_choices(record) if people else {},
+        later={
+            name: _jury(record, found.verdicts.get(PANEL), found.ballots)
+            for one in record.judgings
+            if (found := one.found) and (name := one.jury)
+        },
     )
 
 
-def _readings(record: DebateRecord) -> Iterator[JurorBallot]:
-    """Yield every ballot, with its marks on the common scale."""
-    panel = record.debate.setup.panel
+def _jury(record: DebateRecord, verdict: Verdict | None, ballots: Sequence[Ballot]) -> JuryReading:
+    """Return what a jury found, with every ballot's marks on the common scale."""
+    panel, sides = record.debate.setup.panel, tuple(record.debate.request.sides)
     rubric = find_rubric(panel.rubric, panel.criteria)
-    for ballot in record.ballots:
-        yield JurorBallot(
+    blind = verdict if verdict and verdict.blind else None
+    readings = tuple(
+        JurorBallot(
             juror=ballot.juror,
             family=ballot.family,
             order=ballot.order,
@@ -252,6 +296,14 @@ def _readings(record: DebateRecord) -> Iterator[JurorBallot]:
             usd=ballot.cost,
             marks={side: rubric.score(of) for side, of in (ballot.scores or {}).items()},
         )
+        for ballot in ballots
+    )
+    return JuryReading(
+        jury=blind.winner if blind else None,
+        p_a=blind.p.get(sides[0]) if blind and len(sides) == 2 else None,
+        readings=readings,
+        leads=leads_in(ballots) if blind else {},
+    )
 
 
 def _revised(record: DebateRecord) -> tuple[tuple[str, str], ...]:

@@ -146,6 +146,12 @@ class Judging(Value):
         """What the names of its steps begin with."""
         return f"{JUDGING}/{self.number}/"
 
+    @property
+    def jury(self) -> str:
+        """The name of a later jury, by its jurors and how they read; empty for judges."""
+        jurors = ",".join(one.ref for one in self.judges)
+        return f"{jurors}:{self.mode.value}" if self.mode else ""
+
     def is_by(self, judges: Sequence[Model], mode: PanelMode | None) -> bool:
         """Whether these judges, or these jurors in that mode, are its own."""
         return ([one.ref for one in self.judges], self.mode) == ([one.ref for one in judges], mode)
@@ -157,7 +163,7 @@ def prompt_hash(messages: Sequence[ChatMessage]) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-PANEL = "panel"
+PANEL = "panel"  # whose verdict it is
 INSERT_ARTIFACT = """
 INSERT INTO artifacts (debate, name, kind, valid, body)
 VALUES (:debate, :name, :kind, :valid, :body)

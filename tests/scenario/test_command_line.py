@@ -247,6 +247,17 @@ def test_a_later_juror_of_a_speakers_family_is_said_not_to_count(office: Office)
     assert recused == {"rehearsal/maple": True, "rehearsal/oak": False}
     for line in told.splitlines():
         assert ("does not count" in line) == line.startswith("  rehearsal/maple")
+    stats = ("stats", "--include-rehearsal")
+    beside, resting, unknown = office.side_by_side(
+        stats,
+        (*stats, "--jury", "rehearsal/maple,rehearsal/oak", "--json"),
+        (*stats, "--jury", "rehearsal/elm"),
+    )
+    assert "rehearsal/maple,rehearsal/oak:all" in beside.done()
+    found = json.loads(resting.done())
+    assert found["juries"]["juries"][0]["name"] == "first"
+    assert {one["juror"] for one in found["agreement"]["jurors"]} >= set(recused)
+    assert "No jury here is “rehearsal/elm”" in unknown.failed(2)
 
 
 def test_a_failed_debate_is_queued_again_or_cancelled_and_one_that_ended_is_not(

@@ -20,6 +20,7 @@ from engine.series.report.report import (
 )
 from engine.series.spec import Pairing
 from engine.stats.alternative import tell_replacement
+from engine.stats.juries import tell_juries
 from engine.stats.ratings import EFFECTS, word_rating
 from engine.tally.tally import FEWEST
 from engine.values.language import N_
@@ -285,6 +286,8 @@ def _jury(report: SeriesReport) -> PageSection:
         titles = ("juror", "other juror", "agree", "Cohen's κ", "debates")
         cells = [(o.juror, o.other, o.agreement, o.kappa, o.agreement.n) for o in pairs]
         grids.append(table_of(titles, cells, "Juror by juror"))
+    for title, head, rows in tell_juries(report.juries) if report.juries else ():
+        grids.append(table_of(head, rows, title))
     return PageSection("jurors", "The jury", lines=tuple(lines), grids=tuple(grids))
 
 

@@ -24,6 +24,7 @@ from engine.series.runner import SeriesProgress, count_standing
 from engine.series.spec import Pairing, Series
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.alternative import Replacement, measure_replacement
+from engine.stats.juries import Juries, measure_juries, of_jury
 from engine.stats.ratings import (
     AdjustedLeaderboard,
     Leaderboard,
@@ -251,6 +252,7 @@ class SeriesReport(Value):
     wins: tuple[PairResult, ...]
     people_wins: tuple[PairResult, ...]
     agreement: Agreement
+    juries: Juries | None
     replacement: Replacement
     juror_pairs: tuple[JurorPair, ...]
     topics: TopicSplits
@@ -273,16 +275,22 @@ class SeriesReport(Value):
         return tuple(dict.fromkeys((*rated, *self.experiment.models)))
 
 
-def make_report(found: SeriesRows, read_at: datetime) -> SeriesReport:
-    """Compute the report of a series."""
+def make_report(found: SeriesRows, read_at: datetime, jury: str | None = None) -> SeriesReport:
+    """Compute the report of a series, on the jury that is named or on the first one.
+
+    Raises UsageError if no such jury read it.
+    """
     series = Series.model_validate_json(found.stored.body)
-    report = _measure(series, found, read_at)
+    report = _measure(series, found, read_at, jury)
     return report.model_copy(update={"caveats": tuple(find_caveats(series, found, report))})
 
 
-def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesReport:
+def _measure(
+    series: Series, found: SeriesRows, read_at: datetime, jury: str | None
+) -> SeriesReport:
     standing = count_standing(series, found.debates, found.refusals)
-    rows, unmixed = found.rows, [row for row in found.rows if not row.mixed]
+    rows = found.rows if jury is None else of_jury(found.rows, jury)
+    unmixed = [row for row in rows if not row.mixed]
     names = {model for model, _ in found.calls}
     names |= {model.ref for model in (*series.models, *series.jury.models)}
     debaters = {model.ref for model in series.models}
@@ -314,6 +322,7 @@ def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesRepo
         wins=_wins(unmixed, lambda row: row.jury),
         people_wins=_wins(unmixed, lambda row: row.people),
         agreement=measure_agreement(rows),
+        juries=measure_juries(found.rows),
         replacement=measure_replacement(rows),
         juror_pairs=juror_pairs(rows),
         topics=split_topics(unmixed),
