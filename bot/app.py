@@ -252,12 +252,12 @@ class MainLine:
         self._calls_seconds, self._stop_by = exits.calls_seconds(stop_seconds), 0.0
         notifier, clock, watch = self._sharing.notifier, clock or SystemClock(), counts or UNWATCHED
         models = counts.over(models) if counts else models
-        keeper = LeaseManager(store, notifier, self._sharing.holder, watch=watch)
-        self._services = services = Services(store, keeper, notifier, clock)
+        lease_manager = LeaseManager(store, notifier, self._sharing.holder, watch=watch)
+        self._services = services = Services(store, lease_manager, notifier, clock)
         self._dispatcher = dispatcher or self._sharing.dispatcher or LocalDispatcher()
         # A debate that waits for a person is left, and `reconcile` submits it again.
         self._leaves = self._sharing.dispatcher is not None
-        self._runner = Runner(store, models, keeper, notifier, audience, self._leaves)
+        self._runner = Runner(store, models, lease_manager, notifier, audience, self._leaves)
         self._venues = {venue.platform: venue for venue in venues}
         self.deliveries = {
             name: Delivery(venue, *services, permalinks) for name, venue in self._venues.items()
@@ -278,13 +278,13 @@ class MainLine:
         for window in self._windows.values():
             await window.listen()
         async with asyncio.TaskGroup() as group:
-            keeper = self._services.keeper
-            works = [keeper.run(), *self._sharing.works(self._services.store, keeper)]
+            lease_manager = self._services.lease_manager
+            jobs = [lease_manager.run(), *self._sharing.jobs(self._services.store, lease_manager)]
             if self._role.thinks:
-                works.append(self._dispatcher.run(self._think))
-            works += [delivery.run() for delivery in self.deliveries.values()]
-            works += [window.run() for window in self._windows.values()]
-            tasks = [group.create_task(work) for work in works]
+                jobs.append(self._dispatcher.run(self._think))
+            jobs += [delivery.run() for delivery in self.deliveries.values()]
+            jobs += [window.run() for window in self._windows.values()]
+            tasks = [group.create_task(work) for work in jobs]
             try:
                 yield
             finally:
@@ -298,8 +298,8 @@ class MainLine:
 
     def drain(self) -> None:
         """Begin nothing new; from now on calls in flight have their time to end."""
-        if not self._services.keeper.draining:
-            self._services.keeper.draining = True
+        if not self._services.lease_manager.draining:
+            self._services.lease_manager.draining = True
             loop = asyncio.get_running_loop()
             self._stop_by = loop.time() + self._calls_seconds
             # Then debates are cancelled, and none may wait for a database that is away.
@@ -334,7 +334,7 @@ class MainLine:
             return
         found = await self._services.store.debates.unheld(waiting=not self._leaves)
         unheld = [one for one in found if not only or one in only]
-        free = [one for one in unheld if not self._services.keeper.holds(f"debate/{one}")]
+        free = [one for one in unheld if not self._services.lease_manager.holds(f"debate/{one}")]
         # Side by side, as each may wait for a commit, which they can share.
         for start in range(0, len(free), SUBMITTED_TOGETHER):
             together = free[start : start + SUBMITTED_TOGETHER]

@@ -52,7 +52,7 @@ class Role(StrEnum):
 
 @dataclass
 class Sharing:
-    """The joints of a process with others; one that is alone has only the notifier.
+    """The services of a process with others; one that is alone has only the notifier.
 
     `holder` is this process, as leases name it. Without a `dispatcher` it thinks for its own
     debates; with one, for any that waits. `fleet` is None where no model is called, and `carry`
@@ -65,18 +65,20 @@ class Sharing:
     fleet: Fleet | None = None
     carry: Callable[[], Coroutine[Any, Any, None]] | None = None
 
-    def works(self, store: Store, keeper: LeaseManager) -> Iterator[Coroutine[Any, Any, None]]:
+    def jobs(
+        self, store: Store, lease_manager: LeaseManager
+    ) -> Iterator[Coroutine[Any, Any, None]]:
         """Yield what runs in the background."""
         if self.carry is not None:
             yield self.carry()
         if self.fleet is not None:
             from engine.fleet.limits import FleetMember
 
-            yield FleetMember(self.fleet, store, keeper, self.notifier).run()
+            yield FleetMember(self.fleet, store, lease_manager, self.notifier).run()
 
 
 def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Sharing:
-    """Return the joints of a process with a role."""
+    """Return the services of a process with a role."""
     sharing = Sharing()
     if not settings.shared:
         return sharing
@@ -85,8 +87,8 @@ def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Shari
     from engine.fleet.limits import Fleet
 
     url = settings.database_direct_url or settings.database_url
-    joints = (database, sharing.notifier, sharing.holder)
-    sharing.carry = NotificationExchange(url.get_secret_value(), *joints).run
+    services = (database, sharing.notifier, sharing.holder)
+    sharing.carry = NotificationExchange(url.get_secret_value(), *services).run
     sharing.fleet = Fleet() if role.thinks else None
     if role.queues:
         from adapters.database.jobs import JobTable

@@ -1,1 +1,1 @@
-"""The debate engine: formats, floor and journal, panel, votes, datasets. No SDK inside."""
+"""The debate engine: formats, stage and journal, panel, votes, datasets. No SDK inside."""

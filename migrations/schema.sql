@@ -91,6 +91,12 @@ CREATE TABLE communities (
 	page VARCHAR(32), 
 	CONSTRAINT pk_communities PRIMARY KEY (platform, community)
 );
+CREATE TABLE connection_gaps (
+	number INTEGER NOT NULL, 
+	platform VARCHAR(32) NOT NULL, 
+	ended_at DATETIME NOT NULL, 
+	CONSTRAINT pk_connection_gaps PRIMARY KEY (number)
+);
 CREATE TABLE debates (
 	id VARCHAR(26) NOT NULL, 
 	number INTEGER NOT NULL, 
@@ -125,7 +131,7 @@ CREATE TABLE debates (
 	cause VARCHAR(16), 
 	cause_model VARCHAR(200), 
 	pruned_at DATETIME, 
-	lane BIGINT, 
+	partition_key BIGINT, 
 	CONSTRAINT pk_debates PRIMARY KEY (id), 
 	CONSTRAINT uq_debates_number UNIQUE (number), 
 	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id)
@@ -134,7 +140,7 @@ CREATE TABLE deletions (
 	debate VARCHAR(26) NOT NULL, 
 	platform VARCHAR(32) NOT NULL, 
 	community VARCHAR(128) NOT NULL, 
-	lane BIGINT, 
+	partition_key BIGINT, 
 	asked_at DATETIME NOT NULL, 
 	body TEXT, 
 	CONSTRAINT pk_deletions PRIMARY KEY (debate)
@@ -337,12 +343,6 @@ CREATE TABLE sheets (
 	CONSTRAINT fk_sheets_debate FOREIGN KEY(debate) REFERENCES debates (id), 
 	CONSTRAINT fk_sheets_person FOREIGN KEY(person) REFERENCES people (id)
 );
-CREATE TABLE silences (
-	number INTEGER NOT NULL, 
-	platform VARCHAR(32) NOT NULL, 
-	ended_at DATETIME NOT NULL, 
-	CONSTRAINT pk_silences PRIMARY KEY (number)
-);
 CREATE TABLE spoken (
 	debate VARCHAR(26) NOT NULL, 
 	step VARCHAR(255) NOT NULL, 
@@ -462,6 +462,7 @@ CREATE INDEX ix_annotators_person ON annotators (person);
 CREATE INDEX ix_asked_person ON asked (person);
 CREATE INDEX ix_calls_out ON calls (state) WHERE state = 'out';
 CREATE UNIQUE INDEX ix_communities_page ON communities (page);
+CREATE INDEX ix_connection_gaps_platform ON connection_gaps (platform);
 CREATE INDEX ix_debates_community_created_at ON debates (community, created_at);
 CREATE INDEX ix_debates_created_at ON debates (created_at);
 CREATE INDEX ix_debates_mirror ON debates (mirror);
@@ -483,7 +484,6 @@ CREATE INDEX ix_questions_open ON questions (closes_at) WHERE closed_at IS NULL 
 CREATE INDEX ix_sheets_debate_person ON sheets (debate, person);
 CREATE INDEX ix_sheets_open ON sheets (task, given_at) WHERE held AND answered_at IS NULL;
 CREATE INDEX ix_sheets_person ON sheets (person);
-CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_spoken_person ON spoken (person);
 CREATE INDEX ix_suggestions_debate ON suggestions (debate);
 CREATE INDEX ix_suggestions_suggester ON suggestions (suggester);

@@ -18,7 +18,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.database.dialect import Dialect, Peek
+from adapters.database.dialect import Dialect, Inspection
 from adapters.database.file import sqlite_path
 from adapters.database.sqlite import SqliteFile
 from engine.store.database import Database, SqlConnection
@@ -110,8 +110,8 @@ class SqlDatabase(Database):
         return self.dialect.path
 
     @property
-    def sole(self) -> bool:
-        return self.dialect.sole
+    def exclusive(self) -> bool:
+        return self.dialect.exclusive
 
     @property
     def away(self) -> bool:
@@ -135,7 +135,7 @@ class SqlDatabase(Database):
     async def read_fast(self, sql: str, /, **values: Any) -> list[Any]:
         # While writes are on their way it goes with them: the trip to a thread and back is most
         # of what it costs.
-        if not self.dialect.gathers or self._flushing is None or self._flushing.done():
+        if not self.dialect.batches_reads or self._flushing is None or self._flushing.done():
             return await self.rows(sql, **values)
         return await self.enqueue(lambda connection: connection.rows(sql, **values))
 
@@ -153,7 +153,7 @@ class SqlDatabase(Database):
         except self.dialect.faults as error:
             raise self.explain(error) from error
 
-    def inspect(self) -> Peek:
+    def inspect(self) -> Inspection:
         """Inspect the database without changing anything. Raises StoreError."""
         try:
             return self.dialect.inspect()

@@ -14,37 +14,39 @@ from engine.values.errors import StoreError
 T = TypeVar("T")
 VERSIONS = "alembic_version"
 REVISION = "SELECT version_num FROM alembic_version"
-SUITS = "SELECT value FROM installation WHERE name = 'suits'"
+MIN_VERSION = "SELECT value FROM installation WHERE name = 'min_version'"
 Operation: TypeAlias = Callable[[SqlConnection], Any]
 
 
-class Peek(NamedTuple):
+class Inspection(NamedTuple):
     """What a database contains: its tables, and Alembic's revision.
 
-    `suits` is the oldest revision whose version of Rostrum may go on with it, if that was noted.
+    `min_version` is the oldest revision whose version of Rostrum may go on with it, if that was
+    noted.
     """
 
     tables: frozenset[str]
     revision: str | None
-    suits: str | None = None
+    min_version: str | None = None
 
 
 class Dialect(ABC):
     """One database of one kind: how it is opened, written, read and explained.
 
-    `name` is what a person reads of its address, and `kind` what that names. `sole` says that no
-    other process may run on it, so that older leases are void; `upgrades` that whatever runs on it
-    may migrate it at its start; `emptied` that its file was there before, without a byte. `gathers`
-    says that short queries go with the writes that are on their way. `away`: a server does not
-    answer now, or a disk is full, and is waited for. `faults` are what the driver raises.
+    `name` is what a person reads of its address, and `kind` what that names. `exclusive` says that
+    no other process may run on it, so that older leases are void; `upgrades` that whatever runs on
+    it may migrate it at its start; `emptied` that its file was there before, without a byte.
+    `batches_reads` says that short queries go with the writes that are on their way. `away`: a
+    server does not answer now, or a disk is full, and is waited for. `faults` are what the driver
+    raises.
     """
 
     name: str
     kind = "database"
     path: Path | None = None
-    sole = False
+    exclusive = False
     upgrades = False
-    gathers = True
+    batches_reads = True
     emptied = False
     away = False
     faults: tuple[type[Exception], ...]
@@ -74,7 +76,7 @@ class Dialect(ABC):
         """Whether there is anything to open."""
 
     @abstractmethod
-    def inspect(self) -> Peek:
+    def inspect(self) -> Inspection:
         """Inspect the database without changing anything."""
 
     @abstractmethod

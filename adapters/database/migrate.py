@@ -15,7 +15,7 @@ from typing import Any
 
 from adapters.database import schema
 from adapters.database.database import SqlDatabase
-from adapters.database.dialect import REVISION, VERSIONS, Peek
+from adapters.database.dialect import REVISION, VERSIONS, Inspection
 from adapters.database.sqlite import TABLES
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
@@ -23,11 +23,11 @@ from engine.values.errors import StoreError
 NUMBERED = re.compile(r"rev_(\d{4})_\w+\.py")
 NUMBER = re.compile(r"\d{4}")
 EXPANDS = "\nexpands = True\n"
-NOTE_SUITS = """
-INSERT INTO installation (name, value) VALUES ('suits', :oldest)
+NOTE_MIN_VERSION = """
+INSERT INTO installation (name, value) VALUES ('min_version', :oldest)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
-RENEW_SUITS = "UPDATE installation SET value = :oldest WHERE name = 'suits'"
+RENEW_MIN_VERSION = "UPDATE installation SET value = :oldest WHERE name = 'min_version'"
 OURS = frozenset({"installation", "debates", "vote_events"})  # in every version of Rostrum
 
 
@@ -54,7 +54,7 @@ def revision(connection: SqlConnection) -> str | None:
     return known
 
 
-def suits() -> str:
+def min_version() -> str:
     """Return the oldest revision whose version of Rostrum may go on beside this one.
 
     Its processes then do so while a release is rolled out. A migration that only adds what they
@@ -94,8 +94,8 @@ async def migrate(database: SqlDatabase) -> str:
         await database.write(schema.create)
     elif current != newest():
         await asyncio.to_thread(upgrade, database)
-    if (oldest := suits()) != (found.suits or newest()):
-        await database.run(NOTE_SUITS, oldest=oldest)
+    if (oldest := min_version()) != (found.min_version or newest()):
+        await database.run(NOTE_MIN_VERSION, oldest=oldest)
     return newest()
 
 
@@ -124,7 +124,7 @@ async def make_ready(database: SqlDatabase) -> None:
         await require_newest(database)
 
 
-def _look(database: SqlDatabase) -> Peek:
+def _look(database: SqlDatabase) -> Inspection:
     """Return what a database contains. Raises StoreError if this version cannot work with it."""
     found = database.inspect()
     mine = found.tables >= OURS and NUMBER.fullmatch(found.revision or "")
@@ -137,7 +137,7 @@ def _look(database: SqlDatabase) -> Peek:
     return found
 
 
-def _refuse_others(database: SqlDatabase, found: Peek) -> None:
+def _refuse_others(database: SqlDatabase, found: Inspection) -> None:
     """Raise StoreError for a database of a version that this one cannot work with."""
     known = revisions()
     if found.revision is None or found.revision in known:
@@ -149,11 +149,11 @@ def _refuse_others(database: SqlDatabase, found: Peek) -> None:
             "version that made it, then point ROSTRUM_DATABASE_URL at a new "
             f"{database.dialect.kind}."
         )
-    if found.suits is None or found.suits > newest():
+    if found.min_version is None or found.min_version > newest():
         raise _newer(database, found)
 
 
-def _newer(database: SqlDatabase, found: Peek) -> StoreError:
+def _newer(database: SqlDatabase, found: Inspection) -> StoreError:
     return StoreError(
         f"The database {database.name} was made by a newer Rostrum (revision {found.revision}); "
         "install that version, or point ROSTRUM_DATABASE_URL at another "
@@ -184,8 +184,8 @@ def upgrade(database: SqlDatabase, then: Callable[[Any], None] | None = None) ->
         if then is not None:
             then(connection.connection.driver_connection)
         # In the same transaction: older processes read it once the revision is a newer one.
-        note = NOTE_SUITS if suits() != newest() else RENEW_SUITS
-        connection.execute(text(note), {"oldest": suits()})
+        note = NOTE_MIN_VERSION if min_version() != newest() else RENEW_MIN_VERSION
+        connection.execute(text(note), {"oldest": min_version()})
 
     try:
         database.dialect.upgrade(run)
@@ -215,7 +215,7 @@ async def require_ours(database: SqlDatabase) -> None:
     await _require_tables(database)
 
 
-async def _require_tables(database: SqlDatabase) -> Peek:
+async def _require_tables(database: SqlDatabase) -> Inspection:
     found = await asyncio.to_thread(_look, database)
     if found.revision is None:
         raise _without_tables(database)

@@ -28,7 +28,14 @@ from psycopg import conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
-from adapters.database.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
+from adapters.database.dialect import (
+    MIN_VERSION,
+    REVISION,
+    VERSIONS,
+    Dialect,
+    Inspection,
+    Operation,
+)
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 from engine.values.pace import Backoff
@@ -205,7 +212,7 @@ class _PostgresServer(Dialect):
         self.name = f"{address.get('dbname') or address.get('user')} at {where}" + (
             f":{port}" if port else ""
         )
-        self.gathers = self._runs = writable
+        self.batches_reads = self._runs = writable
         self._start_seconds = start_seconds
         self._known = False
         self._ending_since: float | None = None
@@ -317,8 +324,8 @@ class _PostgresServer(Dialect):
 
         return self._persist(attempt)
 
-    def inspect(self) -> Peek:
-        return self.read_snapshot(_peek)
+    def inspect(self) -> Inspection:
+        return self.read_snapshot(_inspect)
 
     async def is_sound(self, *, thorough: bool = False) -> bool:
         """Return True: a server checks what it stores by itself."""
@@ -499,11 +506,11 @@ def open_server(url: str, *, writable: bool, pool: int, start_seconds: float) ->
     return _PostgresServer(address, writable=writable, pool=pool, start_seconds=start_seconds)
 
 
-def _peek(connection: SqlConnection) -> Peek:
+def _inspect(connection: SqlConnection) -> Inspection:
     tables = frozenset(connection.column(TABLES))
     at = connection.value(REVISION) if VERSIONS in tables else None
-    noted = connection.value(SUITS) if at and "installation" in tables else None
-    return Peek(tables, at and str(at), noted)
+    noted = connection.value(MIN_VERSION) if at and "installation" in tables else None
+    return Inspection(tables, at and str(at), noted)
 
 
 def _is_lost(connection: _PostgresConnection) -> bool:

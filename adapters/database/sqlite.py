@@ -15,7 +15,14 @@ from urllib.parse import quote
 
 import structlog
 
-from adapters.database.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
+from adapters.database.dialect import (
+    MIN_VERSION,
+    REVISION,
+    VERSIONS,
+    Dialect,
+    Inspection,
+    Operation,
+)
 from adapters.database.file import (
     BESIDE,
     BUSY_SECONDS,
@@ -126,7 +133,7 @@ class SqliteFile(Dialect):
             )
         self._made_lock = writable and not lock_file(path).exists()
         self._lock = lock(path) if writable else None
-        self.sole = self.gathers = writable
+        self.exclusive = self.batches_reads = writable
         # SQLite would take such a file for a new database.
         self.emptied = writable and path.exists() and not path.stat().st_size
         self._made = False
@@ -161,23 +168,25 @@ class SqliteFile(Dialect):
     def exists(self) -> bool:
         return self.path.exists()
 
-    def inspect(self) -> Peek:
+    def inspect(self) -> Inspection:
         """Inspect the file without changing a byte of it.
 
         Raises StoreError for a malformed page, before a process runs on the file.
         """
         if not self.path.exists():
-            return Peek(frozenset(), None)
+            return Inspection(frozenset(), None)
         with closing(open_unchanged(self.path)) as connection:
-            quick = self.sole and self.path.stat().st_size <= QUICK_BYTES
+            quick = self.exclusive and self.path.stat().st_size <= QUICK_BYTES
             if quick and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise self.damage()
             tables = {name for (name,) in connection.execute(TABLES)}
             at = connection.execute(REVISION).fetchone() if VERSIONS in tables else None
             noted = (
-                connection.execute(SUITS).fetchone() if at and "installation" in tables else None
+                connection.execute(MIN_VERSION).fetchone()
+                if at and "installation" in tables
+                else None
             )
-        return Peek(frozenset(tables), at and str(at[0]), noted and noted[0])
+        return Inspection(frozenset(tables), at and str(at[0]), noted and noted[0])
 
     async def is_sound(self, *, thorough: bool = False) -> bool:
         """Check the form of every page; False for a damaged file. Takes about two seconds a GB.
@@ -280,7 +289,7 @@ class SqliteFile(Dialect):
 
     def _writing(self) -> SqlConnection:
         if self._connection is None:
-            if self.sole and not self.path.exists():
+            if self.exclusive and not self.path.exists():
                 create_file(self.path)
                 self._made = True
             self._connection = connect(self.path, WRITER, frozen=self._frozen)

@@ -146,7 +146,7 @@ SAID_EVERY = 2_000  # rows
 MOST_NAMED = 5
 LOCK_SECONDS = 10
 # What belongs to a database and not to what is in it; see migrate.py.
-OWN = {"installation": "name <> 'suits'"}
+OWN = {"installation": "name <> 'min_version'"}
 # No process of the file runs in the new database, so no lease is held there.
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 VOID: dict[str, dict[str, Reader]] = {

@@ -1,4 +1,4 @@
-"""The gateway's client: events go to the engine, commands and buttons to the front desk.
+"""The gateway's client: events go to the engine, commands and buttons to their handler.
 
 It needs no privileged intent and keeps no messages or members: every event it uses is a raw one.
 """
@@ -56,7 +56,7 @@ class DiscordClient(discord.AutoShardedClient):
 
     def __init__(
         self,
-        desk: DiscordInteractionHandler,
+        handler: DiscordInteractionHandler,
         identify: Callable[[], Awaitable[None]],
         guild_ids: tuple[int, ...] | None,
         shard: tuple[int, int],
@@ -70,7 +70,7 @@ class DiscordClient(discord.AutoShardedClient):
             intents=intents(),
             shard_ids=[number],
             shard_count=shards,
-            http_trace=rest.way_out.trace(),
+            http_trace=rest.global_limit.trace(),
             max_ratelimit_timeout=LONGEST_LIMIT,
             proxy=rest.proxy,
             max_messages=None,
@@ -79,19 +79,19 @@ class DiscordClient(discord.AutoShardedClient):
             allowed_mentions=discord.AllowedMentions.none(),
             enable_debug_events=False,
         )
-        self._desk, self._identify, self._guild_ids = desk, identify, guild_ids
+        self._handler, self._identify, self._guild_ids = handler, identify, guild_ids
         self._rest = rest
         self._registering: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._events = InOrder(desk.listener)
+        self._events = InOrder(handler.listener)
         self._presence = presence
         self._joined: set[str] = set()  # since READY, which did not list them
         presence.begin(1)
         # Only READY lists the current servers; discord.py keeps the earlier ones too.
         parse = self._connection.parsers["READY"]
         self._connection.parsers["READY"] = partial(self._read_ready, parse)
-        self.tree = _Tree(self, desk)
-        offer(self.tree, desk)
+        self.tree = _Tree(self, handler)
+        offer(self.tree, handler)
 
     async def login(self, token: str) -> None:
         """Log in as discord.py does, but ask nothing about the application: READY names it.
@@ -120,7 +120,7 @@ class DiscordClient(discord.AutoShardedClient):
         """Wait until every event that was received is handled; when stopping, for some seconds."""
         if self._registering is not None:
             self._registering.cancel()
-        await self._desk.stop()
+        await self._handler.stop()
         task = asyncio.current_task()
         stopping = task is not None and task.cancelling() > 0
         while self._tasks:
@@ -195,7 +195,7 @@ class DiscordClient(discord.AutoShardedClient):
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """A server invited Rostrum."""
         self._joined.add(str(guild.id))
-        await self._desk.commands.joined(PLATFORM, str(guild.id))
+        await self._handler.commands.joined(PLATFORM, str(guild.id))
 
     async def on_guild_remove(self, guild: discord.Guild) -> None:
         """A server removed Rostrum, or was deleted."""
@@ -206,9 +206,9 @@ class DiscordClient(discord.AutoShardedClient):
         log.info(
             "discord connected", bot=str(self.user), servers=len(there), shard=shard, of=shards
         )
-        known = await self._desk.commands.communities(PLATFORM)
+        known = await self._handler.commands.communities(PLATFORM)
         for server in sorted(there - known):
-            await self._desk.commands.joined(PLATFORM, server)
+            await self._handler.commands.joined(PLATFORM, server)
         for server in sorted(known - there - self._joined):
             if _is_of(shard, shards, server):
                 log.info("removed from a server while offline", community=server)
@@ -222,24 +222,24 @@ class DiscordClient(discord.AutoShardedClient):
             return
         data: dict[str, Any] = dict(interaction.data or {})
         pressed = read_button(str(data.get("custom_id")))
-        if pressed is None or not await self._desk.admits(interaction):
+        if pressed is None or not await self._handler.admits(interaction):
             return
         if interaction.type is discord.InteractionType.modal_submit:
             given = submitted_invocation(pressed.what, pressed.of, typed_in(data))
             if given is not None:
-                await self._desk.carry_out(interaction, given)
+                await self._handler.carry_out(interaction, given)
             return
         if interaction.type is not discord.InteractionType.component:
             return
         if opens_form(pressed):
-            await self._desk.open_form(interaction, pressed)
+            await self._handler.open_form(interaction, pressed)
             return
         chosen = next(iter(data.get("values") or ()), None)
         asked = pressed_invocation(pressed.what, pressed.of, chosen)
         if asked is not None:
-            await self._desk.carry_out(interaction, asked, in_place=pressed.in_place)
+            await self._handler.carry_out(interaction, asked, in_place=pressed.in_place)
         else:
-            await self._desk.press(interaction, pressed.of or None)
+            await self._handler.press(interaction, pressed.of or None)
 
     async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
         """Log a handler's bug, without its arguments."""
@@ -269,7 +269,7 @@ class DiscordClient(discord.AutoShardedClient):
 
     async def _lost(self, server: str) -> None:
         self._put(server, CommunityLost(server))
-        await self._desk.commands.left(PLATFORM, server)
+        await self._handler.commands.left(PLATFORM, server)
 
     def _put(self, key: Hashable, event: Inbound) -> None:
         """Handle an event in a task, after the earlier ones of its key."""
@@ -289,16 +289,16 @@ class DiscordClient(discord.AutoShardedClient):
 class _Tree(app_commands.CommandTree[discord.Client]):
     """The commands, in servers that are served."""
 
-    def __init__(self, client: discord.Client, desk: DiscordInteractionHandler) -> None:
+    def __init__(self, client: discord.Client, handler: DiscordInteractionHandler) -> None:
         super().__init__(client)
-        self._desk = desk
+        self._handler = handler
 
     async def interaction_check(self, interaction: Interaction, /) -> bool:
         """Return whether a command may run, or its choices be shown."""
         if not is_wellformed(interaction):
             log.warning("interaction refused", why="it is not of Discord's form")
             return False
-        return await self._desk.admits(interaction)
+        return await self._handler.admits(interaction)
 
 
 def _is_of(shard: int, shards: int, server: str) -> bool:

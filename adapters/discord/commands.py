@@ -105,20 +105,20 @@ LISTED = {
 class DebateCommands(app_commands.Group):
     """`/debate`, for everyone who can write; servers can override that, as for any command."""
 
-    def __init__(self, desk: DiscordInteractionHandler) -> None:
+    def __init__(self, handler: DiscordInteractionHandler) -> None:
         super().__init__(
             name="debate",
             description="Debates between AI models, judged by a blind jury and by you",
-            guild_only=desk.trial is None,
+            guild_only=handler.trial is None,
             allowed_installs=app_commands.AppInstallationType(
-                guild=True, user=desk.trial is not None
+                guild=True, user=handler.trial is not None
             ),
             allowed_contexts=app_commands.AppCommandContext(
-                guild=True, dm_channel=desk.trial is not None, private_channel=False
+                guild=True, dm_channel=handler.trial is not None, private_channel=False
             ),
             default_permissions=discord.Permissions(send_messages=True),
         )
-        self._desk = desk
+        self._handler = handler
         for name, about in ABOUT.items():
             self.add_command(self._command(COMMANDS[name], about))
 
@@ -130,10 +130,10 @@ class DebateCommands(app_commands.Group):
             given = {name: value for name, value in options.items() if value is not None}
             if command.name == "start" and "topic" not in given:
                 with speaking(language_of(interaction)):
-                    await interaction.response.send_modal(TopicForm(self._desk, given))
+                    await interaction.response.send_modal(TopicForm(self._handler, given))
                 return
             asked = partial(self._invocation, command, given)
-            await self._desk.carry_out(interaction, asked, attached(given))
+            await self._handler.carry_out(interaction, asked, attached(given))
 
         asker = inspect.Parameter("interaction", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         signature = inspect.Signature([asker, *map(_declared, options)])
@@ -174,10 +174,10 @@ class DebateCommands(app_commands.Group):
         if what == "language":
             return _listed(language_choices(typed, interaction.locale.value))
         before, comma, last = typed.rpartition(",") if what == "juror" else ("", "", typed)
-        commands = self._desk.commands
+        commands = self._handler.commands
         try:
             commands.check_database()
-            person = await self._desk.person(interaction)
+            person = await self._handler.person(interaction)
             commands.typing.check((person.platform, person.user), commands.service.clock.now())
             if what == "topic":
                 locale = interaction.locale.value
@@ -225,9 +225,9 @@ def _known_command(given: Mapping[str, Any]) -> str | None:
 class TopicForm(discord.ui.Modal):
     """Asks for a topic that may be long; the other options were given with the command."""
 
-    def __init__(self, desk: DiscordInteractionHandler, given: Mapping[str, Any]) -> None:
+    def __init__(self, handler: DiscordInteractionHandler, given: Mapping[str, Any]) -> None:
         super().__init__(title=say(texts.TOPIC_TITLE))
-        self._desk, self._given = desk, given
+        self._handler, self._given = handler, given
         self.topic: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
             custom_id="topic",
             label=say(texts.TOPIC_FIELD),
@@ -264,7 +264,7 @@ class TopicForm(discord.ui.Modal):
         typed = {"topic": self.topic.value, "conditions": self.conditions.value}
         stances = {name: item.value for name, item in self.stances.items()}
         given = {**self._given, **typed, **stances}
-        await self._desk.carry_out(interaction, partial(start_command, given), attached(given))
+        await self._handler.carry_out(interaction, partial(start_command, given), attached(given))
 
 
 def attached(given: Mapping[str, Any]) -> tuple[discord.Attachment, ...]:

@@ -64,7 +64,7 @@ class _ShardContext:
     token: SecretStr
     guild_ids: tuple[int, ...]
     rest: DiscordRest
-    identifies: IdentifyLimit
+    identify_limit: IdentifyLimit
     first_pause: float
     patience: float
 
@@ -76,11 +76,11 @@ class _Shard:
     number: int
     line: _ShardContext
     shares: PartitionLeases
-    open_desk: Callable[[Callable[[], Hears]], DiscordInteractionHandler]
+    open_handler: Callable[[Callable[[], Hears]], DiscordInteractionHandler]
     presence: ShardPresence = field(default_factory=ShardPresence)
     leaving: bool = False
     over: bool = False  # another process answers from now on
-    _desk: DiscordInteractionHandler | None = None
+    _handler: DiscordInteractionHandler | None = None
 
     async def run(self) -> None:
         """Stay connected until another process hears this shard, or until cancelled.
@@ -110,7 +110,7 @@ class _Shard:
                 # Wait, not for long, until what is being answered here is answered.
                 self.over, until = True, time.monotonic() + ANSWER_SECONDS
                 while (  # noqa: ASYNC110 - it is looked at
-                    self._desk and self._desk.at_work and time.monotonic() < until
+                    self._handler and self._handler.at_work and time.monotonic() < until
                 ):
                     await asyncio.sleep(LOOK_SECONDS)
                 return
@@ -191,11 +191,11 @@ class _Shard:
 
         async def identify() -> None:
             shares = self.shares
-            await self.line.identifies.wait(bucket, shares.turn, among=shares.members)
+            await self.line.identify_limit.wait(bucket, shares.turn, among=shares.members)
 
-        self._desk = self.open_desk(self._who_hears)
+        self._handler = self.open_handler(self._who_hears)
         client = DiscordClient(
-            self._desk,
+            self._handler,
             identify,
             self.line.guild_ids if self.number == 0 else None,
             (self.number, self.shares.count),
@@ -235,13 +235,13 @@ class DiscordConnection:
         guild_ids: tuple[int, ...],
         rest: DiscordRest,
         *,
-        identifies: IdentifyLimit | None = None,
+        identify_limit: IdentifyLimit | None = None,
         first_pause: float = FIRST_PAUSE,
         patience: float = PATIENCE,
         trial: Trial | None = None,
     ) -> None:
-        identifies = identifies or IdentifyLimit()
-        self._line = _ShardContext(token, guild_ids, rest, identifies, first_pause, patience)
+        identify_limit = identify_limit or IdentifyLimit()
+        self._line = _ShardContext(token, guild_ids, rest, identify_limit, first_pause, patience)
         self._trial = trial
         self._shards: dict[int, _Shard] = {}
         self._serving: set[asyncio.Task[None]] = set()
@@ -269,7 +269,7 @@ class DiscordConnection:
             finally:
                 del self._shards[shard.number]
 
-        def open_desk(hears: Callable[[], Hears]) -> DiscordInteractionHandler:
+        def open_handler(hears: Callable[[], Hears]) -> DiscordInteractionHandler:
             return DiscordInteractionHandler(commands, listener, venue, hears, trial=self._trial)
 
         shorten_logs()
@@ -277,9 +277,9 @@ class DiscordConnection:
         try:
             async with asyncio.TaskGroup() as group:
                 async for held in shares.follow():
-                    self._line.rest.way_out.narrow(shares.part)
+                    self._line.rest.global_limit.narrow(shares.part)
                     for number in sorted(held - self._shards.keys()):
-                        shard = _Shard(number, self._line, shares, open_desk)
+                        shard = _Shard(number, self._line, shares, open_handler)
                         self._shards[number] = shard
                         task = group.create_task(serve(shard))
                         self._serving.add(task)

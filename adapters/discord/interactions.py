@@ -22,7 +22,7 @@ import structlog
 
 from adapters.discord import texts
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
-from adapters.discord.permissions import ground_of
+from adapters.discord.permissions import capabilities_of
 from adapters.discord.render import LONGEST_ALT, below, modal_of, shown
 from adapters.discord.rest import insist, seconds_left
 from adapters.discord.translation import language_around, language_of, typed, with_options
@@ -106,7 +106,7 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
     hears: Callable[[], Hears] = none_else
     trial: Trial | None = None
     at_work: set[object] = field(default_factory=set)  # interactions that are being answered
-    told_late: dict[str, float] = field(default_factory=dict)  # when a place was, last
+    late_notice_at: dict[str, float] = field(default_factory=dict)  # when a place was, last
 
     async def carry_out(
         self,
@@ -226,7 +226,7 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
             answer = answer.without(NO_SETTINGS)
         if isinstance(answer, HelpAnswer):
             inside = reply.interaction.guild_id is not None
-            hides = not (inside and ground_of(reply.interaction).no_removal)
+            hides = not (inside and capabilities_of(reply.interaction).no_removal)
             answer = with_options(answer, reply.interaction.command, hides=hides)
             answer = answer.without(BUTTONS_ONLY, instead=texts.REMATCH)
         # A mention notifies no one, as allowed mentions are none.
@@ -296,13 +296,13 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
         A crowd whose taps came too fast would fill it otherwise; each sees that its tap failed.
         """
         now = time.monotonic()
-        for told, at in tuple(self.told_late.items()):
+        for told, at in tuple(self.late_notice_at.items()):
             if now - at > LATE_SECONDS:
-                del self.told_late[told]
-        if place in self.told_late:
+                del self.late_notice_at[told]
+        if place in self.late_notice_at:
             log.warning("answer lost", place=place, why="others there were told to ask again")
             return False
-        self.told_late[place] = now
+        self.late_notice_at[place] = now
         return True
 
 
@@ -350,7 +350,7 @@ def person_of(interaction: Interaction) -> Requester:
         user=str(user.id),
         manager=allowed.manage_guild or allowed.administrator,
         roles=frozenset(str(role.id) for role in getattr(user, "roles", ())),
-        ground=ground_of(interaction),
+        capabilities=capabilities_of(interaction),
         max_bytes=MOST_BYTES,
     )
 

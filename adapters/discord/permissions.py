@@ -138,7 +138,7 @@ VOICE = (discord.ChannelType.voice, discord.ChannelType.stage_voice)
 POSTS_ONLY = (discord.ChannelType.forum, discord.ChannelType.media)
 
 
-def ground_of(interaction: Interaction) -> PlaceCapabilities:
+def capabilities_of(interaction: Interaction) -> PlaceCapabilities:
     """Return the obstacles in a command's channel or thread, from the bot's permissions in it."""
     channel, held = interaction.channel, interaction.app_permissions
     place, inside = interaction.channel_id, isinstance(channel, discord.Thread)

@@ -30,7 +30,7 @@ from engine.values.pace import Backoff
 # Discord hands over the message's text with the command, so that no privileged intent is needed.
 
 
-def debate_this(desk: DiscordInteractionHandler) -> app_commands.ContextMenu:
+def debate_this(handler: DiscordInteractionHandler) -> app_commands.ContextMenu:
     """Return the entry, for everyone who can write, as `/debate`."""
 
     @app_commands.guild_only()
@@ -41,9 +41,9 @@ def debate_this(desk: DiscordInteractionHandler) -> app_commands.ContextMenu:
             try:
                 motion = motion_of(message.content)
             except UsageError as error:
-                await desk.refuse(interaction, error)
+                await handler.refuse(interaction, error)
             else:
-                await interaction.response.send_modal(TopicForm(desk, {"topic": motion}))
+                await interaction.response.send_modal(TopicForm(handler, {"topic": motion}))
 
     return app_commands.ContextMenu(name="Debate this", callback=ask)
 
@@ -79,10 +79,10 @@ async def keep_registered(
             await asyncio.sleep(after)
 
 
-def offer(tree: app_commands.CommandTree, desk: DiscordInteractionHandler) -> None:
+def offer(tree: app_commands.CommandTree, handler: DiscordInteractionHandler) -> None:
     """Add every command to a tree."""
-    tree.add_command(DebateCommands(desk))
-    tree.add_command(debate_this(desk))
+    tree.add_command(DebateCommands(handler))
+    tree.add_command(debate_this(handler))
 
 
 async def is_registered(rest: DiscordRest, guild_ids: Sequence[int], trial: Trial | None) -> bool:

@@ -1,8 +1,8 @@
 """Requests to Discord's REST API, apart from the gateway's client.
 
-discord.py's HTTP client keeps to the rate limits in response headers, and `way_out` to the whole
-bot's. The client's retries are off: only the outbox retries, after checking whether the first try
-was stored. It lives as long as the venue, while a gateway's client ends with its gateway.
+discord.py's HTTP client keeps to the rate limits in response headers, and `global_limit` to the
+whole bot's. The client's retries are off: only the outbox retries, after checking whether the first
+try was stored. It lives as long as the venue, while a gateway's client ends with its gateway.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ NARROWER = 2  # a second
 EXEMPT = ("/interactions/", "/webhooks/")
 
 
-class WayOut:
+class GlobalRateLimit:
     """Lets a bot's requests out, each in turn."""
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ class DiscordRest:
         self._shut: dict[str, float] = {}  # routes that Discord closed, until when
         self._asking = asyncio.Lock()
         self._gateway: tuple[_Gateway, float] | None = None  # as found last, and when
-        self.way_out = WayOut()
+        self.global_limit = GlobalRateLimit()
         self.me = ""
 
     async def request(
@@ -184,13 +184,13 @@ class DiscordRest:
         Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError.
         """
         if not admitted:
-            await self.way_out.admit()
+            await self.global_limit.admit()
         named = {"channel_id": place, "message_id": message, **ids}
         route = Route(method, path, **{k: v for k, v in named.items() if f"{{{k}}}" in path})
-        lane = f"{method} {path} {place}"
+        bucket = f"{method} {path} {place}"
         now = time.monotonic()
         self._shut = {key: until for key, until in self._shut.items() if until > now}
-        left = max(self._shut.get(lane, now), self._shut.get("", now)) - now
+        left = max(self._shut.get(bucket, now), self._shut.get("", now)) - now
         if left > 0:
             raise slow_down(left)
         given = {"json": body, "form": form, "params": params}
@@ -200,7 +200,7 @@ class DiscordRest:
             return await http.request(route, **sent)
         except (*KNOWN, ValueError) as error:  # ValueError: a truncated response
             if isinstance(error, UnreadyError) and error.status == 429:
-                self._shut["" if error.everywhere else lane] = time.monotonic() + error.after
+                self._shut["" if error.everywhere else bucket] = time.monotonic() + error.after
             raise explain(error, act, place, message) from error
 
     @property
@@ -246,7 +246,7 @@ class DiscordRest:
     async def _connected(self) -> HTTPClient:
         async with self._login:
             if self._http is None:
-                trace = self.way_out.trace()
+                trace = self.global_limit.trace()
                 trace.on_request_end.append(_refuse_unready)
                 http = HTTPClient(asyncio.get_running_loop(), http_trace=trace, proxy=self.proxy)
                 try:

@@ -101,7 +101,7 @@ class DiscordVenue:
     ) -> AsyncIterator[None]:
         """Wait for a channel's next message, then for the bot's next request."""
         async with self._pace.turn(place):
-            await self._rest.way_out.admit(first=first)
+            await self._rest.global_limit.admit(first=first)
             yield
 
     async def post(self, place: str, part: Part, *, notify: str = "") -> str:
@@ -282,7 +282,7 @@ class DiscordVenue:
                     DiscordAct.REACT, "PUT", path, place=place, message=message, emoji=emoji
                 )
 
-    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+    async def remove_own_reactions(self, place: str, message: str, options: Sequence[str]) -> None:
         """Remove the bot's own reactions, in order; that needs no permission."""
         path = f"{MESSAGE}/reactions/{{emoji}}/@me"
         for option in options:

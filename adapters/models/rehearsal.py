@@ -177,10 +177,10 @@ def find_form(schema: Mapping[str, Any], call: Call) -> _BallotForm | None:
 def shown_order(names: tuple[str, ...], call: Call) -> tuple[str, ...]:
     """Return the contenders as the juror reads them.
 
-    From the cue's `shown` (names joined by commas), else the order of first mention in the user
+    From the hint's `shown` (names joined by commas), else the order of first mention in the user
     messages, else the schema's.
     """
-    shown = tuple(name.strip() for name in call.cue.get("shown", "").split(","))
+    shown = tuple(name.strip() for name in call.hint.get("shown", "").split(","))
     if set(shown) == set(names):
         return shown
     text = "\n".join(m.content for m in call.messages if m.role == "user")

@@ -117,5 +117,5 @@ def open_models(
     from adapters.models.search import SearchModels, origin_of
 
     at = search.backend(origin_of(search.url))
-    joints = (policy, online.connection, fleet, online.secrets)
-    return ModelRouter(policy, online, SearchModels(at, search.url, *joints))
+    services = (policy, online.connection, fleet, online.secrets)
+    return ModelRouter(policy, online, SearchModels(at, search.url, *services))

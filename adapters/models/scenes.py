@@ -1,4 +1,4 @@
-"""What a rehearsal model knows about a call: its cue, or else its step."""
+"""What a rehearsal model knows about a call: its hint, or else its step."""
 
 from __future__ import annotations
 
@@ -166,31 +166,31 @@ class Scene:
 
     @classmethod
     def of(cls, call: Call) -> Scene:
-        """Read the cue of a call; every key may be missing."""
-        cue, step = call.cue, _STEP.search(call.step)
+        """Read the hint of a call; every key may be missing."""
+        hint, step = call.hint, _STEP.search(call.step)
         stepped = step.groupdict() if step else {}
-        side = cue.get("side") or cue.get("seat") or stepped.get("side") or "A"
+        side = hint.get("side") or hint.get("seat") or stepped.get("side") or "A"
         side = side.strip()[:1].upper() or "A"
-        told = cue.get("opposing") or cue.get("record", "")
+        told = hint.get("opposing") or hint.get("record", "")
         return cls(
-            topic=one_line(cue.get("topic", "")),
+            topic=one_line(hint.get("topic", "")),
             side=side,
-            round=(cue.get("round") or stepped.get("round") or "").lower(),
-            language=re.split(r"[-_]", cue.get("language") or "en")[0].lower(),
+            round=(hint.get("round") or stepped.get("round") or "").lower(),
+            language=re.split(r"[-_]", hint.get("language") or "en")[0].lower(),
             opposing=last_speech(told, "A" if side == "B" else "B"),
-            kind=cue.get("kind") or ("shorten" if "shorten" in call.step else "turn"),
-            duty=cue.get("duty", ""),
-            words=int(cue["words"]) if cue.get("words", "").isdigit() else None,
-            arguments=int(cue["arguments"]) if cue.get("arguments", "").isdigit() else None,
-            shown=tuple(filter(None, cue.get("shown", "").split(","))),
-            own=one_line(cue.get("stance", "")),
-            thesis=one_line(cue.get("thesis", "")),
+            kind=hint.get("kind") or ("shorten" if "shorten" in call.step else "turn"),
+            duty=hint.get("duty", ""),
+            words=int(hint["words"]) if hint.get("words", "").isdigit() else None,
+            arguments=int(hint["arguments"]) if hint.get("arguments", "").isdigit() else None,
+            shown=tuple(filter(None, hint.get("shown", "").split(","))),
+            own=one_line(hint.get("stance", "")),
+            thesis=one_line(hint.get("thesis", "")),
             heard="\n".join(m.content for m in call.messages),
             mine="\n".join(m.content for m in call.messages if m.role == "assistant"),
-            stage=cue.get("stage", ""),
-            seat=int(_SEAT.sub("", cue.get("seat", "")) or 0),
-            transcript=cue.get("transcript", ""),
-            decided=cue.get("decided", ""),
+            stage=hint.get("stage", ""),
+            seat=int(_SEAT.sub("", hint.get("seat", "")) or 0),
+            transcript=hint.get("transcript", ""),
+            decided=hint.get("decided", ""),
         )
 
     @property

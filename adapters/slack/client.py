@@ -1,4 +1,4 @@
-"""Slack's requests: events go to the engine; commands, buttons and forms to the front desk.
+"""Slack's requests: events go to the engine; commands, buttons and forms to their handler.
 
 Bolt answers a request when its handler returns. An event's handler returns once the event is
 stored, so Slack repeats events that were not; the others acknowledge and start a task.
@@ -39,7 +39,7 @@ from adapters.slack.venue import SlackPlace, SlackVenue
 from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen
-from engine.values.text import scrub
+from engine.values.text import redact
 from engine.votes.events import EventOutcome
 from engine.words.buttons import read_button
 from engine.words.forms import opens_form
@@ -56,16 +56,16 @@ Ack = Callable[..., Awaitable[object]]
 class SlackClient:
     """The handlers of everything that Slack sends to the app, from any workspace."""
 
-    def __init__(self, desk: SlackInteractionHandler, venue: SlackVenue) -> None:
-        self._desk, self._venue = desk, venue
-        self._events = InOrder(desk.listener)
-        self._modals = Modals(desk, self._spawn)
-        self._home = Home(desk, self._modals)
+    def __init__(self, handler: SlackInteractionHandler, venue: SlackVenue) -> None:
+        self._handler, self._venue = handler, venue
+        self._events = InOrder(handler.listener)
+        self._modals = Modals(handler, self._spawn)
+        self._home = Home(handler, self._modals)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def app(self, signing_secret: str) -> AsyncApp:
         """Return Bolt's application with these handlers."""
-        workspaces = self._desk.workspaces
+        workspaces = self._handler.workspaces
 
         # A workspace that is not served may share a channel with one of our messages, so its
         # requests are let in; the handlers refuse the rest.
@@ -99,7 +99,7 @@ class SlackClient:
 
     async def finish(self) -> None:
         """Give running answers some seconds to finish."""
-        await self._desk.stop()
+        await self._handler.stop()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=FINISH_SECONDS)
             for task in late:
@@ -116,17 +116,17 @@ class SlackClient:
         line = typed(text, ids=text.casefold().startswith("settings"))
         match line.casefold().split():
             case []:
-                self._spawn(self._modals.open_start(asked.asker, asked.trigger_id))
+                self._spawn(self._modals.open_start(asked.requester, asked.trigger_id))
             case ["settings"]:
-                self._spawn(self._modals.open_settings(asked.asker, asked.trigger_id))
+                self._spawn(self._modals.open_settings(asked.requester, asked.trigger_id))
             case _:
-                self._spawn(self._desk.carry_out(asked.asker, line))
+                self._spawn(self._handler.carry_out(asked.requester, line))
 
     async def _on_shortcut(self, ack: Ack, asked: Shortcut) -> None:
         """Acknowledge “Debate this”, then open the form about the message."""
         await ack()
-        about = typed(scrub(asked.message.text or ""))
-        self._spawn(self._modals.open_start(asked.asker, asked.trigger_id, about))
+        about = typed(redact(asked.message.text or ""))
+        self._spawn(self._modals.open_start(asked.requester, asked.trigger_id, about))
 
     # --- buttons -------------------------------------------------------------------------
 
@@ -136,9 +136,9 @@ class SlackClient:
         """Acknowledge a button, then do what its action id says."""
         await ack()
         if asked.action.startswith(AT_HOME):
-            asker = ReplyTarget.at_home(context.team_id or "", asked.user.id)
+            requester = ReplyTarget.at_home(context.team_id or "", asked.user.id)
             what = asked.action.removeprefix(AT_HOME)
-            self._spawn(self._home.press(asker, asked.trigger_id, what))
+            self._spawn(self._home.press(requester, asked.trigger_id, what))
             return
         pressed = read_button(asked.action)
         if pressed is None or not isinstance(asked, Pressed):
@@ -147,7 +147,7 @@ class SlackClient:
         home = await self._find_home(asked.author, context.team_id)
         team = home.team if home else context.team_id or ""
         place = SlackPlace(team, asked.container.channel_id, asked.root)
-        asker = ReplyTarget(
+        requester = ReplyTarget(
             team=place.team,
             channel=place.channel,
             user=asked.user.id,
@@ -156,24 +156,24 @@ class SlackClient:
         )
         if home is None:
             log.info("button from an unknown workspace", action=asked.action)
-            self._spawn(self._desk.reply(asker).say(say(texts.NOT_SERVED)))
+            self._spawn(self._handler.reply(requester).say(say(texts.NOT_SERVED)))
             return
         if opens_form(pressed):
-            self._spawn(self._modals.open_form(asker, asked.trigger_id, pressed))
+            self._spawn(self._modals.open_form(requester, asked.trigger_id, pressed))
             return
         command = pressed_invocation(pressed.what, pressed.of, asked.chosen)
         if command is not None:
-            self._spawn(self._desk.carry_out(asker, command, in_place=pressed.in_place))
+            self._spawn(self._handler.carry_out(requester, command, in_place=pressed.in_place))
             return
         vote = ButtonPressed(
             place=str(place),
             message=asked.container.message_ts,
-            user=asker.user,
+            user=requester.user,
             option=pressed.of or None,
             # Hashed, as user ids are stored in one table only.
-            event=sha256(f"{asker.user}/{asked.actions[0].action_ts}".encode()).hexdigest(),
+            event=sha256(f"{requester.user}/{asked.actions[0].action_ts}".encode()).hexdigest(),
         )
-        self._spawn(self._desk.vote(self._desk.reply(asker), vote))
+        self._spawn(self._handler.vote(self._handler.reply(requester), vote))
 
     # --- events --------------------------------------------------------------------------
 
@@ -206,11 +206,11 @@ class SlackClient:
                 event=asked.event_id,
                 given_at=event.given_at,
             )
-            heard = await self._desk.listener(seen)
+            heard = await self._handler.listener(seen)
         if isinstance(heard, EventOutcome) and heard.voted:
             where = SlackPlace.parse(place)
-            asker = ReplyTarget(home.team, where.channel, seen.user, root=where.root)
-            self._spawn(self._desk.offer(asker, heard.voted))
+            requester = ReplyTarget(home.team, where.channel, seen.user, root=where.root)
+            self._spawn(self._handler.offer(requester, heard.voted))
         if home.people.is_bot(seen.user) is None:
             self._spawn(self._take_from_bot(home, seen))
 
@@ -233,7 +233,7 @@ class SlackClient:
 
         None if it is not served. Raises VenueAwayError.
         """
-        workspaces = self._desk.workspaces
+        workspaces = self._handler.workspaces
         try:
             return await (workspaces.of_bot(author) if author else workspaces.find(team or ""))
         except VenueGoneError as error:
@@ -242,7 +242,7 @@ class SlackClient:
 
     async def _find_place(self, team: str, channel: str, message: str) -> str | None:
         """Return the place of a message with an open question, None for any other."""
-        votes = self._desk.commands.store.votes
+        votes = self._handler.commands.store.votes
         places = map(SlackPlace.parse, await votes.places(PLATFORM, message))
         found = (place for place in places if (place.team, place.channel) == (team, channel))
         return next(map(str, found), None)
@@ -250,9 +250,9 @@ class SlackClient:
     async def _on_removal(self, asked: Removed, context: AsyncBoltContext) -> None:
         """Record that a workspace removed Rostrum, or revoked its token."""
         team = context.team_id or ""
-        if asked.ends and await self._desk.workspaces.leave(team, asked.event_time):
+        if asked.ends and await self._handler.workspaces.leave(team, asked.event_time):
             await self._events.hear(team, CommunityLost(team))
-            await self._desk.commands.left(PLATFORM, team)
+            await self._handler.commands.left(PLATFORM, team)
 
     # --- inside --------------------------------------------------------------------------
 

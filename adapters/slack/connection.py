@@ -97,21 +97,21 @@ class SlackConnection:
         them is held. Raises SettingsError when Slack refuses for good.
         """
         self._slots = slots
-        desk = SlackInteractionHandler(commands, listener, self._workspaces, self._managers)
+        handler = SlackInteractionHandler(commands, listener, self._workspaces, self._managers)
         backoff = Backoff(self._first_pause, LONGEST_PAUSE)
         while True:
             began, after = time.monotonic(), 0.0
             try:
                 for team in await self._workspaces.teams():
-                    await desk.commands.joined(PLATFORM, team)
-                client = SlackClient(desk, venue)
+                    await handler.commands.joined(PLATFORM, team)
+                client = SlackClient(handler, venue)
                 try:
                     app = client.app(self._transport.signing_secret)
                     routes = self._transport.routes(app)
                     routes += self._installer.routes() if self._installer else []
-                    desk.standstill.begin()
-                    async with self._site.serving(routes), self._watching(desk):
-                        await self._serve(app, partial(self._note_arrival, desk.listener))
+                    handler.standstill.begin()
+                    async with self._site.serving(routes), self._watching(handler):
+                        await self._serve(app, partial(self._note_arrival, handler.listener))
                 finally:
                     await client.finish()
             except VenueGoneError as error:
@@ -139,21 +139,21 @@ class SlackConnection:
         await listener(ConnectionGap("missed"))
 
     @asynccontextmanager
-    async def _watching(self, desk: SlackInteractionHandler) -> AsyncIterator[None]:
-        watch = asyncio.create_task(self._watch(desk))
+    async def _watching(self, handler: SlackInteractionHandler) -> AsyncIterator[None]:
+        watch = asyncio.create_task(self._watch(handler))
         try:
             yield
         finally:
             watch.cancel()
 
-    async def _watch(self, desk: SlackInteractionHandler) -> None:
+    async def _watch(self, handler: SlackInteractionHandler) -> None:
         """Report when events stop arriving; `serve` reports when they resume."""
         came = False
         while True:
-            desk.standstill.beat()
+            handler.standstill.beat()
             comes = self._transport.connected
             if came and not comes:
-                await desk.listener(ConnectionGap("lost"))
+                await handler.listener(ConnectionGap("lost"))
             came = comes
             await asyncio.sleep(LOOK_SECONDS)
 

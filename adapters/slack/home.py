@@ -38,8 +38,8 @@ Json = dict[str, Any]
 class Home:
     """Publishes the tab, and carries out its buttons."""
 
-    def __init__(self, desk: SlackInteractionHandler, modals: Modals) -> None:
-        self._desk, self._modals = desk, modals
+    def __init__(self, handler: SlackInteractionHandler, modals: Modals) -> None:
+        self._handler, self._modals = handler, modals
         self._lanes: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def opened(self, team: str, user: str, seen: Json | None) -> None:
@@ -49,27 +49,27 @@ class Home:
             async with lane:
                 await self._publish(ReplyTarget.at_home(team, user), seen)
 
-    async def press(self, asker: ReplyTarget, trigger: str, what: str) -> None:
+    async def press(self, requester: ReplyTarget, trigger: str, what: str) -> None:
         """Carry out a button, then show what has changed."""
         if what == "settings":
-            await self._modals.open_settings(asker, trigger)
+            await self._modals.open_settings(requester, trigger)
             return
         command = home_invocation(what)
         if command is None:  # a link
             return
-        await self._desk.carry_out(asker, command)
-        async with self._lane(asker.team, asker.user):
-            await self._publish(asker)
+        await self._handler.carry_out(requester, command)
+        async with self._lane(requester.team, requester.user):
+            await self._publish(requester)
 
-    async def _publish(self, asker: ReplyTarget, seen: Json | None = None) -> None:
+    async def _publish(self, requester: ReplyTarget, seen: Json | None = None) -> None:
         """Publish the tab; one that is newer than what was `seen` stays, if that is given."""
         try:
-            with speaking(await self._desk.language(asker)):
-                person = await self._desk.person(asker)
-                page = await home_page(self._desk.commands, person)
-                home = await self._desk.workspaces.find(asker.team)
+            with speaking(await self._handler.language(requester)):
+                person = await self._handler.person(requester)
+                page = await home_page(self._handler.commands, person)
+                home = await self._handler.workspaces.find(requester.team)
                 view = view_of(page, (await home.rest.identity()).url)
-            body = {"user_id": asker.user, "view": view}
+            body = {"user_id": requester.user, "view": view}
             if seen and seen.get("hash"):
                 body["hash"] = seen["hash"]
             await home.rest.write(SlackAct.OPEN, "views.publish", body)

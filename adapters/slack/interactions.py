@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import structlog
 
 from adapters.slack import texts
+from adapters.slack.ephemeral import EphemeralReply
 from adapters.slack.install.workspaces import Managers, Workspaces
 from adapters.slack.payloads import ReplyTarget
 from adapters.slack.render import below
 from adapters.slack.rest import hand_over
-from adapters.slack.venue import SlackPlace, ground_of, link_to
-from adapters.slack.whisper import EphemeralReply
+from adapters.slack.venue import SlackPlace, capabilities_of, link_to
 from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer
@@ -119,16 +119,16 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
     offers: _FollowUpPrompts = field(default_factory=_FollowUpPrompts)
     standstill: _Standstill = field(default_factory=_Standstill)
 
-    def reply(self, asker: ReplyTarget, *, in_place: bool = False) -> EphemeralReply:
+    def reply(self, requester: ReplyTarget, *, in_place: bool = False) -> EphemeralReply:
         """Return how to answer somebody; `in_place` of the message of their button if told so."""
-        return EphemeralReply(self.workspaces, asker, in_place)
+        return EphemeralReply(self.workspaces, requester, in_place)
 
     async def carry_out(
-        self, asker: ReplyTarget, asked: Invocation | str, *, in_place: bool = False
+        self, requester: ReplyTarget, asked: Invocation | str, *, in_place: bool = False
     ) -> None:
         """Run a command and show its answer; errors in a typed one are shown with its usage."""
-        asker = asker._replace(language=await self.language(asker))
-        reply = self.reply(asker, in_place=in_place)
+        requester = requester._replace(language=await self.language(requester))
+        reply = self.reply(requester, in_place=in_place)
 
         async def run() -> Answer:
             if not isinstance(asked, str):
@@ -139,40 +139,46 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
             except UsageError as error:
                 raise with_usage(error, command.name, hides=False) from None
 
-        with speaking(asker.language):
+        with speaking(requester.language):
             await self.answer(reply, run)
 
     async def requester(
         self, reply: EphemeralReply, command: Invocation | None = None
     ) -> Requester:
         """Return who asks, and for a command also their groups, and what the channel lacks."""
-        asker = reply.asker
+        requester = reply.requester
         if command is None:
-            return await self.person(asker)
+            return await self.person(requester)
         self.standstill.check()
         _refuse_what_slack_lacks(command)
-        person = await self._with_groups(await self._asking(asker, command))
+        person = await self._with_groups(await self._asking(requester, command))
         given = command.arguments
         if person.manager and isinstance(given, SettingsArguments):
             named = given.changes.get("starters", "").strip()
             if named.casefold() not in RESET:
                 people = (await self.workspaces.find(person.community)).people
                 await people.groups(person.user, parse_list("starters", named))
-        ground = PlaceCapabilities(no_removal=texts.NOT_HIDDEN)
+        capabilities = PlaceCapabilities(no_removal=texts.NOT_HIDDEN)
         if command.name in ("start", "rematch", "league", "schedule"):
-            ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
-        return person.model_copy(update={"ground": ground})
+            capabilities = await capabilities_of(
+                await self.workspaces.find(requester.team), requester.channel
+            )
+        return person.model_copy(update={"ground": capabilities})
 
-    async def _asking(self, asker: ReplyTarget, command: Invocation) -> Requester:
+    async def _asking(self, requester: ReplyTarget, command: Invocation) -> Requester:
         """Return who asks; their own data is theirs in a workspace too that is not served."""
         try:
-            return await self.person(asker)
+            return await self.person(requester)
         except VenueGoneError:
             if command.name not in OWN_DATA:
                 raise
-            place = str(SlackPlace(asker.team, asker.channel))
+            place = str(SlackPlace(requester.team, requester.channel))
             return Requester(
-                platform=PLATFORM, community=asker.team, place=place, user=asker.user, max_bytes=0
+                platform=PLATFORM,
+                community=requester.team,
+                place=place,
+                user=requester.user,
+                max_bytes=0,
             )
 
     async def _with_groups(self, person: Requester) -> Requester:
@@ -189,28 +195,28 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
 
     async def show(self, reply: EphemeralReply, answer: Answer) -> None:
         """Show an answer, in the person's language; many may vote at once, and need theirs."""
-        asker = reply.asker
-        with speaking(await self.language(asker, many=True)):
+        requester = reply.requester
+        with speaking(await self.language(requester, many=True)):
             if isinstance(answer, SettingsAnswer):
                 answer = answer.without(NO_SETTINGS)
-            text = await self._word(asker, answer)
+            text = await self._word(requester, answer)
             if answer.file:
-                rest = (await self.workspaces.find(asker.team)).rest
-                await hand_over(rest, asker.user, text, answer.file)
-                if asker.home:  # where it is now
+                rest = (await self.workspaces.find(requester.team)).rest
+                await hand_over(rest, requester.user, text, answer.file)
+                if requester.home:  # where it is now
                     return
                 text = f"{text}\n{say(texts.HANDED_OVER)}"
             await reply.say(text, *below(answer))
 
-    async def _word(self, asker: ReplyTarget, answer: Answer) -> str:
+    async def _word(self, requester: ReplyTarget, answer: Answer) -> str:
         """Return an answer's text; only one with threads or people in it needs a look-up."""
         link: Callable[[str], str] = str
         names: dict[str, str] = {}
         if isinstance(answer, OwnRecordAnswer | ReviewAnswer):
-            url = (await (await self.workspaces.find(asker.team)).rest.identity()).url
+            url = (await (await self.workspaces.find(requester.team)).rest.identity()).url
             link = lambda at: say(texts.LINK, link=link_to(url, SlackPlace.parse(at)))  # noqa: E731
         if isinstance(answer, LeaderboardAnswer):
-            people = (await self.workspaces.find(asker.team)).people
+            people = (await self.workspaces.find(requester.team)).people
             for user in (one.user for one in answer.guessers):
                 names[user] = (await people.profile(user)).name or "?"
         text = to_markdown(answer, link=link, person=lambda user: names[user])
@@ -234,39 +240,41 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
             if thread is None:
                 await reply.say(say(texts.NO_THREAD))
         elif thread is not None:
-            url = (await (await self.workspaces.find(reply.asker.team)).rest.identity()).url
+            url = (await (await self.workspaces.find(reply.requester.team)).rest.identity()).url
             await reply.say(say(texts.THREAD, link=link_to(url, SlackPlace.parse(thread))))
 
-    async def offer(self, asker: ReplyTarget, debate: str) -> None:
+    async def offer(self, requester: ReplyTarget, debate: str) -> None:
         """Ask somebody who has just voted by a reaction what else they may say, once a debate.
 
         When many vote at once, some are not asked; the invitation's button is there for them.
         """
-        if not self.offers.begin(debate, asker.user):
+        if not self.offers.begin(debate, requester.user):
             return
         try:
-            home = await self.workspaces.find(asker.team)
-            more = await self.remark(self.reply(asker), debate)
-            if more is not None and not (await home.people.profile(asker.user)).bot:
-                with speaking(await self.language(asker, many=True)):
-                    await self.reply(asker).offer(to_markdown(more), *below(more))
+            home = await self.workspaces.find(requester.team)
+            more = await self.remark(self.reply(requester), debate)
+            if more is not None and not (await home.people.profile(requester.user)).bot:
+                with speaking(await self.language(requester, many=True)):
+                    await self.reply(requester).offer(to_markdown(more), *below(more))
         except RostrumError as error:
             log.info("nothing offered beside a vote", why=str(error))
         finally:
             self.offers.end()
 
-    async def language(self, asker: ReplyTarget, *, many: bool = False, ask: bool = True) -> str:
+    async def language(
+        self, requester: ReplyTarget, *, many: bool = False, ask: bool = True
+    ) -> str:
         """Return the language that a person reads: their own, else their community's.
 
         `many` may need theirs at once; without `ask` Slack is not asked.
         """
-        if asker.language:
-            return asker.language
+        if requester.language:
+            return requester.language
         try:
-            home = await self.workspaces.find(asker.team)
-            own = home.people.known_language(asker.user)
+            home = await self.workspaces.find(requester.team)
+            own = home.people.known_language(requester.user)
             if ask and not own:
-                own = await home.people.language(asker.user, many=many)
+                own = await home.people.language(requester.user, many=many)
             if own or self.commands.store.away:
                 return own or ENGLISH
             return await usual_language(self.commands, PLATFORM, home.team)
@@ -274,20 +282,20 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
             log.info("person lookup failed", why=str(error))
             return ENGLISH
 
-    async def person(self, asker: ReplyTarget) -> Requester:
+    async def person(self, requester: ReplyTarget) -> Requester:
         """Return the person and their place. Raises NotAllowedError outside a channel."""
-        if asker.direct:
+        if requester.direct:
             raise NotAllowedError(texts.NOT_HERE)
-        home = await self.workspaces.find(asker.team)
-        profile = await home.people.profile(asker.user)
+        home = await self.workspaces.find(requester.team)
+        profile = await home.people.profile(requester.user)
         return Requester(
             platform=PLATFORM,
             community=home.team,
-            place=str(SlackPlace(home.team, asker.channel)),
-            channel=asker.channel,
-            thread=asker.thread,
-            user=asker.user,
-            manager=profile.admin or asker.user in await self.managers.of(home.team),
+            place=str(SlackPlace(home.team, requester.channel)),
+            channel=requester.channel,
+            thread=requester.thread,
+            user=requester.user,
+            manager=profile.admin or requester.user in await self.managers.of(home.team),
             max_bytes=MOST_BYTES,
         )
 

@@ -76,7 +76,7 @@ class SlashCommand(_Request):
     text: str = ""
 
     @property
-    def asker(self) -> ReplyTarget:
+    def requester(self) -> ReplyTarget:
         """Who typed it, and where."""
         return ReplyTarget(
             team=self.team_id,
@@ -104,7 +104,7 @@ class Shortcut(_Request):
     response_url: str = ""
 
     @property
-    def asker(self) -> ReplyTarget:
+    def requester(self) -> ReplyTarget:
         """Who chose it, and where."""
         return ReplyTarget(
             team=self.team.id,
@@ -276,7 +276,7 @@ class Submitted(_Request):
     view: SubmittedForm
 
     @property
-    def asker(self) -> ReplyTarget:
+    def requester(self) -> ReplyTarget:
         """Who submitted the form, and where it was opened; it acts for nobody else."""
         opened, user = self.view.private_metadata, self.user.id
         if opened.user == user:

@@ -234,12 +234,12 @@ class SlackRest:
     async def _call(
         self, act: SlackAct, method: str, place: str, message: str, sent: Mapping[str, Any]
     ) -> Json:
-        lane = f"{method} {place}" if act is SlackAct.POST else method
-        self._refuse_early(lane)
+        bucket = f"{method} {place}" if act is SlackAct.POST else method
+        self._refuse_early(bucket)
         if tier := self._tiers.get(method):
             await tier.take()
             try:
-                self._refuse_early(lane)
+                self._refuse_early(bucket)
             except VenueAwayError:  # rate-limited while this waited
                 tier.give_back()
                 raise
@@ -248,7 +248,7 @@ class SlackRest:
         except (*KNOWN, *UNREADABLE) as error:
             seconds = limited_for(error)
             if seconds is not None:
-                self._shut[lane] = time.monotonic() + seconds + MARGIN
+                self._shut[bucket] = time.monotonic() + seconds + MARGIN
             raise explain(error, act, place, message) from error
 
     async def _request(self, method: str, sent: Mapping[str, Any]) -> _Answer:
@@ -261,12 +261,12 @@ class SlackRest:
             raise TypeError(type(answer.data).__name__)
         return _Answer(_SlackObject(answer.data), answer.headers)
 
-    def _refuse_early(self, lane: str) -> None:
-        """Raise for a rate-limited lane."""
+    def _refuse_early(self, bucket: str) -> None:
+        """Raise for a rate-limited bucket."""
         now = time.monotonic()
         self._shut = {key: until for key, until in self._shut.items() if until > now}
-        if lane in self._shut:
-            raise slow_down(self._shut[lane] - now)
+        if bucket in self._shut:
+            raise slow_down(self._shut[bucket] - now)
 
 
 # Files: uploaded first, then shared in a thread or with one person; or read from a form.

@@ -47,7 +47,7 @@ FOR_FILES = ("files:write",)
 log = structlog.get_logger(__name__)
 
 
-async def ground_of(home: Workspace, channel: str) -> PlaceCapabilities:
+async def capabilities_of(home: Workspace, channel: str) -> PlaceCapabilities:
     """Return the obstacles in a channel, from Slack's data and the app's scopes."""
     scopes = await _scopes(home.rest)
     unfit = _lacking(scopes, SCOPES) or await _unfit(home.rest, channel)
@@ -236,7 +236,7 @@ class SlackVenue:
         if len(teams) != 1:
             raise VenueError(texts.WHICH_WORKSPACE.format(channel=channel))
         where = SlackPlace.parse(channel if colon else f"{teams[0]}:{channel}")
-        unfit = (await ground_of(await self._home(where), where.channel)).unfit
+        unfit = (await capabilities_of(await self._home(where), where.channel)).unfit
         if unfit:
             raise VenueError(unfit)
         return Location(where.team, str(where))
@@ -283,7 +283,7 @@ class SlackVenue:
         add = (SlackAct.REACT, "reactions.add", "already_reacted")
         await self._react(add, where, message, options)
 
-    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+    async def remove_own_reactions(self, place: str, message: str, options: Sequence[str]) -> None:
         """Remove the bot's own reactions, in order."""
         remove = (SlackAct.UNREACT, "reactions.remove", "no_reaction")
         await self._react(remove, SlackPlace.parse(place), message, options)

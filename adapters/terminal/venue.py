@@ -192,7 +192,7 @@ class TerminalVenue:
         for user, option in self.guests(options):
             await self.hold(user, option)
 
-    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+    async def remove_own_reactions(self, place: str, message: str, options: Sequence[str]) -> None:
         """Do nothing: a terminal shows no reactions of the bot."""
 
     async def reactions(self, place: str, message: str) -> Reactions:

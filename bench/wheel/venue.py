@@ -75,7 +75,7 @@ class SilentVenue:
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Take the bot's own reactions."""
 
-    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+    async def remove_own_reactions(self, place: str, message: str, options: Sequence[str]) -> None:
         """Take the bot's own reactions back."""
 
     async def reactions(self, place: str, message: str) -> Reactions:

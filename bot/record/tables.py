@@ -25,7 +25,7 @@ from engine.store.usage import By, CallUsage, UsageFilter, UsageTotals
 from engine.values.debate import Debate, Status
 from engine.values.errors import UsageError
 from engine.values.ports import utc_now
-from engine.values.text import clean, headline, scrub
+from engine.values.text import clean, headline, redact
 from engine.values.verdicts import Question
 from engine.words.reveal import UNREAD
 from engine.words.translation import plural
@@ -178,7 +178,7 @@ class _DebateView(NamedTuple):
     tries: int
     usd: float | None
     origins: Mapping[str, int]
-    takings: tuple[UsageTotals, ...]
+    totals: tuple[UsageTotals, ...]
     unread: bool
     gaps: tuple[Gap, ...]
     failures: tuple[Failed, ...]
@@ -194,7 +194,7 @@ async def _look_at(store: Store, debate: Debate) -> _DebateView:
         tries=tries,
         usd=usd,
         origins=await store.journal.cost_origins(debate.id),
-        takings=tuple((await store.usage.read(UsageFilter(debate=debate.id))).takings),
+        totals=tuple((await store.usage.read(UsageFilter(debate=debate.id))).totals),
         unread=any(target.unread for target in targets),
         gaps=await store.outbox.gaps(debate.id),
         failures=await store.journal.failures(debate.id),
@@ -221,7 +221,7 @@ def _lines(seen: _DebateView) -> Iterator[tuple[str, str]]:
     yield "money", f"{_money(seen.usd)} of {_money(cap) if cap is not None else 'no cap'}"
     yield "prices from", ", ".join(f"{name} ({n})" for name, n in seen.origins.items()) or "-"
     yield "steps", f"{len(seen.steps)} done, {seen.tries} tries"
-    for usage in seen.takings:
+    for usage in seen.totals:
         counts = f"{usage.tokens_reasoning:,} reasoning, {usage.tokens_cached:,} cached"
         used = f"{usage.tokens_in:,} in, {usage.tokens_out:,} out ({counts})"
         yield "tokens", f"{used} by {usage.key} as {usage.role}"
@@ -267,7 +267,7 @@ def _summary(debate: Debate, gone: Container[str]) -> dict[str, Any]:
         "community": debate.community,
         "format": request.format,
         "language": request.language,
-        "topic": scrub(request.topic),
+        "topic": redact(request.topic),
         "series": debate.series,
         "started": _moment(debate.created_at),
         "revealed": _moment(debate.revealed_at),
@@ -279,7 +279,7 @@ def _to_json(seen: _DebateView) -> dict[str, Any]:
     debate, request = seen.debate, seen.debate.request
     return _summary(debate, seen.gone) | {
         "goes_on": _goes_on(debate),
-        "stances": {side: scrub(stance) for side, stance in request.stances.items()},
+        "stances": {side: redact(stance) for side, stance in request.stances.items()},
         "turn_order": request.turn_order.value,
         "vote_until": _moment(debate.vote_deadline),
         "usd": seen.usd,
@@ -287,7 +287,7 @@ def _to_json(seen: _DebateView) -> dict[str, Any]:
         "price_origins": dict(seen.origins),
         "steps": list(seen.steps),
         "tries": seen.tries,
-        "tokens": [_takings(one) for one in seen.takings],
+        "tokens": [_usage_row(one) for one in seen.totals],
         "votes_unread": seen.unread,
         "gaps": [
             {"post": gap.key, "missing": gap.state is DeliveryState.REFUSED, "why": gap.error}
@@ -297,7 +297,7 @@ def _to_json(seen: _DebateView) -> dict[str, Any]:
     }
 
 
-def _takings(one: UsageTotals) -> dict[str, Any]:
+def _usage_row(one: UsageTotals) -> dict[str, Any]:
     return {
         "model": one.key,
         "role": one.role,
@@ -377,7 +377,7 @@ async def show_usage(
                 left_out,
             )
         )
-    if usage.takings and today.debates:
+    if usage.totals and today.debates:
         print(
             f"Today (UTC): {today.spent:.4f} USD spent, {today.reserved:.4f} USD reserved, "
             "everywhere together."
@@ -387,7 +387,7 @@ async def show_usage(
 def to_rows(usage: CallUsage, by: By = By.MODEL) -> list[dict[str, Any]]:
     """Return what calls took as JSON has it: the key under its name, a role only of a model."""
     rows = []
-    for one in usage.takings:
+    for one in usage.totals:
         figures = one._asdict()
         key, role = figures.pop("key") or None, figures.pop("role")
         rows.append({by.value: key, **({"role": role} if by is By.MODEL else {}), **figures})
@@ -396,13 +396,11 @@ def to_rows(usage: CallUsage, by: By = By.MODEL) -> list[dict[str, Any]]:
 
 def print_usage(usage: CallUsage, by: By = By.MODEL) -> None:
     """Print what calls took by their key, and in all; where a table is too wide, in lines."""
-    if not usage.takings:
+    if not usage.totals:
         print("There are no calls to count yet.")
         return
     roles, console = by is By.MODEL, TableConsole()
-    rows = [
-        ((one.key or WITHOUT_KEY.get(by, ""), one.role), one._asdict()) for one in usage.takings
-    ]
+    rows = [((one.key or WITHOUT_KEY.get(by, ""), one.role), one._asdict()) for one in usage.totals]
     rows.append((("all", ""), _add_up(usage)))
     numbers = (Column(title, justify="right", no_wrap=True) for title in TITLES)
     keys = (Column(title, no_wrap=True) for title in (by.value, *(("role",) if roles else ())))

@@ -52,21 +52,21 @@ async def run_calibrate(
     log.configure(settings.log, settings.secrets())
     if not settings.jurors:
         raise UsageError("No jurors are configured: set ROSTRUM_JURORS.")
-    async with asking(settings) as joints:
-        source = await read_source(name, joints.store)
+    async with asking(settings) as services:
+        source = await read_source(name, services.store)
         cases = source.cases[:limit]
-        known = await _learn_known(joints.store, source, cases, settings.jurors)
+        known = await _learn_known(services.store, source, cases, settings.jurors)
         questions = plan_questions(cases, settings.jurors, known, readers)
         _say(_introduction(source, cases, questions, known))
         progress = CalibrationProgress()
         if questions:
-            progress = await _ask(usd, yes, settings, joints, source, questions)
-        learner = Learner(joints.store, SystemClock())
+            progress = await _ask(usd, yes, settings, services, source, questions)
+        learner = Learner(services.store, SystemClock())
         speakers = (model for case in cases for model in case.sides.values())
         made_up = any(one.rehearsal for one in known)
         made_up = made_up or any(model.rehearses for model in (*settings.jurors, *speakers))
         fitted = await learner.fit_now(rehearsal=made_up)
-        evidence = await joints.store.learning.evidence(rehearsal=made_up)
+        evidence = await services.store.learning.evidence(rehearsal=made_up)
     model = fitted.model or Fit()
     view = view_fit(model, model.number, utc_now(), evidence) if model.jurors else None
     if as_json:
@@ -113,15 +113,15 @@ async def _ask(
     usd: float | None,
     yes: bool,
     settings: Settings,
-    joints: JudgingServices,
+    services: JudgingServices,
     source: CaseSource,
     questions: Sequence[IncompleteCase],
 ) -> CalibrationProgress:
     """Ask the jurors once the operator agreed to what it costs."""
-    prices = {juror.ref: await joints.models.price(juror) for juror in settings.jurors}
+    prices = {juror.ref: await services.models.price(juror) for juror in settings.jurors}
     check_prices(prices, Caps(debate_usd=usd))
     prompts = load_prompts(settings.templates_dir).only("jury")
-    new = await open_session(joints.store, defaults_of(settings), source, prompts.digest)
+    new = await open_session(services.store, defaults_of(settings), source, prompts.digest)
     bill = price_questions(questions, prices, new.setup.sampling["juror"])
     if bill is None:
         await confirm(
@@ -135,10 +135,10 @@ async def _ask(
         if yes:
             _say([said.removesuffix(" Ask the jurors now?")])
         await confirm(said, yes)
-    stored = await joints.store.learning.session(new)
+    stored = await services.store.learning.session(new)
     session = stored.model_copy(update={"setup": new.setup})
     cap = (bill and bill[1]) if usd is None else usd
-    parts = (joints.store, joints.models, joints.keeper, prompts, prices, cap)
+    parts = (services.store, services.models, services.lease_manager, prompts, prices, cap)
     return await Calibration(session, source.digest, *parts).ask(questions)
 
 

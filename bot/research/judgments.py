@@ -33,11 +33,11 @@ from engine.words.translation import plural
 
 
 class JudgingServices(NamedTuple):
-    """The joints of such a command."""
+    """The services of such a command."""
 
     store: Store
     models: Models
-    keeper: LeaseManager
+    lease_manager: LeaseManager
 
 
 @asynccontextmanager
@@ -46,13 +46,13 @@ async def asking(settings: Settings) -> AsyncIterator[JudgingServices]:
     async with read_store(settings) as store:
         fleet, notifier = Fleet(), Notifier()
         models = open_configured_models(settings, fleet)
-        keeper = LeaseManager(store, notifier, holder=str(ULID()))
-        works = [keeper.run()]
+        lease_manager = LeaseManager(store, notifier, holder=str(ULID()))
+        jobs = [lease_manager.run()]
         if settings.shared:
-            works.append(FleetMember(fleet, store, keeper, notifier).run())
-        tasks = [asyncio.create_task(work) for work in works]
+            jobs.append(FleetMember(fleet, store, lease_manager, notifier).run())
+        tasks = [asyncio.create_task(work) for work in jobs]
         try:
-            yield JudgingServices(store, models, keeper)
+            yield JudgingServices(store, models, lease_manager)
         finally:
             for task in tasks:
                 task.cancel()
@@ -118,13 +118,13 @@ async def run_judge(
     """
     settings = load_settings()
     named = tuple(Model.parse(name) for name in judges.split(",") if name.strip())
-    async with asking(settings) as (store, models, keeper):
+    async with asking(settings) as (store, models, lease_manager):
         debates = await debates_of(store, code, chosen)
         if code is None:
             await confirm(sentences.JUDGE_ALL.format(n=len(debates)), yes)
         caps, found = defaults_of(settings).caps, []
         for debate in debates:
-            judging = await judge_again(debate, named, caps, store, models, keeper)
+            judging = await judge_again(debate, named, caps, store, models, lease_manager)
             record = await asyncio.to_thread(_read, store, debate)
             found.append(compare(record, judging))
             if not as_json:

@@ -51,7 +51,7 @@ async def run_jury(
     settings = load_settings()
     mode = parse_choice(PanelMode, "--panel", panel)
     named = tuple(Model.parse(one) for one in jurors.split(",") if one.strip())
-    async with asking(settings) as (store, models, keeper):
+    async with asking(settings) as (store, models, lease_manager):
         stored = None if name is None else await store.series.find(name)
         if name is None or stored is None:
             debates = [await _find(store, name)] if name else await debates_of(store, None, chosen)
@@ -59,7 +59,9 @@ async def run_jury(
                 await confirm(sentences.JUDGE_ALL.format(n=len(debates)), yes)
             caps = defaults_of(settings).caps
             read = partial(read_again, jurors=named, mode=mode, store=store, models=models)
-            rows = await _read_each(debates, caps, usd, store, partial(read, keeper=keeper))
+            rows = await _read_each(
+                debates, caps, usd, store, partial(read, lease_manager=lease_manager)
+            )
             _show(rows, as_json=as_json)
             return
         series = Series.model_validate_json(stored.body)
@@ -67,7 +69,7 @@ async def run_jury(
         left = cap_left(series, usage.sum("usd"), usd)
         silent = nullcontext(lambda _: None)
         with silent if as_json else open_display(Display(series, store)) as watch:
-            jury = SeriesJury(series, named, mode, store, models, keeper, left, watch)
+            jury = SeriesJury(series, named, mode, store, models, lease_manager, left, watch)
             standing = await jury.run()
         rows = [
             _found(debate_id[-6:].lower(), judging, (await store.journal.judged(debate_id))[0])

@@ -181,16 +181,16 @@ async def serving(
             health.begin(app.store, gateways, counts)
             async with asyncio.TaskGroup() as group:
                 grace = timedelta(days=settings.privacy.purge_days)
-                works = [_reconcile(app, grace, role)]
+                jobs = [_reconcile(app, grace, role)]
                 if role.serves:
-                    works.append(app.open_schedule().run())
+                    jobs.append(app.open_schedule().run())
                 if role.serves and (port := settings.web.port) is not None:
-                    works.append(serve_web(settings, port, app.store, app.service.clock))
+                    jobs.append(serve_web(settings, port, app.store, app.service.clock))
                 if role.serves and (keeping := keeping_of(settings)).ends:
                     erase = eraser(settings, app.store)
-                    works.append(keep_for(keeping, app.store, app.service.clock, erase))
-                works += [platform.run(app) for platform in platforms]
-                tasks = [group.create_task(work) for work in works]
+                    jobs.append(keep_for(keeping, app.store, app.service.clock, erase))
+                jobs += [platform.run(app) for platform in platforms]
+                tasks = [group.create_task(work) for work in jobs]
                 try:
                     yield app
                 finally:

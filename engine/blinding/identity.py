@@ -127,7 +127,7 @@ def fold(text: str) -> str:
     return text.replace("İ", "i").casefold()
 
 
-def scrub(text: str, hidden: Iterable[str] = ()) -> str:
+def redact(text: str, hidden: Iterable[str] = ()) -> str:
     """Replace models' names in a text by `[name]`, for voters.
 
     `hidden` are the debaters' model names and families. Names that a
@@ -301,13 +301,13 @@ def names_of(setup: Setup) -> frozenset[str]:
     return frozenset(name for model in models for name in (model.name, model.family))
 
 
-def veil_post(post: Post, names: Iterable[str]) -> Post:
+def redact_post(post: Post, names: Iterable[str]) -> Post:
     """Take models' names out of a post: scores may be live, names never are."""
     hidden = frozenset(names)
 
     def veil(value: Any, key: str = "") -> Any:
         if isinstance(value, str) and key not in _PLAIN:
-            return scrub(value, hidden)
+            return redact(value, hidden)
         if isinstance(value, dict):
             return {name: veil(item, name) for name, item in value.items()}
         return [veil(item) for item in value] if isinstance(value, list | tuple) else value

@@ -36,8 +36,8 @@ def blind(
     text = clean(text)
     every = frozenset(hidden) | find_self_named((text,))
     for _ in range(_PASSES):
-        scrubbed = replace_names(text, every) if anonymous else text
-        changed = rewrite(scrubbed, names)
+        redacted = replace_names(text, every) if anonymous else text
+        changed = rewrite(redacted, names)
         if changed == text:
             break
         text = changed
@@ -228,9 +228,9 @@ class TranscriptWriter:
 
 
 def hear_all(turns: Sequence[tuple[TranscriptWriter, Turn]]) -> None:
-    """Write turns of several debates down, each by its own scribe."""
-    for scribe, turn in turns:
-        scribe.hear(turn)
+    """Write turns of several debates down, each by its own writer."""
+    for writer, turn in turns:
+        writer.hear(turn)
 
 
 def _say_place(place: int) -> str:

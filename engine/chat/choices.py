@@ -27,7 +27,7 @@ from engine.values.errors import BudgetError, UsageError
 from engine.values.language import ENGLISH, N_, speaking, spoken
 from engine.values.messages import Estimate
 from engine.values.options import BUILT_IN
-from engine.values.text import MENTION, clean, headline, is_visible, scrub
+from engine.values.text import MENTION, clean, headline, is_visible, redact
 from engine.values.topics import RANDOM, Topic, check_topic, check_words, has_blocked
 from engine.words.translation import called_language
 
@@ -43,7 +43,7 @@ def motion_of(text: str) -> str:
 
     Raises UsageError for one without text, such as a picture.
     """
-    plain = _MENTIONS.sub(" ", scrub(clean(text))).strip()
+    plain = _MENTIONS.sub(" ", redact(clean(text))).strip()
     if not is_visible(plain):
         raise UsageError(
             "This message has no text to debate. Choose one with words, or write a motion with "

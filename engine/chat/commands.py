@@ -107,7 +107,7 @@ class Command(NamedTuple, Generic[A]):
 
 async def help_on(context: Context, person: Requester, asked: HelpArguments) -> HelpAnswer:
     """List the commands, or explain one. Raises UsageError for an unknown one."""
-    hides = not person.ground.no_removal
+    hides = not person.capabilities.no_removal
     name = asked.command and asked.command.strip().casefold().rsplit("/", 1)[-1]
     if not name:
         lines = tuple(_line(c.name, c) for c in COMMANDS.values())

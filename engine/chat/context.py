@@ -51,7 +51,7 @@ class Requester(Value):
     manager: bool = False
     roles: frozenset[str] = frozenset()
     roles_unknown: str = ""
-    ground: PlaceCapabilities = PlaceCapabilities()
+    capabilities: PlaceCapabilities = PlaceCapabilities()
     trial: Trial | None = None
     max_bytes: int = 0
 

@@ -101,8 +101,8 @@ async def _newest(context: Context, person: Requester) -> StoredSeries:
 async def _start(context: Context, person: Requester, asked: LeagueArguments) -> Answer:
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
-    if person.ground.unfit:
-        raise NotAllowedError(person.ground.unfit)
+    if person.capabilities.unfit:
+        raise NotAllowedError(person.capabilities.unfit)
     for stored in await context.store.series.of_community(person.platform, person.community):
         if stored.due_at is not None and Series.model_validate_json(stored.body).league:
             raise UsageError("A league is running here already; stop it first with league stop.")

@@ -236,7 +236,7 @@ def _order(person: Requester, again: Rematch) -> Order:
         platform=person.platform,
         community=person.community,
         place=person.thread or person.place,
-        ground=person.ground,
+        capabilities=person.capabilities,
         user=person.user,
         rematch=again,
     )

@@ -47,8 +47,8 @@ async def schedule(context: Context, person: Requester, asked: ScheduleArguments
         return Answer(texts=(Text(SCHEDULE_ENDED),))
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
-    if person.ground.unfit:
-        raise NotAllowedError(person.ground.unfit)
+    if person.capabilities.unfit:
+        raise NotAllowedError(person.capabilities.unfit)
     if asked.mirror or asked.sources:
         raise UsageError("A schedule holds one debate at a time, without sources; leave them out.")
     if guest_among(asked.sides, person.user) is not None:

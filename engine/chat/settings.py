@@ -149,7 +149,7 @@ def order_of(person: Requester, command: StartArguments, defaults: Defaults) -> 
         platform=person.platform,
         community=person.community,
         place=person.thread or person.place,
-        ground=person.ground,
+        capabilities=person.capabilities,
         user=person.user,
         models={
             side: choose_model(text, defaults.debaters)

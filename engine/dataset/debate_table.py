@@ -34,7 +34,7 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry
 from engine.jury.rubric import find_rubric
 from engine.values.debate import Model, PanelMode
-from engine.values.text import scrub
+from engine.values.text import redact
 from engine.values.verdicts import TIE, WEAK
 from engine.votes.close import QUORUM
 
@@ -203,7 +203,7 @@ _JUDGED: Columns = (
     *part_of(
         "summary",
         Column("summary", TEXT, "a juror's neutral summary, with the sides as letters; "
-               "null without one", lambda summary: scrub(summary.text) or None, "juror"),
+               "null without one", lambda summary: redact(summary.text) or None, "juror"),
         Column("summary_fit", TEXT, "`as_written`, in 400 to 600 characters; `trimmed` at a "
                "sentence, `cut` at a word, or left `too_short`; null without one",
                lambda summary: summary.fit if summary.text else None),

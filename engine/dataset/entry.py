@@ -13,7 +13,7 @@ import orjson
 from engine.store import DebateRecord, ExportFilter, StandingAnswer
 from engine.tally.tally import agreement, count
 from engine.values.debate import ENDED, Debate, Turn
-from engine.values.text import scrub
+from engine.values.text import redact
 from engine.values.topics import split_of, topic_id
 from engine.values.verdicts import Persuasion, Question, Summary, Tally
 from engine.votes.close import persuasion, tally_labels
@@ -163,8 +163,8 @@ class Entry:
 
 def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
     """Prepare a record for the tables; `salt` is the installation's salt for splits."""
-    # From the scrubbed topic, because a mention could be guessed from its hash.
-    topic = scrub(record.debate.request.topic)
+    # From the redacted topic, because a mention could be guessed from its hash.
+    topic = redact(record.debate.request.topic)
     identity = topic_id(topic)
     votes = record.asked(Question.VOTE)
     tally = _count(record, votes)
@@ -175,10 +175,10 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
         voters=voters,
         topic=topic,
         topic_id=identity,
-        conditions=scrub(record.debate.request.conditions),
-        stances={side: scrub(said) for side, said in record.debate.request.stances.items()},
+        conditions=redact(record.debate.request.conditions),
+        stances={side: redact(said) for side, said in record.debate.request.stances.items()},
         split=split_of(identity, salt),
-        speeches=tuple(ExportedTurn(turn, scrub(turn.text)) for turn in record.turns),
+        speeches=tuple(ExportedTurn(turn, redact(turn.text)) for turn in record.turns),
         votes=votes,
         tally=tally,
         labels=tally_labels(labels, sides) if labels else None,

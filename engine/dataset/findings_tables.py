@@ -29,7 +29,7 @@ from engine.store import Judging
 from engine.values.debate import Quotation, Turn
 from engine.values.language import N_
 from engine.values.sources import outcome_of
-from engine.values.text import scrub, scrub_json
+from engine.values.text import redact, redact_json
 from engine.values.verdicts import RETRIEVED, Artifact, Score, Verdict
 
 # The tables of sources, and of what turns quoted from them.
@@ -52,15 +52,15 @@ class _Quoted(NamedTuple):
 
 def _given(entry: Entry) -> Iterator[_Given]:
     for number, source in enumerate(entry.debate.request.sources, 1):
-        yield _Given(number, scrub(source.title), scrub(source.text))
+        yield _Given(number, redact(source.title), redact(source.text))
     for one in retrieved(entry.record.artifacts):
         yield _Given(
             one["number"],
-            scrub(one["title"]),
-            scrub(one["text"]),
-            scrub(one["url"]) or None,
+            redact(one["title"]),
+            redact(one["text"]),
+            redact(one["url"]) or None,
             one["side"],
-            scrub(one["query"]),
+            redact(one["query"]),
         )
 
 
@@ -111,7 +111,7 @@ QUOTATIONS = Table(
         SIDE._replace(value="turn.side"),
         Column("number", WHOLE, "its number in the turn, from 1"),
         Column("text", TEXT, "the quoted words; mentions removed",
-               lambda quoted: scrub(quoted.quotation.text), "model"),
+               lambda quoted: redact(quoted.quotation.text), "model"),
         Column("source", WHOLE, "the number of the source that the turn named",
                "quotation.source", "model"),
         Column("found_in", WHOLE, "the number of the source that has the words, by near-match; "
@@ -141,7 +141,7 @@ JUDGMENTS = Table(
             1,
             Column("winner", TEXT, "a side or `tie`; null without a verdict", maker="judge"),
             Column("problem", TEXT, "why there is no verdict; null with one",
-                   lambda verdict: scrub(verdict.problem) or None),
+                   lambda verdict: redact(verdict.problem) or None),
             Column("n_valid", WHOLE, "readable answers, or people whose stances decided",
                    "valid"),
             Column("n_invalid", WHOLE, N_("unreadable answers"), "invalid"),
@@ -214,7 +214,7 @@ JUDGINGS = Table(
             lambda judging: list(judging.found.scores) if judging.found else [],
         ),
         Column("found", TEXT, "everything that was found, as JSON; mentions removed",
-               lambda judging: scrub_json(judging.found.model_dump_json())
+               lambda judging: redact_json(judging.found.model_dump_json())
                if judging.found else "{}"),
     ),
 )  # fmt: skip
@@ -257,7 +257,7 @@ ADJUSTMENTS = Table(
         Column("criterion", TEXT, "the criterion that is changed; null for the total",
                lambda adjustment: adjustment.criterion or None),
         Column("amount", REAL, "points added; negative for a deduction", unit="points"),
-        Column("reason", TEXT, "why", lambda adjustment: scrub(adjustment.reason)),
+        Column("reason", TEXT, "why", lambda adjustment: redact(adjustment.reason)),
         Column("by", TEXT,
                "the cause, such as the turn that exposed a claim; null without one",
                lambda adjustment: adjustment.by or None),
@@ -277,7 +277,7 @@ ARTIFACTS = Table(
                "written by the model `juror` after the verdict, and in no statistics"),
         Column("valid", FLAG, "false for a judge's or juror's answer that could not be used"),
         Column("body", TEXT, "JSON; mentions removed",
-               lambda one: scrub_json(
+               lambda one: redact_json(
                    orjson.dumps(one.body, option=orjson.OPT_SORT_KEYS).decode())),
     ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from engine.dataset.preferences import PREFERENCE
 from engine.values.debate import Debate, Status, Turn, TurnOrder
 from engine.values.errors import UsageError
 from engine.values.language import N_
-from engine.values.text import scrub
+from engine.values.text import redact
 from engine.values.verdicts import TIE, WEAK
 
 # A debate as people read it who label it in another tool: blind, the sides in one order.
@@ -99,17 +99,17 @@ def read_blind(debate: Debate, turns: Sequence[Turn], sources: Sequence[str] = (
     setup, request = debate.setup, debate.request
     gone = tuple(change.was for change in setup.replaced)
     cast = Identities(setup.names, request.sides | request.seats, True, gone)
-    stances = {side: scrub(said) for side, said in request.stances.items()}
-    about = (scrub(request.topic), scrub(request.conditions))
-    scribe = TranscriptWriter(*about, cast, stances, tuple(map(scrub, sources)))
+    stances = {side: redact(said) for side, said in request.stances.items()}
+    about = (redact(request.topic), redact(request.conditions))
+    writer = TranscriptWriter(*about, cast, stances, tuple(map(redact, sources)))
     together = request.turn_order is TurnOrder.SIMULTANEOUS
-    return scribe.lay_out(turns, simultaneous=together)
+    return writer.lay_out(turns, simultaneous=together)
 
 
 def without_mentions(turn: Turn, text: str | None = None) -> Turn:
     """Return a turn without mentions; `text` is its own where that is known."""
-    asked = tuple(map(scrub, turn.asked))
-    said = scrub(turn.text) if text is None else text
+    asked = tuple(map(redact, turn.asked))
+    said = redact(turn.text) if text is None else text
     return turn.model_copy(update={"text": said, "asked": asked})
 
 

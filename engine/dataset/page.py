@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from engine.blinding.identity import names_of, scrub
+from engine.blinding.identity import names_of, redact
 from engine.dataset.findings_tables import retrieved
 from engine.store import Store
 from engine.values.debate import Debate, Source, Status, Turn
 from engine.values.language import N_, speaking
 from engine.values.messages import Reveal
-from engine.values.text import clean, rename, scrub as scrub_mentions
+from engine.values.text import clean, redact as redact_mentions, rename
 from engine.values.verdicts import RETRIEVED, Ballot
 from engine.votes.close import read_reveal
 from engine.words.cards import broken_rule, words_used
@@ -166,21 +166,21 @@ def lay_out(
     )
     return ReportedDebate(
         code=debate.code,
-        topic=scrub_mentions(request.topic),
-        conditions=scrub_mentions(request.conditions),
+        topic=redact_mentions(request.topic),
+        conditions=redact_mentions(request.conditions),
         language=request.language,
         format=request.format,
         held=debate.opened_at or debate.created_at,
         stances=tuple(
-            (option_name(side, names), scrub_mentions(stance))
+            (option_name(side, names), redact_mentions(stance))
             for side, stance in request.stances.items()
         ),
         sources=tuple(
-            (scrub_mentions(source_name(number, source.title)), scrub_mentions(source.text))
+            (redact_mentions(source_name(number, source.title)), redact_mentions(source.text))
             for number, source in enumerate(sources, 1)
         ),
         turns=tuple(_spoken(debate, turns)),
-        result=tuple(map(scrub_mentions, _result(reveal))) if reveal else (),
+        result=tuple(map(redact_mentions, _result(reveal))) if reveal else (),
         ballots=tuple(tell_ballot(ballot, names) for ballot in ballots) if reveal else (),
         sealed=told,
     )
@@ -201,11 +201,11 @@ def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[_PageTurn]:
         yield _PageTurn(
             side=turn.side,
             title=f"{who} · {round_name(turn.round)}",
-            text=scrub_mentions(scrub(turn.text, hidden | {turn.model})),
+            text=redact_mentions(redact(turn.text, hidden | {turn.model})),
             used=words_used(turn.words, turn.limit),
             broken=tuple(map(broken_rule, turn.violations)),
             quotations=sum_up(turn.quotations),
-            asked=tuple(scrub_mentions(scrub(one, hidden)) for one in turn.asked),
+            asked=tuple(redact_mentions(redact(one, hidden)) for one in turn.asked),
             number=turn.number,
             step=turn.step,
         )
@@ -216,13 +216,13 @@ def tell_ballot(ballot: Ballot, names: dict[str, str]) -> Read:
     return Read(
         juror=ballot.juror,
         verdict=option_name(ballot.verdict, names) if ballot.verdict else "",
-        problem=scrub_mentions(ballot.problem),
+        problem=redact_mentions(ballot.problem),
         order=say(", ").join(option_name(side, names) for side in ballot.order),
         marks=tuple(
             _JurorMarks(option_name(side, names), tuple(sheet.items()))
             for side, sheet in (ballot.scores or {}).items()
         ),
-        reasons=scrub_mentions(
+        reasons=redact_mentions(
             rename(
                 ballot.reasons, {n: option_name(side, names) for side, n in ballot.names.items()}
             )

@@ -23,7 +23,7 @@ from engine.dataset.columns import (
 from engine.dataset.entry import NO_CHANCES, Entry
 from engine.store import StandingAnswer
 from engine.store.questions import AudienceQuestion
-from engine.values.text import scrub
+from engine.values.text import redact
 from engine.values.verdicts import IMPORT, QUESTIONS, Question
 from engine.votes.close import platform_of
 
@@ -135,7 +135,7 @@ _LABEL = part_of(
            lambda answer: answer.seconds, unit="seconds"),
     Column("comment", TEXT,
            "the reason in the annotator's own words, mentions removed; null but for labels, or "
-           "without one", lambda answer: scrub(answer.comment) or None, "people"),
+           "without one", lambda answer: redact(answer.comment) or None, "people"),
     Column("task", TEXT, "the labelling task; null but for labels",
            lambda answer: answer.task or None),
 )  # fmt: skip
@@ -256,7 +256,7 @@ def _asked(entry: Entry) -> Iterator[_Asked]:
         yield _Asked(
             question,
             asker=None if person is None else entry.voters.voter(person),
-            text=None if question.removed and at is None else scrub(kept),
+            text=None if question.removed and at is None else redact(kept),
             support=body["support"].get(str(question.number)),
             place=None if at is None else at + 1,
         )

@@ -272,11 +272,11 @@ def _liked(entry: Entry) -> Iterator[_Liked]:
         ups, downs = given[turn.step, True], given[turn.step, False]
         if ups != downs and (entry.flawed or not turn.flaws):
             messages = make_conversation(entry, turn.side, entry.speeches[:number])
-            cue = f"It is your turn: {turn.round}."
+            hint = f"It is your turn: {turn.round}."
             if messages[-1]["role"] == "user":
-                messages[-1]["content"] += f"\n\n{cue}"
+                messages[-1]["content"] += f"\n\n{hint}"
             else:
-                messages.append(message("user", cue))
+                messages.append(message("user", hint))
             yield _Liked(messages, turn, text, ups, downs)
 
 

@@ -25,7 +25,7 @@ from engine.dataset.entry import Entry
 from engine.dataset.turn_tables import COST, WRITTEN
 from engine.store import CallRecord
 from engine.values.errors import failure_in
-from engine.values.text import scrub
+from engine.values.text import redact
 
 # Removes keys from texts that leave the installation: known secrets, and what looks like one.
 
@@ -45,7 +45,7 @@ _LOOKS = re.compile(
 )
 
 
-def scrub_keys(text: str, secrets: Iterable[str] = ()) -> str:
+def redact_keys(text: str, secrets: Iterable[str] = ()) -> str:
     """Replace each of the secrets, longest first, and everything that looks like a key."""
     for secret in sorted(set(secrets), key=len, reverse=True):
         if len(secret) >= _SHORTEST:
@@ -85,7 +85,7 @@ class _Asked(NamedTuple):
 
     def clean(self, text: str) -> str:
         """Return a text without keys and mentions."""
-        return scrub(scrub_keys(text, self.secrets))
+        return redact(redact_keys(text, self.secrets))
 
     def sampled(self, name: str) -> Any:
         """Return a setting of sampling."""

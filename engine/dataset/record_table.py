@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from engine.dataset.columns import DEBATE, REPLACED, SPLIT, TEXT, Column, Table
 from engine.dataset.entry import Entry
 from engine.store import DebateRecord
-from engine.values.text import scrub_json
+from engine.values.text import redact_json
 from engine.values.verdicts import Ballot
 from engine.votes.close import people_of
 
@@ -67,7 +67,7 @@ def _write(entry: Entry) -> str:
         debate=debate.model_copy(update=changed),
         people=people_of(record, entry.tally) if debate.revealed_at else None,
     )
-    return scrub_json(_adapter().dump_json(published, include=_PUBLISHED).decode())
+    return redact_json(_adapter().dump_json(published, include=_PUBLISHED).decode())
 
 
 @cache

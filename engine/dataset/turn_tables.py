@@ -28,7 +28,7 @@ from engine.store import CallRecord
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Model, Turn, not_given
 from engine.values.ports import Reply
-from engine.values.text import scrub
+from engine.values.text import redact
 from engine.values.verdicts import DECISION, POSITION, Question, Score
 
 # The table of model calls: what each try read, found in a cache, wrote and cost.
@@ -182,7 +182,7 @@ TURNS = Table(
                    "position, or `unknown`; null for a turn that decides nothing",
                    lambda body: body["decision"], "model"),
             Column("decision_why", TEXT, "the model's reason for it; null likewise",
-                   lambda body: scrub(body["why"]) or None, "model"),
+                   lambda body: redact(body["why"]) or None, "model"),
         ),
         *part_of(
             "position",
@@ -192,7 +192,7 @@ TURNS = Table(
                    "for any other turn",
                    lambda body: body["change"], "model"),
             Column("position_why", TEXT, "the model's reason for it; null likewise",
-                   lambda body: scrub(body["why"]) or None, "model"),
+                   lambda body: redact(body["why"]) or None, "model"),
         ),
         Column("model_asked", TEXT, "the requested `backend/model`", "model.ref"),
         Column("model_answered", TEXT,

@@ -26,7 +26,7 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry
 from engine.jury.aggregate import margins
 from engine.jury.rubric import find_rubric
-from engine.values.text import scrub
+from engine.values.text import redact
 from engine.values.verdicts import Ballot
 
 # The table of verdicts: every ballot of the panel's jurors, valid or not.
@@ -67,7 +67,7 @@ VERDICTS = Table(
         Column("valid", FLAG,
                "whether the reply was readable; if not, it is no judgment"),
         Column("problem", TEXT, "what is wrong with the reply; null if nothing is",
-               lambda ballot: scrub(ballot.problem) or None),
+               lambda ballot: redact(ballot.problem) or None),
         Column("repaired", FLAG,
                "whether its JSON was repaired, or had characters that cannot be stored"),
         Column("contradictory", FLAG, "whether its verdict contradicts its scores"),
@@ -95,9 +95,9 @@ VERDICTS = Table(
         Column("confidence", REAL, "the juror's confidence, 0 to 1; null on an invalid ballot",
                maker="juror", unit="share"),
         Column("reasons", TEXT, "the reasons, in neutral names; null on an invalid ballot",
-               lambda ballot: scrub(ballot.reasons) or None, "juror"),
+               lambda ballot: redact(ballot.reasons) or None, "juror"),
         Column("raw", TEXT, "the raw reply, mentions removed; null without one",
-               lambda ballot: scrub(ballot.raw) or None, "juror"),
+               lambda ballot: redact(ballot.raw) or None, "juror"),
         Column("pos", REAL, "the juror's lean to the side shown first; null where unused",
                unit="points"),
         Column("sd", REAL, "the spread of the juror's margins; null where unused", unit="points"),

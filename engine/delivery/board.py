@@ -176,8 +176,8 @@ class Board:
         """Edit the last piece of an announcement, the one with the state."""
         stem = f"{short_code(announced.debate)}·{announced.number}"
         if isinstance(announced.message, Announcement):
-            joints = (self.venue, self.store, announced.community)
-            linked = await with_link(*joints, announced.message)
+            services = (self.venue, self.store, announced.community)
+            linked = await with_link(*services, announced.message)
             web = (self.permalinks, self.store, self.venue.platform, announced)
             linked = await with_page(*web, linked)
             announced = announced.model_copy(update={"message": linked})

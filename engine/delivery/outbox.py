@@ -77,7 +77,7 @@ class Delivery:
 
     venue: Venue
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     clock: Clock
     permalinks: Permalinks = field(default_factory=Permalinks)
@@ -96,10 +96,12 @@ class Delivery:
 
     def __post_init__(self) -> None:
         self._last_word = LastWord(self.venue, self.store, self.notifier, self.clock)
-        self.shares = PartitionLeases(self.venue.platform, self.store, self.keeper, self.clock)
+        self.shares = PartitionLeases(
+            self.venue.platform, self.store, self.lease_manager, self.clock
+        )
         self._seeds = SeedReactions(self.venue, self.store, self.notifier, self.clock, self._served)
-        joints = (self.venue, self.store, self.notifier, self.clock)
-        self._unseeding = Unseeding(*joints, self._seeds.adds_to, self._served)
+        services = (self.venue, self.store, self.notifier, self.clock)
+        self._unseeding = Unseeding(*services, self._seeds.adds_to, self._served)
         if self.venue.limits.state_seconds is not None:
             from engine.delivery.board import Board  # not all platforms show states
 
@@ -107,7 +109,7 @@ class Delivery:
         if self.venue.erase is not None:
             from engine.delivery.deleter import Deleter  # not all platforms delete messages
 
-            self._deleter = Deleter(*joints, self.shares)
+            self._deleter = Deleter(*services, self.shares)
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while other processes hold every share."""

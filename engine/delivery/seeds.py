@@ -249,7 +249,7 @@ class Unseeding:
         if self.adds_to(target):
             return VenueAwayError("Reactions are still being added.")
         try:
-            await self.venue.unseed(target.place, target.message, target.options)
+            await self.venue.remove_own_reactions(target.place, target.message, target.options)
         except VenueAwayError as error:
             return error
         except VenueError as error:  # the message is gone, and its reactions with it, or refused

@@ -282,6 +282,6 @@ class Services(NamedTuple):
     """What every part of a process that works on debates is given, in the order of its fields."""
 
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     clock: Clock

@@ -72,11 +72,11 @@ class FleetMember:
     """Keeps a fleet's size right by what all processes show."""
 
     def __init__(
-        self, fleet: Fleet, store: Store, keeper: LeaseManager, notifier: Notifier
+        self, fleet: Fleet, store: Store, lease_manager: LeaseManager, notifier: Notifier
     ) -> None:
         self._fleet = fleet
         self._store = store
-        self._keeper = keeper
+        self._lease_manager = lease_manager
         self._notifier = notifier
         self._shown: Lease | None = None
         fleet.resize(0)
@@ -104,8 +104,8 @@ class FleetMember:
             if not self._fleet.fits(size):
                 return False
             before, leases = self._shown, self._store.leases
-            name = f"{PREFIX}{self._keeper.holder}/{size}"
-            self._shown = await leases.claim(name, self._keeper.holder, LEASE_SECONDS)
+            name = f"{PREFIX}{self._lease_manager.holder}/{size}"
+            self._shown = await leases.claim(name, self._lease_manager.holder, LEASE_SECONDS)
             if before is not None and before.name != name:
                 await leases.release(before)
             self._notifier.publish(TOPIC)
@@ -126,7 +126,7 @@ class FleetMember:
 
     async def _others(self) -> Mapping[str, int]:
         """Return which part each other process shows, the larger one while it changes."""
-        mine = self._keeper.holder
+        mine = self._lease_manager.holder
         held = await self._store.leases.held(PREFIX, mine)
         if self._shown is not None and self._shown.name not in held:
             # It stood still, or was cut off, for so long that no other counted it: it joins again.

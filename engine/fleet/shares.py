@@ -20,7 +20,7 @@ import structlog
 
 from engine.fleet.leases import LeaseManager
 from engine.store import Lease, Store
-from engine.store.leases import Partition, lane_of
+from engine.store.leases import Partition, partition_key_of
 from engine.values.debate import Value
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.values.pace import Backoff
@@ -109,7 +109,7 @@ class PartitionLeases:
 
     name: str
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     clock: Clock
     most: int | None = None
     count: int = 0
@@ -160,11 +160,11 @@ class PartitionLeases:
 
     def lease_for(self, community: str) -> Lease | None:
         """Return the lease to post to a community, None if it is not served here now."""
-        return self.lease(lane_of(community) % max(1, self.count))
+        return self.lease(partition_key_of(community) % max(1, self.count))
 
     def since(self, community: str) -> datetime | None:
         """Return when a community was taken over from another process, None if it was not."""
-        return self.taken(lane_of(community) % max(1, self.count))
+        return self.taken(partition_key_of(community) % max(1, self.count))
 
     def taken(self, share: int) -> datetime | None:
         """Return when a share was taken over from another process, None if it was not."""
@@ -227,8 +227,8 @@ class PartitionLeases:
 
         Then nothing changes.
         """
-        live = await self.store.leases.held(self._prefix, self.keeper.holder)
-        others = set(_members(live, self._prefix)) - {self.keeper.holder}
+        live = await self.store.leases.held(self._prefix, self.lease_manager.holder)
+        others = set(_members(live, self._prefix)) - {self.lease_manager.holder}
         if not others:
             return False
         self.members, self._left = 1 + len(others), True
@@ -245,12 +245,14 @@ class PartitionLeases:
 
         Raises LeaseLostError if this process was suspended for long.
         """
-        async with self.keeper.hold(f"{self._prefix}{kind}{self.keeper.holder}", stoppable=False):
+        async with self.lease_manager.hold(
+            f"{self._prefix}{kind}{self.lease_manager.holder}", stoppable=False
+        ):
             yield
 
     async def turn(self, name: str, seconds: float) -> None:
         """Wait until no process has had a turn of this name for so many seconds."""
-        leases, holder = self.store.leases, f"{self.keeper.holder}/turn"
+        leases, holder = self.store.leases, f"{self.lease_manager.holder}/turn"
         if leases.alone:  # this process spaces its own
             return
         while await leases.claim(f"{self._prefix}{name}", holder, seconds) is None:
@@ -263,7 +265,7 @@ class PartitionLeases:
         """
         if self.store.leases.alone:
             return None
-        return PartitionLeases(name, self.store, self.keeper, self.clock, most)
+        return PartitionLeases(name, self.store, self.lease_manager, self.clock, most)
 
     def name_of(self, share: int) -> str:
         """Return the name of a share's lease."""
@@ -271,8 +273,8 @@ class PartitionLeases:
 
     async def others(self, kind: str) -> dict[str, str]:
         """Return who else holds each live lease of this name's that begins with `kind`."""
-        found = await self.store.leases.held(f"{self._prefix}{kind}", self.keeper.holder)
-        return {name: by for name, by in found.items() if by != self.keeper.holder}
+        found = await self.store.leases.held(f"{self._prefix}{kind}", self.lease_manager.holder)
+        return {name: by for name, by in found.items() if by != self.lease_manager.holder}
 
     @property
     def _prefix(self) -> str:
@@ -290,13 +292,13 @@ class PartitionLeases:
 
     async def _take_part(self, wanted: int) -> None:
         """Be one of those that divide the shares, as long as all agree on their number."""
-        live = await self.store.leases.held(self._prefix, self.keeper.holder)
+        live = await self.store.leases.held(self._prefix, self.lease_manager.holder)
         self.count = count = self._agreed(live, wanted)
         if count != wanted:
             log.warning("other processes count shares otherwise", wanted=wanted, agreed=count)
-        me = f"{self._prefix}of/{count}/{self.keeper.holder}"
+        me = f"{self._prefix}of/{count}/{self.lease_manager.holder}"
         try:
-            async with self.keeper.hold(me, stoppable=False), asyncio.TaskGroup() as group:
+            async with self.lease_manager.hold(me, stoppable=False), asyncio.TaskGroup() as group:
                 while not self._left and await self._balance(group, count):
                     settled = self.store.leases.alone and len(self.held) == count
                     await self.changed(REST_SECONDS if settled else LOOK_SECONDS)
@@ -312,7 +314,7 @@ class PartitionLeases:
 
     async def _balance(self, group: asyncio.TaskGroup, count: int) -> bool:
         """Claim and give up what is fair now; False if the number of shares is another by now."""
-        me = self.keeper.holder
+        me = self.lease_manager.holder
         live = await self.store.leases.held(self._prefix, me)
         members = set(_members(live, self._prefix)) | {me}
         if self._agreed(live, count) != count:
@@ -338,7 +340,7 @@ class PartitionLeases:
         """Hold one share until it is lost or given up."""
         hold, lost = self._holds.setdefault(share, _Hold()), True
         try:
-            async with self.keeper.hold(self.name_of(share), stoppable=False) as hold.lease:
+            async with self.lease_manager.hold(self.name_of(share), stoppable=False) as hold.lease:
                 try:
                     if share in self._others:
                         hold.since = self.clock.now()

@@ -78,29 +78,29 @@ class Classic(Format):
         together = request.turn_order is TurnOrder.SIMULTANEOUS
         return len(self.rounds(request)) * (1 if together else 2)
 
-    async def run(self, floor: Stage) -> None:
+    async def run(self, stage: Stage) -> None:
         """Hold the debate."""
         last_a = last_b = None
-        for round_name in self.rounds(floor.request):
-            if round_name == QUESTIONS and not await floor.hear_questions():
+        for round_name in self.rounds(stage.request):
+            if round_name == QUESTIONS and not await stage.hear_questions():
                 continue
-            if floor.request.turn_order is TurnOrder.SIMULTANEOUS:
-                last_a, last_b = await floor.all_at_once(
-                    self._speak(floor, "A", round_name, last_b),
-                    self._speak(floor, "B", round_name, last_a),
+            if stage.request.turn_order is TurnOrder.SIMULTANEOUS:
+                last_a, last_b = await stage.all_at_once(
+                    self._speak(stage, "A", round_name, last_b),
+                    self._speak(stage, "B", round_name, last_a),
                 )
             else:
-                last_a = await self._speak(floor, "A", round_name, last_b)
-                last_b = await self._speak(floor, "B", round_name, last_a)
+                last_a = await self._speak(stage, "A", round_name, last_b)
+                last_b = await self._speak(stage, "B", round_name, last_a)
 
-    async def _speak(self, floor: Stage, seat: str, round_name: str, opposing: str | None) -> str:
+    async def _speak(self, stage: Stage, seat: str, round_name: str, opposing: str | None) -> str:
         kind = round_name.split("-")[0]
         if kind == QUESTIONS:
-            return await floor.answer(seat, opposing=opposing)
+            return await stage.answer(seat, opposing=opposing)
         if kind == "closing":
-            return await self._close(floor, seat, opposing)
-        limits = ClassicLimits.model_validate(floor.limits)
-        return await floor.speak(
+            return await self._close(stage, seat, opposing)
+        limits = ClassicLimits.model_validate(stage.limits)
+        return await stage.speak(
             seat,
             round_name,
             template=f"classic/{seat.lower()}/{kind}",
@@ -108,15 +108,15 @@ class Classic(Format):
             opposing=opposing,
         )
 
-    async def _close(self, floor: Stage, seat: str, opposing: str | None) -> str:
+    async def _close(self, stage: Stage, seat: str, opposing: str | None) -> str:
         """Let a side give its last turn, and keep its decision."""
-        labels = floor.prompts.data("classic/labels", Labels).of(floor.request.language)
-        limits = ClassicLimits.model_validate(floor.limits)
-        answer = await floor.state(
+        labels = stage.prompts.data("classic/labels", Labels).of(stage.request.language)
+        limits = ClassicLimits.model_validate(stage.limits)
+        answer = await stage.state(
             seat,
             "closing",
             template=f"classic/{seat.lower()}/closing",
-            shape=shape_of(floor, limits),
+            shape=shape_of(stage, limits),
             show=partial(show, labels),
             limits=TurnLimits(),
             role="closing",
@@ -124,18 +124,18 @@ class Classic(Format):
             last=True,
             numbers=limits,
         )
-        turn = next(turn for turn in reversed(floor.turns) if turn.seat == seat)
-        await floor.keep(artifacts=[decided(turn.step, answer)])
+        turn = next(turn for turn in reversed(stage.turns) if turn.seat == seat)
+        await stage.keep(artifacts=[decided(turn.step, answer)])
         return turn.text
 
 
-def shape_of(floor: Stage, limits: ClassicLimits) -> Shape[_Conclusion]:
+def shape_of(stage: Stage, limits: ClassicLimits) -> Shape[_Conclusion]:
     """Return the form of a last turn, with its limits."""
 
     def check(said: _Conclusion) -> tuple[Fault, ...]:
         measured = (
             ("long_synthesis", len(said.synthesis), limits.synthesis_chars, "characters"),
-            ("long_decision", floor.count(said.why), limits.decision_words, "words"),
+            ("long_decision", stage.count(said.why), limits.decision_words, "words"),
         )
         faults = [
             Fault(

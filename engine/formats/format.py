@@ -158,17 +158,17 @@ class Format(ABC):
         What its own judge is asked after the last turn counts as far as it outlasts that reading.
         """
 
-    async def hold(self, floor: Stage) -> None:
+    async def hold(self, stage: Stage) -> None:
         """Let the sides look things up, where an operator has set that, then run the script."""
-        if floor.retrieval is not None:
+        if stage.retrieval is not None:
             from engine.stage.research import research  # few installations have an endpoint
 
-            await research(floor, floor.retrieval)
-        await self.run(floor)
+            await research(stage, stage.retrieval)
+        await self.run(stage)
 
     @abstractmethod
-    async def run(self, floor: Stage) -> None:
-        """Hold the debate; `floor.adjourn` after the last turn lets the panel begin."""
+    async def run(self, stage: Stage) -> None:
+        """Hold the debate; `stage.adjourn` after the last turn lets the panel begin."""
 
     def with_questions(self, request: Request, rounds: Sequence[str]) -> tuple[str, ...]:
         """Return the rounds, with that of the audience's questions before the last if wanted."""

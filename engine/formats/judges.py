@@ -141,7 +141,7 @@ SUBJECTS = {
 
 
 async def ask_judges(
-    floor: Stage,
+    stage: Stage,
     step: str,
     *,
     system: str,
@@ -156,10 +156,10 @@ async def ask_judges(
     said is kept. Without a single answer that can be read, the first judge's is returned. `own` are
     facts that differ by judge, counted from 0, such as the order of what it reads.
     """
-    judges = floor.request.judges
-    answers = await floor.together(
+    judges = stage.request.judges
+    answers = await stage.together(
         *(
-            floor.consult(
+            stage.consult(
                 step if number == 1 else f"{step}/judge-{number}",
                 judge,
                 system=system,
@@ -173,7 +173,7 @@ async def ask_judges(
     )
     if len(answers) == 1:
         return answers[0]
-    await floor.keep(
+    await stage.keep(
         artifacts=[_keep_opinion(step, number, one) for number, one in enumerate(answers, 1)]
     )
     opinions = tuple(answer.value if answer.valid else None for answer in answers)

@@ -66,27 +66,27 @@ class Oxford(Format):
         """Return the number of calls in sequence: all."""
         return self.turns(request)
 
-    async def run(self, floor: Stage) -> None:
+    async def run(self, stage: Stage) -> None:
         """Hold the debate."""
-        limits = OxfordLimits.model_validate(floor.limits)
-        for round_name in self.rounds(floor.request):
-            if round_name == QUESTIONS and not await floor.hear_questions():
+        limits = OxfordLimits.model_validate(stage.limits)
+        for round_name in self.rounds(stage.request):
+            if round_name == QUESTIONS and not await stage.hear_questions():
                 continue
             for side in self.contenders:
                 seat = f"{side}{ROUNDS.get(round_name, ANSWERS)}"
-                known = max((turn.number for turn in floor.turns if turn.seat == seat), default=0)
+                known = max((turn.number for turn in stage.turns if turn.seat == seat), default=0)
                 if round_name == QUESTIONS:
-                    await floor.answer(seat, opposing=floor.transcript(known), last=True)
+                    await stage.answer(seat, opposing=stage.transcript(known), last=True)
                     continue
-                await floor.speak(
+                await stage.speak(
                     seat,
                     round_name,
                     template=f"{NAME}/speech",
                     limits=TurnLimits(words=limits.words),
                     role="closing" if round_name == "closing" else "debater",
-                    opposing=floor.transcript(known),
+                    opposing=stage.transcript(known),
                     last=round_name == "closing"
-                    or (round_name == "rebuttal" and not floor.request.questions),
+                    or (round_name == "rebuttal" and not stage.request.questions),
                     side=side,
                 )
 

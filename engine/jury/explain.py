@@ -138,9 +138,9 @@ def why_schema(names: tuple[str, ...]) -> AnswerSchema:
 def _ask(case: ExplanationRequest, prompts: Prompts) -> tuple[ChatMessage, ...]:
     request, names, hidden = case.debate.request, case.names, names_hidden(case.setup)
     variables: dict[str, Any] = {
-        "topic": quote(identity.scrub(request.topic, hidden)),
+        "topic": quote(identity.redact(request.topic, hidden)),
         "stances": [
-            (names[side], quote(identity.scrub(said, hidden)))
+            (names[side], quote(identity.redact(said, hidden)))
             for side, said in request.stances.items()
         ],
         "notes": [
@@ -182,7 +182,7 @@ def read_why(
     for said in filter(None, (told.text, *told.best.values(), told.differed)):
         if is_filler(said, examples):
             raise UnreadableError("it repeats the example of its prompt")
-        if identity.scrub(said, hidden) != said or identity.HIDDEN in said:
+        if identity.redact(said, hidden) != said or identity.HIDDEN in said:
             raise UnreadableError("it names a model")
     return told
 

@@ -51,7 +51,7 @@ async def hold_panel(
     turns: Sequence[Turn],
     prompts: Prompts,
     steps: Caller,
-    scribe: TranscriptWriter,
+    writer: TranscriptWriter,
     begun: asyncio.Event | None = None,
 ) -> tuple[Verdict, dict[str, Ballot]]:
     """Return the panel's verdict, and every ballot by the step that gave it.
@@ -61,7 +61,7 @@ async def hold_panel(
     A juror without a usable answer casts an invalid ballot, never a score. Raises what stops a
     debate: BudgetError, StoppedError, PausedError or LeaseLostError.
     """
-    panel = await _lay_out(debate, turns, prompts, steps, scribe)
+    panel = await _lay_out(debate, turns, prompts, steps, writer)
     contenders = tuple(debate.request.sides)
     cast: dict[str, Ballot] = {}
     while readings := next_readings(debate.setup.panel, contenders, tuple(cast.values())):
@@ -140,7 +140,7 @@ class PanelReadings:
         self, step: str, reading: JurorReading, messages: tuple[ChatMessage, ...]
     ) -> Reply:
         names = self.names(reading.order)
-        cue = {
+        hint = {
             "kind": "ballot",
             "topic": self.debate.request.topic,
             "language": self.debate.request.language,
@@ -149,7 +149,7 @@ class PanelReadings:
         schema = ballot_schema(names, self.rubric)
         sampling = self.debate.setup.sampling["juror"]
         return await self.steps.call(
-            Call(step, reading.juror, messages, sampling, schema, cue, role="juror")
+            Call(step, reading.juror, messages, sampling, schema, hint, role="juror")
         )
 
     def _judge(self, reply: Reply, messages: Sequence[ChatMessage]) -> Outcome:
@@ -192,11 +192,11 @@ class PanelReadings:
 
 
 async def _lay_out(
-    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: TranscriptWriter
+    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, writer: TranscriptWriter
 ) -> PanelReadings:
     """Return the readings of a debate, whose transcript is laid out beside the loop."""
     together = debate.request.turn_order is TurnOrder.SIMULTANEOUS
-    lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
+    lay_out = partial(writer.lay_out, tuple(turns), simultaneous=together)
     transcript = await asyncio.get_running_loop().run_in_executor(BLINDER, lay_out)
     return PanelReadings(debate, transcript, prompts, steps)
 
@@ -214,7 +214,7 @@ async def summarise(
     turns: Sequence[Turn],
     prompts: Prompts,
     steps: Caller,
-    scribe: TranscriptWriter,
+    writer: TranscriptWriter,
     begun: asyncio.Event | None = None,
 ) -> Summary:
     """Return the summary by the roster's last juror, who often reads nothing else.
@@ -226,7 +226,7 @@ async def summarise(
     """
     if begun is not None:
         await begun.wait()
-    call = await _ask_for(debate, turns, prompts, steps, scribe)
+    call = await _ask_for(debate, turns, prompts, steps, writer)
     try:
         reply = await steps.call(call)
     except ModelError as error:
@@ -239,16 +239,16 @@ async def summarise(
 
 
 async def _ask_for(
-    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: TranscriptWriter
+    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, writer: TranscriptWriter
 ) -> Call:
     """Return the juror's call: a ballot's prompt, which providers have cached, up to the task."""
     setup, request = debate.setup, debate.request
-    panel = await _lay_out(debate, turns, prompts, steps, scribe)
+    panel = await _lay_out(debate, turns, prompts, steps, writer)
     order = rotations(setup.panel, tuple(request.sides))[0]
     variables = panel.variables(order) | {"fewest": FEWEST, "most": MOST}
     shown = panel.show(variables)
     asked, system = (prompts.render(f"jury/{part}", **variables) for part in ("summary", "system"))
-    cue = {"kind": STEP, "topic": request.topic, "language": request.language}
+    hint = {"kind": STEP, "topic": request.topic, "language": request.language}
     return Call(
         STEP,
         setup.panel.roster[-1],
@@ -257,7 +257,7 @@ async def _ask_for(
             ChatMessage(role="user", content=f"{shown}\n\n{asked}"),
         ),
         sampling=setup.sampling["juror"],
-        cue=cue | {"shown": ",".join(setup.names[side] for side in request.sides)},
+        hint=hint | {"shown": ",".join(setup.names[side] for side in request.sides)},
         role="juror",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from engine.blinding.identity import names_of, scrub
+from engine.blinding.identity import names_of, redact
 from engine.values.debate import Setup
 from engine.values.text import clean, marked, rename, whole_sentences
 from engine.values.verdicts import TIE, Ballot, Rationale, Verdict
@@ -22,7 +22,7 @@ def told_reasons(setup: Setup, ballot: Ballot, most: int, *, marks: bool = False
     names = {
         ballot.names[side]: marked(name) if marks else name for side, name in called(setup).items()
     }
-    text = " ".join(clean(scrub(ballot.reasons, names_hidden(setup))).split())
+    text = " ".join(clean(redact(ballot.reasons, names_hidden(setup))).split())
     return whole_sentences(rename(text, names), most)
 
 

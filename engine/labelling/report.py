@@ -21,7 +21,7 @@ from engine.store.labels import Drawn, Queued, Task
 from engine.tally.tally import count, wilson
 from engine.values.debate import Value
 from engine.values.language import N_
-from engine.values.text import headline, scrub
+from engine.values.text import headline, redact
 from engine.values.topics import topic_id
 from engine.values.verdicts import TIE, WEAK, Question
 
@@ -131,7 +131,7 @@ class _Labelled(NamedTuple):
 
 def labelled_of(record: DebateRecord) -> _Labelled:
     """Return what a report needs of a debate."""
-    debate, topic = record.debate, scrub(record.debate.request.topic)
+    debate, topic = record.debate, redact(record.debate.request.topic)
     tally = count(record.asked(Question.VOTE), tuple(debate.request.sides), debate.request.quorum)
     costs = [call.cost for call in record.calls]
     return _Labelled(

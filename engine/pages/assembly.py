@@ -26,7 +26,7 @@ from engine.pages.sections import read_marks, read_sections
 from engine.values.debate import Debate, Source, Status, Turn
 from engine.values.language import speaking
 from engine.values.messages import Reveal
-from engine.values.text import scrub
+from engine.values.text import redact
 from engine.values.verdicts import Ballot
 from engine.words.phrases import told_reason
 from engine.words.translation import say
@@ -59,7 +59,7 @@ def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
         sections = read_sections(rows, names) if rows and part.last else ()
         shown = {turn.number for turn in part.turns}
         marks = read_marks(rows) if rows else {}
-        waits = scrub(told_reason(why(debate, outside=True)))
+        waits = redact(told_reason(why(debate, outside=True)))
         if found.item.state == INTERRUPTED:
             waits = say(
                 "No process holds it any more. Go on with: {command}", command=way_on(debate)

@@ -19,7 +19,7 @@ from engine.drawing.svg import Picture
 from engine.store.listings import DebateQuery, DebateSummary
 from engine.values.debate import Debate, Status, Turn
 from engine.values.errors import UsageError
-from engine.values.text import clean, headline, scrub
+from engine.values.text import clean, headline, redact
 
 # A list of debates as a page shows it.
 
@@ -68,7 +68,7 @@ def item_of(debate: Debate, gone: Container[str] = ()) -> Item:
     return Item(
         id=debate.id,
         code=debate.code,
-        topic=headline(scrub(request.topic), LONGEST_TOPIC),
+        topic=headline(redact(request.topic), LONGEST_TOPIC),
         state=INTERRUPTED if debate.id in gone else debate.status,
         format=request.format,
         language=request.language,

@@ -38,7 +38,7 @@ from engine.values.errors import NotFoundError
 from engine.values.language import N_, speaking
 from engine.values.messages import File, LeagueTable, Outcome
 from engine.values.ports import Clock
-from engine.values.text import headline, scrub as scrub_mentions
+from engine.values.text import headline, redact as redact_mentions
 from engine.votes.close import read_reveal
 from engine.words.result_picture import LETTERS, LINE, MARGIN, MOTION, WIDTH, result_picture
 from engine.words.reveal import outcome_line
@@ -208,7 +208,7 @@ class PublicReader:
             place,
             shown,
             sealed=False,
-            told=" ".join(re.sub(r"[*`_]", "", scrub_mentions(outcome)).split()),
+            told=" ".join(re.sub(r"[*`_]", "", redact_mentions(outcome)).split()),
         )
 
     async def turn_text(self, debate_id: str, number: int) -> str:
@@ -230,7 +230,7 @@ class PublicReader:
         """Return the preview of a debate, as SVG; the result's only once that is told."""
         debate, _ = await self._find(debate_id)
         if sealed:
-            return sealed_picture(scrub_mentions(debate.request.topic), debate.request.language)
+            return sealed_picture(redact_mentions(debate.request.topic), debate.request.language)
         if not await self._is_told(debate):
             raise NotFoundError(NOTHING)
         return result_picture(await read_reveal(self._store, debate))
@@ -268,7 +268,7 @@ class PublicReader:
         of = (shown.platform, shown.community)
         found = await self._store.communities.held(*of, before, LISTED + 1)
         held = tuple(
-            one._replace(topic=headline(scrub_mentions(one.topic), TOPIC_LENGTH))
+            one._replace(topic=headline(redact_mentions(one.topic), TOPIC_LENGTH))
             for one in found[:LISTED]
         )
         older = held[-1].id if len(found) > LISTED else ""

@@ -189,7 +189,7 @@ def shown(value: object) -> object:
 SUFFIX = ".jinja"
 DATA = ".toml"  # a table beside the templates, frozen with them: personalities, archetypes, …
 D = TypeVar("D", bound=BaseModel)
-# The variables that the floor provides to every template of a format, and the panel to those of
+# The variables that the stage provides to every template of a format, and the panel to those of
 # a juror's first question, whether or not the built-in ones use them.
 SPOKEN = frozenset(
     {"topic", "conditions", "language", "language_code", "round", "opposing", "limits"}

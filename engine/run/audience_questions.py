@@ -10,7 +10,7 @@ from engine.values.debate import Debate
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_
 from engine.values.ports import Clock
-from engine.values.text import clean, is_visible, scrub
+from engine.values.text import clean, is_visible, redact
 from engine.values.topics import check_words
 from engine.votes.audience import MOST_LISTED, standing_questions
 
@@ -21,7 +21,7 @@ UNKNOWN = N_("There is no question {number} here. Give the number of one in the 
 
 def read_question(given: str) -> str:
     """Return a question as it is kept: one line, without mentions. Raises UsageError."""
-    text = " ".join(scrub(clean(given)).split())
+    text = " ".join(redact(clean(given)).split())
     if not is_visible(text):
         raise UsageError("Your question is empty. Write one that both sides can answer.")
     if len(text) > LONGEST_QUESTION:

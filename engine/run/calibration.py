@@ -173,7 +173,7 @@ class Calibration:
     source: str
     store: Store
     models: Models
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     prompts: Prompts
     prices: dict[str, Price | None]
     usd: float | None = None
@@ -181,14 +181,14 @@ class Calibration:
 
     async def ask(self, questions: Sequence[IncompleteCase]) -> CalibrationProgress:
         """Ask what is missing and store each case's ballots; a reached cap ends it early."""
-        async with self.keeper.hold(f"debate/{self.session.id}") as lease:
+        async with self.lease_manager.hold(f"debate/{self.session.id}") as lease:
             journaled = await self.store.journal.load(self.session.id)
             cap = None if self.usd is None else journaled.spent + self.usd
             changed = {"prices": self.prices, "cap_usd": cap}
             setup = self.session.setup.model_copy(update=changed)
             session = self.session.model_copy(update={"setup": setup})
-            joints = (self.store, self.models, self.keeper)
-            steps = Steps(session, lease, journaled, *joints, Pace())
+            services = (self.store, self.models, self.lease_manager)
+            steps = Steps(session, lease, journaled, *services, Pace())
             room = asyncio.Semaphore(AT_ONCE)
             try:
                 work = (self._case(one, session, steps, lease, room) for one in questions)

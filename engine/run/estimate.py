@@ -72,7 +72,7 @@ class Manner:
 
     def speak(
         self,
-        cue: Mapping[str, str],
+        hint: Mapping[str, str],
         limits: Mapping[str, float],
         language: str,
         rate: float,
@@ -83,21 +83,21 @@ class Manner:
         A turn without an overall word limit has a closing's two parts. Turns with different
         numbers share no word.
         """
-        allowed = int(cue.get("words") or 0)
+        allowed = int(hint.get("words") or 0)
         wordiness = self._wordiness(language)
         if not allowed:
             share = limits.get("decision_words", 200) * self.closing
             decision = int(min(share, self.decision * wordiness))
             return f"Filler.\n\n---\n\n{self.write(decision, language, rate, number)}"
-        sets_out = cue.get("round", "").startswith(CASES)
-        most = self.brief if cue.get("duty") in BRIEF else self.case if sets_out else self.most
+        sets_out = hint.get("round", "").startswith(CASES)
+        most = self.brief if hint.get("duty") in BRIEF else self.case if sets_out else self.most
         words = int(min(allowed * self.turn, most * wordiness))
-        return self.write(words, language, rate, number, counted="counted" in cue)
+        return self.write(words, language, rate, number, counted="counted" in hint)
 
     def answer(
         self,
         schema: AnswerSchema,
-        cue: Mapping[str, str],
+        hint: Mapping[str, str],
         limits: Mapping[str, float],
         language: str,
         rate: float,
@@ -106,7 +106,7 @@ class Manner:
         wordiness = self._wordiness(language)
         parts: dict[str, float] = {}
         known = self.decision < ANY or "synthesis_chars" in limits
-        if cue.get("round") == "closing" and known:
+        if hint.get("round") == "closing" and known:
             spaced = CHARS_PER_WORD / wordiness_of(language)
             characters = rate if _is_unspaced(language) else spaced
             parts["synthesis"] = limits.get("synthesis_chars", 500) / characters
@@ -237,7 +237,7 @@ class _ScriptDemand(NamedTuple):
 
 @dataclass(slots=True)
 class _DryRun:
-    """A desk for dry runs: it counts the prompts and answers with filler, calling no model."""
+    """A host for dry runs: it counts the prompts and answers with filler, calling no model."""
 
     setup: Setup
     shares: dict[str, _ParticipantDemand] = field(default_factory=dict)
@@ -256,9 +256,9 @@ class _DryRun:
 
             text = dry_results(call.step, setup.retrieval)
         elif call.schema is None:
-            text = manner.speak(call.cue, setup.limits, language, rate, self.calls)
+            text = manner.speak(call.hint, setup.limits, language, rate, self.calls)
         else:
-            text = manner.answer(call.schema, call.cue, setup.limits, language, rate)
+            text = manner.answer(call.schema, call.hint, setup.limits, language, rate)
         self.calls += 1
         share = self.shares.setdefault(call.model.name, _ParticipantDemand())
         share.ask(call.messages, manner)
@@ -276,9 +276,9 @@ class _DryRun:
         """Answer with filler of the length of a model's turn; it costs nothing."""
         self.heard += 1
         request = self.setup.request
-        cue = {"words": str(words or ""), "kind": "turn", "seat": request.guest}
+        hint = {"words": str(words or ""), "kind": "turn", "seat": request.guest}
         per_word = self.setup.chars_per_word
-        said = WRITTEN.speak(cue, self.setup.limits, request.language, per_word, self.calls)
+        said = WRITTEN.speak(hint, self.setup.limits, request.language, per_word, self.calls)
         return PersonTurn(said)
 
     async def hear_questions(self) -> Sequence[str]:
@@ -435,20 +435,20 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> _ScriptDem
     key = script, prompts.digest, dry.model_dump_json()
     known = _outlines.get(key)
     if known is None:
-        desk = _DryRun(dry)
-        floor = Stage(dry, prompts, desk, script.turns(dry.request))
-        await script.hold(floor)
-        judged = script.judged(floor.turns)
+        host = _DryRun(dry)
+        stage = Stage(dry, prompts, host, script.turns(dry.request))
+        await script.hold(stage)
+        judged = script.judged(stage.turns)
         if len(_outlines) >= MOST_OUTLINES:
             _outlines.clear()
         known = _outlines[key] = _ScriptDemand(
-            desk.shares,
+            host.shares,
             sum(_tokens_of(turn, dry.request) for turn in judged),
             sum(
                 words_to_read(turn.text, dry.request.language, dry.chars_per_word)
-                for turn in floor.turns
+                for turn in stage.turns
             ),
-            desk.heard,
+            host.heard,
         )
     return known
 

@@ -52,7 +52,7 @@ class GuestTime:
     debate: Debate
     lease: Lease
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     leaves: bool = False  # the debate once the person has been asked: others need its place
 
@@ -154,7 +154,7 @@ class GuestTime:
 
         Raises PausedError for that.
         """
-        self.keeper.check()
+        self.lease_manager.check()
         leaves = self.leaves and monotonic() - since >= LEAVE_SECONDS
         # The same rows keep other processes from taking it up before.
         if leaves and await self.store.guests.awaited(self.debate.id):

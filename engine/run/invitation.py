@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import regex
 
-from engine.blinding.identity import scrub
+from engine.blinding.identity import redact
 from engine.formats.format import Format
 from engine.jury.why import names_hidden
 from engine.store import Post
@@ -21,7 +21,7 @@ from engine.values.text import (
     headline,
     is_divided,
     is_visible,
-    scrub as without_mentions,
+    redact as without_mentions,
     split_closing,
     whole_sentences,
 )
@@ -123,7 +123,7 @@ def cases_of(debate: Debate, turns: Sequence[Turn]) -> Mapping[str, str]:
     hidden, last = names_hidden(debate.setup), {turn.side: turn for turn in turns}
     sides = [side for side in debate.request.sides if side in last]
     most = CASE if len(debate.request.sides) == 2 else CASE_OF_MANY
-    said = {side: ending_of(scrub(last[side].text, hidden | {last[side].model})) for side in sides}
+    said = {side: ending_of(redact(last[side].text, hidden | {last[side].model})) for side in sides}
     heads = {match[0] if (match := _HEAD.match(text)) else "" for text in said.values()}
     if len(said) > 1 and len(heads) == 1:  # "Maintains its position", of all, tells them not apart
         said = {side: text.removeprefix(*heads) for side, text in said.items()}

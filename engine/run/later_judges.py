@@ -36,12 +36,12 @@ from engine.values.errors import ModelError, NotFoundError, UsageError
 from engine.values.ports import Call, Models, Reply
 from engine.values.sources import named
 
-JUDGE = "judge"  # the kind of a cue by which a format asks its judges
+JUDGE = "judge"  # the kind of a hint by which a format asks its judges
 
 
 @dataclass(slots=True)
-class _SecondDesk:
-    """A desk on which a script runs again: turns come from the journal, judges are asked.
+class _SecondHost:
+    """A host on which a script runs again: turns come from the journal, judges are asked.
 
     Without a `prefix` for their steps, judges are not asked either.
     """
@@ -59,7 +59,7 @@ class _SecondDesk:
 
         Raises NotFoundError for a speech that the journal does not have.
         """
-        if self.prefix is not None and call.cue.get("kind") == JUDGE:
+        if self.prefix is not None and call.hint.get("kind") == JUDGE:
             call = replace(call, step=f"{self.prefix}{call.step}")
         elif call.step not in self.journaled.steps:
             raise NotFoundError(
@@ -98,7 +98,7 @@ async def judge_again(
     caps: Caps,
     store: Store,
     models: Models,
-    keeper: LeaseManager,
+    lease_manager: LeaseManager,
 ) -> Judging:
     """Have judges score a debate; the same judges are asked once, and go on where they stopped.
 
@@ -111,7 +111,7 @@ async def judge_again(
         raise UsageError(f"The format {script.name} has no judge of its own.")
     if not 0 < len(judges) <= MOST_JUDGES:
         raise UsageError(f"Name from 1 to {MOST_JUDGES} judges, for example --judges online/x.")
-    return await _judge(debate, judges, None, caps, store, models, keeper)
+    return await _judge(debate, judges, None, caps, store, models, lease_manager)
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ async def read_again(
     caps: Caps,
     store: Store,
     models: Models,
-    keeper: LeaseManager,
+    lease_manager: LeaseManager,
 ) -> Judging:
     """Have another jury read a debate; the same jury is asked once, and goes on where it stopped.
 
@@ -148,7 +148,7 @@ async def read_again(
     _check_closed(debate)
     if not jurors:
         raise UsageError("Name at least one juror, for example --jurors online/x.")
-    return await _judge(debate, jurors, mode, caps, store, models, keeper)
+    return await _judge(debate, jurors, mode, caps, store, models, lease_manager)
 
 
 async def _judge(
@@ -158,10 +158,10 @@ async def _judge(
     caps: Caps,
     store: Store,
     models: Models,
-    keeper: LeaseManager,
+    lease_manager: LeaseManager,
 ) -> Judging:
     """Ask judges, or jurors in a `mode`, and store what they find; once for the same ones."""
-    async with keeper.hold(f"debate/{debate.id}", patient=mode is not None) as lease:
+    async with lease_manager.hold(f"debate/{debate.id}", patient=mode is not None) as lease:
         judging = await store.journal.open_judging(lease, debate.id, judges, mode)
         if judging.found is not None:
             return judging
@@ -170,7 +170,7 @@ async def _judge(
         check_prices(prices, caps)
         setup = _setup(debate, judging, prices, caps, journaled.spent)
         debate = debate.model_copy(update={"setup": setup})
-        steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+        steps = Steps(debate, lease, journaled, store, models, lease_manager, Pace())
         prompts = Prompts(await store.debates.templates(setup.templates))
         ask = _ask_judges if mode is None else _ask_jurors
         try:
@@ -184,25 +184,25 @@ async def _judge(
 async def _ask_judges(
     debate: Debate, judging: Judging, journaled: Journaled, steps: Steps, prompts: Prompts
 ) -> Note:
-    desk = _SecondDesk(steps, journaled, judging.prefix)
+    host = _SecondHost(steps, journaled, judging.prefix)
     # A captain that could not be asked is not asked now; a judge that could not, is.
     silent = {step: why for step, why in journaled.unanswered.items() if not step.startswith(JUDGE)}
     script = format_of(debate.request.format, debate.setup.format_version)
-    await script.hold(Stage(debate.setup, prompts, desk, script.length(debate.request), silent))
-    return desk.found()
+    await script.hold(Stage(debate.setup, prompts, host, script.length(debate.request), silent))
+    return host.found()
 
 
 async def _ask_jurors(
     debate: Debate, judging: Judging, journaled: Journaled, steps: Steps, prompts: Prompts
 ) -> Note:
-    desk, setup = _SecondDesk(steps, journaled), debate.setup
+    host, setup = _SecondHost(steps, journaled), debate.setup
     script = format_of(debate.request.format, setup.format_version)
-    floor = Stage(setup, prompts, desk, script.length(debate.request), journaled.unanswered)
-    await script.hold(floor)
-    scribe, asked = open_transcript(debate), LaterJurors(steps, judging.prefix)
-    scribe.sources = named(floor.sources)
-    judged = script.judged(tuple(floor.turns))
-    verdict, ballots = await hold_panel(debate, judged, prompts, asked, scribe)
+    stage = Stage(setup, prompts, host, script.length(debate.request), journaled.unanswered)
+    await script.hold(stage)
+    writer, asked = open_transcript(debate), LaterJurors(steps, judging.prefix)
+    writer.sources = named(stage.sources)
+    judged = script.judged(tuple(stage.turns))
+    verdict, ballots = await hold_panel(debate, judged, prompts, asked, writer)
     if asked.passing is not None:
         raise asked.passing
     of_panel = {"panel": judging.number}

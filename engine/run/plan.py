@@ -93,7 +93,7 @@ class Order(Options):
     platform: str
     community: str
     place: str
-    ground: PlaceCapabilities = PlaceCapabilities()
+    capabilities: PlaceCapabilities = PlaceCapabilities()
     user: str | None = None
     models: Mapping[str, Model] = {}
     jurors: tuple[Model, ...] = ()
@@ -209,7 +209,7 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
         given = options.model_dump(exclude={"mirror", "panel"})
         request = Request(**given | settled | {"options": own})
     check_words(offer.blocked_words, *texts_of(request))
-    check_ground(order.ground, request.ballot, script)
+    check_capabilities(order.capabilities, request.ballot, script)
     sourced = (SOURCES,) if request.sources or offer.retrieval else ()
     asked = (AUDIENCE,) if request.questions else ()
     frozen = prompts.only(request.format, "jury", *sourced, *asked)
@@ -326,12 +326,12 @@ def texts_of(request: Request) -> tuple[str, ...]:
     return (request.topic, request.conditions, *request.stances.values())
 
 
-def check_ground(ground: PlaceCapabilities, ballot: BallotKind, script: Format) -> None:
+def check_capabilities(capabilities: PlaceCapabilities, ballot: BallotKind, script: Format) -> None:
     """Refuse a debate that could not finish there. Raises NotAllowedError or UsageError."""
-    if refusal := ground.unfit or (ground.no_files if script.files else ""):
+    if refusal := capabilities.unfit or (capabilities.no_files if script.files else ""):
         raise NotAllowedError(refusal)
-    if ground.no_removal and ballot is BallotKind.SECRET:
-        raise UsageError(ground.no_removal)
+    if capabilities.no_removal and ballot is BallotKind.SECRET:
+        raise UsageError(capabilities.no_removal)
 
 
 def freeze(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.blinding.identity import names_of, scrub
+from engine.blinding.identity import names_of, redact
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Lease, Note, Post, Store
 from engine.store.questions import AudienceQuestion
@@ -30,7 +30,7 @@ class QuestionTime:
     debate: Debate
     lease: Lease
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
 
     async def hold(self) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ class QuestionTime:
                 key = f"{KEY}/{len(asked)}-{gone}"
                 await self._post(Post(key=key, message=self._list(asked), target=KEY))
                 shown = asked
-            self.keeper.check()
+            self.lease_manager.check()
             await self.notifier.wait(f"closed/{debate_id}", LOOK_SECONDS)
         return await self._put()
 
@@ -65,7 +65,7 @@ class QuestionTime:
             "numbers": numbers,
             "support": {str(one.number): support.get(one.number, 0) for one in asked},
         }
-        closed = QuestionsClosed(put=tuple(map(self._veil, put)))
+        closed = QuestionsClosed(put=tuple(map(self._redact, put)))
         note = Note(
             artifacts=(Artifact.of(QUESTIONS, QUESTIONS, body),),
             posts=(Post(key=f"{KEY}/closed", message=closed, target=KEY),),
@@ -91,13 +91,13 @@ class QuestionTime:
         return QuestionsInvite(
             code=self.debate.code,
             minutes=self.debate.request.questions,
-            listed=tuple((one.number, self._veil(one.text)) for one in listed),
+            listed=tuple((one.number, self._redact(one.text)) for one in listed),
             more=len(standing) - len(listed),
         )
 
-    def _veil(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         """Return a question as people may read it: it may name a model that debates."""
-        return scrub(text, names_of(self.debate.setup))
+        return redact(text, names_of(self.debate.setup))
 
     async def _post(self, post: Post) -> None:
         await self.store.outbox.publish(self.lease, self.debate.id, [post])

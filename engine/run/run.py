@@ -81,7 +81,7 @@ class Runner:
 
     store: Store
     models: Models
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     audience: Audience | None = None
     leaves: bool = False
@@ -96,7 +96,7 @@ class Runner:
         StoreError for a database that cannot be used now, which ends no debate.
         """
         try:
-            async with self.keeper.hold(f"debate/{debate_id}") as lease:
+            async with self.lease_manager.hold(f"debate/{debate_id}") as lease:
                 await self._run(debate_id, lease)
         except LeaseLostError as error:
             log.info("debate held by another process", debate=debate_id, why=str(error))
@@ -112,14 +112,14 @@ class Runner:
         finally:
             self.notifier.notify("series")
 
-    def write_down(self, scribe: TranscriptWriter, turn: Turn) -> None:
+    def write_down(self, writer: TranscriptWriter, turn: Turn) -> None:
         """Write a turn down for jurors once the next call is out, with those of other debates.
 
         A trip to the thread costs more than a turn takes there.
         """
         if not self._unwritten:
             asyncio.get_running_loop().call_later(SENT_SECONDS, self._write_down_all)
-        self._unwritten.append((scribe, turn))
+        self._unwritten.append((writer, turn))
 
     def _write_down_all(self) -> None:
         turns, self._unwritten = self._unwritten, []
@@ -133,23 +133,25 @@ class Runner:
             await self._go_on_explaining(debate, lease)
             return
         log.info("debate started", debate=debate_id, format=debate.request.format)
-        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
+        steps = Steps(
+            debate, lease, journaled, self.store, self.models, self.lease_manager, self._pace
+        )
         advance = self.store.debates.advance
         reason = "" if debate.reason.startswith(NEEDS) else debate.reason
         steps.later(partial(advance, lease, debate_id, Status.RUNNING, reason))
-        scribe = open_transcript(debate)
-        watched = self.keeper.watch.debate(debate, resumed=bool(journaled.steps))
+        writer = open_transcript(debate)
+        watched = self.lease_manager.watch.debate(debate, resumed=bool(journaled.steps))
         try:
             script = format_of(debate.request.format, debate.setup.format_version)
-            asking = (journaled.unanswered, scribe, Rounds(debate, script))
-            desk = _LiveHost(debate, lease, steps, self, *asking, asked=journaled.asked)
+            asking = (journaled.unanswered, writer, Rounds(debate, script))
+            host = _LiveHost(debate, lease, steps, self, *asking, asked=journaled.asked)
             if journaled.steps:
-                desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
+                host.undelivered = await self.store.outbox.undelivered_turns(debate_id)
             await self._announced(debate)
             with speaking(debate.request.language), watched:
                 await self._ask_guest(debate, lease, steps, script)
                 await self._hear_stances(debate, lease, steps)
-                case, prompts = await self._think(debate, script, desk)
+                case, prompts = await self._think(debate, script, host)
             with speaking(debate.request.language):
                 await self._explain(case, prompts, steps, lease)
         finally:
@@ -158,27 +160,27 @@ class Runner:
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
     async def _think(
-        self, debate: Debate, script: Format, desk: _LiveHost
+        self, debate: Debate, script: Format, host: _LiveHost
     ) -> tuple[ExplanationRequest, Prompts]:
         """Run the script and the panel, then queue the verdict with the invitation to vote.
 
         The panel starts with the last turn, in parallel with the format's own judge. Return the
         case and the templates for the juror who explains it.
         """
-        prompts = await self._load_prompts(debate.setup, desk.steps)
+        prompts = await self._load_prompts(debate.setup, host.steps)
         total = script.length(debate.request)
-        floor = Stage(debate.setup, prompts, desk, total, desk.unanswered)
+        stage = Stage(debate.setup, prompts, host, total, host.unanswered)
         async with ConcurrentWork() as beside:
-            held = beside.start(script.hold(floor))
-            held.add_done_callback(lambda _: floor.adjourn())
-            await floor.adjourned()
+            held = beside.start(script.hold(stage))
+            held.add_done_callback(lambda _: stage.adjourn())
+            await stage.adjourned()
             if held.done():
                 held.result()
-            desk.scribe.sources = named(floor.sources)
-            at_hand = prompts, desk.steps, desk.scribe
+            host.writer.sources = named(stage.sources)
+            at_hand = prompts, host.steps, host.writer
             # Debates of a version without a summary have no templates for it.
             asked = script.summarised and "jury/summary" in prompts.texts
-            spoken = tuple(floor.turns)
+            spoken = tuple(stage.turns)
             # After the first ballots, so that the budget goes to those before the summary.
             begun = asyncio.Event()
             summary = beside.start(summarise(debate, spoken, *at_hand, begun)) if asked else None
@@ -190,12 +192,12 @@ class Runner:
         if summary is not None:
             verdict = verdict.model_copy(update={"summary": summary.result()})
         if explains(debate, verdict, prompts):
-            self.keeper.check()  # the first try of that call is stored with the verdict
+            self.lease_manager.check()  # the first try of that call is stored with the verdict
         record = self.store.journal.record_verdict
         invited = invitation(debate, spoken, judged) if debate.attended else ()
         closes_at = None if debate.attended else utc_now()
-        seal = partial(record, desk.lease, debate.id, verdict, ballots, invited, closes_at)
-        desk.steps.later(
+        seal = partial(record, host.lease, debate.id, verdict, ballots, invited, closes_at)
+        host.steps.later(
             seal, partial(self.notifier.publish, f"outbox/{debate.platform}", debate.id)
         )
         return ExplanationRequest(debate, verdict, tuple(ballots.values())), prompts
@@ -245,7 +247,9 @@ class Runner:
         if debate.status is not Status.VOTING or verdict is None or told:
             return
         journaled = await self.store.journal.load(debate.id)
-        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
+        steps = Steps(
+            debate, lease, journaled, self.store, self.models, self.lease_manager, self._pace
+        )
         prompts = await self._load_prompts(debate.setup, steps)
         with speaking(debate.request.language):
             await self._explain(ExplanationRequest(debate, verdict, ballots), prompts, steps, lease)
@@ -254,7 +258,7 @@ class Runner:
         """Record an early end and announce it in the thread; None for a bug."""
         try:
             # The request to stop is still set and must not stop this too.
-            async with self.keeper.hold(f"debate/{debate_id}", stoppable=False) as lease:
+            async with self.lease_manager.hold(f"debate/{debate_id}", stoppable=False) as lease:
                 await self._conclude(debate_id, lease, _status_after(error), error)
         except LeaseLostError as lost:
             log.info("debate held by another process", debate=debate_id, why=str(lost))
@@ -285,7 +289,7 @@ class Runner:
             lease, debate_id, status, reasons.reason_of(error), cause=cause, model=model or None
         )
         log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
-        self.keeper.watch.ended(status, cause)
+        self.lease_manager.watch.ended(status, cause)
         self.notifier.notify(f"ended/{debate_id}")
         if debate.mirror is not None:  # its vote may be waiting for this debate's
             self.notifier.publish(f"votes/{debate.platform}")
@@ -295,7 +299,7 @@ class Runner:
         if debate.thread is not None or not debate.attended:
             return
         while (await self.store.debates.get(debate.id)).thread is None:
-            self.keeper.check()
+            self.lease_manager.check()
             await self.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
 
     async def _ask_guest(self, debate: Debate, lease: Lease, steps: Steps, script: Format) -> None:
@@ -305,9 +309,9 @@ class Runner:
         from engine.run.guest import GuestTime  # few debates have any
 
         await steps.flush()
-        joints = self.store, self.keeper, self.notifier, self.leaves
+        services = self.store, self.lease_manager, self.notifier, self.leaves
         turns = script.turns(debate.request) // len(debate.request.sides)
-        await GuestTime(debate, lease, *joints).agree(turns)
+        await GuestTime(debate, lease, *services).agree(turns)
 
     async def _hear_stances(self, debate: Debate, lease: Lease, steps: Steps) -> None:
         """Ask for stances before the first turn and wait until the question closes."""
@@ -316,7 +320,7 @@ class Runner:
         await steps.flush()
         await self._publish(debate, lease, ask_for_stance(debate, after=False))
         while (await self.store.debates.get(debate.id)).stance_closed_at is None:
-            self.keeper.check()
+            self.lease_manager.check()
             await self.notifier.wait(f"closed/{debate.id}", LOOK_SECONDS)
 
     async def _publish(self, debate: Debate, lease: Lease, *posts: Post) -> None:
@@ -335,14 +339,14 @@ class Runner:
 
 @dataclass(slots=True)
 class _LiveHost:
-    """The desk of a running debate: journaled calls, and posts through the outbox."""
+    """The host of a running debate: journaled calls, and posts through the outbox."""
 
     debate: Debate
     lease: Lease
     steps: Steps
     runner: Runner
     unanswered: Mapping[str, str]
-    scribe: TranscriptWriter
+    writer: TranscriptWriter
     rounds: Rounds
     asked: tuple[str, ...] | None = None  # by the audience, once its time for that is over
     undelivered: int = 0
@@ -360,7 +364,7 @@ class _LiveHost:
             await self._count()
         while self.undelivered >= MOST_UNDELIVERED:
             await self.runner.notifier.wait(f"delivered/{self.debate.id}", 1.0)
-            self.runner.keeper.check()
+            self.runner.lease_manager.check()
             await self._count()
 
     async def _count(self) -> None:
@@ -376,7 +380,7 @@ class _LiveHost:
             await self.keep(Note(posts=(question,)))
         # A draft would show what its readers are not to have yet.
         audience = None if self.debate.request.pace else self.runner.audience
-        if audience is None or call.cue.get("kind") not in POSTED:
+        if audience is None or call.hint.get("kind") not in POSTED:
             return await self.steps.call(call)
         from engine.stage.drafts import Drafting  # not all platforms show them
 
@@ -392,7 +396,7 @@ class _LiveHost:
         """Keep a turn and queue its post, together; jurors' text of it is made beside a call."""
         self.recording += 1
         self.rounds.spoken(turn)
-        self.runner.write_down(self.scribe, turn)
+        self.runner.write_down(self.writer, turn)
         record = self.runner.store.journal.record_turn
         self.steps.later(
             partial(record, self.lease, self.debate.id, turn, compose()), self._recorded
@@ -406,8 +410,8 @@ class _LiveHost:
             await self.keep(Note(posts=(question,)))
         await self.steps.flush()
         runner = self.runner
-        joints = runner.store, runner.keeper, runner.notifier, runner.leaves
-        return await GuestTime(self.debate, self.lease, *joints).hear(step, words)
+        services = runner.store, runner.lease_manager, runner.notifier, runner.leaves
+        return await GuestTime(self.debate, self.lease, *services).hear(step, words)
 
     async def hear_questions(self) -> tuple[str, ...]:
         """Let the audience ask; what it put to the sides before a kill stays as it was."""
@@ -416,7 +420,7 @@ class _LiveHost:
 
             await self.steps.flush()
             runner = self.runner
-            parts = runner.store, runner.keeper, runner.notifier
+            parts = runner.store, runner.lease_manager, runner.notifier
             self.asked = await QuestionTime(self.debate, self.lease, *parts).hold()
         return self.asked
 

@@ -97,8 +97,8 @@ class Service:
         """What people who argue a side may do, and who may be one."""
         from engine.run.guest import GuestLine  # few debates have any
 
-        joints = self.store, self.notifier, self.clock, self.windows
-        return GuestLine(*joints, self.moderator)
+        services = self.store, self.notifier, self.clock, self.windows
+        return GuestLine(*services, self.moderator)
 
     async def start(self, order: Order, offer: Defaults) -> Started:
         """Queue a debate, and its mirror if requested.

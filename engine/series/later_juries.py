@@ -39,7 +39,7 @@ class SeriesJury:
     mode: PanelMode
     store: Store
     models: Models
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     usd: float | None = None
     watch: Callable[[SeriesProgress], None] = lambda _: None
     judged: dict[str, Judging] = field(default_factory=dict)
@@ -89,9 +89,11 @@ class SeriesJury:
                 if await self._begin(most, ceiling):
                     try:
                         caps = Caps(debate_usd=None if self.usd is None else most)
-                        joints = (self.store, self.models, self.keeper)
+                        services = (self.store, self.models, self.lease_manager)
                         try:
-                            judged = await read_again(debate, self.jurors, self.mode, caps, *joints)
+                            judged = await read_again(
+                                debate, self.jurors, self.mode, caps, *services
+                            )
                             self.judged[debate.id] = judged
                         except (ModelError, LeaseLostError, BudgetError) as error:
                             log.warning("debate not read", debate=debate.id, why=str(error))

@@ -72,7 +72,7 @@ class SeriesRunner:
     series: Series
     service: Service
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     clock: Clock
     installed: Defaults
@@ -100,7 +100,7 @@ class SeriesRunner:
         """
         try:
             name = f"series/{self.series.name}"
-            async with self.keeper.hold(name, stoppable=False, patient=True):
+            async with self.lease_manager.hold(name, stoppable=False, patient=True):
                 return await self._hold()
         except LeaseLostError:
             raise LeaseLostError(

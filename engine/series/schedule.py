@@ -139,7 +139,7 @@ class Schedule:
     venues: Mapping[str, Venue]
     service: Service
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     clock: Clock
     installed: Defaults
@@ -164,7 +164,9 @@ class Schedule:
             if any(_goes_on(debate) for debate in debates):
                 await self._try_again(debates)
             if self._has_work(stored, debates):
-                async with self.keeper.hold(f"series/{stored.name}", stoppable=False) as lease:
+                async with self.lease_manager.hold(
+                    f"series/{stored.name}", stoppable=False
+                ) as lease:
                     await self._step(lease, stored.name)
         except LeaseLostError as error:
             log.info("series held by another process", series=stored.name, why=str(error))

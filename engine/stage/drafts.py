@@ -31,7 +31,7 @@ class Drafting:
         debate: Debate,
         call: Call,
     ) -> None:
-        cue, seat = call.cue, call.cue["seat"]
+        hint, seat = call.hint, call.hint["seat"]
         self._audience = audience
         self._schema = call.schema
         self._names = names_of(debate.setup)
@@ -40,8 +40,8 @@ class Drafting:
             debate=debate.code,
             seat=seat,
             side=side_of(seat),
-            round=cue["round"],
-            limit=int(cue["words"] or 0),
+            round=hint["round"],
+            limit=int(hint["words"] or 0),
             name=debate.setup.called.get(seat, ""),
         )
         self._text = self._model = ""
@@ -64,12 +64,12 @@ class Drafting:
     def _update(self) -> None:
         self._due = None
         said = self._text if self._schema is None else read_growing(self._text, self._schema)
-        text = veil_growing(said, self._names | {self._model})
+        text = redact_growing(said, self._names | {self._model})
         words = count_words(said, self._chars_per_word)
         self._audience(replace(self._blank, text=text, words=words))
 
 
-def veil_growing(text: str, names: Iterable[str]) -> str:
+def redact_growing(text: str, names: Iterable[str]) -> str:
     """Return as much of an unfinished text as people may read: whole words without a name.
 
     Every known model name is removed, as later text may show it to be the speaker's own. At the

@@ -51,31 +51,31 @@ class _Lookup(Value):
     problem: str = ""
 
 
-async def research(floor: Stage, plan: Retrieval) -> None:
+async def research(stage: Stage, plan: Retrieval) -> None:
     """Let every side look things up, then put what was found before all of them."""
-    sides = (side for side, model in floor.request.sides.items() if not model.person)
-    searches = (_search(floor, side, plan) for side in sides)
-    by_side = await floor.together(*searches)
+    sides = (side for side, model in stage.request.sides.items() if not model.person)
+    searches = (_search(stage, side, plan) for side in sides)
+    by_side = await stage.together(*searches)
     # In turns, so that no side's findings come first as a whole.
     lookups = [one for one in chain.from_iterable(zip_longest(*by_side)) if one is not None]
     found = list({_key(one): one for made in lookups for one in made.results}.values())
-    given = len(floor.sources)
+    given = len(stage.sources)
     numbered = {_key(one): at for at, one in enumerate(found, given + 1)}
-    floor.know([_source(one, plan.characters) for one in found])
+    stage.know([_source(one, plan.characters) for one in found])
     told = [
-        _tell(floor, one, [numbered[_key(result)] for result in one.results]) for one in lookups
+        _tell(stage, one, [numbered[_key(result)] for result in one.results]) for one in lookups
     ]
     report = Report(title=say("Looked up"), text="\n\n".join(told), side="judge")
     posts = [Post(key=FOLDER, message=report)] if told else []
-    await floor.keep(at_once=posts, artifacts=[_keep(floor, given, lookups, found)])
+    await stage.keep(at_once=posts, artifacts=[_keep(stage, given, lookups, found)])
 
 
-async def _search(floor: Stage, side: str, plan: Retrieval) -> list[_Lookup]:
+async def _search(stage: Stage, side: str, plan: Retrieval) -> list[_Lookup]:
     made: list[_Lookup] = []
     for number in range(1, plan.calls + 1):
-        answer = await floor.consult(
+        answer = await stage.consult(
             f"search/{side}/{number}",
-            floor.request.model_of(side),
+            stage.request.model_of(side),
             system=f"{FOLDER}/searcher",
             template=f"{FOLDER}/search",
             again=f"{FOLDER}/again",
@@ -84,13 +84,13 @@ async def _search(floor: Stage, side: str, plan: Retrieval) -> list[_Lookup]:
             side=side,
             left=plan.calls - number + 1,
             earlier=[(one.query, [result.title for result in one.results]) for one in made],
-            given=[source.title for source in floor.sources],
+            given=[source.title for source in stage.sources],
         )
         said = answer.value.query if answer.valid and answer.value else ""
         query = headline(clean(said), QUERY_CHARS)
         if not is_visible(query):
             break
-        text, problem = await floor.look_up(f"retrieve/{side}/{number}", query)
+        text, problem = await stage.look_up(f"retrieve/{side}/{number}", query)
         results = tuple(read_results(text, query))[: plan.results]
         made.append(_Lookup(side=side, query=query, results=results, problem=problem))
     return made
@@ -123,29 +123,29 @@ def _source(result: _SearchHit, most: int) -> Source:
     )
 
 
-def _tell(floor: Stage, made: _Lookup, numbers: Sequence[int]) -> str:
+def _tell(stage: Stage, made: _Lookup, numbers: Sequence[int]) -> str:
     """Return a line for readers: the query, and the sources that it found."""
     names = " · ".join(
-        source_name(number, floor.sources[number - 1].title) for number in dict.fromkeys(numbers)
+        source_name(number, stage.sources[number - 1].title) for number in dict.fromkeys(numbers)
     )
-    side = floor.called.get(made.side, marked(made.side))
+    side = stage.called.get(made.side, marked(made.side))
     found = names or say(
         N_("the search gave no answer") if made.problem else N_("nothing that can be read")
     )
-    return floor.veiled(
+    return stage.veiled(
         say("**{side}** looked up “{query}”: {found}", side=side, query=made.query, found=found)
     )
 
 
 def _keep(
-    floor: Stage, given: int, lookups: Sequence[_Lookup], found: Sequence[_SearchHit]
+    stage: Stage, given: int, lookups: Sequence[_Lookup], found: Sequence[_SearchHit]
 ) -> Artifact:
     """Return the record of what was looked up: each search, and each source with its address."""
     sources = [
         {"number": at, "title": source.title, "text": source.text, "url": result.url}
         | next({"side": one.side, "query": one.query} for one in lookups if result in one.results)
         for at, (source, result) in enumerate(
-            zip(floor.sources[given:], found, strict=True), given + 1
+            zip(stage.sources[given:], found, strict=True), given + 1
         )
     ]
     searches = [

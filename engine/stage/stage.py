@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from engine.blinding.identity import names_of, scrub, veil_post
+from engine.blinding.identity import names_of, redact, redact_post
 from engine.blinding.transcript import BLINDER, blind
 from engine.prompts.library import (
     AUDIENCE,
@@ -91,7 +91,7 @@ class PersonTurn(NamedTuple):
 
 
 class ScriptHost(Caller, Protocol):
-    """A floor's journal and outbox, or a dry run of both."""
+    """A stage's journal and outbox, or a dry run of both."""
 
     async def room(self) -> None:
         """Wait while too many turns are undelivered."""
@@ -110,7 +110,7 @@ class ScriptHost(Caller, Protocol):
 
 
 class Stage:
-    """The floor of one debate.
+    """The stage of one debate.
 
     `prompts` are the format's templates and data at the debate's start; `sources` are what everyone
     reads, in the order of their numbers.
@@ -120,7 +120,7 @@ class Stage:
         self,
         setup: Setup,
         prompts: Prompts,
-        desk: ScriptHost,
+        host: ScriptHost,
         total: int,
         unanswered: Mapping[str, str] | None = None,
     ) -> None:
@@ -128,7 +128,7 @@ class Stage:
         self.sources = setup.request.sources
         self._unanswered = unanswered or {}
         self.prompts = prompts
-        self._desk = desk
+        self._host = host
         self._total = total
         self._hidden = names_of(setup)
         self._histories: dict[str, list[ChatMessage]] = {}
@@ -155,7 +155,7 @@ class Stage:
 
     def veiled(self, text: str) -> str:
         """Return a text for readers before the reveal: without models' names."""
-        return scrub(text, self._hidden)
+        return redact(text, self._hidden)
 
     @property
     def live(self) -> bool:
@@ -203,13 +203,13 @@ class Stage:
         """
         if self.request.model_of(seat).person:
             return await self._hear(seat, round_name, limits)
-        await self._desk.room()
+        await self._host.room()
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, {"seat": seat} | facts)
         history = self._history(seat, variables)
         history.append(_user(self.prompts.render(template, **variables), kept=not last))
-        cue = _cue("turn", seat, variables)
-        reply = await self._answer(step, seat, history, role, cue)
+        hint = _hint("turn", seat, variables)
+        reply = await self._answer(step, seat, history, role, hint)
         text = clean(reply.text)
         over = violations(text, limits, self._setup.chars_per_word)
         if over:
@@ -218,8 +218,8 @@ class Stage:
                 shorten or f"{self.request.format}/shorten", **variables, **told
             )
             history.append(_user(asked))
-            cue |= {"kind": "shorten"}
-            reply = await self._answer(f"{step}/shorten", seat, history, role, cue)
+            hint |= {"kind": "shorten"}
+            reply = await self._answer(f"{step}/shorten", seat, history, role, hint)
             text = clean(reply.text)
             over = violations(text, limits, self._setup.chars_per_word)
         over += _marks(reply, text)
@@ -228,7 +228,7 @@ class Stage:
 
     async def hear_questions(self) -> bool:
         """Let the audience ask both sides something; return whether anything is to be answered."""
-        asked = await self._desk.hear_questions()
+        asked = await self._host.hear_questions()
         self._asked = tuple(self.veiled(one) for one in asked[:MOST_PUT])
         if not self._asked:
             self._total -= len(self.request.sides)  # who would have answered
@@ -270,13 +270,13 @@ class Stage:
         if self.request.model_of(seat).person:
             said = await self._hear(seat, round_name, limits)
             return replace(unanswered("it was written by a person"), raw=said)
-        await self._desk.room()
+        await self._host.room()
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, facts | {"side": side_of(seat)})
         history = self._history(seat, variables)
         history.append(_user(self.prompts.render(template, **variables), kept=not last))
         answer = await self._ask(
-            step, self.request.model_of(seat), history, role, shape, _cue("turn", seat, variables)
+            step, self.request.model_of(seat), history, role, shape, _hint("turn", seat, variables)
         )
         if answer.value is None:
             answer = replace(answer, raw=readable_part(answer.raw, shape.schema))
@@ -305,15 +305,15 @@ class Stage:
         speech over its limit is marked as overtime. What follows `cut_after` words is cut and
         marked.
         """
-        await self._desk.room()
+        await self._host.room()
         facts |= {"seat": seat, "side": side_of(seat)}
         variables = self._variables(round_name, limits, None, facts)
         messages = [
             self._system(system, variables),
             _user(self.prompts.render(template, **variables)),
         ]
-        cue = _cue("turn", seat, variables)
-        reply = await self._answer(f"turn/{round_name}/{seat}", seat, messages, role, cue)
+        hint = _hint("turn", seat, variables)
+        reply = await self._answer(f"turn/{round_name}/{seat}", seat, messages, role, hint)
         text = clean(reply.text)
         over = tuple(
             found.model_copy(update={"kind": "overtime"})
@@ -351,11 +351,11 @@ class Stage:
             # Last, as they change with every turn, and what precedes them only grows.
             asked = f"{asked}\n\n{await self._findings(asked)}"
         messages = [self._system(system, variables), _user(asked)]
-        cue = _cue(role, side, variables)
+        hint = _hint(role, side, variables)
         problem = self._unanswered.get(step)
         if problem is None:
             try:
-                return await self._ask(step, model, messages, role, shape, cue, again)
+                return await self._ask(step, model, messages, role, shape, hint, again)
             except ModelError as error:
                 problem = error.problem
         await self._keep_unanswered(step, problem)
@@ -366,9 +366,9 @@ class Stage:
 
         Raises DesertedError after two missed turns in a row.
         """
-        await self._desk.room()
+        await self._host.room()
         most = limits.words or int(self._setup.limits.get("words", 0))
-        said, withheld = await self._desk.hear_person(f"turn/{round_name}/{seat}", most)
+        said, withheld = await self._host.hear_person(f"turn/{round_name}/{seat}", most)
         words, broken = self.count(said), tuple[Violation, ...]()
         text = said
         if not said:
@@ -400,7 +400,7 @@ class Stage:
         if problem is None:
             try:
                 sampling = self._setup.sampling["debater"]
-                reply = await self._desk.call(Call(step, plan.model, (_user(query),), sampling))
+                reply = await self._host.call(Call(step, plan.model, (_user(query),), sampling))
                 return clean(reply.text), ""
             except ModelError as error:
                 problem = error.problem
@@ -427,7 +427,7 @@ class Stage:
         verdict: Verdict | None = None,
     ) -> None:
         """Store findings; posts of the format's judge wait for the reveal, unless live."""
-        veiled = tuple(veil_post(post, self._hidden) for post in after_vote)
+        veiled = tuple(redact_post(post, self._hidden) for post in after_vote)
         note = Note(
             artifacts=tuple(artifacts),
             scores=tuple(scores),
@@ -436,7 +436,7 @@ class Stage:
             posts=(*at_once, *(veiled if self.live else ())),
             held=() if self.live else veiled,
         )
-        await self._desk.keep(note)
+        await self._host.keep(note)
 
     async def tell(self, key: str, text: str) -> None:
         """Post a notice to the thread, such as that a stage begins."""
@@ -456,7 +456,7 @@ class Stage:
         Each stands under its seat and round: its readers are not blind to them.
         """
         return SpeechRecord(
-            QuotedSpeech(f"[{turn.seat}, {turn.round}]", self._scrubbed(turn))
+            QuotedSpeech(f"[{turn.seat}, {turn.round}]", self._redacted(turn))
             for turn in self.turns[after:]
         )
 
@@ -467,15 +467,15 @@ class Stage:
         """
         # Scrubbed once, as a judge reads all of them with every turn.
         self._numbered += (
-            QuotedSpeech(f"[turn {turn.number}, {turn.side}]", self._scrubbed(turn))
+            QuotedSpeech(f"[turn {turn.number}, {turn.side}]", self._redacted(turn))
             for turn in self.turns[len(self._numbered) :]
         )
         if numbers:
             return SpeechRecord(self._numbered[number - 1] for number in numbers)
         return SpeechRecord(self._numbered, KEPT)
 
-    def _scrubbed(self, turn: Turn) -> str:
-        return scrub(turn.text, self._hidden | {turn.model})
+    def _redacted(self, turn: Turn) -> str:
+        return redact(turn.text, self._hidden | {turn.model})
 
     async def blinded(self, text: str) -> str:
         """Return a text for judges: without models' names, contenders by neutral names."""
@@ -505,7 +505,7 @@ class Stage:
 
         try:
             # If each speech waited by itself, they would start one by one.
-            await self._desk.room()
+            await self._host.room()
             line = [stand_in_line(place, speech) for place, speech in enumerate(speeches)]
             results = await asyncio.gather(*line, return_exceptions=True)
         finally:
@@ -540,12 +540,12 @@ class Stage:
         seat: str,
         history: list[ChatMessage],
         role: str,
-        cue: Mapping[str, str],
+        hint: Mapping[str, str],
     ) -> Reply:
         """Send a seat's history to its model, and append the reply."""
         model, sampling = self.request.model_of(seat), self._setup.sampling[role]
-        call = Call(step, model, tuple(history), sampling, cue=cue, role=_called(role))
-        reply = await self._desk.call(call)
+        call = Call(step, model, tuple(history), sampling, hint=hint, role=_called(role))
+        reply = await self._host.call(call)
         history.append(ChatMessage(role="assistant", content=reply.text))
         return reply
 
@@ -556,13 +556,13 @@ class Stage:
         history: list[ChatMessage],
         role: str,
         shape: Shape[S],
-        cue: Mapping[str, str],
+        hint: Mapping[str, str],
         again: str = "",
     ) -> ShapedAnswer[S]:
         """Ask for a structured answer, and once more with a list of its faults."""
         sampling = self._setup.sampling[role]
-        call = Call(step, model, tuple(history), sampling, shape.schema, cue, _called(role))
-        first = await self._desk.call(call)
+        call = Call(step, model, tuple(history), sampling, shape.schema, hint, _called(role))
+        first = await self._host.call(call)
         history.append(ChatMessage(role="assistant", content=sent_back(first)))
         examples = example_texts(one.content for one in history if one.role == "user")
         answer = read_shape(first, shape, examples)
@@ -572,7 +572,7 @@ class Stage:
         again = again or f"{self.request.format}/again"
         history.append(_user(self.prompts.render(again, faults=faults)))
         call = replace(call, step=f"{step}/again", messages=tuple(history))
-        second = await self._desk.call(call)
+        second = await self._host.call(call)
         history.append(ChatMessage(role="assistant", content=second.text))
         return better(answer, read_shape(second, shape, examples))
 
@@ -612,7 +612,7 @@ class Stage:
         place, number = self._spoken[turn.round], len(self.turns) + 1
         turn = turn.model_copy(update={"place": place, "number": number})
         self.turns.append(turn)
-        await self._desk.publish(turn, partial(self._compose, turn, words_a_minute))
+        await self._host.publish(turn, partial(self._compose, turn, words_a_minute))
         return turn
 
     def _compose(self, turn: Turn, words_a_minute: float | None) -> Post:
@@ -620,7 +620,7 @@ class Stage:
             include={"side", "seat", "round", "number", "words", "limit", "violations"}
         )
         # Voters are as blind as jurors; the record keeps the original.
-        text = scrub(turn.text, self._hidden | {turn.model})
+        text = redact(turn.text, self._hidden | {turn.model})
         if turn.quotations:
             shown["quotations"] = sum_up(turn.quotations)
         if words_a_minute:
@@ -668,7 +668,7 @@ class Stage:
         read = unquote(asked)
         for turn in self.turns:
             for one in turn.quotations:
-                text = scrub(one.text, hidden | {turn.model})
+                text = redact(one.text, hidden | {turn.model})
                 text = text if sided else await self.blinded(one.text)
                 if any(said in read for told in (text, one.text) for said in (told, guard(told))):
                     name = turn.seat if sided else self.names[turn.side]
@@ -676,7 +676,7 @@ class Stage:
                         {"name": name, "round": turn.round, "text": text}
                         | {"source": one.source, "found": tell_quotation(one)}
                     )
-        titles = [scrub(name, hidden) for name in named(self.sources)]
+        titles = [redact(name, hidden) for name in named(self.sources)]
         return self.prompts.render(f"{SOURCES}/judge", sources=titles, quotations=found)
 
     def _variables(
@@ -712,7 +712,7 @@ def _marks(reply: Reply, text: str) -> tuple[Violation, ...]:
     return (*cut, *repeats(text), *refusal(text, reply.finish))
 
 
-def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:
+def _hint(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:
     limits, stances = variables["limits"], variables["stances"]
     said = {"stance": stances[seat[:1]], "thesis": stances["A"]} if seat[:1] in stances else {}
     own = {"kind": kind, "seat": seat, "side": seat[:1], "words": str(limits.words or "")}

@@ -122,7 +122,7 @@ class Steps:
         journaled: Journaled,
         store: Store,
         models: Models,
-        keeper: LeaseManager,
+        lease_manager: LeaseManager,
         pace: Pace,
     ) -> None:
         self._debate = debate
@@ -131,7 +131,7 @@ class Steps:
         self._attempts = journaled.attempts
         self._store = store
         self._models = models
-        self._keeper = keeper
+        self._lease_manager = lease_manager
         self._pace = pace
         # Writes that wait for the next call, each with what is called once it is on disk.
         self._waiting: list[
@@ -176,7 +176,7 @@ class Steps:
 
     async def began(self, call: Call, start: AttemptStart) -> None:
         """Journal a try before it is sent, if the budget covers it. Raises BudgetError."""
-        self._keeper.check()
+        self._lease_manager.check()
         cap = self._debate.setup.cap_usd
         if cap is not None and self.spent + start.cost_max > cap + 1e-9:
             raise BudgetError(
@@ -188,7 +188,7 @@ class Steps:
         self.spent += start.cost_max
         self.later(partial(self._store.journal.began, self._lease, start, call))
         await self.flush()
-        self._keeper.check_lease(self._lease)
+        self._lease_manager.check_lease(self._lease)
         if self.when_sent is not None:
             asyncio.get_running_loop().call_later(SENT_SECONDS, self.when_sent)
             self.when_sent = None

@@ -19,7 +19,7 @@ from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
 from engine.values.debate import TurnOrder, Value
 from engine.values.errors import StoppedError
-from engine.values.text import headline, scrub
+from engine.values.text import headline, redact
 from engine.values.topics import topic_id
 from engine.values.verdicts import IMPORT, TIE, WEAK, Ballot, Question, Tally, Verdict
 from engine.votes.close import platform_of, tally_labels
@@ -241,7 +241,7 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
     sides = tuple(request.sides)
     if record.debate.revealed_at is None or len(sides) < 2 or request.guest:
         return None
-    topic = scrub(request.topic)
+    topic = redact(request.topic)
     tally = count(record.asked(Question.VOTE), sides, request.quorum)
     first = _jury(record, record.verdict, record.ballots)
     votes = [vote for vote in record.asked(Question.VOTE) if vote.reason != "scripted"]

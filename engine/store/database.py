@@ -92,7 +92,7 @@ class Database(ABC):
 
     @property
     @abstractmethod
-    def sole(self) -> bool:
+    def exclusive(self) -> bool:
         """Whether no other process may run on it, so that older leases are void."""
 
     @property

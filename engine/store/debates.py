@@ -15,7 +15,7 @@ import orjson
 from engine.store.budgets import Caps, NewDebate, reserve, reserve_rest, settle
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import FIND, make_secret
-from engine.store.leases import EVERYONE, Lease, Partition, guard, lane_of, within
+from engine.store.leases import EVERYONE, Lease, Partition, guard, partition_key_of, within
 from engine.store.outbox import LOCK_DEBATE, Post, insert_posts, reopen
 from engine.store.people import ensure_starter
 from engine.store.targets import OpenQuestion, let_seeds_go
@@ -29,7 +29,7 @@ from engine.values.errors import (
 )
 from engine.values.language import N_
 from engine.values.messages import Reveal
-from engine.values.text import clean, headline, scrub
+from engine.values.text import clean, headline, redact
 from engine.values.topics import topic_id
 
 LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
@@ -96,7 +96,7 @@ def keep_listing(connection: SqlConnection, debate: str, setup: Setup) -> None:
 def listing_of(setup: Setup) -> dict[str, str]:
     """Return what lists find a debate by; models stand between spaces."""
     models = dict.fromkeys(model.ref for model in setup.request.speakers)
-    topic = scrub(setup.request.topic).casefold()
+    topic = redact(setup.request.topic).casefold()
     return {"topic": topic, "models": f" {' '.join(models)} "}
 
 
@@ -117,11 +117,11 @@ INSERT = """
 INSERT INTO debates (
     id, number, platform, community, place, starter, status, reason, gone, format, language, setup,
     rehearsal, reserved_usd, settled_usd, budget_day, created_at, closed_early, mirror, series,
-    series_key, lane, rematch_of
+    series_key, partition_key, rematch_of
 ) VALUES (
     :id, :number, :platform, :community, :place, :starter, :status, '', FALSE, :format, :language,
     :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, :mirror, :series,
-    :series_key, :lane, :rematch_of
+    :series_key, :partition_key, :rematch_of
 )
 """
 REMATCH = """
@@ -187,7 +187,7 @@ UNFINISHED = (
     LIVE
     + """
     AND (platform = :platform) IS NOT FALSE
-    AND coalesce(lane, 0) % :shares IN :held
+    AND coalesce(partition_key, 0) % :shares IN :held
 ORDER BY number
 """
 )
@@ -565,7 +565,7 @@ def to_row(new: NewDebate) -> dict[str, Any]:
         "reserved_usd": new.setup.reserved_usd,
         "budget_day": new.created_at.date().isoformat(),
         "mirror": new.setup.mirror_of,
-        "lane": lane_of(new.community),
+        "partition_key": partition_key_of(new.community),
         "rematch_of": new.setup.rematch_of,
     }
 

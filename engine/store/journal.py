@@ -295,7 +295,7 @@ SELECT debates.id, debates.thread, calls.step
 FROM calls JOIN debates ON debates.id = calls.debate
 WHERE calls.state = 'out' AND debates.status = 'running' AND debates.platform = :platform
     AND debates.thread IS NOT NULL AND (debates.place = :channel) IS NOT FALSE
-    AND coalesce(debates.lane, 0) % :shares IN :held
+    AND coalesce(debates.partition_key, 0) % :shares IN :held
 """
 INSERT_TURN = """
 INSERT INTO turns (debate, step, number, body)

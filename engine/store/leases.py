@@ -1,9 +1,9 @@
 """Leases, which say what process may write, and the partitions of a platform among processes.
 
 One conditional statement claims a lease, and every guarded write checks it. Every community has a
-lane, a number that never changes; lane modulo the number of shares is its share. For numeric ids it
-is Discord's own rule, so that a server's messages are delivered by the process that hears its
-events.
+partition key, a number that never changes; modulo the number of shares it is the community's share.
+For numeric ids it is Discord's own rule, so that a server's messages are delivered by the process
+that hears its events.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ LANES = 2**42
 OWN = "person-"  # begins the community of a person's own, in direct messages
 
 
-def lane_of(community: str) -> int:
-    """Return the lane of a community: of an id of digits its time, of any other text a hash.
+def partition_key_of(community: str) -> int:
+    """Return a community's partition key: of an id of digits its time, of any other text a hash.
 
     That of direct messages is the first, as platforms tell of them there.
     """
@@ -50,7 +50,7 @@ class Partition(NamedTuple):
 
     def has(self, community: str) -> bool:
         """Return whether a community is served here."""
-        return lane_of(community) % self.total in self.held
+        return partition_key_of(community) % self.total in self.held
 
 
 EVERYONE = Partition(1, frozenset({0}))
@@ -105,7 +105,7 @@ def run_guarded(connection: SqlConnection, lease: Lease, sql: str, **values: Any
 
 
 def within(served: Partition) -> dict[str, Any]:
-    """Return the values of `coalesce(debates.lane, 0) % :shares IN :held` in a query."""
+    """Return the values of `coalesce(debates.partition_key, 0) % :shares IN :held` in a query."""
     return {"shares": served.total, "held": tuple(sorted(served.held))}
 
 
@@ -118,11 +118,11 @@ class Leases:
     @property
     def alone(self) -> bool:
         """Whether no other process can hold leases here."""
-        return self._database.sole
+        return self._database.exclusive
 
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
         """Take a free or expired lease, raising its epoch; None if it is held."""
-        values = {"name": name, "holder": holder, "alone": self._database.sole}
+        values = {"name": name, "holder": holder, "alone": self._database.exclusive}
         epoch = await self._database.write(
             lambda connection: connection.value(CLAIM, **values, **_clock(seconds))
         )
@@ -141,7 +141,7 @@ class Leases:
         Where `holder` is the only process there can be, only its own are live.
         """
         where = {"prefix": prefix, "length": len(prefix), "holder": holder, **_clock()}
-        rows = await self._database.rows(HELD, alone=self._database.sole, **where)
+        rows = await self._database.rows(HELD, alone=self._database.exclusive, **where)
         return {row.name: row.holder for row in rows}
 
     async def release(self, lease: Lease) -> None:

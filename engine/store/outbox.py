@@ -132,7 +132,7 @@ SELECT DISTINCT outbox.debate
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.state IN ('pending', 'sending') AND outbox.platform = :platform
     AND (debates.place = :channel) IS NOT FALSE
-    AND coalesce(debates.lane, 0) % :shares IN :held
+    AND coalesce(debates.partition_key, 0) % :shares IN :held
     AND (coalesce(debates.read_at <= :now, TRUE) OR debates.stop IS NOT NULL
         OR debates.status NOT IN ('running', 'voting'))
 """
@@ -219,7 +219,7 @@ WHERE debates.platform = :platform AND debates.revealed_at > :since
     AND debates.status = 'closed' AND NOT debates.gone
     AND outbox.key = 'reveal' AND outbox.state = 'refused'
     AND (coalesce(debates.thread, '') = :thread) IS NOT FALSE
-    AND coalesce(debates.lane, 0) % :shares IN :held
+    AND coalesce(debates.partition_key, 0) % :shares IN :held
 """
 # By platform: how many wait, and since when the oldest does.
 BACKLOG = """

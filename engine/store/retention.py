@@ -243,13 +243,14 @@ class Deletion(Value):
 
 
 ASK = """
-INSERT INTO deletions (debate, platform, community, lane, asked_at)
-SELECT id, platform, community, lane, :now FROM debates WHERE id IN :debates
+INSERT INTO deletions (debate, platform, community, partition_key, asked_at)
+SELECT id, platform, community, partition_key, :now FROM debates WHERE id IN :debates
 ON CONFLICT DO NOTHING
 """
 DUE_DELETIONS = """
 SELECT * FROM deletions
-WHERE platform = :platform AND coalesce(lane, 0) % :shares IN :held ORDER BY asked_at, debate
+WHERE platform = :platform AND coalesce(partition_key, 0) % :shares IN :held
+ORDER BY asked_at, debate
 """
 FREE_DELETION = f"""
 SELECT id FROM debates

@@ -219,7 +219,7 @@ debates = Table(
     Column("cause_model", String(200), comment="the model that caused it"),
     Column("pruned_at", Utc, comment="when its prompts and raw replies were deleted"),
     Column(
-        "lane",
+        "partition_key",
         BigInteger,
         comment="its community's, from which its share of the platform follows; null: 0",
     ),
@@ -280,7 +280,7 @@ deletions = Table(
     Column("debate", String(26), primary_key=True, comment="which may be deleted already"),
     Column("platform", String(32), nullable=False),
     Column("community", String(128), nullable=False),
-    Column("lane", BigInteger, comment="as the debate's"),
+    Column("partition_key", BigInteger, comment="as the debate's"),
     Column("asked_at", Utc, nullable=False),
     Column("body", Text, comment="JSON: what is left of it in the chat; null: all of it"),
     comment="Debates that people had deleted, until their messages are gone",
@@ -463,8 +463,8 @@ targets = Table(
     comment="The messages whose reactions and buttons mean something",
 )
 
-silences = Table(
-    "silences",
+connection_gaps = Table(
+    "connection_gaps",
     metadata,
     Column("number", Integer, primary_key=True),
     Column("platform", String(32), nullable=False, index=True),

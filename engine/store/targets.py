@@ -73,7 +73,7 @@ WHERE targets.platform = :platform AND targets.place = :place AND targets.messag
 ACCEPT = """
 INSERT INTO questions (debate, question, step, message, extended, unread, read_at)
 SELECT id, :question, :step, :message, FALSE, FALSE,
-    (SELECT max(ended_at) FROM silences WHERE silences.platform = debates.platform)
+    (SELECT max(ended_at) FROM connection_gaps WHERE connection_gaps.platform = debates.platform)
 FROM debates WHERE id = :debate
 ON CONFLICT (debate, question, step) DO UPDATE SET
     message = excluded.message, read_at = coalesce(questions.read_at, excluded.read_at)
@@ -125,7 +125,7 @@ FROM targets JOIN questions ON questions.debate = targets.debate
 JOIN debates ON debates.id = targets.debate
 WHERE targets.seeds = 'left' AND targets.platform = :platform
     AND (debates.place = :channel) IS NOT FALSE
-    AND coalesce(debates.lane, 0) % :shares IN :held
+    AND coalesce(debates.partition_key, 0) % :shares IN :held
     AND NOT EXISTS (
         SELECT 1 FROM outbox
         WHERE outbox.debate = targets.debate AND outbox.state IN ('pending', 'sending')

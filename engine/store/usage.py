@@ -68,12 +68,12 @@ class UsageFilter:
 class CallUsage(NamedTuple):
     """What calls took, by key and role; `debates` in all, as several keys may share one."""
 
-    takings: tuple[UsageTotals, ...] = ()
+    totals: tuple[UsageTotals, ...] = ()
     debates: int = 0
 
     def sum(self, name: str) -> Any:
         """Return the sum of a figure that can be added up."""
-        return sum(getattr(one, name) for one in self.takings)
+        return sum(getattr(one, name) for one in self.totals)
 
 
 class Day(NamedTuple):
@@ -139,8 +139,8 @@ class UsageStore:
         key, role, order = KEYS[by]
         query = TAKINGS.format(key=key, role=role, order=order, conditions=_conditions(where))
         rows = await self._database.rows(query, **asdict(where))
-        takings = (UsageTotals(str(row[0]), *row[1:]) for row in rows)
-        return CallUsage(tuple(takings), await self.debates(where))
+        totals = (UsageTotals(str(row[0]), *row[1:]) for row in rows)
+        return CallUsage(tuple(totals), await self.debates(where))
 
     async def debates(self, where: UsageFilter) -> int:
         """Return how many debates the calls belong to."""

@@ -21,7 +21,7 @@ from engine.store.people import (
 )
 from engine.store.targets import find_question
 from engine.store.vote_log import Outcome, append, append_all, read_log
-from engine.tally.hands import chosen_option, hands_held
+from engine.tally.fold import chosen_option, vote_folds
 from engine.values.debate import BallotKind, Value
 from engine.values.verdicts import IMPORT, How, Question, Vote, VoteEvent
 
@@ -391,7 +391,7 @@ def _held(connection: SqlConnection, remark: VoterComment, person: int) -> Remar
         return chosen_option(events, tally_visible=visible) or ""
 
     votes = [event for event in log if event.question is Question.VOTE]
-    if not any(hands_held(votes, tally_visible=visible).values()):
+    if not any(vote_folds(votes, tally_visible=visible).values()):
         return Remarked(outcome="unvoted")
     sides = dict.fromkeys(event.step for event in log if event.question is Question.GUESS)
     return Remarked(

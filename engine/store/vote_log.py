@@ -129,14 +129,14 @@ READ_AT = """
 SELECT read_at FROM questions
 WHERE debate = :debate AND question = :question AND step = :step
 """
-HEAR_AGAIN = "INSERT INTO silences (platform, ended_at) VALUES (:platform, :now)"
+HEAR_AGAIN = "INSERT INTO connection_gaps (platform, ended_at) VALUES (:platform, :now)"
 FIRST_SILENCE = """
-SELECT ended_at FROM silences
+SELECT ended_at FROM connection_gaps
 WHERE platform = :platform AND (ended_at > :read_at) IS NOT FALSE
 ORDER BY ended_at LIMIT 1
 """
 LAST_SILENCE = """
-SELECT ended_at FROM silences
+SELECT ended_at FROM connection_gaps
 WHERE platform = :platform AND (ended_at > :read_at) IS NOT FALSE
 ORDER BY ended_at DESC LIMIT 1
 """
@@ -281,7 +281,7 @@ class VoteLog:
         """Note that what happened until now may not have been told, and is told from now on."""
         await self._database.run(HEAR_AGAIN, platform=platform, now=now)
 
-    async def silences(self, target: Target) -> ConnectionGaps:
+    async def connection_gaps(self, target: Target) -> ConnectionGaps:
         """Return when answers to a target's question, or its turn, can have been missed."""
         read_at = await self._database.value(READ_AT, **_of(target))
         since = {"platform": target.platform, "read_at": read_at}

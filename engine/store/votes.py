@@ -91,7 +91,7 @@ INSERT INTO questions (
     debate, question, step, message, opened_at, closes_at, extended, unread, read_at
 )
 SELECT id, :question, :step, :message, :now, :closes_at, FALSE, FALSE,
-    (SELECT max(ended_at) FROM silences WHERE silences.platform = debates.platform)
+    (SELECT max(ended_at) FROM connection_gaps WHERE connection_gaps.platform = debates.platform)
 FROM debates WHERE id = :debate
 ON CONFLICT (debate, question, step) DO UPDATE SET
     message = excluded.message, opened_at = excluded.opened_at, closes_at = excluded.closes_at,
@@ -127,7 +127,7 @@ SELECT questions.debate, questions.question, questions.step, questions.closes_at
 FROM questions JOIN debates ON debates.id = questions.debate
 WHERE questions.closed_at IS NULL AND questions.closes_at IS NOT NULL
     AND debates.platform = :platform AND (debates.place = :channel) IS NOT FALSE
-    AND coalesce(debates.lane, 0) % :shares IN :held
+    AND coalesce(debates.partition_key, 0) % :shares IN :held
     AND (questions.question || '/' || debates.status) IN :closing
     AND (questions.question <> 'vote' OR (questions.closes_at <= :patience) IS NOT FALSE
         OR NOT EXISTS (
@@ -161,7 +161,7 @@ WHERE platform = :platform AND status IN ('queued', 'running', 'voting')
     AND (coalesce(thread, '') = :thread) IS NOT FALSE
     AND (community = :community) IS NOT FALSE
     AND (place = :channel) IS NOT FALSE
-    AND coalesce(lane, 0) % :shares IN :held
+    AND coalesce(partition_key, 0) % :shares IN :held
 ORDER BY number
 """
 REVEAL = """

@@ -14,7 +14,7 @@ from operator import attrgetter
 from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
-from engine.tally.hands import Hands, as_given, hands_held, standing_option, take
+from engine.tally.fold import VoteEventFold, as_given, standing_option, take, vote_folds
 from engine.tally.questions import UP, vote_options
 from engine.values.debate import BallotKind, Debate
 from engine.values.verdicts import (
@@ -104,7 +104,7 @@ def standing_votes(
     votes = []
     for person, own in as_given(events, tally_visible=tally_visible):
         course = _follow(own, tally_visible)
-        if course.hands:
+        if course.fold:
             of_all: dict[NotGold, bool] = {
                 "scripted": scripted,
                 "speaker": person == speaker,
@@ -148,7 +148,7 @@ def count(votes: Iterable[StandingVote], contenders: Sequence[str], quorum: int)
 class _Course:
     """One person's course through the vote, up to the latest event."""
 
-    hands: Hands = field(default_factory=dict)
+    fold: VoteEventFold = field(default_factory=dict)
     standing: str | None = None
     latest: str | None = None  # the last choice that stood, also when withdrawn since
     first: VoteEvent | None = None
@@ -159,10 +159,10 @@ class _Course:
 def _follow(events: Iterable[VoteEvent], tally_visible: bool) -> _Course:
     course = _Course()
     for event in events:
-        take(event, course.hands, tally_visible=tally_visible)
+        take(event, course.fold, tally_visible=tally_visible)
         if event.added and course.first is None:
             course.first = event
-        holding = standing_option(course.hands)
+        holding = standing_option(course.fold)
         option = holding.option if holding else None
         if option != course.standing:
             course.standing, course.turned = option, event
@@ -181,9 +181,9 @@ def _vote(
     least_days: tuple[int, int],
 ) -> Vote:
     """Return a person's vote; `of_all` is what else keeps it from being gold."""
-    holding = standing_option(course.hands)
+    holding = standing_option(course.fold)
     ambiguous = holding is None
-    latest = holding or max(course.hands.values(), key=attrgetter("number"))
+    latest = holding or max(course.fold.values(), key=attrgetter("number"))
     first, turned = course.first or latest, course.turned or latest
     ages = latest.account_days, latest.member_days
     reasons: dict[NotGold, bool] = {
@@ -199,7 +199,7 @@ def _vote(
     reason: NotGold = next((why for why in REASONS if reasons[why]), "")
     return Vote(
         person=person,
-        option=holding.option if holding else "+".join(sorted({o for o, _ in course.hands})),
+        option=holding.option if holding else "+".join(sorted({o for o, _ in course.fold})),
         ambiguous=ambiguous,
         gold=not reason,
         reason=reason,
@@ -256,8 +256,8 @@ def turn_labels(events: Iterable[VoteEvent], revealed_at: datetime | None) -> tu
             )
         )
         for _, thumbs in sorted(by_step.items())
-        for _, hands in sorted(hands_held(thumbs).items())
-        if (standing := standing_option(hands)) is not None
+        for _, fold in sorted(vote_folds(thumbs).items())
+        if (standing := standing_option(fold)) is not None
     )
 
 

@@ -219,11 +219,11 @@ CallRole = Literal["debater", "juror", "judge"]
 class Call:
     """One request to one model.
 
-    `cue` describes the call (topic, side, round, language, …) to a scripted model; it is never sent
-    anywhere. `on_text` asks for streaming: it is called with the text so far and the model that
-    writes it, and with an empty text when a try begins. It must be quick and must not raise. Only
-    the reply counts; a streamed text may be discarded. A debate's steps add `session`, which groups
-    its calls for prompt caches, and `price`, its frozen one; None means the current price.
+    `hint` describes the call (topic, side, round, language, …) to a scripted model; it is never
+    sent anywhere. `on_text` asks for streaming: it is called with the text so far and the model
+    that writes it, and with an empty text when a try begins. It must be quick and must not raise.
+    Only the reply counts; a streamed text may be discarded. A debate's steps add `session`, which
+    groups its calls for prompt caches, and `price`, its frozen one; None means the current price.
     """
 
     step: str
@@ -231,7 +231,7 @@ class Call:
     messages: tuple[ChatMessage, ...]
     sampling: Sampling
     schema: AnswerSchema | None = None
-    cue: Mapping[str, str] = field(default_factory=dict)
+    hint: Mapping[str, str] = field(default_factory=dict)
     role: CallRole = "debater"
     on_text: Callable[[str, str], None] | None = None
     session: str = ""
@@ -662,7 +662,7 @@ class Venue(Protocol):
         Raises MessageGoneError for a deleted message.
         """
 
-    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+    async def remove_own_reactions(self, place: str, message: str, options: Sequence[str]) -> None:
         """Remove the bot's own reactions and no one else's; those already gone count as removed.
 
         Raises MessageGoneError for a deleted message.

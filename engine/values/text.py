@@ -424,7 +424,7 @@ def split_draft(text: str) -> tuple[str, str]:
 _HINTS = ("@", "<", "&", "\\u003", "://", "/invite/", ".gg/")
 
 
-def scrub(text: str) -> str:
+def redact(text: str) -> str:
     """Replace mentions of people, roles, channels and everyone, links to messages, invitations.
 
     A plain `@name` counts too: platforms leave it when they cannot resolve a mention. Mail
@@ -442,21 +442,21 @@ def scrub(text: str) -> str:
     return text
 
 
-def scrub_json(text: str) -> str:
+def redact_json(text: str) -> str:
     """Scrub every text in a JSON document; its own marks, such as line breaks, hide mentions."""
     folded = text.casefold()
     if not any(hint in folded for hint in _HINTS):
         return text
-    return orjson.dumps(_scrub_each(orjson.loads(text))).decode()
+    return orjson.dumps(_redact_each(orjson.loads(text))).decode()
 
 
-def _scrub_each(value: JsonValue) -> JsonValue:
+def _redact_each(value: JsonValue) -> JsonValue:
     match value:
         case str():
-            return scrub(value)
+            return redact(value)
         case list():
-            return [_scrub_each(one) for one in value]
+            return [_redact_each(one) for one in value]
         case dict():
-            return {scrub(name): _scrub_each(one) for name, one in value.items()}
+            return {redact(name): _redact_each(one) for name, one in value.items()}
         case _:
             return value

@@ -12,7 +12,7 @@ import structlog
 
 from engine.stage.stage import MOST_PUT
 from engine.store.questions import AudienceQuestion
-from engine.tally.hands import hands_held, standing_option
+from engine.tally.fold import standing_option, vote_folds
 from engine.values.debate import Moderation
 from engine.values.errors import FlaggedError
 from engine.values.ports import Moderator
@@ -47,8 +47,8 @@ def standing_questions(asked: Sequence[AudienceQuestion]) -> tuple[AudienceQuest
 
 def support_of(events: Sequence[VoteEvent]) -> Mapping[int, int]:
     """Return how many people support each question, by its number."""
-    hands = hands_held(events, tally_visible=False).values()
-    chosen = (standing_option(held) for held in hands)
+    folds = vote_folds(events, tally_visible=False).values()
+    chosen = (standing_option(held) for held in folds)
     return Counter(int(one.option) for one in chosen if one is not None)
 
 

@@ -17,7 +17,7 @@ from engine.fleet.leases import LeaseManager, Notifier
 from engine.jury.explain import STEP, of_artifacts
 from engine.store import Closing, Lease, OpenQuestion, Store
 from engine.store.votes import Conclude, closes_with
-from engine.tally.hands import is_undecided
+from engine.tally.fold import is_undecided
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
@@ -52,7 +52,7 @@ class Closer:
 
     venue: Venue
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     clock: Clock
     reader: ReactionReader
@@ -122,7 +122,7 @@ class Closer:
         # A juror who still writes for the reveal holds the debate, and is not waited for.
         self.notifier.notify(f"closing/{asked.debate}")
         name = f"{KINDS[asked.question].lease}/{asked.debate}"
-        async with self.keeper.hold(name, patient=patient) as lease:
+        async with self.lease_manager.hold(name, patient=patient) as lease:
             debate = await self.store.debates.get(asked.debate)
             vote = asked.question is Question.VOTE  # which may have been extended meanwhile
             yield Held(asked, debate.vote_deadline if vote else closes_at, debate, lease)
@@ -202,7 +202,7 @@ class Closer:
             held.lease, asked.debate, now, early, conclude, asked.question, asked.step
         )
         if asked.question is Question.VOTE:
-            self.keeper.watch.ended(Status.CLOSED)
+            self.lease_manager.watch.ended(Status.CLOSED)
             named = sorted("/".join(filter(None, one)) for one in unread)
             log.info("vote closed", debate=asked.debate, early=early, unread=named)
 

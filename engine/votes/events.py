@@ -63,7 +63,7 @@ class Hearing:
 
     venue: Venue
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     clock: Clock
     removals: Removals
@@ -165,7 +165,7 @@ class Hearing:
         return EventOutcome(**given, name=name, voted=target.debate if voted else "")
 
     def _count(self, target: Target, how: How, outcome: Outcome) -> None:
-        self.keeper.watch.answered(self.venue.platform, target.question, how, outcome, 1)
+        self.lease_manager.watch.answered(self.venue.platform, target.question, how, outcome, 1)
 
     async def _name_of(self, target: Target, option: str) -> str:
         """Return the name of an option's agent; empty for any other option."""
@@ -203,7 +203,7 @@ class Hearing:
             elif debate.reason == LOCKED:
                 await self.store.debates.set_waiting(debate_id, "")
         if not event.locked:
-            async with self.keeper.hold(f"reveals/{event.place}", stoppable=False) as lease:
+            async with self.lease_manager.hold(f"reveals/{event.place}", stoppable=False) as lease:
                 last_word = LastWord(self.venue, self.store, self.notifier, self.clock)
                 await last_word.reopen(lease, event.place)
         return EventOutcome(outcome="noted" if held else "unknown")
@@ -224,7 +224,7 @@ class Hearing:
 
     async def _abandon(self, debates: list[str], why: str) -> EventOutcome:
         for debate_id in debates:
-            async with self.keeper.hold(f"gone/{debate_id}", stoppable=False) as lease:
+            async with self.lease_manager.hold(f"gone/{debate_id}", stoppable=False) as lease:
                 await self.store.outbox.abandon(lease, debate_id, why)
             log.warning("thread is gone", debate=debate_id, why=why)
         if debates:

@@ -19,7 +19,7 @@ import structlog
 
 from engine.store import Intervention, Lease, Store, Target
 from engine.store.vote_log import ConnectionGaps, NewEvent, unseeded_of
-from engine.tally.hands import as_given, hands_held, shortest_delay
+from engine.tally.fold import as_given, shortest_delay, vote_folds
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.ports import Clock, Reactions, Venue, Watch
@@ -145,8 +145,8 @@ def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[_Holding
 
 
 def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[_Holding, VoteEvent]:
-    hands = hands_held(events, tally_visible=ballot is BallotKind.OPEN)
-    return {_of(event): event for own in hands.values() for event in own.values()}
+    folds = vote_folds(events, tally_visible=ballot is BallotKind.OPEN)
+    return {_of(event): event for own in folds.values() for event in own.values()}
 
 
 def _of(event: VoteEvent) -> _Holding:
@@ -237,7 +237,7 @@ class ReactionReader:
         """Record that a connection was `lost`, or resumed and delivers the missed events."""
         (self._silent.add if lost else self._silent.discard)(connection)
 
-    def _order(self, silences: ConnectionGaps, cast: Sequence[VoteEvent]) -> EventOrder:
+    def _order(self, gaps: ConnectionGaps, cast: Sequence[VoteEvent]) -> EventOrder:
         """Return the order between what a reading finds now and the received events.
 
         A new find was missed in a silence since the last reading, so it is older than events
@@ -245,10 +245,10 @@ class ReactionReader:
         is still to arrive; a platform that reports times may deliver in any order, so there it
         may date from any time since the last reading.
         """
-        if silences.first_ended is None:
+        if gaps.first_ended is None:
             timed = any(event.given_at is not None for event in cast)
-            return EventOrder(heard_from=silences.read_at if timed else None)
-        return EventOrder(silences.first_ended, None if self._silent else silences.last_ended)
+            return EventOrder(heard_from=gaps.read_at if timed else None)
+        return EventOrder(gaps.first_ended, None if self._silent else gaps.last_ended)
 
     async def recover(
         self,
@@ -308,7 +308,7 @@ class ReactionReader:
         people = await self.store.votes.people(debate.platform, users)
         interventions = await self.store.votes.interventions(debate.id)
         cleared, unseeded = _cleared_at(target, interventions), unseeded_of(target, interventions)
-        silences = await self.store.votes.silences(target)
+        gaps = await self.store.votes.connection_gaps(target)
         made_at = self.venue.account_made_at
         made = {person: made_at(user) for user, person in people.items()} if made_at else {}
 
@@ -322,7 +322,7 @@ class ReactionReader:
                 cleared=cleared,
                 seeded=target.question is not Question.TURN,
                 unseeded=unseeded,
-                order=self._order(silences, cast),
+                order=self._order(gaps, cast),
             )
             return tuple(
                 replace(event, account_days=days_since(made.get(event.person), ended))

@@ -13,7 +13,7 @@ from engine.store.guests import Guest
 from engine.values.debate import Debate
 from engine.values.errors import FlaggedError, VenueAwayError, VenueError
 from engine.values.ports import Venue
-from engine.values.text import clean, is_visible, scrub
+from engine.values.text import clean, is_visible, redact
 from engine.values.topics import has_blocked
 from engine.values.verdicts import Withheld
 
@@ -28,7 +28,7 @@ def spoken_text(said: Sequence[str], names: Sequence[str]) -> str:
 
     Empty if there is nothing to read.
     """
-    text = without_names(scrub(clean("\n\n".join(said))), names).strip()
+    text = without_names(redact(clean("\n\n".join(said))), names).strip()
     return text if is_visible(text) else ""
 
 

@@ -52,7 +52,7 @@ class VoteWindow:
 
     venue: Venue
     store: Store
-    keeper: LeaseManager
+    lease_manager: LeaseManager
     notifier: Notifier
     clock: Clock
     shares: PartitionLeases | None = None  # None: this process serves everyone
@@ -69,15 +69,15 @@ class VoteWindow:
 
     def __post_init__(self) -> None:
         venue, store, clock = self.venue, self.store, self.clock
-        joints = (self.keeper, self.notifier, clock)
+        services = (self.lease_manager, self.notifier, clock)
         self._removals = Removals(venue, store, clock)
         taken = self.shares.since if self.shares else never
-        watch, since = self.keeper.watch, clock.now()
+        watch, since = self.lease_manager.watch, clock.now()
         self._reader = ReactionReader(
             venue, store, clock, self._removals, watch, since=since, taken=taken
         )
-        self.hearing = Hearing(venue, store, *joints, self._removals, self._reader)
-        self._closer = Closer(venue, store, *joints, self._reader, self.moderator)
+        self.hearing = Hearing(venue, store, *services, self._removals, self._reader)
+        self._closer = Closer(venue, store, *services, self._reader, self.moderator)
 
     async def run(self) -> None:
         """Recover missed events, then close each question when due, until cancelled."""
@@ -237,7 +237,7 @@ class VoteWindow:
         debate_id = turns.debate
         if not await self.store.votes.targets(debate_id, Question.TURN):
             return
-        async with self.keeper.hold(f"thumbs/{debate_id}", stoppable=False) as lease:
+        async with self.lease_manager.hold(f"thumbs/{debate_id}", stoppable=False) as lease:
             debate = await self.store.debates.get(debate_id)
             await self._reader.recover(debate, lease, Question.TURN)
 

@@ -44,7 +44,7 @@ EACH = 2  # sheets for each person
 
 
 @dataclass
-class Desk:
+class Office:
     """Labelling pages that are served."""
 
     url: str
@@ -84,7 +84,7 @@ class Desk:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def desk(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+async def office(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Office]:
     """The pages, on a copy of the debates."""
     path = tmp_path_factory.mktemp("desk") / "rostrum.db"
     shutil.copy(Path(shelf.url.removeprefix("sqlite+aiosqlite:///")), path)
@@ -93,13 +93,13 @@ async def desk(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
     store, clock = Store(database), SystemClock()
     routes = await label_routes(store, clock, Settings(web=WebSettings(url=url, port=port)))
     async with Site("127.0.0.1", port).serving(routes, furnish):
-        yield Desk(url, store_url, Labelling(store, clock))
+        yield Office(url, store_url, Labelling(store, clock))
     await database.close()
 
 
 @pytest.fixture(autouse=True)
-def _within(guard: Guard, desk: Desk) -> None:
-    guard.origins.add(desk.url)
+def _within(guard: Guard, office: Office) -> None:
+    guard.origins.add(office.url)
 
 
 async def begin(page: Page, invitation: str) -> None:
@@ -120,9 +120,9 @@ async def press_until(page: Page, selector: str, key: str = "Tab", most: int = 6
 # --- by keyboard ---------------------------------------------------------------------------
 
 
-async def test_a_task_is_done_by_keyboard_alone(person: Open, desk: Desk) -> None:
+async def test_a_task_is_done_by_keyboard_alone(person: Open, office: Office) -> None:
     page = await person()
-    await begin(page, await desk.task())
+    await begin(page, await office.task())
     for comment in ("j 1 + stay text here", "again"):
         place = await page.locator("#place").inner_text()
         await page.keyboard.press("j")
@@ -141,9 +141,11 @@ async def test_a_task_is_done_by_keyboard_alone(person: Open, desk: Desk) -> Non
     await expect(page.locator("#code")).to_have_text(CODE)
 
 
-async def test_without_its_keys_the_page_works_by_tab_and_space(person: Open, desk: Desk) -> None:
+async def test_without_its_keys_the_page_works_by_tab_and_space(
+    person: Open, office: Office
+) -> None:
     page = await person()
-    await begin(page, await desk.task(each=1))
+    await begin(page, await office.task(each=1))
     await page.locator("#keys summary").click()
     await page.locator("#keys-on").uncheck()
     await page.keyboard.press("1")
@@ -156,9 +158,9 @@ async def test_without_its_keys_the_page_works_by_tab_and_space(person: Open, de
     await expect(page.locator("#code")).to_have_text(CODE)
 
 
-async def test_a_half_filled_sheet_outlives_its_tab(person: Open, desk: Desk) -> None:
+async def test_a_half_filled_sheet_outlives_its_tab(person: Open, office: Office) -> None:
     page = await person()
-    await begin(page, await desk.task(each=1))
+    await begin(page, await office.task(each=1))
     await page.keyboard.press("2")
     await page.locator("input[name=confidence][value=clear]").check()
     await page.locator("#comment").fill("It showed who bears the cost.")
@@ -175,10 +177,10 @@ async def test_a_half_filled_sheet_outlives_its_tab(person: Open, desk: Desk) ->
 
 
 async def test_the_first_tab_leads_past_what_repeats_without_motion(
-    person: Open, desk: Desk
+    person: Open, office: Office
 ) -> None:
     page = await person(reduced_motion="reduce")
-    await begin(page, await desk.task(each=1))
+    await begin(page, await office.task(each=1))
     moves = "getComputedStyle(document.documentElement).scrollBehavior"
     assert await page.evaluate(moves) == "auto"
     await page.keyboard.press("Tab")
@@ -191,10 +193,10 @@ async def test_the_first_tab_leads_past_what_repeats_without_motion(
 # --- people --------------------------------------------------------------------------------
 
 
-async def test_two_people_at_once_each_count_once(person: Open, desk: Desk) -> None:
-    first = await desk.task()
+async def test_two_people_at_once_each_count_once(person: Open, office: Office) -> None:
+    first = await office.task()
     name = first.rpartition("/")[2].partition("?")[0]
-    links = [first, await desk.invite(name)]
+    links = [first, await office.invite(name)]
     pages = [await person() for _ in links]
 
     async def label(page: Page, link: str) -> None:
@@ -205,14 +207,14 @@ async def test_two_people_at_once_each_count_once(person: Open, desk: Desk) -> N
             await page.wait_for_load_state()
         await expect(page.locator("#code")).to_be_visible()
 
-    before = len(desk.labels())
+    before = len(office.labels())
     await asyncio.gather(*(label(*each) for each in zip(pages, links, strict=True)))
-    assert len(desk.labels()) - before == len(links) * EACH
+    assert len(office.labels()) - before == len(links) * EACH
 
 
-async def test_one_goes_on_with_another_device(person: Open, desk: Desk) -> None:
+async def test_one_goes_on_with_another_device(person: Open, office: Office) -> None:
     page, phone = await person(), await person(viewport=PHONE)
-    invitation = await desk.task()
+    invitation = await office.task()
     await begin(page, invitation)
     await page.locator("input[name=option]").first.check()
     await page.locator("#send").click()
@@ -229,10 +231,10 @@ async def test_one_goes_on_with_another_device(person: Open, desk: Desk) -> None
 
 
 async def test_a_used_link_and_a_wrong_one_say_what_to_do(
-    person: Open, desk: Desk, guard: Guard
+    person: Open, office: Office, guard: Guard
 ) -> None:
     guard.expected |= {404, 410}
-    invitation = await desk.task()
+    invitation = await office.task()
     await begin(await person(), invitation)
     other = await person()
     for link in (invitation, f"{invitation}x"):
@@ -246,10 +248,10 @@ async def test_a_used_link_and_a_wrong_one_say_what_to_do(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_every_page_is_accessible_and_fits_any_screen(
-    person: Open, desk: Desk, scheme: str
+    person: Open, office: Office, scheme: str
 ) -> None:
     page = await person(color_scheme=scheme)
-    invitation = await desk.task(each=9)
+    invitation = await office.task(each=9)
     await page.goto(invitation)
     await check(page)
     await page.locator("#begin").click()
@@ -265,14 +267,14 @@ async def test_every_page_is_accessible_and_fits_any_screen(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_a_managers_pages_are_accessible_and_fit_any_screen(
-    person: Open, desk: Desk, guard: Guard, scheme: str
+    person: Open, office: Office, guard: Guard, scheme: str
 ) -> None:
     guard.expected |= {400, 403}
-    page, name = await person(color_scheme=scheme), await desk.answered()
-    await page.goto(f"{desk.url}/labels")
+    page, name = await person(color_scheme=scheme), await office.answered()
+    await page.goto(f"{office.url}/labels")
     await check(page)  # the door
-    token = await print_token(desk.labelling.store, SystemClock())
-    await page.goto(f"{desk.url}/labels/enter?k={token}")
+    token = await print_token(office.labelling.store, SystemClock())
+    await page.goto(f"{office.url}/labels/enter?k={token}")
     await check(page)
     await page.locator("main button").click()
     await expect(page.locator("main table")).to_contain_text(name)
@@ -282,14 +284,14 @@ async def test_a_managers_pages_are_accessible_and_fit_any_screen(
     await page.locator("button.primary").click()
     await expect(page.get_by_role("alert")).to_contain_text("nnnnnn")
     await check(page)
-    await page.goto(f"{desk.url}/labels/task/{name}?pay=0.5")
+    await page.goto(f"{office.url}/labels/task/{name}?pay=0.5")
     for heading in ("#hard", "#annotators"):
         await expect(page.locator(heading)).to_be_visible()
     await check(page)
     await page.get_by_role("button", name="Make links").click()
     await expect(page.locator(".links li")).to_have_count(1)
     await check(page)
-    await page.goto(f"{desk.url}/labels/task/{name}")
+    await page.goto(f"{office.url}/labels/task/{name}")
     await page.get_by_role("button", name="Close the task").click()
     await expect(page.locator("main")).to_contain_text("closed")
     await check(page)
@@ -301,11 +303,11 @@ async def check(page: Page) -> None:
     await page.set_viewport_size(DESKTOP)
 
 
-async def test_hostile_text_is_text(person: Open, desk: Desk, shelf: Shelf) -> None:
+async def test_hostile_text_is_text(person: Open, office: Office, shelf: Shelf) -> None:
     page = await person(viewport=NARROW)
     where = ExportFilter(ids=(shelf.hostile.id,), revealed=True)
-    await desk.labelling.create(Terms(name="hostile", each=1, repeats=0), where)
-    await begin(page, await desk.invite("hostile"))
+    await office.labelling.create(Terms(name="hostile", each=1, repeats=0), where)
+    await begin(page, await office.invite("hostile"))
     await assert_fits(page)
     assert await page.evaluate("window.taken") is None
     assert await page.locator(".said img, .said script, .said svg, .said style").count() == 0
@@ -313,9 +315,9 @@ async def test_hostile_text_is_text(person: Open, desk: Desk, shelf: Shelf) -> N
     assert "<script>" in await page.locator("h1").inner_text()
 
 
-async def test_without_javascript_all_of_it_works(person: Open, desk: Desk) -> None:
+async def test_without_javascript_all_of_it_works(person: Open, office: Office) -> None:
     page = await person(java_script_enabled=False)
-    await page.goto(await desk.task())
+    await page.goto(await office.task())
     await page.locator("#begin").click()
     for _ in range(EACH):
         await page.locator("input[name=option]").nth(2).check()

@@ -15,7 +15,7 @@ from engine.delivery.outbox import Delivery
 from engine.fleet import leases, shares
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Intent, Lease, Post, Store
-from engine.store.leases import Partition, lane_of
+from engine.store.leases import Partition, partition_key_of
 from engine.values.debate import Debate, Status
 from engine.values.messages import Notice
 from engine.values.ports import VenueLimits, utc_now
@@ -120,7 +120,7 @@ async def hall(shared: Store) -> Hall:
     assert made.lease is not None
     for share in range(COUNT):
         community = str((share + COUNT) << 22)
-        assert lane_of(community) % COUNT == share
+        assert partition_key_of(community) % COUNT == share
         asked = {"quorum": 0, "extend": False}
         new = new_debate(
             platform="memory", community=community, place=f"hall{share}", request=asked

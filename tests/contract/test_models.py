@@ -64,7 +64,7 @@ def call_of(model: Model, **changes: Any) -> Call:
         "model": model,
         "messages": (message,),
         "sampling": Sampling(temperature=0.7, max_tokens=500),
-        "cue": {"topic": "Tea beats coffee", "side": "A", "round": "opening"},
+        "hint": {"topic": "Tea beats coffee", "side": "A", "round": "opening"},
     }
     return Call(**(given | changes))
 

@@ -76,7 +76,7 @@ async def test_one_that_joins_gets_its_share_and_loses_none_when_the_other_leave
             await until(lambda: holding(2, 2)(one, two))
             assert not one.shares.held & two.shares.held
             assert one.ended == [(2, False), (3, False)]
-            assert two.shares.since("11534336") is not None  # of lane 2
+            assert two.shares.since("11534336") is not None  # of partition key 2
             await one.shares.leave()
             assert one.ended == [(2, False), (3, False), (0, False), (1, False)]
             await until(lambda: holding(0, 4)(one, two))
@@ -105,7 +105,7 @@ async def test_what_a_frozen_process_held_is_taken_and_it_notices_when_it_wakes(
         one.freeze()
         taken = one.shares.held
         await until(lambda: two.shares.held >= taken)
-        waking = asyncio.create_task(one.shares.keeper.run())
+        waking = asyncio.create_task(one.shares.lease_manager.run())
         await until(lambda: set(one.ended) >= {(share, True) for share in taken})
         waking.cancel()
 

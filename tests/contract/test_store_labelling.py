@@ -38,7 +38,7 @@ LINK_HOURS = 31 * 24 * 3600
 
 
 @pytest.fixture
-def desk(store: Store) -> Labelling:
+def labelling(store: Store) -> Labelling:
     return Labelling(store, FixedClock(NOW))
 
 
@@ -63,14 +63,14 @@ async def debates(store: Store, n: int) -> list[str]:
     return [await held(store) for _ in range(n)]
 
 
-async def someone(desk: Labelling, name: str = "tea", claim: str = "") -> Annotator:
-    (token,) = await desk.invite(name)
-    joined = await desk.join(token, claim or token)
+async def someone(labelling: Labelling, name: str = "tea", claim: str = "") -> Annotator:
+    (token,) = await labelling.invite(name)
+    joined = await labelling.join(token, claim or token)
     return some(joined[1])
 
 
-async def given(desk: Labelling, of: Annotator) -> Sheet:
-    return some(await desk.next(of.key))
+async def given(labelling: Labelling, of: Annotator) -> Sheet:
+    return some(await labelling.next(of.key))
 
 
 async def labels(store: Store) -> Counter[str]:
@@ -78,97 +78,99 @@ async def labels(store: Store) -> Counter[str]:
     return Counter(r.debate.id for r in found for _ in r.asked(Question.LABEL))
 
 
-async def test_a_task_is_of_debates_that_can_be_labelled(desk: Labelling) -> None:
-    await create(desk.store, new_debate())
+async def test_a_task_is_of_debates_that_can_be_labelled(labelling: Labelling) -> None:
+    await create(labelling.store, new_debate())
     with pytest.raises(UsageError, match="no debate to label"):
-        await desk.create(Terms(name="tea"))
-    known, other = await debates(desk.store, 2)
+        await labelling.create(Terms(name="tea"))
+    known, other = await debates(labelling.store, 2)
     with pytest.raises(UsageError, match="no answer for debate"):
-        await desk.create(Terms(name="tea"), known={known: "C"})
-    task = await desk.create(Terms(name="tea"), known={known: "A"})
-    assert (task.debates, await desk.tasks()) == (1, (task,))
-    assert {(one.debate, one.known) for one in await desk.store.labelling.queue("tea")} == {
+        await labelling.create(Terms(name="tea"), known={known: "C"})
+    task = await labelling.create(Terms(name="tea"), known={known: "A"})
+    assert (task.debates, await labelling.tasks()) == (1, (task,))
+    assert {(one.debate, one.known) for one in await labelling.store.labelling.queue("tea")} == {
         (known, "A"),
         (other, None),
     }
     with pytest.raises(UsageError, match="already"):
-        await desk.create(Terms(name="tea"))
+        await labelling.create(Terms(name="tea"))
     with pytest.raises(NotFoundError):
-        await desk.invite("coffee")
+        await labelling.invite("coffee")
     with pytest.raises(NotFoundError):
-        await desk.close("coffee")
+        await labelling.close("coffee")
 
 
 async def test_links_are_for_so_many_people_and_a_repeated_request_is_one(
-    desk: Labelling, database_url: str
+    labelling: Labelling, database_url: str
 ) -> None:
-    await debates(desk.store, 1)
-    await desk.create(Terms(name="tea", parameter="PID"))
-    (personal,) = await desk.invite("tea")
-    (shared,) = await desk.invite("tea", people=2)
+    await debates(labelling.store, 1)
+    await labelling.create(Terms(name="tea", parameter="PID"))
+    (personal,) = await labelling.invite("tea")
+    (shared,) = await labelling.invite("tea", people=2)
     assert traces(database_url, personal) == []
     assert traces(database_url, shared) == []
-    assert [(await desk.invitation(token)).state for token in (personal, "guessed")] == [
+    assert [(await labelling.invitation(token)).state for token in (personal, "guessed")] == [
         "open",
         "unknown",
     ]
     # Sent twice at once, and once more: one person, by one use of the link.
-    twice = await asyncio.gather(*(desk.join(personal, "browser") for _ in range(5)))
+    twice = await asyncio.gather(*(labelling.join(personal, "browser") for _ in range(5)))
     people = {person for _, person in twice}
     assert Counter(outcome for outcome, _ in twice) == {"joined": 1, "again": 4}
     assert len(people) == 1
-    assert (await desk.join(personal, "another"))[0] == "used"
-    assert (await desk.invitation(personal)).state == "used"
-    assert (await desk.join("guessed", "browser"))[0] == "unknown"
+    assert (await labelling.join(personal, "another"))[0] == "used"
+    assert (await labelling.invitation(personal)).state == "used"
+    assert (await labelling.join("guessed", "browser"))[0] == "unknown"
     # A participant is the same person on any device.
-    assert (await desk.join(personal, "x", "p1"))[0] == "unknown"  # not by a personal link
-    assert (await desk.join(shared, "x", "../p1"))[0] == "unknown"
-    first = await desk.join(shared, "one", "p1")
-    again = await desk.join(shared, "two", "p1")
+    assert (await labelling.join(personal, "x", "p1"))[0] == "unknown"  # not by a personal link
+    assert (await labelling.join(shared, "x", "../p1"))[0] == "unknown"
+    first = await labelling.join(shared, "one", "p1")
+    again = await labelling.join(shared, "two", "p1")
     assert (first[0], again) == ("joined", ("again", first[1]))
     assert first[1] is not None
     assert (first[1].platform, first[1].number) == ("web", "p1")
     # Their own link leads them back, and nobody else.
-    assert await desk.come_back(first[1].token) == first[1]
-    assert await desk.come_back(first[1].key) is None
-    assert await desk.come_back("\x00.é\x00") is None
-    assert await desk.come_back(first[1].token[:-1] + "é") is None
-    assert isinstance(desk.clock, FixedClock)
-    desk.clock.pass_seconds(LINK_HOURS)
-    assert (await desk.join(shared, "three", "p2"))[0] == "expired"
-    assert (await desk.join(shared, "three", "p1"))[0] == "again"
-    await desk.close("tea")
-    assert (await desk.invitation(shared)).state == "closed"
-    assert (await desk.join(shared, "three", "p2"))[0] == "closed"
+    assert await labelling.come_back(first[1].token) == first[1]
+    assert await labelling.come_back(first[1].key) is None
+    assert await labelling.come_back("\x00.é\x00") is None
+    assert await labelling.come_back(first[1].token[:-1] + "é") is None
+    assert isinstance(labelling.clock, FixedClock)
+    labelling.clock.pass_seconds(LINK_HOURS)
+    assert (await labelling.join(shared, "three", "p2"))[0] == "expired"
+    assert (await labelling.join(shared, "three", "p1"))[0] == "again"
+    await labelling.close("tea")
+    assert (await labelling.invitation(shared)).state == "closed"
+    assert (await labelling.join(shared, "three", "p2"))[0] == "closed"
 
 
-async def test_who_signs_in_needs_a_link_or_a_task_that_is_for_them(desk: Labelling) -> None:
-    await debates(desk.store, 1)
-    await desk.create(Terms(name="tea"))
-    await desk.create(Terms(name="open", sign_in=("chat",)))
-    assert (await desk.sign_in("none", "chat", "ann"))[0] == "unknown"
-    assert (await desk.sign_in("tea", "chat", "ann"))[0] == "unknown"
-    assert (await desk.sign_in("open", "other", "ann"))[0] == "unknown"
-    joined = await desk.sign_in("open", "chat", "ann")
+async def test_who_signs_in_needs_a_link_or_a_task_that_is_for_them(labelling: Labelling) -> None:
+    await debates(labelling.store, 1)
+    await labelling.create(Terms(name="tea"))
+    await labelling.create(Terms(name="open", sign_in=("chat",)))
+    assert (await labelling.sign_in("none", "chat", "ann"))[0] == "unknown"
+    assert (await labelling.sign_in("tea", "chat", "ann"))[0] == "unknown"
+    assert (await labelling.sign_in("open", "other", "ann"))[0] == "unknown"
+    joined = await labelling.sign_in("open", "chat", "ann")
     assert (joined[0], some(joined[1]).number) == ("joined", "ann")
-    assert (await desk.sign_in("open", "chat", "ann"))[0] == "again"
-    (link,) = await desk.invite("tea")
-    assert (await desk.sign_in("tea", "chat", "ann", link))[0] == "joined"
-    assert (await desk.sign_in("tea", "chat", "bob", link))[0] == "used"
-    assert (await desk.sign_in("tea", "chat", "ann"))[0] == "again"
-    assert (await desk.sign_in("open", "chat", "bob", link))[0] == "unknown"  # of another task
-    await desk.store.people.forget("chat", "cleo")
-    assert (await desk.sign_in("open", "chat", "cleo"))[0] == "forgotten"
+    assert (await labelling.sign_in("open", "chat", "ann"))[0] == "again"
+    (link,) = await labelling.invite("tea")
+    assert (await labelling.sign_in("tea", "chat", "ann", link))[0] == "joined"
+    assert (await labelling.sign_in("tea", "chat", "bob", link))[0] == "used"
+    assert (await labelling.sign_in("tea", "chat", "ann"))[0] == "again"
+    assert (await labelling.sign_in("open", "chat", "bob", link))[0] == "unknown"  # of another task
+    await labelling.store.people.forget("chat", "cleo")
+    assert (await labelling.sign_in("open", "chat", "cleo"))[0] == "forgotten"
 
 
-async def test_a_sheet_is_blind_stays_as_it_was_drawn_and_names_no_side(desk: Labelling) -> None:
-    (debate,) = await debates(desk.store, 1)
-    await desk.create(Terms(name="tea"))
-    ann = await someone(desk)
-    sheets = await asyncio.gather(*(desk.next(ann.key) for _ in range(4)))
-    sheet = await given(desk, ann)
+async def test_a_sheet_is_blind_stays_as_it_was_drawn_and_names_no_side(
+    labelling: Labelling,
+) -> None:
+    (debate,) = await debates(labelling.store, 1)
+    await labelling.create(Terms(name="tea"))
+    ann = await someone(labelling)
+    sheets = await asyncio.gather(*(labelling.next(ann.key) for _ in range(4)))
+    sheet = await given(labelling, ann)
     assert sheets == [sheet] * 4
-    assert sheet == await desk.sheet(ann.key, sheet.id)
+    assert sheet == await labelling.sheet(ann.key, sheet.id)
     shown = sheet.model_dump_json()
     for sealed in ("maple", "birch", "claude-x", debate, debate[-6:].lower(), "turn/", "side A"):
         assert sealed not in shown
@@ -178,27 +180,27 @@ async def test_a_sheet_is_blind_stays_as_it_was_drawn_and_names_no_side(desk: La
     assert [one.speaker for one in speeches] == ["first", "second"]
     assert [one.name for one in speeches] == list(sheet.names)
     # Another person's sheet is nobody else's.
-    bob = await someone(desk)
-    assert await desk.sheet(bob.key, sheet.id) is None
-    assert await desk.save(bob.key, sheet.id, FIRST) == "unknown"
-    assert await desk.save(ann.key, "guessed", FIRST) == "unknown"
-    assert await desk.next("guessed") is None
+    bob = await someone(labelling)
+    assert await labelling.sheet(bob.key, sheet.id) is None
+    assert await labelling.save(bob.key, sheet.id, FIRST) == "unknown"
+    assert await labelling.save(ann.key, "guessed", FIRST) == "unknown"
+    assert await labelling.next("guessed") is None
 
 
 async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
-    desk: Labelling, store: Store
+    labelling: Labelling, store: Store
 ) -> None:
     (debate,) = await debates(store, 1)
     before = (await records_of(store))[debate]
-    await desk.create(Terms(name="tea"))
-    ann = await someone(desk)
-    sheet = await given(desk, ann)
+    await labelling.create(Terms(name="tea"))
+    ann = await someone(labelling)
+    sheet = await given(labelling, ann)
     first = "A" if sheet.names[0] == "Alder" else "B"
     second = "AB".replace(first, "")
-    assert isinstance(desk.clock, FixedClock)
-    desk.clock.pass_seconds(40)
+    assert isinstance(labelling.clock, FixedClock)
+    labelling.clock.pass_seconds(40)
     answer = FIRST.model_copy(update={"thumbs": {2: True, 9: False}, "seconds": 30.0})
-    sent = await asyncio.gather(*(desk.save(ann.key, sheet.id, answer) for _ in range(5)))
+    sent = await asyncio.gather(*(labelling.save(ann.key, sheet.id, answer) for _ in range(5)))
     assert Counter(sent) == {"stored": 1, "same": 4}
     record = (await records_of(store))[debate]
     (label,) = record.asked(Question.LABEL)
@@ -213,116 +215,118 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     assert await store.journal.past(9, rehearsal=True) == await store.journal.past(
         9, rehearsal=True
     )
-    shown = some(await desk.sheet(ann.key, sheet.id))
+    shown = some(await labelling.sheet(ann.key, sheet.id))
     assert shown.answer == answer.model_copy(update={"thumbs": {2: True}})
     # Changed while the task is open: it replaces the first, and says so.
-    desk.clock.pass_seconds(1)
+    labelling.clock.pass_seconds(1)
     weak = SheetAnswer(option="weak", seconds=0.001)
-    assert await desk.save(ann.key, sheet.id, weak) == "changed"
+    assert await labelling.save(ann.key, sheet.id, weak) == "changed"
     record = (await records_of(store))[debate]
     (label,) = record.asked(Question.LABEL)
     assert (label.option, label.changes, label.comment, label.fast) == ("weak", 1, "", True)
     assert label.first_at != label.last_at
     assert record.asked(Question.LABEL_TURN) == ()
-    await desk.close("tea")
-    desk.clock.pass_seconds(3601)
-    assert await desk.save(ann.key, sheet.id, FIRST) == "closed"
-    assert await desk.save(ann.key, sheet.id, weak) == "same"
+    await labelling.close("tea")
+    labelling.clock.pass_seconds(3601)
+    assert await labelling.save(ann.key, sheet.id, FIRST) == "closed"
+    assert await labelling.save(ann.key, sheet.id, weak) == "same"
     assert (await records_of(store))[debate].asked(Question.LABEL) == (label,)
-    assert await desk.next(ann.key) is None
+    assert await labelling.next(ann.key) is None
 
 
 async def test_an_answer_on_its_way_at_the_close_of_a_task_is_taken_for_an_hour(
-    desk: Labelling, store: Store
+    labelling: Labelling, store: Store
 ) -> None:
     (debate,) = await debates(store, 1)
-    await desk.create(Terms(name="tea", repeats=0))
-    assert isinstance(desk.clock, FixedClock)
-    ann, other = await someone(desk), await someone(desk)
-    sheet = await given(desk, ann)
-    await desk.close("tea")
-    desk.clock.pass_seconds(3599)
-    assert await desk.next(ann.key) == sheet
-    assert await desk.next(other.key) is None
+    await labelling.create(Terms(name="tea", repeats=0))
+    assert isinstance(labelling.clock, FixedClock)
+    ann, other = await someone(labelling), await someone(labelling)
+    sheet = await given(labelling, ann)
+    await labelling.close("tea")
+    labelling.clock.pass_seconds(3599)
+    assert await labelling.next(ann.key) == sheet
+    assert await labelling.next(other.key) is None
     written = FIRST.model_copy(update={"comment": "It took me an hour."})
-    assert await desk.save(ann.key, sheet.id, written) == "stored"
+    assert await labelling.save(ann.key, sheet.id, written) == "stored"
     (label,) = (await records_of(store))[debate].asked(Question.LABEL)
     assert label.comment == "It took me an hour."
-    assert await desk.next(ann.key) is None
+    assert await labelling.next(ann.key) is None
 
 
 async def test_debates_with_the_fewest_labels_come_first_and_never_twice(
-    desk: Labelling, store: Store
+    labelling: Labelling, store: Store
 ) -> None:
     ids = await debates(store, 4)
-    task = await desk.create(Terms(name="tea", per_debate=2, repeats=0, code="DONE-7"))
-    people = [await someone(desk) for _ in range(3)]
+    task = await labelling.create(Terms(name="tea", per_debate=2, repeats=0, code="DONE-7"))
+    people = [await someone(labelling) for _ in range(3)]
     first_round = [await store.labelling.draw(one.key, lambda _: "plain", NOW) for one in people]
     assert len({one.debate for one in first_round if one}) == 3
     for person in people:
-        progress = some(await desk.progress(person.key))
+        progress = some(await labelling.progress(person.key))
         assert (progress.answered, progress.done, progress.code) == (0, False, "")
         assert progress.task == task
-    while any([await answer_next(desk, person) for person in people]):
+    while any([await answer_next(labelling, person) for person in people]):
         pass
     assert await labels(store) == dict.fromkeys(ids, 2)
-    done = some(await desk.progress(people[0].key))
+    done = some(await labelling.progress(people[0].key))
     assert (done.done, done.code, done.answered > 0) == (True, "DONE-7", True)
-    assert len(await desk.answered(people[0].key)) == done.answered
+    assert len(await labelling.answered(people[0].key)) == done.answered
     # People who join after everything is labelled are told so, and get no completion code.
-    late = some(await desk.progress((await someone(desk)).key))
+    late = some(await labelling.progress((await someone(labelling)).key))
     assert (late.done, late.code) == (False, "")
 
 
-async def answer_next(desk: Labelling, person: Annotator, option: str = "first") -> bool:
-    sheet = await desk.next(person.key)
+async def answer_next(labelling: Labelling, person: Annotator, option: str = "first") -> bool:
+    sheet = await labelling.next(person.key)
     if sheet is None:
         return False
     answer = SheetAnswer.model_validate({"option": option})
-    assert await desk.save(person.key, sheet.id, answer) == "stored"
+    assert await labelling.save(person.key, sheet.id, answer) == "stored"
     return True
 
 
-async def test_a_debate_does_not_wait_long_for_one_who_left(desk: Labelling, store: Store) -> None:
+async def test_a_debate_does_not_wait_long_for_one_who_left(
+    labelling: Labelling, store: Store
+) -> None:
     (debate,) = await debates(store, 1)
-    await desk.create(Terms(name="tea", per_debate=1))
-    ann, bob = await someone(desk), await someone(desk)
-    sheet = await given(desk, ann)
-    assert await desk.next(bob.key) is None
-    assert isinstance(desk.clock, FixedClock)
-    desk.clock.pass_seconds(3 * 3600 + 1)
-    assert await answer_next(desk, bob)
+    await labelling.create(Terms(name="tea", per_debate=1))
+    ann, bob = await someone(labelling), await someone(labelling)
+    sheet = await given(labelling, ann)
+    assert await labelling.next(bob.key) is None
+    assert isinstance(labelling.clock, FixedClock)
+    labelling.clock.pass_seconds(3 * 3600 + 1)
+    assert await answer_next(labelling, bob)
     # What comes late is kept all the same.
-    assert await desk.save(ann.key, sheet.id, FIRST) == "stored"
+    assert await labelling.save(ann.key, sheet.id, FIRST) == "stored"
     assert await labels(store) == {debate: 2}
-    assert await desk.next((await someone(desk)).key) is None
+    assert await labelling.next((await someone(labelling)).key) is None
 
 
 async def test_nobody_is_done_while_a_debate_waits_for_one_who_left(
-    desk: Labelling, store: Store
+    labelling: Labelling, store: Store
 ) -> None:
     await debates(store, 2)
-    await desk.create(Terms(name="tea", per_debate=1, repeats=0, code="DONE-7"))
-    ann, bob = await someone(desk), await someone(desk)
-    await given(desk, ann)
-    assert await answer_next(desk, bob)
-    before = await desk.progress(bob.key)
-    assert isinstance(desk.clock, FixedClock)
-    desk.clock.pass_seconds(3 * 3600 + 1)
-    since = await desk.progress(bob.key)
+    await labelling.create(Terms(name="tea", per_debate=1, repeats=0, code="DONE-7"))
+    ann, bob = await someone(labelling), await someone(labelling)
+    await given(labelling, ann)
+    assert await answer_next(labelling, bob)
+    before = await labelling.progress(bob.key)
+    assert isinstance(labelling.clock, FixedClock)
+    labelling.clock.pass_seconds(3 * 3600 + 1)
+    since = await labelling.progress(bob.key)
     assert before is not None
     assert since is not None
     assert (before.done, before.code) == (True, "DONE-7")
     assert (since.done, since.code) == (False, "")
-    assert await answer_next(desk, bob)
+    assert await answer_next(labelling, bob)
 
 
-async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: Store) -> None:
+async def test_tests_and_second_showings_are_no_votes(labelling: Labelling, store: Store) -> None:
     known, *others = await debates(store, 21)
     terms = Terms(name="tea", repeats=0.5, each=30, per_debate=1)
-    await desk.create(terms, known={known: "A"})
-    ann = await someone(desk)
-    while await answer_next(desk, ann):
+    await labelling.create(terms, known={known: "A"})
+    ann = await someone(labelling)
+    while await answer_next(labelling, ann):
         pass
     work = await store.labelling.work("tea")
     kinds = Counter(one.kind for one in work)
@@ -337,19 +341,19 @@ async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: St
         if one.kind == "again":
             assert one.order == plain[one.debate].order[::-1]
             assert one.number - plain[one.debate].number >= 3
-    progress = some(await desk.progress(ann.key))
+    progress = some(await labelling.progress(ann.key))
     assert progress.answered == len(work) <= 30
     assert progress.wanted == 0, "nobody is promised more debates than there are"
 
 
 async def test_a_topic_comes_twice_in_a_row_and_not_three_times(
-    desk: Labelling, store: Store
+    labelling: Labelling, store: Store
 ) -> None:
     topics = ["Tea"] * 4 + ["Trams"] * 2
     of = {await held(store, topic=topic): topic for topic in topics}
-    await desk.create(Terms(name="tea", per_debate=1, repeats=0))
-    ann = await someone(desk)
-    while await answer_next(desk, ann):
+    await labelling.create(Terms(name="tea", per_debate=1, repeats=0))
+    ann = await someone(labelling)
+    while await answer_next(labelling, ann):
         pass
     work = await store.labelling.work("tea")
     given = [of[one.debate] for one in work]
@@ -360,98 +364,100 @@ async def test_a_topic_comes_twice_in_a_row_and_not_three_times(
 
 
 async def test_an_excluded_annotator_counts_nowhere_and_others_get_their_debates(
-    desk: Labelling, store: Store
+    labelling: Labelling, store: Store
 ) -> None:
     await debates(store, 2)
-    await desk.create(Terms(name="tea", per_debate=1, repeats=0))
-    ann, bob = await someone(desk), await someone(desk)
-    while await answer_next(desk, ann):
+    await labelling.create(Terms(name="tea", per_debate=1, repeats=0))
+    ann, bob = await someone(labelling), await someone(labelling)
+    while await answer_next(labelling, ann):
         pass
-    assert await desk.next(bob.key) is None
-    (name,) = [one.name for one in (await desk.report("tea")).people]
+    assert await labelling.next(bob.key) is None
+    (name,) = [one.name for one in (await labelling.report("tea")).people]
     with pytest.raises(NotFoundError, match="no annotator 00000000"):
-        await desk.exclude("tea", "00000000", excluded=True)
+        await labelling.exclude("tea", "00000000", excluded=True)
     for _ in range(2):  # the second time changes nothing
-        await desk.exclude("tea", name, excluded=True)
+        await labelling.exclude("tea", name, excluded=True)
     assert [
         (vote.gold, vote.reason)
         for record in (await records_of(store)).values()
         for vote in record.asked(Question.LABEL)
     ] == [(False, "excluded")] * 2
-    report = await desk.report("tea")
+    report = await labelling.report("tea")
     assert (report.labels, report.complete, report.annotators) == (0, 0, 0)
     assert [(one.labels, one.marks[-1:]) for one in report.people] == [(2, ("excluded",))]
-    assert await answer_next(desk, bob, "second")
-    await desk.exclude("tea", name, excluded=False)
-    assert (await desk.report("tea")).labels == 3
-    assert await desk.next(bob.key) is None
+    assert await answer_next(labelling, bob, "second")
+    await labelling.exclude("tea", name, excluded=False)
+    assert (await labelling.report("tea")).labels == 3
+    assert await labelling.next(bob.key) is None
 
 
 async def test_a_code_is_held_back_from_who_answers_too_fast_where_the_task_says_so(
-    desk: Labelling, store: Store
+    labelling: Labelling, store: Store
 ) -> None:
     await debates(store, 2)
     for name, hold_code in (("tea", True), ("coffee", False)):
-        await desk.create(Terms(name=name, repeats=0, each=2, code="DONE-7", hold_code=hold_code))
-    ann, bob = await someone(desk), await someone(desk, "coffee")
+        await labelling.create(
+            Terms(name=name, repeats=0, each=2, code="DONE-7", hold_code=hold_code)
+        )
+    ann, bob = await someone(labelling), await someone(labelling, "coffee")
     for person in (ann, bob):
-        while await answer_next(desk, person):
+        while await answer_next(labelling, person):
             pass
-    hasty, also = some(await desk.progress(ann.key)), some(await desk.progress(bob.key))
+    hasty, also = some(await labelling.progress(ann.key)), some(await labelling.progress(bob.key))
     assert (hasty.done, hasty.held, hasty.code) == (True, True, "")
     assert (also.done, also.held, also.code) == (True, False, "DONE-7")
 
 
 async def test_what_is_left_is_told_by_the_words_and_then_by_their_own_time(
-    desk: Labelling, store: Store
+    labelling: Labelling, store: Store
 ) -> None:
     await debates(store, 3)
-    task = await desk.create(Terms(name="tea", repeats=0, each=3))
-    ann = await someone(desk)
-    assert some(await desk.progress(ann.key)).minutes == ceil(3 * task.minutes)
-    sheet = await given(desk, ann)
-    assert isinstance(desk.clock, FixedClock)
-    desk.clock.pass_seconds(240)
-    assert await desk.save(ann.key, sheet.id, FIRST) == "stored"
-    progress = some(await desk.progress(ann.key))
+    task = await labelling.create(Terms(name="tea", repeats=0, each=3))
+    ann = await someone(labelling)
+    assert some(await labelling.progress(ann.key)).minutes == ceil(3 * task.minutes)
+    sheet = await given(labelling, ann)
+    assert isinstance(labelling.clock, FixedClock)
+    labelling.clock.pass_seconds(240)
+    assert await labelling.save(ann.key, sheet.id, FIRST) == "stored"
+    progress = some(await labelling.progress(ann.key))
     assert (progress.answered, progress.minutes) == (1, 8)
 
 
-async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Store) -> None:
+async def test_nobody_labels_a_debate_that_they_know(labelling: Labelling, store: Store) -> None:
     started = await held(store, user="ann")
     other = await held(store)
-    await desk.create(Terms(name="tea", sign_in=("chat",)))
-    ann = (await desk.sign_in("tea", "chat", "ann"))[1]
-    bob = (await desk.sign_in("tea", "chat", "bob"))[1]
+    await labelling.create(Terms(name="tea", sign_in=("chat",)))
+    ann = (await labelling.sign_in("tea", "chat", "ann"))[1]
+    bob = (await labelling.sign_in("tea", "chat", "bob"))[1]
     assert ann is not None
     assert bob is not None
     drawn = some(await store.labelling.draw(ann.key, lambda _: "plain", NOW))
     assert drawn.debate == other
     # Who saw the reveal is not given the debate; who sees it meanwhile gives no gold label.
-    await desk.saw(bob.key, [started])
-    sheet = await given(desk, bob)
-    assert await desk.save(bob.key, sheet.id, FIRST) == "stored"
-    await desk.saw(bob.key, [other])
-    await desk.saw(ann.key, [other])
-    assert await desk.next(bob.key) is None
-    assert await desk.save(ann.key, drawn.id, FIRST) == "stored"
+    await labelling.saw(bob.key, [started])
+    sheet = await given(labelling, bob)
+    assert await labelling.save(bob.key, sheet.id, FIRST) == "stored"
+    await labelling.saw(bob.key, [other])
+    await labelling.saw(ann.key, [other])
+    assert await labelling.next(bob.key) is None
+    assert await labelling.save(ann.key, drawn.id, FIRST) == "stored"
     stood = {one.gold for one in (await records_of(store))[other].asked(Question.LABEL)}
     assert stood == {True, False}
-    assert await desk.save(bob.key, sheet.id, SheetAnswer(option="tie")) == "changed"
+    assert await labelling.save(bob.key, sheet.id, SheetAnswer(option="tie")) == "changed"
     stood = {one.gold for one in (await records_of(store))[other].asked(Question.LABEL)}
     assert stood == {False}
-    assert await desk.store.labelling.work("none") == ()
+    assert await labelling.store.labelling.work("none") == ()
 
 
 async def test_forgotten_people_leave_their_labels_and_no_word(
-    desk: Labelling, store: Store, database_url: str
+    labelling: Labelling, store: Store, database_url: str
 ) -> None:
     (debate,) = await debates(store, 1)
-    await desk.create(Terms(name="tea", parameter="PID"))
-    (link,) = await desk.invite("tea", people=9)
-    ann = some((await desk.join(link, "browser", "ann-4711"))[1])
-    sheet = await given(desk, ann)
-    await desk.save(ann.key, sheet.id, FIRST)
+    await labelling.create(Terms(name="tea", parameter="PID"))
+    (link,) = await labelling.invite("tea", people=9)
+    ann = some((await labelling.join(link, "browser", "ann-4711"))[1])
+    sheet = await given(labelling, ann)
+    await labelling.save(ann.key, sheet.id, FIRST)
     own = some(await store.people.own("web", "ann-4711"))
     assert COMMENT in str(own.tables["sheets"])
     assert COMMENT in str(own.tables["votes"])
@@ -463,23 +469,23 @@ async def test_forgotten_people_leave_their_labels_and_no_word(
     assert await labels(store) == {debate: 1}
     record = (await records_of(store))[debate]
     assert len(record.opted_out) == 1
-    assert await desk.annotator(ann.key) is None
-    assert await desk.come_back(ann.token) is None
-    assert await desk.next(ann.key) is None
-    assert await desk.save(ann.key, sheet.id, FIRST) == "unknown"
-    assert (await desk.join(link, "browser", "ann-4711"))[0] == "forgotten"
+    assert await labelling.annotator(ann.key) is None
+    assert await labelling.come_back(ann.token) is None
+    assert await labelling.next(ann.key) is None
+    assert await labelling.save(ann.key, sheet.id, FIRST) == "unknown"
+    assert (await labelling.join(link, "browser", "ann-4711"))[0] == "forgotten"
     # The debate goes with everything of it, and so does a community with its tasks.
     await store.retention.delete(debate)
     assert await store.labelling.work("tea") == ()
 
 
 async def test_an_answer_that_was_cut_off_before_its_commit_is_stored_once_when_sent_again(
-    desk: Labelling, store: Store, monkeypatch: pytest.MonkeyPatch
+    labelling: Labelling, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (debate,) = await debates(store, 1)
-    await desk.create(Terms(name="tea"))
-    ann = await someone(desk)
-    sheet = await given(desk, ann)
+    await labelling.create(Terms(name="tea"))
+    ann = await someone(labelling)
+    sheet = await given(labelling, ann)
 
     def die(*_: object) -> None:
         raise ConnectionError("killed")
@@ -487,22 +493,22 @@ async def test_an_answer_that_was_cut_off_before_its_commit_is_stored_once_when_
     with monkeypatch.context() as patched:
         patched.setattr(labelling_table, "_keep_votes", die)
         with pytest.raises(ConnectionError):
-            await desk.save(ann.key, sheet.id, FIRST)
+            await labelling.save(ann.key, sheet.id, FIRST)
     assert await labels(store) == {}
-    assert await given(desk, ann) == sheet
-    assert [await desk.save(ann.key, sheet.id, FIRST) for _ in range(2)] == ["stored", "same"]
+    assert await given(labelling, ann) == sheet
+    assert [await labelling.save(ann.key, sheet.id, FIRST) for _ in range(2)] == ["stored", "same"]
     assert await labels(store) == {debate: 1}
 
 
 async def test_many_at_once_whose_processes_share_a_database_label_each_debate_often_enough(
-    desk: Labelling, store: Store, database_url: str, database_kind: str
+    labelling: Labelling, store: Store, database_url: str, database_kind: str
 ) -> None:
     """Each annotator's requests are sent twice, from two processes where there can be two."""
     ids = await debates(store, 6)
-    await desk.create(Terms(name="tea", per_debate=20, repeats=0))
-    (link,) = await desk.invite("tea", people=200)
+    await labelling.create(Terms(name="tea", per_debate=20, repeats=0))
+    (link,) = await labelling.invite("tea", people=200)
     other = SqlDatabase(database_url) if database_kind == "postgresql" else None
-    desks = [desk, Labelling(Store(other), desk.clock) if other else desk]
+    desks = [labelling, Labelling(Store(other), labelling.clock) if other else labelling]
 
     async def label(n: int) -> None:
         joined = await asyncio.gather(*(one.join(link, f"browser {n}") for one in desks))
@@ -520,5 +526,5 @@ async def test_many_at_once_whose_processes_share_a_database_label_each_debate_o
     if other is not None:
         await other.close()
     assert await labels(store) == dict.fromkeys(ids, 20)
-    link_state = await desk.invitation(link)
+    link_state = await labelling.invitation(link)
     assert link_state.state == "used"

@@ -16,7 +16,7 @@ from engine.store import (
     Target,
     VoterComment,
 )
-from engine.store.leases import Partition, lane_of
+from engine.store.leases import Partition, partition_key_of
 from engine.store.vote_log import NewEvent
 from engine.values.debate import BallotKind, Status
 from engine.values.verdicts import How, Log, Question, VoteEvent
@@ -414,7 +414,7 @@ async def test_a_closed_questions_messages_lose_their_seeds_once(
     assert await left() == (["again"] if seeded else [])
     assert await votes.seeds_left("elsewhere") == ()
     assert await votes.seeds_left("chat", "attic") == ()
-    elsewhere = Partition(2, frozenset({1 - lane_of("club") % 2}))
+    elsewhere = Partition(2, frozenset({1 - partition_key_of("club") % 2}))
     assert await votes.seeds_left("chat", served=elsewhere) == ()
 
 

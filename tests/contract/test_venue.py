@@ -279,7 +279,7 @@ async def test_the_bots_own_reactions_go_and_what_people_hold_stays(stage: Stage
     await stage.react("ann", stage.channel, message, "A")
     await stage.react("bob", stage.channel, message, "B")
     for _ in range(2):  # the second time there is nothing left to remove
-        await stage.venue.unseed(stage.channel, message, OPTIONS)
+        await stage.venue.remove_own_reactions(stage.channel, message, OPTIONS)
     read = await stage.venue.reactions(stage.channel, message)
     held = {option: set(users) for option, users in read.holders.items() if users}
     assert held == {"A": {stage.user("ann")}, "B": {stage.user("bob")}}
@@ -288,7 +288,7 @@ async def test_the_bots_own_reactions_go_and_what_people_hold_stays(stage: Stage
         return
     assert not read.seeded
     with pytest.raises(MessageGoneError):
-        await stage.venue.unseed(stage.channel, stage.missing, OPTIONS)
+        await stage.venue.remove_own_reactions(stage.channel, stage.missing, OPTIONS)
 
 
 async def test_reactions_are_what_people_hold_now(stage: Stage) -> None:

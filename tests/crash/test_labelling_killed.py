@@ -39,10 +39,10 @@ async def test_an_answer_whose_process_was_killed_is_stored_once_when_it_is_sent
     database_url: str, tmp_path: Path
 ) -> None:
     database = SqlDatabase(database_url)
-    desk = Labelling(Store(database), SystemClock())
-    ids = await debates(desk.store, 2)
-    await desk.create(Terms(name="tea", repeats=0))
-    (token,) = await desk.invite("tea")
+    labelling = Labelling(Store(database), SystemClock())
+    ids = await debates(labelling.store, 2)
+    await labelling.create(Terms(name="tea", repeats=0))
+    (token,) = await labelling.invite("tea")
     await database.close()
     browser, stored = Browser("http://127.0.0.1:1"), []
     for when in ("before", "after"):

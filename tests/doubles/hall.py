@@ -149,8 +149,8 @@ class Hall:
         audience: Audience | None = None,
         moderator: Moderator | None = None,
     ) -> AsyncIterator[Session]:
-        joints = {"models": models, "audience": audience, "moderator": moderator}
-        process = joined(self.url, self.venue, clock=self.clock, **joints)  # type: ignore[arg-type]
+        services = {"models": models, "audience": audience, "moderator": moderator}
+        process = joined(self.url, self.venue, clock=self.clock, **services)  # type: ignore[arg-type]
         async with process as (line, store):
             self.venue.listener = hearing(line.service, self.venue)
             delivery = line.deliveries["memory"]

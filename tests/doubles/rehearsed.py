@@ -1,4 +1,4 @@
-"""A desk whose models are the rehearsal ones: whole debates of any format, without a database."""
+"""A host whose models are the rehearsal ones: whole debates of any format, without a database."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ def setup_for(format: str, *, limits: Mapping[str, float] | None = None, **asked
 
 
 @dataclass(slots=True)
-class RehearsedDesk:
+class RehearsedHost:
     """Journals what rehearsal models say; `twist` may put other words into a step's mouth.
 
     `dies_at` is the number of the call (from 1) at which the process is gone.
@@ -149,8 +149,8 @@ class RehearsedDesk:
 
 async def _reply_to(call: Call) -> Reply:
     """Return what the rehearsal model says, written once: debates that fail later begin alike."""
-    cue = frozenset(call.cue.items())
-    key = (call.session, call.step, call.model, call.messages, call.sampling, id(call.schema), cue)
+    hint = frozenset(call.hint.items())
+    key = (call.session, call.step, call.model, call.messages, call.sampling, id(call.schema), hint)
     if key not in _REPLIES:
         models = RehearsalModels(RetryPolicy(tries=1))
         # The schema is kept, as its id is part of the key.
@@ -161,21 +161,21 @@ async def _reply_to(call: Call) -> Reply:
 _REPLIES: dict[Hashable, tuple[Reply, AnswerSchema | None]] = {}
 
 
-async def hold(setup: Setup, desk: RehearsedDesk | None = None) -> RehearsedDesk:
-    """Hold a debate before a desk, from the top, as a process does that begins or resumes it."""
-    desk = desk or RehearsedDesk()
+async def hold(setup: Setup, host: RehearsedHost | None = None) -> RehearsedHost:
+    """Hold a debate before a host, from the top, as a process does that begins or resumes it."""
+    host = host or RehearsedHost()
     unanswered = {
         name.removeprefix(f"{UNANSWERED}/"): str(artifact.body["problem"])
-        for name, artifact in desk.artifacts.items()
+        for name, artifact in host.artifacts.items()
         if artifact.kind == UNANSWERED
     }
-    for kept in (desk.turns, desk.posts, desk.held, desk.notes):
+    for kept in (host.turns, host.posts, host.held, host.notes):
         kept.clear()
     script = format_of(setup.request.format, setup.format_version)
     total = script.length(setup.request)
     with speaking(setup.request.language):
-        await script.run(Stage(setup, todays_prompts(), desk, total, unanswered))
-    return desk
+        await script.run(Stage(setup, todays_prompts(), host, total, unanswered))
+    return host
 
 
 async def survives_every_death(setup: Setup) -> int:
@@ -184,7 +184,7 @@ async def survives_every_death(setup: Setup) -> int:
     Returns how many calls the whole took; none is made twice.
     """
     clean = await hold(setup)
-    chained = RehearsedDesk()
+    chained = RehearsedHost()
     for _ in range(clean.calls + 1):
         chained.calls, chained.dies_at = 0, 2
         try:
@@ -217,14 +217,14 @@ FOUND = orjson.dumps([{"title": f"On {WORD}", "text": f"It is {WORD}.", "url": "
 
 
 @dataclass(slots=True)
-class PlantedDesk(RehearsedDesk):
-    """A desk whose models write the word into every text, after a first answer without use."""
+class PlantedHost(RehearsedHost):
+    """A host whose models write the word into every text, after a first answer without use."""
 
     async def call(self, call: Call) -> Reply:
         """Return an answer that is sent back, then one that can be used."""
         if call.step.startswith("retrieve/"):
             return Reply(text=FOUND.decode(), finish="stop", model=call.model.name)
-        reply = await super(PlantedDesk, self).call(call)
+        reply = await super(PlantedHost, self).call(call)
         first = not call.step.endswith(("/again", "/shorten"))
         if call.schema is None:
             text = f"{WORD} {reply.text}" + " and so on" * (300 if first else 1)
@@ -297,17 +297,17 @@ async def filled_in() -> dict[str, list[dict[str, Any]]]:
 
 
 async def _hold(setup: Setup) -> None:
-    desk, prompts = PlantedDesk(audience=QUESTIONS), todays_prompts()
+    host, prompts = PlantedHost(audience=QUESTIONS), todays_prompts()
     script = format_of(setup.request.format, setup.format_version)
-    floor = Stage(setup, prompts, desk, script.length(setup.request), {})
+    stage = Stage(setup, prompts, host, script.length(setup.request), {})
     with speaking(setup.request.language):
-        await script.hold(floor)
+        await script.hold(stage)
     held: Debate = stored(new_debate(setup=setup), status=Status.VOTING)
-    scribe = open_transcript(held)
-    judged = script.judged(tuple(floor.turns))
-    verdict, ballots = await hold_panel(held, judged, prompts, desk, scribe)
-    await summarise(held, judged, prompts, desk, scribe)
-    await explain(ExplanationRequest(held, verdict, tuple(ballots.values())), prompts, desk)
+    writer = open_transcript(held)
+    judged = script.judged(tuple(stage.turns))
+    verdict, ballots = await hold_panel(held, judged, prompts, host, writer)
+    await summarise(held, judged, prompts, host, writer)
+    await explain(ExplanationRequest(held, verdict, tuple(ballots.values())), prompts, host)
 
 
 def planted(value: Any, text: str) -> Any:

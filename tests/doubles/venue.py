@@ -334,7 +334,7 @@ class MemoryVenue:
         said = " ".join(options)
         await self._ask("seed", place, said, lambda: self._message(message).seeds.update(options))
 
-    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+    async def remove_own_reactions(self, place: str, message: str, options: Sequence[str]) -> None:
         """Take the bot's own reactions away, one request for each."""
         for option in options:
             seeds = partial(lambda one: self._message(message).seeds.discard(one), option)

@@ -57,11 +57,11 @@ from tests.kit.builders import (
 from tests.kit.stages import (
     Onlooker as Onlooker,
     RecordedAttempts as RecordedAttempts,
-    ScriptedDesk as ScriptedDesk,
+    ScriptedHost as ScriptedHost,
     conclude as conclude,
-    floor_on as floor_on,
     opened_models as opened_models,
     setup_of as setup_of,
+    stage_on as stage_on,
     tell as tell,
 )
 from tests.kit.waits import (

@@ -1,4 +1,4 @@
-"""Ports in memory that remember: a desk that answers by a script, an audience, a log of tries."""
+"""Ports in memory that remember: a host that answers by a script, an audience, a log of tries."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ LIMITS = {"words": 500.0, "arguments": 3.0, "synthesis_chars": 500.0, "decision_
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call as it reached the desk."""
+    """One call as it reached the host."""
 
     step: str
     model: Model
@@ -46,7 +46,7 @@ def conclude(synthesis: str, why: str, decision: str = "maintains") -> str:
     return json.dumps({"synthesis": synthesis, "why": why, "decision": decision})
 
 
-class ScriptedDesk:
+class ScriptedHost:
     """Answers each step with `answer`, after as many seconds as `slow` says."""
 
     def __init__(self, answer: Answer = tell, slow: Mapping[str, float] | None = None) -> None:
@@ -136,8 +136,8 @@ def setup_of(
     )
 
 
-def floor_on(desk: ScriptedDesk, setup: Setup, prompts: Prompts | None = None) -> Stage:
-    return Stage(setup, prompts or load_prompts(), desk, total=8)
+def stage_on(host: ScriptedHost, setup: Setup, prompts: Prompts | None = None) -> Stage:
+    return Stage(setup, prompts or load_prompts(), host, total=8)
 
 
 class Onlooker:

@@ -83,7 +83,7 @@ async def test_migrating_again_changes_nothing(database: SqlDatabase, store: Sto
 
 async def test_a_database_of_a_newer_version_is_left_alone(database: SqlDatabase) -> None:
     await database.run("UPDATE alembic_version SET version_num='9999'")
-    await database.run("INSERT INTO installation (name, value) VALUES ('suits', '9999')")
+    await database.run("INSERT INTO installation (name, value) VALUES ('min_version', '9999')")
     newer = r"was made by a newer Rostrum \(revision 9999\); install that version"
     with pytest.raises(StoreError, match=newer):
         await migrate(database)
@@ -94,7 +94,7 @@ async def test_a_database_from_before_the_first_release_is_left_alone(
     database: SqlDatabase, database_url: str
 ) -> None:
     await database.run("UPDATE alembic_version SET version_num='0038'")
-    await database.run("INSERT INTO installation (name, value) VALUES ('suits', '0034')")
+    await database.run("INSERT INTO installation (name, value) VALUES ('min_version', '0034')")
     await database.close()
     before = await _contents(database_url)
     for use in (migrate, make_ready, require_newest):

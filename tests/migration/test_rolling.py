@@ -12,7 +12,14 @@ from sqlalchemy import Connection, inspect
 
 import migrations
 from adapters.database.database import SqlDatabase
-from adapters.database.migrate import make_ready, migrate, newest, require_newest, suits, upgrade
+from adapters.database.migrate import (
+    make_ready,
+    migrate,
+    min_version,
+    newest,
+    require_newest,
+    upgrade,
+)
 from engine.store import ExportFilter, Store
 from engine.store.installs import Install
 from engine.values.errors import StoreError
@@ -20,7 +27,7 @@ from tests.doubles.whole_debate import hold_whole
 from tests.slow import slow_after
 
 NOW, NEXT, LAST = (f"{int(newest()) + ahead:04}" for ahead in (0, 1, 2))
-NOTED = "SELECT value FROM installation WHERE name = 'suits'"
+NOTED = "SELECT value FROM installation WHERE name = 'min_version'"
 FOLDER = Path(migrations.__file__).parent
 # What the next release may do while processes of this one run, and what it may not.
 EXPANDING = f'''"""Every table gets more columns, and there is one table more."""
@@ -119,7 +126,7 @@ async def test_a_migration_and_what_suits_it_are_stored_together(
     for texts, oldest in (([EXPANDING], NOW), ([EXPANDING, CONTRACTING], LAST)):
         release(*texts)
         await asyncio.to_thread(upgrade, database)
-        assert (await database.value(NOTED), suits()) == (oldest, oldest)
+        assert (await database.value(NOTED), min_version()) == (oldest, oldest)
 
 
 async def test_what_suits_a_new_database_is_noted(
@@ -127,10 +134,10 @@ async def test_what_suits_a_new_database_is_noted(
 ) -> None:
     database = SqlDatabase(empty_url)
     for oldest in (NEXT, "0019", "0020"):
-        monkeypatch.setattr("adapters.database.migrate.suits", lambda oldest=oldest: oldest)
+        monkeypatch.setattr("adapters.database.migrate.min_version", lambda oldest=oldest: oldest)
         await migrate(database)
         assert await database.value(NOTED) == oldest
-    assert await database.value("SELECT count(*) FROM installation WHERE name = 'suits'") == 1
+    assert await database.value("SELECT count(*) FROM installation WHERE name = 'min_version'") == 1
     await database.close()
 
 
@@ -198,6 +205,6 @@ def test_each_migration_in_a_row_that_expands_lets_an_older_version_go_on(
     for number, says in enumerate(["", "", "expands = True\n", "expands = True\n"], start=1):
         (folder / f"rev_{number:04}_x.py").write_text(f'"""X."""\n\nrevision = "{number}"\n{says}')
     monkeypatch.setattr("adapters.database.migrate.files", lambda _: tmp_path)
-    assert (newest(), suits()) == ("0004", "0002")
+    assert (newest(), min_version()) == ("0004", "0002")
     (folder / "rev_0005_x.py").write_text('"""X."""\n')
-    assert suits() == "0005"
+    assert min_version() == "0005"

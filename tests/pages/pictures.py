@@ -11,7 +11,7 @@ from playwright.async_api import Browser, async_playwright
 
 from tests.browser import chromium
 from tests.pages import discord_thread, slack_thread, terminal_cast, web_shots
-from tests.scenario.test_terminal_debate import Desk
+from tests.scenario.test_terminal_debate import Shell
 
 DOCS = Path("docs")
 CAST = Path("build/terminal.cast")
@@ -64,12 +64,12 @@ async def take_threads(browser: Browser) -> None:
 def take_ratings() -> None:
     """Hold a series and keep the picture of its ratings."""
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
-        (desk.folder / "wood.toml").write_text(SERIES)
+        shell = Shell(Path(folder))
+        (shell.folder / "wood.toml").write_text(SERIES)
         for words in ("run wood.toml", "report wood --out report"):
-            code, _, wrong = desk.run("series", *words.split())
+            code, _, wrong = shell.run("series", *words.split())
             assert code == 0, wrong
-        shutil.copy(desk.folder / "report/ratings.png", DOCS / "series-ratings.png")
+        shutil.copy(shell.folder / "report/ratings.png", DOCS / "series-ratings.png")
 
 
 async def take() -> None:

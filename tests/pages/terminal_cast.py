@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tests.scenario.test_terminal_debate import Desk, seated
+from tests.scenario.test_terminal_debate import Shell, seated
 
 COMMAND = ("debate", "Tea is better than coffee", "--length", "short")
 SPEAKERS = [f"rehearsal/{name}?latency=1.9" for name in ("maple", "willow")]
@@ -67,7 +67,7 @@ def record(folder: Path) -> Iterator[Event]:
     models = f"ROSTRUM_MODELS={','.join(SPEAKERS)}\nROSTRUM_JURORS={','.join(JURORS)}\n"
     (folder / ".env").write_text(models)
     shown, keys, due = "", list(KEYS), 0.0
-    with seated(Desk(folder, columns=COLUMNS), *COMMAND) as seat:
+    with seated(Shell(folder, columns=COLUMNS), *COMMAND) as seat:
         began, terminal = time.monotonic(), seat.screen.keyboard
         while True:
             now = time.monotonic() - began

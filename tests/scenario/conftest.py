@@ -252,8 +252,8 @@ class Stage:
         )
         prices = {model.ref: price for model in self.priced if price is not None}
         models = open_models({"near": backend}, prices, patience, self.search)
-        joints: Any = {"models": models, "prompts": prompts, "clock": clock}
-        async with joined(self.url, self.venue, **joints) as (line, store):
+        services: Any = {"models": models, "prompts": prompts, "clock": clock}
+        async with joined(self.url, self.venue, **services) as (line, store):
             yield Running(line.service, store, line, self.venue)
 
     @property

@@ -152,10 +152,10 @@ async def process(
     secret = SecretStr(token)
     rest = DiscordRest(secret, api_url)
     venue = DiscordVenue(rest, limits=limits, gap=gap)
-    identifies = IdentifyLimit(gap=0.0)
+    identify_limit = IdentifyLimit(gap=0.0)
     trial = trial_of(settings.discord)
     connection = DiscordConnection(
-        secret, (), rest, identifies=identifies, first_pause=0.05, trial=trial
+        secret, (), rest, identify_limit=identify_limit, first_pause=0.05, trial=trial
     )
     async with served(settings, Discord(rest, venue, connection), apart=apart) as app:
         await until(lambda: connection.connected)

@@ -80,13 +80,13 @@ async def calibration(line: Running, source: CaseSource, **changes: Any) -> Cali
     prompts = load_prompts().only("jury")
     new = await open_session(line.store, DEFAULTS, source, prompts.digest)
     stored = await line.store.learning.session(new)
-    keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
+    lease_manager = LeaseManager(line.store, Notifier(), holder=str(ULID()))
     return Calibration(
         session=stored.model_copy(update={"setup": new.setup}),
         source=source.digest,
         store=line.store,
         models=line.service.models,
-        keeper=keeper,
+        lease_manager=lease_manager,
         prompts=prompts,
         prices={juror.ref: PRICE for juror in JURORS},
         **changes,
@@ -117,7 +117,7 @@ async def test_a_set_of_judgments_teaches_what_the_next_debate_freezes(
         assert await line.store.debates.recent() == []
         assert await asyncio.to_thread(line.store.archive.size, ExportFilter()) == 0
         usage = await line.store.usage.read(UsageFilter())
-        assert {taking.role for taking in usage.takings} == {"juror"}
+        assert {taking.role for taking in usage.totals} == {"juror"}
         stage.server.respond = play
         debate = await line.hold()
     history = debate.setup.panel.history

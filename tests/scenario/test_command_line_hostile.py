@@ -107,7 +107,7 @@ def test_a_newer_database_is_not_sent_to_be_migrated(tmp_path: Path, command: st
     rostrum(tmp_path, "migrate").done()
     with closing(sqlite3.connect(tmp_path / "rostrum.db")) as database:
         database.execute("UPDATE alembic_version SET version_num = '9999'")
-        database.execute("UPDATE installation SET value = '9999' WHERE name = 'suits'")
+        database.execute("UPDATE installation SET value = '9999' WHERE name = 'min_version'")
         database.commit()
     sentence = rostrum(tmp_path, command).failed(1)
     assert sentence.startswith(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.doubles.command import ROOT, rostrum
-from tests.scenario.test_terminal_debate import Desk, seated
+from tests.scenario.test_terminal_debate import Shell, seated
 
 TOPIC = "Does <@123456789012345678> prefer tabs?"
 MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
@@ -124,7 +124,7 @@ def test_a_transcript_in_a_pipe_is_the_report_s_markdown_and_sealed_while_people
 @pytest.mark.slow
 def test_a_transcript_in_a_terminal_is_text_that_fits_it(office: Path) -> None:
     code = code_in(office)
-    with seated(Desk(office), "show", code, "--transcript") as seat:
+    with seated(Shell(office), "show", code, "--transcript") as seat:
         seat.rest()
     lines = re.sub(r"\x1b\[[\d;]*m", "", seat.screen.shown).splitlines()
     assert max(map(len, lines)) <= 100

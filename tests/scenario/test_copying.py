@@ -177,7 +177,9 @@ async def test_keys_tokens_and_times_mean_the_same_and_numbers_go_on(
         await store.close()
     assert some(lease).epoch == 2
     assert people["new"] == highest + 1
-    added = "INSERT INTO silences (platform, ended_at) VALUES ('memory', now()) RETURNING number"
+    added = (
+        "INSERT INTO connection_gaps (platform, ended_at) VALUES ('memory', now()) RETURNING number"
+    )
     assert target.run(added) == [(1,)]
 
 
@@ -248,9 +250,9 @@ async def test_a_file_of_another_version_is_not_copied(file: Path, target: Targe
     change(file, "UPDATE alembic_version SET version_num = '0021'")
     assert "made before the first release" in await refusal(file, target.url)
     change(file, "UPDATE alembic_version SET version_num = '9998'")
-    change(file, "INSERT INTO installation VALUES ('suits', '9998')")
+    change(file, "INSERT INTO installation VALUES ('min_version', '9998')")
     assert "made by a newer Rostrum" in await refusal(file, target.url)
-    change(file, "UPDATE installation SET value = ? WHERE name = 'suits'", migrate.newest())
+    change(file, "UPDATE installation SET value = ? WHERE name = 'min_version'", migrate.newest())
     assert "copy it with that version" in await refusal(file, target.url)
     assert await target.is_empty()
 
@@ -270,9 +272,9 @@ async def test_a_database_that_holds_something_or_is_newer_is_left_alone(
     assert target.run("SELECT count(*) FROM votes") == held
     newer = Target(postgres, postgres.create(migrated_name))
     newer.run("UPDATE alembic_version SET version_num = '9998'")
-    newer.run("INSERT INTO installation VALUES ('suits', '9998')")
+    newer.run("INSERT INTO installation VALUES ('min_version', '9998')")
     for oldest in ("9998", migrate.newest()):
-        newer.run(f"UPDATE installation SET value = '{oldest}' WHERE name = 'suits'")  # noqa: S608
+        newer.run(f"UPDATE installation SET value = '{oldest}' WHERE name = 'min_version'")  # noqa: S608
         assert "made by a newer Rostrum" in await refusal(file, newer.url)
     postgres.drop(newer.name)
 

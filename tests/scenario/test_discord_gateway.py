@@ -263,7 +263,7 @@ async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
         nobody: Any = None
         shards = EveryShard("discord", nobody, nobody, nobody, count=1)
         rest = DiscordRest(secret, server.api_url)
-        connection = DiscordConnection(secret, (), rest, identifies=IdentifyLimit(gap=0.0))
+        connection = DiscordConnection(secret, (), rest, identify_limit=IdentifyLimit(gap=0.0))
         running = asyncio.create_task(connection.run(nobody, nobody, DiscordVenue(rest), shards))
         ended, _ = await asyncio.wait([running], timeout=5)
         for _ in range(2):
@@ -307,7 +307,7 @@ async def gateway(
     rest = DiscordRest(secret, api_url or discord.api_url, proxy=proxy)
     venue = DiscordVenue(rest, limits=SWIFT, gap=0.0)
     connection = DiscordConnection(
-        secret, (), rest, identifies=IdentifyLimit(gap=gap), first_pause=0.05, **waits
+        secret, (), rest, identify_limit=IdentifyLimit(gap=gap), first_pause=0.05, **waits
     )
     platform = Discord(rest, venue, connection)
     async with serving(settings_of(url), platform) as app:

@@ -19,7 +19,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN
-from tests.scenario.test_terminal_debate import Desk, Screen, Seat, seated
+from tests.scenario.test_terminal_debate import Screen, Seat, Shell, seated
 
 LISTED = ("mistral-large", "deepseek-v3", "gpt-5-mini", "qwen3-max", "text-embedding-3")
 PRICED = {"pricing": {"prompt": "0.000001", "completion": "0.000002"}}
@@ -50,10 +50,10 @@ class World:
 
     async def converse(self, talk: Callable[[Talk], None]) -> tuple[int, str]:
         """Let somebody hold a conversation; return the exit code, and all that was shown."""
-        desk = SetUp(self.folder, self.environment())
+        shell = SetUp(self.folder, self.environment())
 
         def sit_down() -> tuple[int, str]:
-            with seated(desk, "init") as seat:
+            with seated(shell, "init") as seat:
                 talk(Talk(seat))
                 while seat.screen.read():
                     pass
@@ -74,13 +74,13 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class SetUp(Desk):
+class SetUp(Shell):
     """A desk with more settings, and none of its own."""
 
     more: dict[str, str]
 
     def environment(self) -> dict[str, str]:
-        own = Desk.environment(self)
+        own = Shell.environment(self)
         return {k: v for k, v in own.items() if not k.startswith("ROSTRUM_")} | self.more | WIDE
 
 

@@ -52,8 +52,8 @@ class CountedModels(RehearsalModels):
 
 
 async def judge(line: Running, models: CountedModels, debate: Debate, n: int = 2) -> Judging:
-    keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
-    return await judge_again(debate, JUDGES[:n], NO_CAPS, line.store, models, keeper)
+    lease_manager = LeaseManager(line.store, Notifier(), holder=str(ULID()))
+    return await judge_again(debate, JUDGES[:n], NO_CAPS, line.store, models, lease_manager)
 
 
 @pytest.mark.parametrize("format", ["team", "structured", "audited"])
@@ -80,7 +80,7 @@ async def test_only_judges_are_asked_and_the_first_judging_stays(
     shown = await line.store.usage.read(UsageFilter(debate=debate.id))
     assert shown.sum("calls") == len(before.calls)
     assert everything.sum("calls") == len(before.calls) + models.asked.total()
-    again = [one for one in everything.takings if one not in shown.takings]
+    again = [one for one in everything.totals if one not in shown.totals]
     assert {one.role for one in again} == {"judge"}
 
 
@@ -108,12 +108,12 @@ async def test_a_judging_that_is_interrupted_goes_on_and_is_paid_once(line: Runn
     expected = await judge(line, whole, debate, n=3)
     models.asked.clear()
     other = tuple(reversed(JUDGES))
-    keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
+    lease_manager = LeaseManager(line.store, Notifier(), holder=str(ULID()))
     found = None
     for _ in range(60):
         models.ends_after = 5
         try:
-            found = await judge_again(debate, other, NO_CAPS, line.store, models, keeper)
+            found = await judge_again(debate, other, NO_CAPS, line.store, models, lease_manager)
             break
         except StoppedError:
             continue
@@ -123,7 +123,7 @@ async def test_a_judging_that_is_interrupted_goes_on_and_is_paid_once(line: Runn
     assert (found.number, expected.number) == (2, 1)
     models.asked.clear()
     models.ends_after = 1000
-    again = await judge_again(debate, other, NO_CAPS, line.store, models, keeper)
+    again = await judge_again(debate, other, NO_CAPS, line.store, models, lease_manager)
     assert again == found
     assert not models.asked
 
@@ -231,9 +231,9 @@ LATER = JURORS[3:5]
 
 
 def jury(line: Running, jurors: tuple[Model, ...] = LATER, **changes: Any) -> SeriesJury:
-    keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
-    joints = (line.store, line.service.models, keeper)
-    return SeriesJury(series(), jurors, PanelMode.ALL, *joints, **changes)
+    lease_manager = LeaseManager(line.store, Notifier(), holder=str(ULID()))
+    services = (line.store, line.service.models, lease_manager)
+    return SeriesJury(series(), jurors, PanelMode.ALL, *services, **changes)
 
 
 def rows(record: DebateRecord) -> list[dict[str, Any]]:

@@ -98,7 +98,7 @@ class Browser:
 
 
 @dataclass
-class Desk:
+class Office:
     """The pages over a store, and what labels are asked of."""
 
     origin: str
@@ -162,13 +162,13 @@ async def serving(store: Store, accounts: AccountsServer, origin: str = "") -> A
 
 
 @pytest.fixture
-async def desk(database_url: str) -> AsyncIterator[Desk]:
+async def office(database_url: str) -> AsyncIterator[Office]:
     debates = await hold(database_url)
     database = SqlDatabase(database_url)
     store = Store(database)
     async with AccountsServer() as accounts, serving(store, accounts) as origin:
         accounts.back |= {f"http://127.0.0.1:1/sign-in/{name}" for name in ("discord", "slack")}
-        made = Desk(origin, store, Labelling(store, SystemClock()), debates, accounts)
+        made = Office(origin, store, Labelling(store, SystemClock()), debates, accounts)
         yield made
         for browser in made.browsers:
             await browser.client.close()
@@ -179,9 +179,9 @@ def answer(page: Shown, option: str = "first", **more: str) -> dict[str, str]:
     return {**page.fields, "option": option, **more}
 
 
-async def test_from_an_invitation_to_the_completion_code(desk: Desk) -> None:
-    await desk.task(code="TEA-42", about="Thank you for <b>helping</b> us.")
-    browser, link = desk.browser(), await desk.link()
+async def test_from_an_invitation_to_the_completion_code(office: Office) -> None:
+    await office.task(code="TEA-42", about="Thank you for <b>helping</b> us.")
+    browser, link = office.browser(), await office.link()
     consent = await browser.get(link)
     assert "Thank you for &lt;b&gt;helping&lt;/b&gt; us." in consent.text
     page = await browser.join(link)
@@ -190,7 +190,7 @@ async def test_from_an_invitation_to_the_completion_code(desk: Desk) -> None:
         assert page.status == 200
         assert f"Debate {number}" in page.text
         assert MODELS.search(page.text) is None
-        for sealed in (*(one.id for one in desk.debates), *(one.code for one in desk.debates)):
+        for sealed in (*(one.id for one in office.debates), *(one.code for one in office.debates)):
             assert sealed not in page.text
         assert "<script>alert" not in page.text
         assert "\u202e" not in page.text
@@ -203,7 +203,7 @@ async def test_from_an_invitation_to_the_completion_code(desk: Desk) -> None:
     assert len(set(topics)) == DEBATES
     assert page.path == "/label/tea/done"
     assert '<output class="code" id="code">TEA-42</output>' in page.text
-    assert await desk.votes() == DEBATES
+    assert await office.votes() == DEBATES
     first = some(re.search(r"/label/tea/sheet/[\w-]{22}", page.text))
     sheet = await browser.get(first[0])
     for checked in ('value="first"', 'value="clear"', 'value="logic"', 'value="up"'):
@@ -211,14 +211,14 @@ async def test_from_an_invitation_to_the_completion_code(desk: Desk) -> None:
     assert "Ünder\nlines</textarea>" in sheet.text
     changed = await browser.post(sheet.path, **answer(sheet, "weak"))
     assert changed.path == "/label/tea/done"
-    assert await desk.votes() == DEBATES
+    assert await office.votes() == DEBATES
 
 
 async def test_double_clicks_retries_tabs_and_devices_are_one_person_and_one_answer(
-    desk: Desk,
+    office: Office,
 ) -> None:
-    await desk.task()
-    browser, link = desk.browser(), await desk.link()
+    await office.task()
+    browser, link = office.browser(), await office.link()
     consent = await browser.get(link)
     pages = await asyncio.gather(
         *(browser.post("/label/tea/join", **consent.fields) for _ in range(3))
@@ -227,16 +227,16 @@ async def test_double_clicks_retries_tabs_and_devices_are_one_person_and_one_ans
     assert pages[0].path.startswith("/label/tea/sheet/")
     # Opening the link again leads on; in another browser it is used.
     assert (await browser.get(link)).path == pages[0].path
-    stranger = await desk.browser().get(link)
+    stranger = await office.browser().get(link)
     assert (stranger.status, stranger.heading) == (410, "This link has been used")
     page = await browser.get(pages[0].path)
     sent = await asyncio.gather(*(browser.post(page.path, **answer(page)) for _ in range(4)))
     assert all(one.status == 200 for one in sent)
-    assert await desk.votes() == 1
+    assert await office.votes() == 1
     # On a telephone, by the personal link, which needs a press.
     done = await browser.get("/label/tea/done")
     personal = some(re.search(r'value="http://127.0.0.1:1(/label/tea/back\?k=[^"]+)"', done.text))
-    phone = desk.browser()
+    phone = office.browser()
     offered = await phone.get(personal[1])
     assert (offered.status, offered.heading) == (200, "Go on in this browser?")
     there = await phone.post("/label/tea/back", **offered.fields)
@@ -246,18 +246,18 @@ async def test_double_clicks_retries_tabs_and_devices_are_one_person_and_one_ans
     await asyncio.gather(
         browser.post(here.path, **answer(here)), phone.post(there.path, **answer(there, "tie"))
     )
-    assert await desk.votes() == 2
+    assert await office.votes() == 2
     # Signed out, this browser is nobody; the telephone goes on.
     await browser.post("/label/tea/leave", token=here.fields["token"])
     assert (await browser.get("/label/tea/next")).status == 403
     assert (await phone.get("/label/tea/next")).status == 200
 
 
-async def test_what_is_forged_or_somebody_elses_changes_nothing(desk: Desk) -> None:
-    await desk.task()
-    ours, theirs = desk.browser(), desk.browser()
-    page = await ours.join(await desk.link())
-    other = await theirs.join(await desk.link())
+async def test_what_is_forged_or_somebody_elses_changes_nothing(office: Office) -> None:
+    await office.task()
+    ours, theirs = office.browser(), office.browser()
+    page = await ours.join(await office.link())
+    other = await theirs.join(await office.link())
     # Somebody else's sheet is not there.
     assert (await ours.get(other.path)).status == 404
     assert (await ours.post(other.path, **answer(page))).status == 404
@@ -272,13 +272,13 @@ async def test_what_is_forged_or_somebody_elses_changes_nothing(desk: Desk) -> N
     (cookie,) = [one for one in ours.jar if one.key == "rostrum-label"]
     for forged in (cookie.value[:-3] + "AAA", "x", ""):
         async with (
-            ClientSession(desk.origin, cookies={"rostrum-label": forged}) as client,
+            ClientSession(office.origin, cookies={"rostrum-label": forged}) as client,
             client.post(page.path, data=answer(page), allow_redirects=False) as said_no,
         ):
             assert said_no.status == 403
     for path in ("/label/tea/join", "/label/tea/back"):
         assert (await ours.post(path, link="x", token="x")).path == page.path  # is in already
-        assert (await desk.browser().post(path, link="x")).status == 403
+        assert (await office.browser().post(path, link="x")).status == 403
     assert (await ours.post("/label/tea/leave", token="x")).status == 403
     # What is no answer is none.
     for wrong in (
@@ -291,7 +291,7 @@ async def test_what_is_forged_or_somebody_elses_changes_nothing(desk: Desk) -> N
         assert (no.status, no.path) == (400, page.path)
         assert 'role="alert"' in no.text
     odd = {"thumb-99": "up", "thumb-1": "sideways", "seconds": "nan", "confidence": "<b>"}
-    assert await desk.votes() == 0
+    assert await office.votes() == 0
     async with ours.client.post(page.path, data=b"{}", headers={"Content-Type": "a/b"}) as no_form:
         assert no_form.status == 400
     body = io.BytesIO(b"comment=" + b"x" * 2**20)
@@ -301,7 +301,7 @@ async def test_what_is_forged_or_somebody_elses_changes_nothing(desk: Desk) -> N
     hostile = "</textarea><script>alert(1)</script>\x00\x1b[2J\u202eabc"
     stored = await ours.post(page.path, **answer(page, comment=hostile, **odd))
     assert stored.status == 200
-    assert await desk.votes() == 1
+    assert await office.votes() == 1
     shown = await ours.get(page.path)
     assert "</textarea><script>" not in shown.text
     assert "&lt;/textarea&gt;&lt;script&gt;" in shown.text
@@ -310,11 +310,11 @@ async def test_what_is_forged_or_somebody_elses_changes_nothing(desk: Desk) -> N
 
 
 async def test_each_link_that_does_not_lead_in_says_why(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await desk.task()
-    await desk.task("milk")
-    browser = desk.browser()
+    await office.task()
+    await office.task("milk")
+    browser = office.browser()
     no_link = await browser.get("/label/tea")
     assert no_link.status == 200
     assert "Sign in with Discord" in no_link.text
@@ -323,49 +323,49 @@ async def test_each_link_that_does_not_lead_in_says_why(
     assert (await browser.get("/label/tea/next")).status == 403
     for path in ("/label/Tea", "/label/tea/sheet/x", "/label/tea/sheet/..%2f..", "/label/tea/x"):
         assert (await browser.get(path)).status == 404
-    link = await desk.link()
+    link = await office.link()
     astray = await browser.get(link.replace("/tea", "/milk"))
     assert (astray.status, astray.heading) == (404, "This link leads nowhere")
-    expired = await desk.link(days=1e-9)
+    expired = await office.link(days=1e-9)
     old = await browser.get(expired)
     assert (old.status, old.heading) == (410, "This link has expired")
     page = await browser.join(link)
-    await desk.labelling.close("tea")
+    await office.labelling.close("tea")
     with monkeypatch.context() as over:
         over.setattr(labels, "GRACE", timedelta(0))
         late = await browser.post(page.path, **answer(page))
         assert (late.status, late.heading) == (410, "This task is closed")
         assert "not stored" in late.text
-    assert await desk.votes() == 0
+    assert await office.votes() == 0
     assert (await browser.post(page.path, **answer(page))).path == "/label/tea/done"
-    assert await desk.votes() == 1
+    assert await office.votes() == 1
     done = await browser.get("/label/tea/next")
     assert (done.path, done.heading) == ("/label/tea/done", "This task is closed")
-    closed = await desk.browser().get(await desk.link())
+    closed = await office.browser().get(await office.link())
     assert (closed.status, closed.heading) == (410, "This task is closed")
-    german = await desk.browser().get(link, headers={"Accept-Language": "de"})
+    german = await office.browser().get(link, headers={"Accept-Language": "de"})
     assert german.heading == "Diese Aufgabe ist geschlossen"
     # People who try many links have to wait; people with a valid one do not.
-    guesser = desk.browser()
+    guesser = office.browser()
     tried = [(await guesser.get(f"/label/milk?t={n}")).status for n in range(30)]
     assert set(tried) == {404, 429}
     assert tried[-1] == 429
 
 
-async def test_a_recruiting_platforms_people_are_known_by_its_id(desk: Desk) -> None:
-    await desk.task(parameter="PROLIFIC_PID", code="C0DE", each=1)
-    link = await desk.link(people=2)
-    first = desk.browser()
+async def test_a_recruiting_platforms_people_are_known_by_its_id(office: Office) -> None:
+    await office.task(parameter="PROLIFIC_PID", code="C0DE", each=1)
+    link = await office.link(people=2)
+    first = office.browser()
     page = await first.join(f"{link}&PROLIFIC_PID=5f0a&STUDY_ID=1")
     # The same id on another device is the same person, and takes no other's place.
-    same = await desk.browser().join(f"{link}&PROLIFIC_PID=5f0a")
+    same = await office.browser().join(f"{link}&PROLIFIC_PID=5f0a")
     assert same.path == page.path
-    second = await desk.browser().join(f"{link}&PROLIFIC_PID=6e1b")
+    second = await office.browser().join(f"{link}&PROLIFIC_PID=6e1b")
     assert second.path != page.path
-    full = await desk.browser().get(link)
+    full = await office.browser().get(link)
     assert (full.status, full.heading) == (410, "This link has been used")
     for odd in ("<script>", "a" * 65, "5f0a%20x"):
-        refused = await desk.browser().join(f"{link}&PROLIFIC_PID={odd}")
+        refused = await office.browser().join(f"{link}&PROLIFIC_PID={odd}")
         assert refused.status in (404, 410)
     done = await first.post(page.path, **answer(page))
     assert "C0DE" in done.text
@@ -373,16 +373,16 @@ async def test_a_recruiting_platforms_people_are_known_by_its_id(desk: Desk) -> 
     assert "1 of 1 debates judged" in done.text
 
 
-async def return_from(desk: Desk, browser: Browser, path: str, user: str) -> Shown:
+async def return_from(office: Office, browser: Browser, path: str, user: str) -> Shown:
     there = await browser.get(path)
     assert there.status == 303
-    back = urlsplit(desk.accounts.agree(there.path, user))
+    back = urlsplit(office.accounts.agree(there.path, user))
     return await browser.get(f"{back.path}?{back.query}")
 
 
-async def sign_in(desk: Desk, browser: Browser, path: str, user: str) -> Shown:
+async def sign_in(office: Office, browser: Browser, path: str, user: str) -> Shown:
     """Sign in, and agree to take part where that is asked."""
-    page = await return_from(desk, browser, path, user)
+    page = await return_from(office, browser, path, user)
     if "signed_in" not in page.fields:
         return page
     return await browser.post(f"{path.partition('/sign-in')[0]}/join", **page.fields)
@@ -390,51 +390,53 @@ async def sign_in(desk: Desk, browser: Browser, path: str, user: str) -> Shown:
 
 @pytest.mark.parametrize("with_link", [False, True], ids=["open", "link"])
 async def test_who_signs_in_and_agrees_to_nothing_is_stored_nowhere(
-    desk: Desk, with_link: bool
+    office: Office, with_link: bool
 ) -> None:
-    await desk.task(sign_in=() if with_link else ("discord",))
+    await office.task(sign_in=() if with_link else ("discord",))
     path = "/label/tea/sign-in/discord"
     if with_link:
-        path += "?" + (await desk.link()).partition("?")[2]
-    browser = desk.browser()
-    page = await return_from(desk, browser, path, "8035111022")
+        path += "?" + (await office.link()).partition("?")[2]
+    browser = office.browser()
+    page = await return_from(office, browser, path, "8035111022")
     assert page.heading == "You are invited to judge debates"
-    assert not (await desk.store.people.traces("discord", "8035111022")).known
+    assert not (await office.store.people.traces("discord", "8035111022")).known
     assert (await browser.get("/label/tea/next")).status == 403
     # The answer is that browser's alone, and of this task alone.
-    await desk.task("milk", sign_in=("discord",))
-    assert (await desk.browser().post("/label/tea/join", **page.fields)).status == 403
+    await office.task("milk", sign_in=("discord",))
+    assert (await office.browser().post("/label/tea/join", **page.fields)).status == 403
     assert (await browser.post("/label/milk/join", **page.fields)).status == 403
     agreed = await browser.post("/label/tea/join", **page.fields)
     assert agreed.path.startswith("/label/tea/sheet/")
-    assert (await return_from(desk, browser, path, "8035111022")).path == agreed.path
+    assert (await return_from(office, browser, path, "8035111022")).path == agreed.path
 
 
 @pytest.mark.slow
-async def test_who_joins_too_often_or_returns_with_junk_locks_nobody_else_out(desk: Desk) -> None:
-    await desk.task()
-    link = await desk.link(people=100)
-    joined = [(await desk.browser().join(link)).status for _ in range(MOST_JOINS + 2)]
+async def test_who_joins_too_often_or_returns_with_junk_locks_nobody_else_out(
+    office: Office,
+) -> None:
+    await office.task()
+    link = await office.link(people=100)
+    joined = [(await office.browser().join(link)).status for _ in range(MOST_JOINS + 2)]
     assert joined == [200] * MOST_JOINS + [429] * 2
-    other = desk.browser()
+    other = office.browser()
     other.client.headers["X-Forwarded-For"] = "203.0.113.9"
     assert (await other.join(link)).status == 200
-    await desk.task("milk", sign_in=("discord",))
+    await office.task("milk", sign_in=("discord",))
     for number in range(90):
-        junk = desk.browser()
+        junk = office.browser()
         junk.client.headers["X-Forwarded-For"] = f"203.0.113.{number % 5}"
         there = await junk.get("/label/milk/sign-in/discord")
         state = dict(parse_qsl(urlsplit(there.path).query))["state"]
         await junk.get(f"/sign-in/discord?code=junk&state={state}")
-    other = desk.browser()
+    other = office.browser()
     other.client.headers["X-Forwarded-For"] = "203.0.113.10"
-    page = await sign_in(desk, other, "/label/milk/sign-in/discord", "8035111022")
+    page = await sign_in(office, other, "/label/milk/sign-in/discord", "8035111022")
     assert page.path.startswith("/label/milk/sheet/")
 
 
-async def test_a_managers_cookie_cannot_be_made_from_the_database(desk: Desk) -> None:
-    browser, response = desk.browser(), web.Response()
-    stored = await desk.store.debates.secret("web")
+async def test_a_managers_cookie_cannot_be_made_from_the_database(office: Office) -> None:
+    browser, response = office.browser(), web.Response()
+    stored = await office.store.debates.secret("web")
     Sessions(stored, secure=False, kind="manager").begin(response, "operator")
     cookies = {name: one.value for name, one in response.cookies.items()}
     assert (await browser.get("/labels", cookies=cookies)).status == 403
@@ -455,133 +457,133 @@ async def test_a_managers_cookie_cannot_be_made_from_the_database(desk: Desk) ->
     ],
 )
 async def test_whoever_was_shown_a_result_gives_no_gold_label(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, door: str, exposed: bool
+    office: Office, monkeypatch: pytest.MonkeyPatch, door: str, exposed: bool
 ) -> None:
     async def draw(*_: object) -> Picture:  # nobody has voted, so that there is nothing to draw
         return Picture("<svg/>", "")
 
     monkeypatch.setattr(PublicReader, "drawing", draw)
-    await desk.task()
-    browser = desk.browser()
-    page = await browser.join(await desk.link())
+    await office.task()
+    browser = office.browser()
+    page = await browser.join(await office.link())
     shows = CommunitySettings(public=tuple(PublicPart))
-    await desk.store.communities.change("memory", "club", lambda _: shows, NOW)
-    key = await desk.store.communities.page("memory", "club")
-    await desk.store.database.run("UPDATE debates SET rehearsal = FALSE")  # or none is public
+    await office.store.communities.change("memory", "club", lambda _: shows, NOW)
+    key = await office.store.communities.page("memory", "club")
+    await office.store.database.run("UPDATE debates SET rehearsal = FALSE")  # or none is public
     clock, site = SystemClock(), Site("127.0.0.1", 0)
-    settings = settings_of(desk.accounts, "http://127.0.0.1:1")
-    saw = await noticing_of(desk.store, clock, settings)
-    public = PublicPages(PublicReader(desk.store, clock, "1.2.3"), Permalinks(), drawn, saw)
+    settings = settings_of(office.accounts, "http://127.0.0.1:1")
+    saw = await noticing_of(office.store, clock, settings)
+    public = PublicPages(PublicReader(office.store, clock, "1.2.3"), Permalinks(), drawn, saw)
     async with site.serving(public.routes(), furnish):
         assert site.address is not None
-        for one in desk.debates:
+        for one in office.debates:
             path = door.format(id=one.id.lower(), key=key)
             address = "http://{}:{}".format(*site.address) + path
             async with browser.client.get(address) as answer_of:
                 assert answer_of.status == 200, await answer_of.text()
     await browser.post(page.path, **answer(page))
-    assert {one.exposed for one in await desk.store.labelling.work("tea")} == {exposed}
+    assert {one.exposed for one in await office.store.labelling.work("tea")} == {exposed}
 
 
 @pytest.mark.parametrize(("platform", "user"), [("discord", "8035111022"), ("slack", "U0ADA")])
-async def test_signed_in_people_are_those_of_chat(desk: Desk, platform: str, user: str) -> None:
-    await desk.task(sign_in=(platform,))
-    await desk.task("secret")
-    browser = desk.browser()
-    page = await sign_in(desk, browser, f"/label/tea/sign-in/{platform}", user)
+async def test_signed_in_people_are_those_of_chat(office: Office, platform: str, user: str) -> None:
+    await office.task(sign_in=(platform,))
+    await office.task("secret")
+    browser = office.browser()
+    page = await sign_in(office, browser, f"/label/tea/sign-in/{platform}", user)
     assert page.path.startswith("/label/tea/sheet/")
     assert not [one for one in browser.jar if one.key == "rostrum-sign-in" and one.value]
-    traces = await desk.store.people.traces(platform, user)
+    traces = await office.store.people.traces(platform, user)
     assert traces.known
     # On another device, by signing in there.
-    phone = desk.browser()
-    assert (await sign_in(desk, phone, f"/label/tea/sign-in/{platform}", user)).path == page.path
+    phone = office.browser()
+    assert (await sign_in(office, phone, f"/label/tea/sign-in/{platform}", user)).path == page.path
     # Another task wants a link; with it they are the same person, and one link serves once.
-    no = await sign_in(desk, browser, f"/label/secret/sign-in/{platform}", user)
+    no = await sign_in(office, browser, f"/label/secret/sign-in/{platform}", user)
     assert (no.status, no.heading) == (404, "This link leads nowhere")
-    nowhere = await sign_in(desk, browser, f"/label/none-such/sign-in/{platform}", user)
+    nowhere = await sign_in(office, browser, f"/label/none-such/sign-in/{platform}", user)
     assert nowhere.text == no.text
-    token = (await desk.link("secret")).partition("?")[2]
-    with_link = await sign_in(desk, browser, f"/label/secret/sign-in/{platform}?{token}", user)
+    token = (await office.link("secret")).partition("?")[2]
+    with_link = await sign_in(office, browser, f"/label/secret/sign-in/{platform}?{token}", user)
     assert with_link.path.startswith("/label/secret/sheet/")
     assert (await browser.get(page.path)).status == 200  # both tasks go on
     # Forgotten, they are no one here either, and nothing can be stored.
-    await desk.store.people.forget(platform, user)
+    await office.store.people.forget(platform, user)
     assert (await browser.post(page.path, **answer(page))).status == 403
-    gone = await sign_in(desk, browser, f"/label/tea/sign-in/{platform}", user)
+    gone = await sign_in(office, browser, f"/label/tea/sign-in/{platform}", user)
     assert (gone.status, gone.heading) == (403, "Nothing of you may be stored")
-    assert await desk.votes() == 0
+    assert await office.votes() == 0
 
 
-async def test_returns_from_a_platform_that_were_not_begun_here(desk: Desk) -> None:
-    await desk.task(sign_in=("discord",))
-    ours, theirs = desk.browser(), desk.browser()
+async def test_returns_from_a_platform_that_were_not_begun_here(office: Office) -> None:
+    await office.task(sign_in=("discord",))
+    ours, theirs = office.browser(), office.browser()
     there = await ours.get("/label/tea/sign-in/discord")
-    back = urlsplit(desk.accounts.agree(there.path, "8035111022"))
+    back = urlsplit(office.accounts.agree(there.path, "8035111022"))
     # In another browser, with another state, at the other platform, or declined.
     await theirs.get("/label/tea/sign-in/discord")
     for browser, path, query in (
-        (desk.browser(), back.path, back.query),
+        (office.browser(), back.path, back.query),
         (theirs, back.path, back.query),
         (ours, "/sign-in/slack", back.query),
     ):
         page = await browser.get(f"{path}?{query}")
         assert (page.status, page.heading) == (403, "Signing in did not work")
-    assert not [asked for asked in desk.accounts.asked if "token" in asked]
+    assert not [asked for asked in office.accounts.asked if "token" in asked]
     there = await ours.get("/label/tea/sign-in/discord")
-    declined = urlsplit(desk.accounts.decline(there.path))
+    declined = urlsplit(office.accounts.decline(there.path))
     page = await ours.get(f"{declined.path}?{declined.query}")
     assert "You did not sign in" in page.text
-    desk.accounts.fault = 503
-    away = await sign_in(desk, ours, "/label/tea/sign-in/discord", "8035111022")
+    office.accounts.fault = 503
+    away = await sign_in(office, ours, "/label/tea/sign-in/discord", "8035111022")
     assert (away.status, away.headers["Retry-After"]) == (503, "10")
     for path in ("/label/tea/sign-in/myspace", "/sign-in/myspace", "/label/tea/sign-in/..%2fx"):
         assert (await ours.get(path)).status == 404
     where = await ours.get("/label/tea/sign-in/discord?t=//evil.example&next=https://evil.example")
-    assert where.path.startswith(desk.accounts.origin)
+    assert where.path.startswith(office.accounts.origin)
     assert "evil" not in where.path
 
 
 async def test_an_answer_survives_a_database_that_is_away_and_a_session_its_process(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await desk.task()
-    browser = desk.browser()
-    page = await browser.join(await desk.link())
+    await office.task()
+    browser = office.browser()
+    page = await browser.join(await office.link())
 
     async def away(*_: object) -> None:
         raise StoreError("The database at secret.example is away.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(desk.store.labelling), "sheet", away)
+        patched.setattr(type(office.store.labelling), "sheet", away)
         lost = await browser.post(page.path, **answer(page, "second", comment="Kept: <b>"))
         assert (lost.status, lost.headers["Retry-After"]) == (503, "10")
         assert "secret" not in lost.text
         assert (await browser.get(page.path)).status == 503
     assert lost.fields["comment"] == "Kept: <b>"
     assert (await browser.post(page.path, **lost.fields)).status == 200
-    assert await desk.votes() == 1
+    assert await office.votes() == 1
     cookies = {one.key: one.value for one in browser.jar}
     async with (
-        serving(desk.store, desk.accounts) as other,
+        serving(office.store, office.accounts) as other,
         ClientSession(other, cookies=cookies) as client,
         client.get(page.path) as same,
     ):
         assert same.status == 200
 
 
-async def test_a_manager_makes_a_task_invites_and_closes_it(desk: Desk) -> None:
-    browser = desk.browser()
+async def test_a_manager_makes_a_task_invites_and_closes_it(office: Office) -> None:
+    browser = office.browser()
     door = await browser.get("/labels")
     assert (door.status, "Sign in with Slack" in door.text) == (403, True)
     for path in ("/labels", "/labels/task/tea/invite", "/labels/task/tea/close"):
         assert (await browser.post(path, name="tea")).status == 403
     # The printed link waits for a press, and serves once.
-    token = await print_token(desk.store, SystemClock())
+    token = await print_token(office.store, SystemClock())
     offered = await browser.get(f"/labels/enter?k={token}")
     page = await browser.post("/labels/enter", **offered.fields)
     assert (page.path, page.heading) == ("/labels", "Labelling tasks")
-    late = desk.browser()
+    late = office.browser()
     offered = await late.get(f"/labels/enter?k={token}")
     spent = await late.post("/labels/enter", **offered.fields)
     assert (spent.status, spent.heading) == (410, "This link is no longer valid")
@@ -602,27 +604,27 @@ async def test_a_manager_makes_a_task_invites_and_closes_it(desk: Desk) -> None:
     for wrong in ({"links": "x"}, {"links": "0"}, {"links": "1"}):
         odd = await browser.post("/labels/task/tea/invite", **made.fields, people="1", **wrong)
         assert odd.status == 400
-    sheet = await desk.browser().join(links[0])
+    sheet = await office.browser().join(links[0])
     assert sheet.path.startswith("/label/tea/sheet/")
     closed = await browser.post("/labels/task/tea/close", **made.fields)
     assert "Close the task" not in closed.text
     assert (await browser.get("/labels/task/none")).status == 404
     # One who is named in the settings signs in; others do not get in.
-    named = await sign_in(desk, desk.browser(), "/labels/sign-in/discord", MANAGER)
+    named = await sign_in(office, office.browser(), "/labels/sign-in/discord", MANAGER)
     assert named.path == "/labels"
-    other = await sign_in(desk, desk.browser(), "/labels/sign-in/discord", "8035111022")
+    other = await sign_in(office, office.browser(), "/labels/sign-in/discord", "8035111022")
     assert (other.status, other.heading) == (403, "You do not manage tasks here")
     left = await browser.post("/labels/leave", **page.fields)
     assert left.status == 403
 
 
-async def test_a_managers_page_does_what_the_command_line_does(desk: Desk) -> None:
-    browser = desk.browser()
-    offered = await browser.get(f"/labels/enter?k={await print_token(desk.store, SystemClock())}")
+async def test_a_managers_page_does_what_the_command_line_does(office: Office) -> None:
+    browser = office.browser()
+    offered = await browser.get(f"/labels/enter?k={await print_token(office.store, SystemClock())}")
     page = await browser.post("/labels/enter", **offered.fields)
     asked = {**page.fields, "repeats": "0", "per_debate": "2", "each": "0", "rehearsal": "on"}
     assert '<option value="">every community</option>\n<option>club</option>' in page.text
-    first, second, third = (debate.code for debate in desk.debates)
+    first, second, third = (debate.code for debate in office.debates)
     refused = {
         "club-2": ({"community": "elsewhere"}, "There is no debate to label"),
         "no-answer": ({"known": f"{first}"}, f"“{first}” is no debate with its answer"),
@@ -643,20 +645,20 @@ async def test_a_managers_page_does_what_the_command_line_does(desk: Desk) -> No
         "/labels", **asked, name="tea", community="club", known=f"{first}=A\n{second}=tie"
     )
     assert made.path == "/labels/task/tea"
-    queue = {one.debate: one.known for one in await desk.store.labelling.queue("tea")}
-    assert queue == dict(zip((one.id for one in desk.debates), ("A", "tie", None), strict=True))
+    queue = {one.debate: one.known for one in await office.store.labelling.queue("tea")}
+    assert queue == dict(zip((one.id for one in office.debates), ("A", "tie", None), strict=True))
     await browser.post("/labels", **asked, name="two", debates=f"{second}, {third}")
-    drawn = {one.debate for one in await desk.store.labelling.queue("two")}
-    assert drawn == {one.id for one in desk.debates[1:]}
+    drawn = {one.debate for one in await office.store.labelling.queue("two")}
+    assert drawn == {one.id for one in office.debates[1:]}
     # Two people who differ, and what it costs if each label is paid for.
     for option in ("A", "B"):
-        (link,) = await desk.labelling.invite("two")
-        person = some((await desk.labelling.join(link, option))[1])
-        while (sheet := await desk.labelling.next(person.key)) is not None:
-            kept = some(await desk.store.labelling.sheet(person.key, sheet.id))
+        (link,) = await office.labelling.invite("two")
+        person = some((await office.labelling.join(link, option))[1])
+        while (sheet := await office.labelling.next(person.key)) is not None:
+            kept = some(await office.store.labelling.sheet(person.key, sheet.id))
             place = ("first", "second")[kept.order.index(option)]
             label = SheetAnswer.model_validate({"option": place})
-            assert await desk.labelling.save(person.key, sheet.id, label) == "stored"
+            assert await office.labelling.save(person.key, sheet.id, label) == "stored"
     shown = (await browser.get("/labels/task/two?pay=0.5")).text
     assert '<th scope="row">Answers</th><td class="number">4 / 4</td>' in shown
     assert '<th scope="row">Pay</th><td class="number">$2.00</td>' in shown

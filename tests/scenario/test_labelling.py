@@ -31,17 +31,17 @@ from tests.scenario.test_export import hold_debate, table, write
 MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
 
 
-async def joined(desk: Labelling, participant: str) -> Annotator:
-    (link,) = await desk.invite("tea", people=9)
-    return some((await desk.join(link, participant, participant))[1])
+async def joined(labelling: Labelling, participant: str) -> Annotator:
+    (link,) = await labelling.invite("tea", people=9)
+    return some((await labelling.join(link, participant, participant))[1])
 
 
-async def answer_all(desk: Labelling, person: Annotator, said: Mapping[str, str]) -> None:
+async def answer_all(labelling: Labelling, person: Annotator, said: Mapping[str, str]) -> None:
     """Answer every sheet by its debate, wherever a side stands; the comment mentions somebody."""
-    while (sheet := await desk.next(person.key)) is not None:
-        assert isinstance(desk.clock, FixedClock)
-        desk.clock.pass_seconds(60)
-        drawn = some(await desk.store.labelling.sheet(person.key, sheet.id))
+    while (sheet := await labelling.next(person.key)) is not None:
+        assert isinstance(labelling.clock, FixedClock)
+        labelling.clock.pass_seconds(60)
+        drawn = some(await labelling.store.labelling.sheet(person.key, sheet.id))
         option = said[drawn.debate]
         given = {
             "option": ("first", "second")[drawn.order.index(option)] if option in "AB" else option,
@@ -49,7 +49,10 @@ async def answer_all(desk: Labelling, person: Annotator, said: Mapping[str, str]
             "confidence": "clear",
             "thumbs": {1: True},
         }
-        assert await desk.save(person.key, sheet.id, SheetAnswer.model_validate(given)) == "stored"
+        assert (
+            await labelling.save(person.key, sheet.id, SheetAnswer.model_validate(given))
+            == "stored"
+        )
 
 
 @pytest.mark.postgresql
@@ -57,12 +60,12 @@ async def test_labels_are_exported_beside_the_chats_votes_and_counted_apart(
     store: Store, tmp_path: Path
 ) -> None:
     held = [await hold_debate(store, number) for number in (1, 2)]
-    desk = Labelling(store, FixedClock(NOON))
+    labelling = Labelling(store, FixedClock(NOON))
     await write(store, tmp_path / "before")
     everything = ExportFilter(ids=(*held,))
-    await desk.create(Terms(name="tea", parameter="PID", repeats=0), everything)
+    await labelling.create(Terms(name="tea", parameter="PID", repeats=0), everything)
     for participant in ("CANARY-1", "CANARY-2", "CANARY-3"):
-        await answer_all(desk, await joined(desk, participant), dict.fromkeys(held, "B"))
+        await answer_all(labelling, await joined(labelling, participant), dict.fromkeys(held, "B"))
     await export(store, tmp_path / "out", ExportRequest(), None, version="1.2.3")
     before = {row["debate_id"]: row for row in table(tmp_path / "before", "debates")}
     for row in table(tmp_path / "out", "debates"):
@@ -95,7 +98,7 @@ async def test_labels_are_exported_beside_the_chats_votes_and_counted_apart(
     assert {one.platform: one.alike.n for one in crowds.platforms} == {"discord": 2, "web": 2}
     first = crowds.between[0]
     assert (first.first, first.second, first.agreement.n) == ("chat", "web", 2)
-    report = await desk.report("tea", pay=0.5)
+    report = await labelling.report("tea", pay=0.5)
     assert (report.labels, report.wanted, report.complete, report.gold) == (6, 6, 2, 6)
     assert [one.others.value for one in report.people] == [1.0] * 3
     assert (report.first.n, report.hard, report.cost.pay) == (6, (), 3.0)
@@ -115,11 +118,11 @@ async def test_pairs_of_cases_come_from_chat_labels_or_labels_where_the_chat_has
     store: Store, tmp_path: Path
 ) -> None:
     ids = {n: await hold_debate(store, n, votes=votes, turns=2) for n, votes in CHAT.items()}
-    desk = Labelling(store, FixedClock(NOON))
-    await desk.create(Terms(name="tea", parameter="PID", repeats=0))
+    labelling = Labelling(store, FixedClock(NOON))
+    await labelling.create(Terms(name="tea", parameter="PID", repeats=0))
     for at, participant in enumerate(("ann", "bob", "cleo")):
         said = {ids[n]: SAID[n][at] for n in ids}
-        await answer_all(desk, await joined(desk, participant), said)
+        await answer_all(labelling, await joined(labelling, participant), said)
 
     async def pairs(by: LabelSource) -> set[tuple[str, str, str, float]]:
         await export(store, tmp_path / by, ExportRequest(labels=by), None, version="1.2.3")
@@ -147,10 +150,10 @@ async def test_pairs_of_cases_come_from_chat_labels_or_labels_where_the_chat_has
     assert await pairs("web") == expected(BY_LABELS)
     assert await pairs("both") == expected(BY_BOTH)
     # The jury gave every debate to A by 0.8, so the unclear ones are those whose people did not.
-    await desk.create(Terms(name="unclear", disagreement=True))
+    await labelling.create(Terms(name="unclear", disagreement=True))
     unclear = [one.debate for one in await store.labelling.queue("unclear")]
     assert unclear == [ids[6], ids[4]]
-    report = await desk.report("tea")
+    report = await labelling.report("tea")
     assert (report.labels, report.complete, report.gold) == (18, 6, 18)
     assert [one.debate for one in report.hard] == [ids[5], ids[2], ids[3]]
     assert report.hard[0].labels == {"A": 1, "B": 1, "tie": 1}

@@ -51,7 +51,7 @@ class Scraped:
 @asynccontextmanager
 async def scraping(line: MainLine, store: Store) -> AsyncIterator[str]:
     """Serve what a line has counted; yields the address of `/metrics`."""
-    watch = next(iter(line.deliveries.values())).keeper.watch
+    watch = next(iter(line.deliveries.values())).lease_manager.watch
     assert isinstance(watch, Counts)
     async with served(Health(store, {}, LoopWatch(watch))) as url:
         yield f"{url}/metrics"
@@ -164,11 +164,11 @@ async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> No
 @pytest.mark.postgresql
 async def test_a_lost_lease_is_counted_by_its_kind(store: Store, database_url: str) -> None:
     counts = Counts()
-    keeper = LeaseManager(store, Notifier(), "one", watch=counts)
-    renewing = asyncio.create_task(keeper.run())
+    lease_manager = LeaseManager(store, Notifier(), "one", watch=counts)
+    renewing = asyncio.create_task(lease_manager.run())
 
     async def hold() -> None:
-        async with keeper.hold("debate/x"):
+        async with lease_manager.hold("debate/x"):
             change(database_url, "UPDATE leases SET until = '2000-01-01 00:00:00+00'")
             assert await store.leases.claim("debate/x", "two", 9)
             await asyncio.sleep(20)
@@ -176,7 +176,7 @@ async def test_a_lost_lease_is_counted_by_its_kind(store: Store, database_url: s
     holding = asyncio.create_task(hold())
     async with asyncio.timeout(HANG_SECONDS):
         while not holding.done():
-            keeper._notifier.publish("stop")
+            lease_manager._notifier.publish("stop")
             await asyncio.sleep(0.01)
     with pytest.raises(LeaseLostError):
         await holding
@@ -185,7 +185,7 @@ async def test_a_lost_lease_is_counted_by_its_kind(store: Store, database_url: s
     await asyncio.wait({renewing})
     await store.leases.claim("debate/y", "one", 9)
     with pytest.raises(LeaseLostError):  # it was never held, so it is not lost
-        await keeper.hold("debate/y").__aenter__()
+        await lease_manager.hold("debate/y").__aenter__()
     assert +counts.figures.lost == {("debate",): 1}
 
 

@@ -27,7 +27,7 @@ from engine.values.text import marked
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue
-from tests.kit.stages import Answer, ScriptedDesk
+from tests.kit.stages import Answer, ScriptedHost
 from tests.scenario.conftest import (
     DEFAULTS,
     SWIFT,
@@ -196,13 +196,13 @@ async def test_a_panel_that_dies_at_every_call_asks_for_nothing_twice(
     debate = await line.hold(of(mode, (*EIGHT[:4], KIN)))
     record = await line.record(debate.id)
 
-    async def judge(desk: ScriptedDesk) -> Any:
-        scribe, prompts = open_transcript(debate), load_prompts()
-        return await hold_panel(debate, record.turns, prompts, desk, scribe)
+    async def judge(host: ScriptedHost) -> Any:
+        writer, prompts = open_transcript(debate), load_prompts()
+        return await hold_panel(debate, record.turns, prompts, host, writer)
 
     names = sorted(debate.setup.names.values())
     said = ballot(dict(zip(names, (7, 6), strict=True)), names[0])
-    whole, pieces = ScriptedDesk(lambda _: said), ScriptedDesk()
+    whole, pieces = ScriptedHost(lambda _: said), ScriptedHost()
     expected, found = await judge(whole), None
     for _ in range(40):
         pieces.answer = once(said)

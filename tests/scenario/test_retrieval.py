@@ -162,8 +162,8 @@ async def test_another_judging_reads_the_same_sources(stage: Stage, search: Sear
         own = SourceFile(name="own.txt", content=b"Kettles sing at ninety degrees.")
         debate = await line.hold(searching_too, format="structured", sources=(own,))
         heard = HeardModels()
-        keeper = LeaseManager(line.store, Notifier(), holder=str(ULID()))
-        await judge_again(debate, [judge], NO_CAPS, line.store, heard, keeper)
+        lease_manager = LeaseManager(line.store, Notifier(), holder=str(ULID()))
+        await judge_again(debate, [judge], NO_CAPS, line.store, heard, lease_manager)
     assert len(search.asked) == 4
     assert set(heard.heard) == {"judging/1/judge"}
     assert "> Source 1: own" in heard.heard["judging/1/judge"]

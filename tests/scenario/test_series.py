@@ -44,9 +44,9 @@ def stage(stage: Stage) -> Stage:
     return stage
 
 
-async def hold(line: Running, held: Series, **joints: Any) -> SeriesProgress:
+async def hold(line: Running, held: Series, **services: Any) -> SeriesProgress:
     await save_series(line.store, held)
-    defaults, watch = joints.pop("defaults", DEFAULTS), joints.pop("watch", lambda _: None)
+    defaults, watch = services.pop("defaults", DEFAULTS), services.pop("watch", lambda _: None)
     runner = line.line.open_series(defaults, held, watch)
     runner.first_pause = 0.05
     async with asyncio.timeout(HANG_SECONDS):
@@ -76,7 +76,7 @@ async def test_every_debate_is_held_once_sealed_nowhere_and_takes_what_the_plan_
     assert not stage.venue.threads
     asked = Counter(body["model"] for body in stage.server.requests)
     taken: Counter[str] = Counter()
-    for one in usage.takings:
+    for one in usage.totals:
         taken[one.key.removeprefix("near/")] += one.calls
     assert taken == asked
     assert (plan.debates, plan.calls) == (12, asked.total())

@@ -57,7 +57,7 @@ OWN = frozenset(
 def joined_discord(discord: DiscordServer) -> Discord:
     token = SecretStr(discord.token)
     rest = DiscordRest(token, discord.api_url)
-    connection = DiscordConnection(token, (), rest, identifies=IdentifyLimit(gap=0.0))
+    connection = DiscordConnection(token, (), rest, identify_limit=IdentifyLimit(gap=0.0))
     return Discord(rest, DiscordVenue(rest, gap=0.0), connection)
 
 

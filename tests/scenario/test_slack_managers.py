@@ -20,7 +20,7 @@ AWAY = {"away": drop("before"), "ill": status(503), "refusing": refused("interna
 ONLY_MANAGERS = "Only a manager of this community can close a vote early; please ask one."
 
 
-class Hands:
+class VoteEventFold:
     """The hands of a clock that can be moved on."""
 
     ahead = 0.0
@@ -30,8 +30,8 @@ class Hands:
 
 
 @pytest.fixture
-def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
-    moved = Hands()
+def hands(monkeypatch: pytest.MonkeyPatch) -> VoteEventFold:
+    moved = VoteEventFold()
     fake = SimpleNamespace(monotonic=moved.monotonic)
     monkeypatch.setattr(adapters.slack.install.workspaces, "time", fake)
     return moved
@@ -39,7 +39,7 @@ def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
 
 @pytest.mark.parametrize("how", AWAY)
 async def test_an_admins_right_ends_ten_minutes_after_slack_last_confirmed_it(
-    on_slack: SlackStage, hands: Hands, how: str
+    on_slack: SlackStage, hands: VoteEventFold, how: str
 ) -> None:
     chat, slack = OnSlack(on_slack), on_slack.slack
     async with on_slack.process():

@@ -32,7 +32,7 @@ TURN = re.compile(r"(?m)^\[?(?:[🔵🔴] )?([AB]) · [a-z]+ · turn (\d) of 8")
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Shell:
     """A folder in which somebody works with `rostrum`."""
 
     folder: Path
@@ -148,9 +148,9 @@ class Seat:
 
 
 @contextmanager
-def seated(desk: Desk, *arguments: str) -> Iterator[Seat]:
+def seated(shell: Shell, *arguments: str) -> Iterator[Seat]:
     keyboard, terminal = pty.openpty()
-    process = desk.open(*arguments, terminal=terminal)
+    process = shell.open(*arguments, terminal=terminal)
     os.close(terminal)
     try:
         with ended(process):
@@ -160,8 +160,8 @@ def seated(desk: Desk, *arguments: str) -> Iterator[Seat]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
 
 
 def turns_in(text: str) -> list[str]:
@@ -171,8 +171,10 @@ def turns_in(text: str) -> list[str]:
 ALL_TURNS = ["A1", "B2", "A3", "B4", "A5", "B6", "A7", "B8"]
 
 
-def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(desk: Desk) -> None:
-    code, out, err = desk.run("debate", TOPIC, *QUICK, "--votes", "A=3,B=2,tie=1")
+def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(
+    shell: Shell,
+) -> None:
+    code, out, err = shell.run("debate", TOPIC, *QUICK, "--votes", "A=3,B=2,tie=1")
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     assert turns_in(out) == ALL_TURNS
@@ -196,11 +198,11 @@ def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(desk: De
     ],
 )
 def test_answers_that_nobody_can_give_stop_it_before_anything_starts(
-    desk: Desk, option: str, given: str, sentence: str
+    shell: Shell, option: str, given: str, sentence: str
 ) -> None:
-    code, out, err = desk.run("debate", TOPIC, f"--{option}", given)
+    code, out, err = shell.run("debate", TOPIC, f"--{option}", given)
     assert (code, out, err) == (2, "", f"rostrum: {sentence}\n")
-    assert not desk.database.exists()
+    assert not shell.database.exists()
 
 
 def framed(screen: Screen) -> int:
@@ -208,8 +210,8 @@ def framed(screen: Screen) -> int:
 
 
 @pytest.mark.slow
-def test_the_demo_waits_for_a_key_between_rounds_on_a_terminal(desk: Desk) -> None:
-    with seated(desk, "demo", "--round-votes", "on", "--ahead", "A=1", "--votes", "A=1") as seat:
+def test_the_demo_waits_for_a_key_between_rounds_on_a_terminal(shell: Shell) -> None:
+    with seated(shell, "demo", "--round-votes", "on", "--ahead", "A=1", "--votes", "A=1") as seat:
         seat.screen.until("any key shows the next one (--pace 0 shows them without waiting)")
         for number, name in enumerate(("rebuttal", "assumptions", "closing"), start=1):
             seat.screen.until_keys(f"Press any key for the next round: {name}.")
@@ -220,8 +222,8 @@ def test_the_demo_waits_for_a_key_between_rounds_on_a_terminal(desk: Desk) -> No
 
 
 @pytest.mark.slow
-def test_a_round_is_read_until_all_have_said_who_is_ahead(desk: Desk) -> None:
-    with seated(desk, "demo", "--round-votes", "on", "--length", "short") as seat:
+def test_a_round_is_read_until_all_have_said_who_is_ahead(shell: Shell) -> None:
+    with seated(shell, "demo", "--round-votes", "on", "--length", "short") as seat:
         for pressed in ("a\n", "b\n", "\n"):
             seat.screen.until_keys("Enter = continue")
             assert framed(seat.screen) == 2
@@ -236,8 +238,8 @@ OXFORD = ("demo", "--format", "oxford", "--topic", TOPIC)
 
 
 @pytest.mark.slow
-def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
-    code, out, err = desk.run(*OXFORD, "--stances", "against>for=2,for=1,unsure>against=2")
+def test_given_stances_decide_the_format_that_goes_by_them(shell: Shell) -> None:
+    code, out, err = shell.run(*OXFORD, "--stances", "against>for=2,for=1,unsure>against=2")
     assert (code, err) == (0, "")
     assert out.index("guest-1 is against it") < out.index("A1 · opening")
     assert out.index("[After the debate]") < out.index("guest-1 is for it")
@@ -249,18 +251,18 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
 @pytest.mark.each_case
 @pytest.mark.parametrize("given", [(), ("--votes", "A=2"), ("--stances", "against>for=1,for=5")])
 def test_stances_that_no_one_will_give_are_not_waited_for(
-    desk: Desk, given: tuple[str, ...]
+    shell: Shell, given: tuple[str, ...]
 ) -> None:
-    (desk.folder / ".env").write_text("ROSTRUM_STANCE_SECONDS=86400\n")
-    code, out, err = desk.run("debate", TOPIC, *QUICK, "--format", "oxford", *given)
+    (shell.folder / ".env").write_text("ROSTRUM_STANCE_SECONDS=86400\n")
+    code, out, err = shell.run("debate", TOPIC, *QUICK, "--format", "oxford", *given)
     assert (code, err) == (0, "")
     assert out.count("No one says here where they stand") == ("--stances" not in given)
     assert ("The room chooses" in out) == ("--stances" in given)
 
 
 @pytest.mark.slow
-def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk) -> None:
-    with seated(desk, *OXFORD, "--pace", "0") as seat:
+def test_people_at_the_keyboard_say_where_they_stand_before_and_after(shell: Shell) -> None:
+    with seated(shell, *OXFORD, "--pace", "0") as seat:
         seat.screen.until_keys("The room decides once 5 people have answered before and after")
         seat.screen.press("--?+-\n")
         seat.screen.until("guest-5 is against it")
@@ -274,8 +276,8 @@ def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk
 
 
 @pytest.mark.slow
-def test_people_at_the_keyboard_say_why_and_guess_the_models(desk: Desk) -> None:
-    with seated(desk, "debate", TOPIC, *QUICK, "--say-why") as seat:
+def test_people_at_the_keyboard_say_why_and_guess_the_models(shell: Shell) -> None:
+    with seated(shell, "debate", TOPIC, *QUICK, "--say-why") as seat:
         seat.screen.until_keys()
         seat.screen.press("AB\n")
         seat.screen.until("What decided it for you?")
@@ -291,7 +293,7 @@ def test_people_at_the_keyboard_say_why_and_guess_the_models(desk: Desk) -> None
         seat.rest()
     assert "guest-2: evidence" in seat.screen.shown
     assert "voters guessed it" in seat.screen.shown
-    with closing(sqlite3.connect(desk.database)) as database:
+    with closing(sqlite3.connect(shell.database)) as database:
         told = database.execute(
             "SELECT json_extract(body, '$.ground'), json_extract(body, '$.confidence') FROM votes "
             "WHERE question = 'vote' ORDER BY person"
@@ -301,9 +303,11 @@ def test_people_at_the_keyboard_say_why_and_guess_the_models(desk: Desk) -> None
     assert guesses == 3
 
 
-def test_given_answers_say_who_is_ahead_after_each_round_and_how_clear_it_was(desk: Desk) -> None:
+def test_given_answers_say_who_is_ahead_after_each_round_and_how_clear_it_was(
+    shell: Shell,
+) -> None:
     given = ("--votes", "A=2", "--sure", "close=1,one-sided=1", "--ahead", "A=2,even=1;B=3")
-    code, out, err = desk.run("debate", TOPIC, *given)
+    code, out, err = shell.run("debate", TOPIC, *given)
     assert (code, err) == (0, "")
     assert out.index("[How clear was it?]") < out.index("guest-2 votes: one-sided")
     assert out.index("A · opening") < out.index("[After opening]") < out.index("A · rebuttal")
@@ -311,8 +315,8 @@ def test_given_answers_say_who_is_ahead_after_each_round_and_how_clear_it_was(de
 
 
 @pytest.mark.slow
-def test_people_at_the_keyboard_say_who_is_ahead(desk: Desk) -> None:
-    with seated(desk, "debate", TOPIC, "--round-votes", "on", *SLOW) as seat:
+def test_people_at_the_keyboard_say_who_is_ahead(shell: Shell) -> None:
+    with seated(shell, "debate", TOPIC, "--round-votes", "on", *SLOW) as seat:
         seat.screen.until("Enter = continue")
         time.sleep(0.3)
         seat.screen.press("aae")
@@ -325,9 +329,9 @@ def test_people_at_the_keyboard_say_who_is_ahead(desk: Desk) -> None:
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_keeps_the_call_in_flight_and_the_debate_goes_on_later(
-    desk: Desk, stop: signal.Signals
+    shell: Shell, stop: signal.Signals
 ) -> None:
-    with ended(desk.open("debate", TOPIC, *SLOW, "--votes", "A=1")) as process:
+    with ended(shell.open("debate", TOPIC, *SLOW, "--votes", "A=1")) as process:
         assert process.stdout is not None
         before = ""
         while "turn 2 of 8" not in before:
@@ -335,26 +339,26 @@ def test_a_stop_keeps_the_call_in_flight_and_the_debate_goes_on_later(
         process.send_signal(stop)
         out, err = process.communicate(timeout=HANG_SECONDS)
     assert (process.returncode, err) == (1, "")
-    assert set(desk.calls()) == {"done"}
-    assert desk.calls()["done"] < 12
+    assert set(shell.calls()) == {"done"}
+    assert shell.calls()["done"] < 12
     [code] = re.findall(r"Continue with: +rostrum debate --resume (\w+)", out)
     stopped = set(turns_in(before + out))
 
-    exit_code, resumed, err = desk.run("debate", "--resume", code, "--votes", "A=1")
+    exit_code, resumed, err = shell.run("debate", "--resume", code, "--votes", "A=1")
     assert (exit_code, err) == (0, "")
     assert set(turns_in(resumed)) | stopped == set(ALL_TURNS)
     assert max(Counter(turns_in(resumed)).values()) == 1
     assert "[Reveal]" in resumed
-    assert set(desk.calls()) == {"done"}
-    [record] = (desk.folder / "rostrum.db.terminal").iterdir()
+    assert set(shell.calls()) == {"done"}
+    [record] = (shell.folder / "rostrum.db.terminal").iterdir()
     posted = re.findall(r'"kind":"post".*?"reference":"([^"]+)"', record.read_text())
     assert len(posted) == len(set(posted)) > 0
 
 
-def test_a_second_process_on_the_same_file_is_refused(desk: Desk) -> None:
-    with seated(desk, "debate", TOPIC, *QUICK) as seat:
+def test_a_second_process_on_the_same_file_is_refused(shell: Shell) -> None:
+    with seated(shell, "debate", TOPIC, *QUICK) as seat:
         seat.screen.until_keys()
-        code, out, err = desk.run("debate", TOPIC, "--votes", "A=1")
+        code, out, err = shell.run("debate", TOPIC, "--votes", "A=1")
         seat.screen.press("\n")
         seat.rest()
     assert (code, out) == (1, "")
@@ -380,21 +384,21 @@ RESUMED = ("--resume", "abc123")
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_sentence(
-    desk: Desk, given: tuple[str, ...], said: str
+    shell: Shell, given: tuple[str, ...], said: str
 ) -> None:
-    code, out, err = desk.run("debate", *given)
+    code, out, err = shell.run("debate", *given)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
 
 
 @pytest.mark.slow
-def test_a_debate_whose_model_is_gone_goes_on_with_another(desk: Desk) -> None:
+def test_a_debate_whose_model_is_gone_goes_on_with_another(shell: Shell) -> None:
     gone = ("--b", "rehearsal/willow?fail=404")
-    code, _, err = desk.run("debate", TOPIC, QUICK[0], QUICK[1], *gone, "--votes", "A=1")
+    code, _, err = shell.run("debate", TOPIC, QUICK[0], QUICK[1], *gone, "--votes", "A=1")
     assert code == 1
     [named] = re.findall(r"--resume (\w+)", err)
     change = "rehearsal/willow?fail=404=rehearsal/alder"
-    code, out, err = desk.run(
+    code, out, err = shell.run(
         "debate", "--resume", named, "--replace-model", change, "--votes", "A=1"
     )
     assert (code, err) == (0, "")
@@ -404,7 +408,7 @@ def test_a_debate_whose_model_is_gone_goes_on_with_another(desk: Desk) -> None:
 
 @pytest.mark.slow
 def test_what_a_demo_says_is_cut_in_no_word_on_a_narrow_terminal(tmp_path: Path) -> None:
-    with seated(Desk(tmp_path, columns=60), "demo", "--pace", "0") as seat:
+    with seated(Shell(tmp_path, columns=60), "demo", "--pace", "0") as seat:
         seat.screen.until_keys()
         seat.screen.press("a\n")
         seat.screen.until("rostrum debate")
@@ -414,8 +418,8 @@ def test_what_a_demo_says_is_cut_in_no_word_on_a_narrow_terminal(tmp_path: Path)
     assert "The vote counts with 5 votes or more." in shown
 
 
-def test_keys_are_votes_in_a_terminal(desk: Desk) -> None:
-    with seated(desk, "debate", TOPIC, *QUICK) as seat:
+def test_keys_are_votes_in_a_terminal(shell: Shell) -> None:
+    with seated(shell, "debate", TOPIC, *QUICK) as seat:
         seat.screen.until_keys()
         # The arrow is nobody's vote, though its sequence ends in a letter that could be one.
         seat.screen.press("aab\x1b[Btxu\n")
@@ -429,8 +433,8 @@ def test_keys_are_votes_in_a_terminal(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) -> None:
-    with seated(desk, "debate", TOPIC, *QUICK) as seat:
+def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(shell: Shell) -> None:
+    with seated(shell, "debate", TOPIC, *QUICK) as seat:
         seat.screen.until_keys()
         seat.screen.press("a")
         seat.screen.until("guest-1 votes")
@@ -438,7 +442,7 @@ def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) ->
         seat.screen.until("Continue with")
         seat.rest(1)
     [code] = re.findall(r"--resume (\w+)", seat.screen.shown)
-    with seated(desk, "debate", "--resume", code) as seat:
+    with seated(shell, "debate", "--resume", code) as seat:
         seat.screen.until_keys()
         seat.screen.press("b\n")
         seat.screen.until("guest-2 votes")
@@ -450,11 +454,11 @@ def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) ->
 
 @pytest.mark.slow
 def test_a_mirror_is_voted_on_before_the_first_names_its_models_and_both_are_exported(
-    desk: Desk,
+    shell: Shell,
 ) -> None:
-    assert desk.run("debate", TOPIC, *QUICK, "--votes", "A=1")[0] == 0
+    assert shell.run("debate", TOPIC, *QUICK, "--votes", "A=1")[0] == 0
     cast = ("--votes", "A=4,B=1,tie=1")
-    code, out, err = desk.run("debate", TOPIC, *QUICK, "--mirror", *cast, "--out", "out")
+    code, out, err = shell.run("debate", TOPIC, *QUICK, "--mirror", *cast, "--out", "out")
     assert (code, err) == (0, "")
     assert turns_in(out) == ALL_TURNS * 2
     assert out.count("[Vote]") == out.count("[Reveal]") == 2
@@ -466,25 +470,27 @@ def test_a_mirror_is_voted_on_before_the_first_names_its_models_and_both_are_exp
         assert f"{side} ({stands}) was rehearsal/{model}" in after
     # No other debate of the database is exported.
     assert "Exported to out: debates 2, " in out
-    ids = [row["debate_id"] for row in table(desk.out, "debates")]
-    manifest = json.loads((desk.folder / "out" / "manifest.json").read_text())
+    ids = [row["debate_id"] for row in table(shell.out, "debates")]
+    manifest = json.loads((shell.folder / "out" / "manifest.json").read_text())
     assert sorted(manifest["filters"]["ids"]) == sorted(ids)
-    assert [row["side"] for row in table(desk.out, "preference_same_side")] == ["A", "B"]
-    assert [vote["gold"] for vote in table(desk.out, "votes")] == [True] * 12
+    assert [row["side"] for row in table(shell.out, "preference_same_side")] == ["A", "B"]
+    assert [vote["gold"] for vote in table(shell.out, "votes")] == [True] * 12
 
 
 @pytest.mark.slow
-def test_a_person_at_the_keyboard_argues_a_side_and_goes_on_after_ctrl_c(desk: Desk) -> None:
+def test_a_person_at_the_keyboard_argues_a_side_and_goes_on_after_ctrl_c(
+    shell: Shell,
+) -> None:
     mine = ("--a", "rehearsal/maple", "--b", "me", "--length", "short", "--votes", "A=1,B=2")
     asked = "🔴 B, it is your turn: {}."
-    with seated(desk, "debate", TOPIC, *mine) as seat:
+    with seated(shell, "debate", TOPIC, *mine) as seat:
         seat.screen.until(asked.format("opening"))
         seat.screen.press("Coffee wakes.\nIt always did.\n\n")
         seat.screen.until(asked.format("rebuttal"))
         seat.screen.press("\x03")
         seat.rest(1)
     code = re.findall(r"rostrum debate --resume (\w+)", seat.screen.shown)[-1]
-    with seated(desk, "debate", "--resume", code, "--votes", "A=1,B=2") as seat:
+    with seated(shell, "debate", "--resume", code, "--votes", "A=1,B=2") as seat:
         seat.screen.until(asked.format("rebuttal"))
         seat.screen.press("word " * 121 + "\n\n")
         seat.screen.until("at most 120 are allowed")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import ModelServer
-from tests.scenario.test_terminal_debate import TOPIC, Desk, seated
+from tests.scenario.test_terminal_debate import TOPIC, Shell, seated
 
 SPEECH = (
     "As Claude Opus 4.5, I say that tea wins. Zephyrine 7B, which I am, knows that a pot of tea "
@@ -22,30 +22,30 @@ ASKED = ("--a", "local/zephyrine-7b", "--b", "rehearsal/willow", "--jurors", JUR
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
 
 
-def configure(desk: Desk, server: ModelServer) -> None:
+def configure(shell: Shell, server: ModelServer) -> None:
     settings = f"ROSTRUM_BACKENDS__LOCAL__BASE_URL={server.base_url}\n"
-    (desk.folder / ".env").write_text(f"{settings}ROSTRUM_BACKENDS__LOCAL__LOCAL=true\n")
+    (shell.folder / ".env").write_text(f"{settings}ROSTRUM_BACKENDS__LOCAL__LOCAL=true\n")
 
 
-def first_turn(desk: Desk) -> str:
+def first_turn(shell: Shell) -> str:
     """Return what a terminal is sent until the first turn is posted."""
-    with seated(desk, "debate", TOPIC, *ASKED, "--votes", "A=1") as seat:
+    with seated(shell, "debate", TOPIC, *ASKED, "--votes", "A=1") as seat:
         seat.screen.until("turn 1 of 8")
         seat.screen.until("model calls")
         return seat.rest()
 
 
 @pytest.mark.slow
-async def test_a_turn_grows_in_its_colour_and_never_names_its_model(desk: Desk) -> None:
+async def test_a_turn_grows_in_its_colour_and_never_names_its_model(shell: Shell) -> None:
     async with ModelServer(lambda _: "Tea wins.") as server:
-        configure(desk, server)
+        configure(shell, server)
         server.script(acts.says(SPEECH, pause=0.02, reset="middle"))
         server.script(acts.says(SPEECH, pause=0.03))
-        shown = await asyncio.to_thread(first_turn, desk)
+        shown = await asyncio.to_thread(first_turn, shell)
     before, _, after = shown.partition("turn 1 of 8")
     # Of this turn: on a busy machine the next one may begin to grow before it is posted.
     growing = re.findall(r"A · opening.*?(\d+) of 500 words", before, re.DOTALL)
@@ -62,11 +62,13 @@ async def test_a_turn_grows_in_its_colour_and_never_names_its_model(desk: Desk) 
     assert all(body["stream"] for body in asked)
 
 
-async def test_without_a_terminal_nothing_is_streamed_and_nothing_more_is_shown(desk: Desk) -> None:
+async def test_without_a_terminal_nothing_is_streamed_and_nothing_more_is_shown(
+    shell: Shell,
+) -> None:
     async with ModelServer(lambda _: "Tea wins.") as server:
-        configure(desk, server)
+        configure(shell, server)
         code, out, err = await asyncio.to_thread(
-            desk.run, "debate", TOPIC, *ASKED, "--votes", "A=1"
+            shell.run, "debate", TOPIC, *ASKED, "--votes", "A=1"
         )
         assert (code, err) == (0, "")
     assert "\x1b" not in out
@@ -74,19 +76,21 @@ async def test_without_a_terminal_nothing_is_streamed_and_nothing_more_is_shown(
     assert not any("stream" in body for body in server.requests)
 
 
-def stopped(desk: Desk) -> str:
+def stopped(shell: Shell) -> str:
     """Return what a terminal is sent when a turn is interrupted while it grows."""
-    with seated(desk, "debate", TOPIC, *ASKED, "--votes", "A=1") as seat:
+    with seated(shell, "debate", TOPIC, *ASKED, "--votes", "A=1") as seat:
         seat.screen.until("of 500 words")
         seat.screen.press("\x03")
         seat.screen.until("Continue with")
         return seat.rest(1)
 
 
-async def test_a_stop_while_a_turn_grows_keeps_it_and_gives_the_terminal_back(desk: Desk) -> None:
+async def test_a_stop_while_a_turn_grows_keeps_it_and_gives_the_terminal_back(
+    shell: Shell,
+) -> None:
     async with ModelServer(lambda _: "Tea wins.") as server:
-        configure(desk, server)
+        configure(shell, server)
         server.script(acts.says(SPEECH, pause=0.03))
-        shown = await asyncio.to_thread(stopped, desk)
+        shown = await asyncio.to_thread(stopped, shell)
     assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l")  # the cursor is back
-    assert desk.calls() == {"done": 1}
+    assert shell.calls() == {"done": 1}

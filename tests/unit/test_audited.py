@@ -33,7 +33,7 @@ from engine.values.errors import ModelError, SettingsError, UsageError
 from engine.values.messages import Arc, Report, ScoreBoard
 from engine.values.verdicts import Adjustment
 from engine.words.scores import board_lines
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
 
 SCORES: dict[str, float] = {
     "cause": 6,
@@ -88,27 +88,27 @@ class Judge(dict[str, Any]):
         return orjson.dumps(said).decode()
 
 
-async def debate(judge: Judge | None = None, turns: int = 4, **asked: Any) -> RehearsedDesk:
+async def debate(judge: Judge | None = None, turns: int = 4, **asked: Any) -> RehearsedHost:
     options = {"turns": turns} | asked.pop("options", {})
     setup = setup_for("audited", options=options, **asked)
-    return await hold(setup, RehearsedDesk(twist=judge or Judge()))
+    return await hold(setup, RehearsedHost(twist=judge or Judge()))
 
 
-def adjustments(desk: RehearsedDesk) -> list[Adjustment]:
-    return [adjustment for note in desk.notes for adjustment in note.adjustments]
+def adjustments(host: RehearsedHost) -> list[Adjustment]:
+    return [adjustment for note in host.notes for adjustment in note.adjustments]
 
 
-def score(desk: RehearsedDesk, turn: int, criterion: str) -> tuple[float, float | None]:
-    step = desk.turns[turn - 1].step
-    (found,) = [s for s in desk.scores if (s.subject, s.criterion) == (step, criterion)]
+def score(host: RehearsedHost, turn: int, criterion: str) -> tuple[float, float | None]:
+    step = host.turns[turn - 1].step
+    (found,) = [s for s in host.scores if (s.subject, s.criterion) == (step, criterion)]
     return found.value, found.original
 
 
 async def test_two_debaters_alternate_and_the_judge_follows_each_turn() -> None:
-    desk = await debate(turns=5)
-    assert [turn.seat for turn in desk.turns] == list("ABABA")
-    assert [turn.round for turn in desk.turns] == [f"exchange-{n}" for n in (1, 1, 2, 2, 3)]
-    judged = [step for step in desk.asked if step.startswith("judge/")]
+    host = await debate(turns=5)
+    assert [turn.seat for turn in host.turns] == list("ABABA")
+    assert [turn.round for turn in host.turns] == [f"exchange-{n}" for n in (1, 1, 2, 2, 3)]
+    judged = [step for step in host.asked if step.startswith("judge/")]
     assert judged[:3] == ["judge/absolute/1", "judge/absolute/2", "judge/pairwise/2"]
     assert "judge/pairwise/1" not in judged
     script = find_format("audited")
@@ -116,25 +116,25 @@ async def test_two_debaters_alternate_and_the_judge_follows_each_turn() -> None:
     assert script.turns(setup_for("audited").request) == 10
     assert len(script.rounds(setup_for("audited").request)) == 5
     # Both kinds of scoring run at the same time.
-    slow = RehearsedDesk(twist=Judge(), latency=lambda step: 0.01 if "judge/" in step else 0.0)
+    slow = RehearsedHost(twist=Judge(), latency=lambda step: 0.01 if "judge/" in step else 0.0)
     await hold(setup_for("audited", options={"turns": 3}), slow)
     assert slow.most_talking == 2
 
 
 async def test_convergence_is_looked_at_from_ten_turns_on() -> None:
     assert "judge/convergence" not in (await debate(turns=9)).asked
-    desk = await debate(turns=10)
-    prompt = desk.said_to("judge/convergence")
+    host = await debate(turns=10)
+    prompt = host.said_to("judge/convergence")
     assert "[turn 1, A]" in prompt
     assert "[turn 10, B]" in prompt
     assert "[turn 5, A]" not in prompt
     assert '"degenerate": both end up defending the same thing' in prompt
-    assert desk.artifacts["convergence"].body["outcome"] == "degree_disagreement"
-    assert "CANARY" not in desk.shown
-    assert [post.key for post in desk.held] == [
+    assert host.artifacts["convergence"].body["outcome"] == "degree_disagreement"
+    assert "CANARY" not in host.shown
+    assert [post.key for post in host.held] == [
         f"audited/{name}" for name in ("board", "arc", "register", "narrative", "drift")
     ]
-    verdict = desk.notes[-1].verdicts["audited"]
+    verdict = host.notes[-1].verdicts["audited"]
     assert (verdict.winner, verdict.valid, verdict.invalid, verdict.blind) == ("tie", 10, 0, False)
 
 
@@ -213,18 +213,18 @@ async def test_what_the_judge_said_and_what_the_bands_make_of_it_are_both_kept()
     low = SCORES | {"cause": 1, "process": 1}
     judge = Judge({"judge/absolute/2": {"scores": low, "suspect": []}})
     judge["judge/pairwise/2"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
-    desk = await debate(judge)
-    assert [score(desk, turn, "logic") for turn in (1, 2)] == [(24, None), (14, None)]
-    moved = {a.name: (a.subject, a.criterion, a.amount) for a in adjustments(desk)}
+    host = await debate(judge)
+    assert [score(host, turn, "logic") for turn in (1, 2)] == [(24, None), (14, None)]
+    moved = {a.name: (a.subject, a.criterion, a.amount) for a in adjustments(host)}
     assert moved == {
-        "calibration/1/logic": (desk.turns[0].step, "logic", -4),
-        "calibration/2/logic": (desk.turns[1].step, "logic", 8),
+        "calibration/1/logic": (host.turns[0].step, "logic", -4),
+        "calibration/2/logic": (host.turns[1].step, "logic", 8),
     }
-    board = board_of(desk)
+    board = board_of(host)
     assert [row.cells[0] for row in board.rows] == ["20.0*", "22.0*", "24.0", "24.0"]
     # The first turn has nothing before it, and was scored before it had a second.
     assert [row.name for row in board.rows] == ["A1°", "B2°", "A3", "B4"]
-    assert all(s.original is None for s in desk.scores if s.subject == desk.turns[0].step)
+    assert all(s.original is None for s in host.scores if s.subject == host.turns[0].step)
 
 
 @pytest.mark.parametrize(
@@ -234,14 +234,14 @@ async def test_what_the_judge_said_and_what_the_bands_make_of_it_are_both_kept()
 async def test_a_suspect_claim_docks_its_own_turn(kind: str, penalty: float) -> None:
     claim = {"claim": "Tea doubles output.", "kind": kind}
     judge = Judge({"judge/absolute/3": {"scores": SCORES, "suspect": [claim]}})
-    desk = await debate(judge, scores="live")
-    lines = [post for post in desk.posts if post.key.startswith("score/")]
+    host = await debate(judge, scores="live")
+    lines = [post for post in host.posts if post.key.startswith("score/")]
     assert len(lines) == 4
     said = f"Turn 3, 🔵 A: {kind.replace('_', ' ')}, “Tea doubles output.”"
     assert said in lines[2].model_dump_json()
-    (docked,) = adjustments(desk)
+    (docked,) = adjustments(host)
     assert (docked.amount, docked.criterion) == (penalty, "logic")
-    assert docked.subject == docked.by == desk.turns[2].step
+    assert docked.subject == docked.by == host.turns[2].step
 
 
 async def test_what_a_failure_costs_is_a_setting_that_a_debate_keeps() -> None:
@@ -253,10 +253,10 @@ async def test_what_a_failure_costs_is_a_setting_that_a_debate_keeps() -> None:
     judge = Judge({"judge/absolute/1": {"scores": SCORES, "suspect": said}})
     judge["judge/absolute/3"] = {"scores": SCORES, "premises": [premise]}
     limits = {"penalty_hollow": 2.0, "penalty_fabricated": 0.0, "penalty_dropped": 1.5}
-    desk = await debate(judge, limits=limits)
-    docked = [(a.amount, a.reason.partition(":")[0]) for a in adjustments(desk)]
+    host = await debate(judge, limits=limits)
+    docked = [(a.amount, a.reason.partition(":")[0]) for a in adjustments(host)]
     assert docked == [(-2, "hollow"), (-1.5, "dropped")]
-    told = {post.key: post.message.model_dump_json() for post in desk.held}
+    told = {post.key: post.message.model_dump_json() for post in host.held}
     assert "(-2 logic; not answered)" in told["audited/register"]
     assert "(-1.5 logic)" in told["audited/register"]
     assert "fabricated, “Tea cures.”" in told["audited/register"]
@@ -266,12 +266,12 @@ async def test_what_a_failure_costs_is_a_setting_that_a_debate_keeps() -> None:
 async def test_a_later_turn_docks_an_earlier_one_and_its_score_stays_as_it_was() -> None:
     exposed = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
     told = {"scores": SCORES, "suspect": [], "exposed": [exposed]}
-    desk = await debate(Judge({"judge/absolute/4": told}))
-    (docked,) = adjustments(desk)
-    assert (docked.subject, docked.by) == (desk.turns[0].step, desk.turns[3].step)
+    host = await debate(Judge({"judge/absolute/4": told}))
+    (docked,) = adjustments(host)
+    assert (docked.subject, docked.by) == (host.turns[0].step, host.turns[3].step)
     assert (docked.side, docked.amount) == ("A", -2)
-    assert score(desk, 1, "total") == (64, None)
-    (arc,) = [post.message for post in desk.held if isinstance(post.message, Arc)]
+    assert score(host, 1, "total") == (64, None)
+    (arc,) = [post.message for post in host.held if isinstance(post.message, Arc)]
     assert [(p.score, p.docked) for p in arc.points] == [(62, -2), (64, 0), (64, 0), (64, 0)]
     assert "A1 62 (-2)" in arc.alt
 
@@ -293,10 +293,10 @@ async def test_the_same_claim_is_docked_once_also_in_fewer_words() -> None:
 async def test_a_premise_given_up_is_entered_with_both_turns(kind: str, penalty: float) -> None:
     premise = {"turn": 1, "premise": "People drink what is there.", "kind": kind}
     told = {"scores": SCORES, "suspect": [], "premises": [premise]}
-    desk = await debate(Judge({"judge/absolute/3": told}))
-    (docked,) = adjustments(desk)
-    assert (docked.subject, docked.amount) == (desk.turns[0].step, penalty)
-    entries = desk.artifacts["register"].body["entries"]
+    host = await debate(Judge({"judge/absolute/3": told}))
+    (docked,) = adjustments(host)
+    assert (docked.subject, docked.amount) == (host.turns[0].step, penalty)
+    entries = host.artifacts["register"].body["entries"]
     assert entries == [
         {
             "turn": 1,
@@ -315,12 +315,12 @@ async def test_a_claim_that_its_turn_does_not_hold_docks_nothing_and_is_marked()
     near = {"turn": 1, "claim": "People always drink what is there!", "kind": "hollow"}
     made_up = {"turn": 2, "claim": "Coffee causes floods in most towns.", "kind": "fabricated"}
     told = {"scores": SCORES, "exposed": [near, made_up]}
-    desk = await debate(Judge({"judge/absolute/3": told}))
-    (docked,) = adjustments(desk)
-    assert (docked.subject, docked.amount) == (desk.turns[0].step, -1)
-    body: Any = desk.artifacts["register"].body
+    host = await debate(Judge({"judge/absolute/3": told}))
+    (docked,) = adjustments(host)
+    assert (docked.subject, docked.amount) == (host.turns[0].step, -1)
+    body: Any = host.artifacts["register"].body
     assert [(e["found"], e["penalty"]) for e in body["entries"]] == [(True, -1), (False, 0)]
-    (post,) = [post for post in desk.held if post.key == "audited/register"]
+    (post,) = [post for post in host.held if post.key == "audited/register"]
     assert "most towns.”, shown by turn 3 (not found in that turn, so nothing is docked)" in str(
         post
     )
@@ -332,21 +332,21 @@ async def test_a_sides_next_turn_may_answer_what_it_was_docked_for_once(answered
     judge = Judge({"judge/absolute/2": {"scores": SCORES, "exposed": [exposed]}})
     appeals = REFUSED | {"1": {"answered": answered, "why": "Its pages are named."}}
     judge["judge/absolute/3"] = {"scores": SCORES, "appeals": appeals}
-    desk = await debate(judge, turns=6)
-    asked = desk.said_to("turn/exchange-2/A")
+    host = await debate(judge, turns=6)
+    asked = host.said_to("turn/exchange-2/A")
     assert "in doubt" in asked
     assert "> - turn 1, fabricated: “Smith 2031 says so.”" in asked
-    assert "Smith 2031 says so.”" in str(desk.artifacts["directive/3"].body["doubts"])
-    assert "\n1:\n> turn 1, fabricated: Smith 2031 says so.\n" in desk.said_to("judge/absolute/3")
-    amounts = [(a.name, a.amount) for a in adjustments(desk)]
+    assert "Smith 2031 says so.”" in str(host.artifacts["directive/3"].body["doubts"])
+    assert "\n1:\n> turn 1, fabricated: Smith 2031 says so.\n" in host.said_to("judge/absolute/3")
+    amounts = [(a.name, a.amount) for a in adjustments(host)]
     assert amounts == [("register/2/1", -2), *([("appeal/3/1", 2)] if answered else [])]
-    (arc,) = [post.message for post in desk.held if isinstance(post.message, Arc)]
+    (arc,) = [post.message for post in host.held if isinstance(post.message, Arc)]
     assert arc.points[0].score == (64 if answered else 62)
     for later in ("turn/exchange-2/B", "turn/exchange-3/A", "turn/exchange-3/B"):
-        assert "in doubt" not in desk.asked[later][-1].content
+        assert "in doubt" not in host.asked[later][-1].content
     for number in (4, 5, 6):
-        assert '"appeals"' not in desk.said_to(f"judge/absolute/{number}")
-    assert "Smith 2031" not in str([post for post in desk.posts if "exchange" not in post.key])
+        assert '"appeals"' not in host.said_to(f"judge/absolute/{number}")
+    assert "Smith 2031" not in str([post for post in host.posts if "exchange" not in post.key])
 
 
 async def test_a_claim_docked_in_its_own_turn_is_answered_in_the_sides_next_one() -> None:
@@ -354,10 +354,10 @@ async def test_a_claim_docked_in_its_own_turn_is_answered_in_the_sides_next_one(
     judge = Judge({"judge/absolute/2": {"scores": SCORES, "suspect": [claim]}})
     appeals = {"1": {"answered": True, "why": "It says how."}}
     judge["judge/absolute/4"] = {"scores": SCORES, "appeals": appeals}
-    desk = await debate(judge)
-    assert "in doubt" not in desk.said_to("turn/exchange-2/A")
-    assert "in doubt" in desk.said_to("turn/exchange-2/B")
-    assert [a.amount for a in adjustments(desk)] == [-1, 1]
+    host = await debate(judge)
+    assert "in doubt" not in host.said_to("turn/exchange-2/A")
+    assert "in doubt" in host.said_to("turn/exchange-2/B")
+    assert [a.amount for a in adjustments(host)] == [-1, 1]
     judge["judge/absolute/4"] = {"scores": SCORES, "appeals": {}}
     asked = (await debate(judge)).asked["judge/absolute/4/again"][-1].content
     assert "appeals.1 is missing" in asked
@@ -409,40 +409,40 @@ async def test_the_loser_gets_a_hidden_directive_last_in_its_next_message() -> N
     pressed = {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}
     judge = Judge({"judge/pairwise/2": pressed})
     assert "For your eyes only" not in (await debate(judge, scores="live")).shown
-    desk = await debate(judge)
-    asked = desk.asked["turn/exchange-2/A"][-1].content
+    host = await debate(judge)
+    asked = host.asked["turn/exchange-2/A"][-1].content
     assert "flexibility: 7.5 of 10, +1.5" in asked
     assert "Concede small points openly" in asked
     assert asked.index("For your eyes only") > asked.index("At most 250 words.")
-    assert "For your eyes only" not in desk.said_to("turn/exchange-2/B")
-    assert "For your eyes only" not in desk.said_to("turn/exchange-1/A")
-    assert "flexibility" in str(desk.artifacts["directive/3"].body["directive"])
-    assert desk.artifacts["drift/2"].body["side"] == "A"
-    assert "The debaters adapt" in desk.posts[0].model_dump_json()
+    assert "For your eyes only" not in host.said_to("turn/exchange-2/B")
+    assert "For your eyes only" not in host.said_to("turn/exchange-1/A")
+    assert "flexibility" in str(host.artifacts["directive/3"].body["directive"])
+    assert host.artifacts["drift/2"].body["side"] == "A"
+    assert "The debaters adapt" in host.posts[0].model_dump_json()
     for hidden in ("flexibility", "Concede small points", "engineer"):
-        assert hidden not in desk.shown
-    assert "A, engineer: flexibility 6 → 7.5" in read(desk, "drift")
-    assert "B, philosopher: not at all" in read(desk, "drift")
-    for step in desk.asked:
+        assert hidden not in host.shown
+    assert "A, engineer: flexibility 6 → 7.5" in read(host, "drift")
+    assert "B, philosopher: not at all" in read(host, "drift")
+    for step in host.asked:
         if step.startswith("judge/"):
-            assert "eyes only" not in desk.said_to(step)
-    assert not re.search(r"\b64(\.0)?\b", desk.said_to("judge/narrative"))
+            assert "eyes only" not in host.said_to(step)
+    assert not re.search(r"\b64(\.0)?\b", host.said_to("judge/narrative"))
     # Each is told its character first, and not that of the other.
-    assert "engineer (analytical depth 9" in desk.said_to("turn/exchange-1/A")
-    assert "philosopher (" in desk.said_to("turn/exchange-1/B")
-    assert "philosopher" not in desk.said_to("turn/exchange-2/A")
+    assert "engineer (analytical depth 9" in host.said_to("turn/exchange-1/A")
+    assert "philosopher (" in host.said_to("turn/exchange-1/B")
+    assert "philosopher" not in host.said_to("turn/exchange-2/A")
 
 
 async def test_each_side_has_an_elasticity_of_its_own_and_a_draw_presses_nobody() -> None:
     pressed = {"outcomes": dict.fromkeys(SCALES, "latest"), "pressures": CALM | {"strategic": 2}}
     judge = Judge({f"judge/pairwise/{number}": pressed for number in (2, 3)})
     judge["judge/pairwise/4"] = {"outcomes": DRAW, "pressures": dict.fromkeys(CALM, 3)}
-    desk = await debate(judge, options={"elasticity": "0.25, 1"})
-    drift: Any = [desk.artifacts[f"drift/{number}"].body for number in (2, 3)]
+    host = await debate(judge, options={"elasticity": "0.25, 1"})
+    drift: Any = [host.artifacts[f"drift/{number}"].body for number in (2, 3)]
     moved = [body["after"]["flexibility"] - body["before"]["flexibility"] for body in drift]
     assert [body["side"] for body in drift] == ["A", "B"]
     assert moved == [0.5, 2.0]
-    assert "drift/4" not in desk.artifacts
+    assert "drift/4" not in host.artifacts
 
 
 STRONG = SCORES | {"cause": 9, "process": 9, "consequence": 9}
@@ -464,14 +464,14 @@ def ahead_on_points(pattern: str, story: str) -> Judge:
     "pattern", ["coherence_collapse", "asymmetric_depth", "convergence_failure", "none"]
 )
 async def test_a_story_that_disagrees_with_the_scorecard_is_explained(pattern: str) -> None:
-    desk = await debate(ahead_on_points(pattern, "B"))
-    assert desk.notes[-1].verdicts["audited"].winner == "A"
-    assert desk.artifacts["narrative"].body["winner"] == "B"
-    assert desk.artifacts["conflict"].body["pattern"] == pattern
-    told = read(desk, "narrative")
+    host = await debate(ahead_on_points(pattern, "B"))
+    assert host.notes[-1].verdicts["audited"].winner == "A"
+    assert host.artifacts["narrative"].body["winner"] == "B"
+    assert host.artifacts["conflict"].body["pattern"] == pattern
+    told = read(host, "narrative")
     assert "CANARY conflict" in told
     assert (pattern.replace("_", " ") in told) is (pattern != "none")
-    assert "A ahead" in desk.said_to("judge/conflict")
+    assert "A ahead" in host.said_to("judge/conflict")
 
 
 @pytest.mark.parametrize(
@@ -488,14 +488,14 @@ async def test_a_story_that_disagrees_with_the_scorecard_is_explained(pattern: s
     ],
 )
 async def test_a_turn_that_cannot_be_scored_has_no_score(said: object) -> None:
-    desk = await debate(Judge({"judge/absolute/3": said}))
-    assert not [s for s in desk.scores if s.subject == desk.turns[2].step]
-    kept = desk.artifacts["absolute/3"]
+    host = await debate(Judge({"judge/absolute/3": said}))
+    assert not [s for s in host.scores if s.subject == host.turns[2].step]
+    kept = host.artifacts["absolute/3"]
     assert not kept.valid
     assert kept.body["problem"]
-    verdict = desk.notes[-1].verdicts["audited"]
+    verdict = host.notes[-1].verdicts["audited"]
     assert (verdict.valid, verdict.invalid) == (3, 1)
-    (arc,) = [post.message for post in desk.held if isinstance(post.message, Arc)]
+    (arc,) = [post.message for post in host.held if isinstance(post.message, Arc)]
     assert arc.points[2].score is None
 
 
@@ -503,15 +503,15 @@ async def test_a_judge_that_is_unreadable_moves_nothing_and_one_that_is_down_giv
     None
 ):
     wrong = {"outcomes": {"logic": "both"}, "pressures": CALM}
-    desk = await debate(Judge({f"judge/pairwise/{n}": wrong for n in (2, 3, 4)}))
-    assert adjustments(desk) == []
-    assert all(score.original is None for score in desk.scores)
-    assert not desk.artifacts["pairwise/2"].valid
+    host = await debate(Judge({f"judge/pairwise/{n}": wrong for n in (2, 3, 4)}))
+    assert adjustments(host) == []
+    assert all(score.original is None for score in host.scores)
+    assert not host.artifacts["pairwise/2"].valid
     steps = [f"judge/{kind}/{n}" for kind in ("absolute", "pairwise") for n in range(1, 5)]
-    desk = await debate(Judge(dict.fromkeys([*steps, "judge/narrative"], ModelError("down"))))
-    verdict = desk.notes[-1].verdicts["audited"]
+    host = await debate(Judge(dict.fromkeys([*steps, "judge/narrative"], ModelError("down"))))
+    verdict = host.notes[-1].verdicts["audited"]
     assert (verdict.winner, verdict.problem) == (None, "no turn of one side has a score")
-    assert (desk.scores, len(desk.turns)) == ([], 4)
+    assert (host.scores, len(host.turns)) == ([], 4)
 
 
 @pytest.mark.parametrize(
@@ -520,13 +520,13 @@ async def test_a_judge_that_is_unreadable_moves_nothing_and_one_that_is_down_giv
 @pytest.mark.parametrize("scores", ["after_vote", "live"])
 async def test_no_stored_score_contradicts_a_comparison_in_the_end(topic: str, scores: str) -> None:
     """What was stored, added up as an export adds it up, against every comparison."""
-    desk = await hold(setup_for("audited", topic=topic, scores=scores))
-    stands = {(s.subject, s.criterion): s.value for s in desk.scores}
-    for change in adjustments(desk):
+    host = await hold(setup_for("audited", topic=topic, scores=scores))
+    stands = {(s.subject, s.criterion): s.value for s in host.scores}
+    for change in adjustments(host):
         stands[change.subject, change.criterion] += change.amount
-    steps = [turn.step for turn in desk.turns]
+    steps = [turn.step for turn in host.turns]
     for number in range(2, 11):
-        outcomes: Any = desk.artifacts[f"pairwise/{number}"].body["outcomes"]
+        outcomes: Any = host.artifacts[f"pairwise/{number}"].body["outcomes"]
         for dimension, scale in SCALES.items():
             previous, latest = (stands[steps[at], dimension] for at in (number - 2, number - 1))
             match outcomes[dimension]:
@@ -552,12 +552,12 @@ CLAIM = {"claim": "CANARY claim", "kind": "hollow"}
 
 async def test_nothing_that_the_judge_says_reaches_a_debater_but_a_directive() -> None:
     judge = Judge({f"judge/absolute/{n}": {"scores": SCORES, "suspect": [CLAIM]} for n in (1, 2)})
-    desk = await debate(judge, turns=6)
+    host = await debate(judge, turns=6)
     for step in TURNS:
-        assert "CANARY" not in desk.said_to(step)
-        assert "64" not in desk.said_to(step)
-    assert "CANARY claim" not in desk.said_to("judge/absolute/1")
-    assert "turn 1, hollow: CANARY claim" in desk.said_to("judge/absolute/2")
+        assert "CANARY" not in host.said_to(step)
+        assert "64" not in host.said_to(step)
+    assert "CANARY claim" not in host.said_to("judge/absolute/1")
+    assert "turn 1, hollow: CANARY claim" in host.said_to("judge/absolute/2")
 
 
 # --- `audited`: what people read at the end, and the file of archetypes that they may edit --------
@@ -566,14 +566,14 @@ async def test_nothing_that_the_judge_says_reaches_a_debater_but_a_directive() -
 EVERY = [trait for group in TRAITS.values() for trait in group]
 
 
-def read(desk: RehearsedDesk, key: str) -> str:
-    (message,) = [post.message for post in desk.held if post.key == f"audited/{key}"]
+def read(host: RehearsedHost, key: str) -> str:
+    (message,) = [post.message for post in host.held if post.key == f"audited/{key}"]
     assert isinstance(message, Report)
     return message.text
 
 
-def board_of(desk: RehearsedDesk) -> ScoreBoard:
-    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+def board_of(host: RehearsedHost) -> ScoreBoard:
+    (board,) = [post.message for post in host.held if isinstance(post.message, ScoreBoard)]
     return board
 
 
@@ -582,16 +582,16 @@ async def test_each_line_of_the_scorecard_adds_up_and_so_does_what_is_stored() -
     exposed = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
     judge = Judge({"judge/absolute/4": {"scores": STRONG, "exposed": [exposed]}})
     judge["judge/pairwise/4"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
-    desk = await debate(judge)
-    board = board_of(desk)
+    host = await debate(judge)
+    board = board_of(host)
     assert board.columns == ("logic", "rhet.", "tact.", "total")
     assert board.rows[0].cells == ("22.0*", "20.0", "20.0", "62.0")
     assert max(len(line) for line in board_lines(board) if line.startswith("|")) <= 40
-    for turn, row in zip(desk.turns, board.rows, strict=True):
+    for turn, row in zip(host.turns, board.rows, strict=True):
         *parts, total = (float(cell.rstrip("*")) for cell in row.cells)
         assert sum(parts) == pytest.approx(total)
-        given = [s.value for s in desk.scores if (s.subject, s.criterion) == (turn.step, "total")]
-        since = [a.amount for a in adjustments(desk) if a.subject == turn.step]
+        given = [s.value for s in host.scores if (s.subject, s.criterion) == (turn.step, "total")]
+        since = [a.amount for a in adjustments(host) if a.subject == turn.step]
         assert sum(given) + sum(since) == pytest.approx(total)
 
 
@@ -606,24 +606,24 @@ async def test_each_line_of_the_scorecard_adds_up_and_so_does_what_is_stored() -
 async def test_the_scorecard_says_who_is_ahead_and_a_story_that_agrees_is_no_conflict(
     judge: Judge, told: str
 ) -> None:
-    desk = await debate(judge)
-    notes = board_of(desk).notes
+    host = await debate(judge)
+    notes = board_of(host).notes
     assert notes[0].startswith("Mean of 100: 🔵 A ")
     assert told in notes[0]
     assert "a judge has a style of its own" in notes[2]
-    assert "judge/conflict" not in desk.asked
-    assert "conflict" not in desk.artifacts
+    assert "judge/conflict" not in host.asked
+    assert "conflict" not in host.artifacts
 
 
 async def test_a_level_scorecard_and_a_story_with_a_winner_are_a_conflict_in_plain_words() -> None:
-    desk = await debate(Judge({"judge/narrative": {"narrative": "Story.", "winner": "B"}}))
-    asked = desk.said_to("judge/conflict")
+    host = await debate(Judge({"judge/narrative": {"narrative": "Story.", "winner": "B"}}))
+    asked = host.said_to("judge/conflict")
     assert "has both sides level:" in asked
     assert "says that B held:" in asked
-    desk = await debate(ahead_on_points("none", "tie"))
-    assert "has A ahead:" in desk.said_to("judge/conflict")
-    assert "says that neither side held:" in desk.said_to("judge/conflict")
-    assert "**Held in the end:** neither" in read(desk, "narrative")
+    host = await debate(ahead_on_points("none", "tie"))
+    assert "has A ahead:" in host.said_to("judge/conflict")
+    assert "says that neither side held:" in host.said_to("judge/conflict")
+    assert "**Held in the end:** neither" in read(host, "narrative")
 
 
 async def test_the_register_tells_suspect_claims_from_premises_that_were_given_up() -> None:
@@ -680,12 +680,12 @@ def test_wrong_archetypes_are_refused(tmp_path: Path, was: str, becomes: str, to
 
 async def test_a_directive_tells_only_what_changed_since_the_last_one() -> None:
     lost = {"outcomes": dict.fromkeys(DRAW, "latest"), "pressures": CALM | {"strategic": 1}}
-    desk = await debate(Judge({"judge/pairwise/2": lost, "judge/pairwise/4": lost}), turns=7)
-    told = {name: a.body["directive"] for name, a in desk.artifacts.items() if "directive" in name}
+    host = await debate(Judge({"judge/pairwise/2": lost, "judge/pairwise/4": lost}), turns=7)
+    told = {name: a.body["directive"] for name, a in host.artifacts.items() if "directive" in name}
     assert list(told) == ["directive/3", "directive/5"]
     assert "- flexibility: 6.5 of 10, +0.5" in str(told["directive/3"])
     assert "- flexibility: 7.0 of 10, +0.5. Concede" in str(told["directive/5"])
-    assert "For your eyes only" not in desk.asked["turn/exchange-4/A"][-1].content
+    assert "For your eyes only" not in host.asked["turn/exchange-4/A"][-1].content
 
 
 @pytest.mark.parametrize("signal", [-3, 3])
@@ -693,12 +693,12 @@ async def test_traits_move_all_through_a_debate_and_stay_within_one_and_ten(sign
     outcomes = dict.fromkeys(DRAW, "latest")
     told: dict[str, Any] = {"outcomes": outcomes, "pressures": dict.fromkeys(CALM, signal)}
     judge = Judge({f"judge/pairwise/{n}": told for n in range(2, 11)})
-    desk = await debate(judge, turns=10, options={"elasticity": 1.0})
-    ended: Any = desk.artifacts["traits"].body["ended"]
+    host = await debate(judge, turns=10, options={"elasticity": 1.0})
+    ended: Any = host.artifacts["traits"].body["ended"]
     values = [value for traits in ended.values() for value in traits.values()]
     assert (min(values), max(values)) == (1.0, 10.0)
     # The directive says what is left of a move after it was kept within.
-    lines = [a.body["directive"] for name, a in desk.artifacts.items() if "directive/" in name]
+    lines = [a.body["directive"] for name, a in host.artifacts.items() if "directive/" in name]
     assert lines
     assert all(
         1 <= float(of) <= 10 for said in lines for of in re.findall(r"([\d.]+) of 10", str(said))

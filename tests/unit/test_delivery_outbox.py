@@ -67,7 +67,7 @@ class Office:
 @asynccontextmanager
 async def running(delivery: Delivery) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(work) for work in (delivery.run(), delivery.keeper.run())]
+        tasks = [group.create_task(work) for work in (delivery.run(), delivery.lease_manager.run())]
         try:
             yield
         finally:
@@ -212,7 +212,7 @@ async def test_a_deliverer_that_stood_still_past_its_deadline_sends_nothing(
     monkeypatch.setattr(office.store.outbox, "sending", write_and_stand_still)
     await office.queue("one")
     first = asyncio.create_task(office.delivery.run())
-    task = asyncio.create_task(office.delivery.keeper.run())
+    task = asyncio.create_task(office.delivery.lease_manager.run())
     await woken.wait()
     await office.settled()
     await asyncio.sleep(0.05)

@@ -25,7 +25,7 @@ from adapters.discord.permissions import NEEDED, application_id_of, in_channel, 
 from adapters.discord.presence import IdentifyLimit, ShardPresence
 from adapters.discord.registration import offer, same
 from adapters.discord.render import emoji_of, reaction_of, rows
-from adapters.discord.rest import MOST, WayOut
+from adapters.discord.rest import MOST, GlobalRateLimit
 from adapters.discord.translation import IN_ORDER, TABLES, Translator, table, typed, with_options
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.commands import COMMANDS
@@ -349,11 +349,11 @@ def test_a_wait_of_our_own_is_no_silence_of_discord() -> None:
 
 async def test_introductions_stay_in_discords_daily_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presence, "DAY", 0.2)
-    identifies, made = IdentifyLimit(total=100, gap=0.0), 0
+    limit, made = IdentifyLimit(total=100, gap=0.0), 0
     with skipped_time():
         began = time.monotonic()
         while time.monotonic() - began < 0.2:
-            await identifies.wait()
+            await limit.wait()
             made += 1
     assert made <= 100
 
@@ -365,9 +365,9 @@ def asked(path: str) -> aiohttp.TraceRequestStartParams:
     return Mock(aiohttp.TraceRequestStartParams, url=URL(Route.BASE + path))
 
 
-async def leave(way_out: WayOut, path: str = "/channels/1/messages") -> float:
+async def leave(global_limit: GlobalRateLimit, path: str = "/channels/1/messages") -> float:
     """Leave as aiohttp lets a request do, and return when."""
-    [door] = way_out.trace().on_request_start
+    [door] = global_limit.trace().on_request_start
     await door(Mock(), SimpleNamespace(), asked(path))
     return time.monotonic()
 
@@ -376,52 +376,52 @@ def in_one_second(moments: list[float]) -> int:
     return max(sum(a <= b < a + 1 for b in moments) for a in moments)
 
 
-async def ask(way_out: WayOut) -> float:
-    await way_out.admit()
-    return await leave(way_out)
+async def ask(global_limit: GlobalRateLimit) -> float:
+    await global_limit.admit()
+    return await leave(global_limit)
 
 
 @pytest.mark.parametrize("go", [ask, leave])  # also what was held up after its turn
 async def test_a_crowd_never_leaves_faster_than_discord_takes_it(
-    go: Callable[[WayOut], Awaitable[float]],
+    go: Callable[[GlobalRateLimit], Awaitable[float]],
 ) -> None:
-    way_out = WayOut()
+    global_limit = GlobalRateLimit()
     for part in (0.1, 1.0):  # it is alone again, and sends as much as before
-        way_out.narrow(part)
+        global_limit.narrow(part)
     with skipped_time():
-        moments = await asyncio.gather(*(go(way_out) for _ in range(2 * MOST)))
+        moments = await asyncio.gather(*(go(global_limit) for _ in range(2 * MOST)))
     assert in_one_second(moments) <= MOST < ASKING.requests
     assert max(moments) - min(moments) < 3
 
 
 @pytest.mark.parametrize("parts", [(0.5, 0.5), (0.75, 0.25), (21 / 43, 21 / 43, 1 / 43)])
 async def test_several_processes_send_no_more_than_one_may(parts: tuple[float, ...]) -> None:
-    ways = [WayOut() for _ in parts]
-    for way_out, part in zip(ways, parts, strict=True):
-        way_out.narrow(part)
+    ways = [GlobalRateLimit() for _ in parts]
+    for global_limit, part in zip(ways, parts, strict=True):
+        global_limit.narrow(part)
 
     with skipped_time():
-        crowds = [ask(way_out) for way_out in ways for _ in range(2 * MOST)]
+        crowds = [ask(global_limit) for global_limit in ways for _ in range(2 * MOST)]
         moments = await asyncio.gather(*crowds)
     assert in_one_second(moments) <= ASKING.requests
 
 
 async def test_answers_to_interactions_wait_for_nobody() -> None:
-    way_out = WayOut()
+    global_limit = GlobalRateLimit()
     answers = ("/interactions/1/token/callback", "/webhooks/1/token/messages/@original")
     with skipped_time():
         began = time.monotonic()
         for path in answers:
             for _ in range(200):
-                await leave(way_out, path)
+                await leave(global_limit, path)
         assert time.monotonic() - began < 1
 
 
 async def test_first_come_first_served_but_what_somebody_waits_for() -> None:
-    way_out, served = WayOut(), list[str]()
+    global_limit, served = GlobalRateLimit(), list[str]()
 
     async def ask(name: str, *, first: bool = False) -> None:
-        await way_out.admit(first=first)
+        await global_limit.admit(first=first)
         served.append(name)
 
     names = [f"reading {n:02}" for n in range(20)]
@@ -435,9 +435,9 @@ async def test_first_come_first_served_but_what_somebody_waits_for() -> None:
 
 
 async def test_who_gives_up_holds_nobody_up() -> None:
-    way_out = WayOut()
+    global_limit = GlobalRateLimit()
     with skipped_time():
-        tasks = [asyncio.create_task(way_out.admit()) for _ in range(30)]
+        tasks = [asyncio.create_task(global_limit.admit()) for _ in range(30)]
         await asyncio.sleep(0)
         for task in tasks[:29]:
             task.cancel()
@@ -446,4 +446,4 @@ async def test_who_gives_up_holds_nobody_up() -> None:
         with pytest.raises(asyncio.CancelledError):
             await tasks[28]
         async with asyncio.timeout(0.5):
-            await way_out.admit()
+            await global_limit.admit()

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from engine.fleet.shares import _Moves, moves
-from engine.store.leases import Partition, lane_of
+from engine.store.leases import Partition, partition_key_of
 
 
 def settle(count: int, members: set[str], holders: dict[int, str], most: int | None = None) -> int:
@@ -64,8 +64,8 @@ def test_one_that_joins_moves_no_more_shares_than_it_gets_and_none_takes_more_th
 def test_a_server_of_discord_belongs_to_the_shard_that_hears_it_and_workspaces_spread() -> None:
     guild = 197038439483310086
     for shards in (1, 2, 16, 2500):
-        assert lane_of(str(guild)) % shards == (guild >> 22) % shards
-    had = Counter(lane_of(f"T{number:08d}") % 16 for number in range(1600))
+        assert partition_key_of(str(guild)) % shards == (guild >> 22) % shards
+    had = Counter(partition_key_of(f"T{number:08d}") % 16 for number in range(1600))
     assert len(had) == 16
     assert max(had.values()) < 200
     assert Partition(1, frozenset({0})).has("T1")

@@ -22,9 +22,9 @@ class Watched(Classic):
     def __init__(self) -> None:
         self.held = 0
 
-    async def run(self, floor: Stage) -> None:
+    async def run(self, stage: Stage) -> None:
         self.held += 1
-        await super().run(floor)
+        await super().run(stage)
 
 
 async def expect(

@@ -27,7 +27,7 @@ from engine.stage.shapes import TurnLimits
 from engine.stage.stage import Stage
 from engine.values.debate import Request, Setup, TurnOrder, Value
 from engine.values.errors import ModelError, PausedError, StoreError
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 
 SMALL: dict[str, dict[str, Any]] = {
     "audited": {"options": {"turns": 4}},
@@ -50,22 +50,22 @@ async def test_a_model_that_dies_at_any_one_step_ends_it_clearly_or_not_at_all(f
     """A debater that is down ends the debate with its error; a judge or captain never does."""
     clean = await hold(setup(format))
     for step in clean.stored:
-        desk = RehearsedDesk(twist={step: ModelError("down")}.get)
+        host = RehearsedHost(twist={step: ModelError("down")}.get)
         if step.startswith("turn/"):
             with pytest.raises(ModelError, match="down"):
-                await hold(setup(format), desk)
+                await hold(setup(format), host)
         else:
-            await hold(setup(format), desk)
-            assert len(desk.turns) >= len(clean.turns) - 2
-            assert any(not artifact.valid for artifact in desk.artifacts.values())
+            await hold(setup(format), host)
+            assert len(host.turns) >= len(clean.turns) - 2
+            assert any(not artifact.valid for artifact in host.artifacts.values())
 
 
 @pytest.mark.parametrize("format", FORMATS)
 async def test_garbage_at_every_step_is_kept_marked_and_never_scored(format: str) -> None:
-    desk = await hold(setup(format), RehearsedDesk(twist=lambda step: GARBAGE))
-    assert {turn.text for turn in desk.turns} == {GARBAGE}
-    assert desk.scores == []
-    for note in desk.notes:
+    host = await hold(setup(format), RehearsedHost(twist=lambda step: GARBAGE))
+    assert {turn.text for turn in host.turns} == {GARBAGE}
+    assert host.scores == []
+    for note in host.notes:
         for verdict in note.verdicts.values():
             assert verdict.winner is None or verdict.rubric == "convergence"
 
@@ -75,20 +75,20 @@ async def test_no_model_is_named_in_a_prompt_or_post_and_the_words_are_the_same_
     format: str,
 ) -> None:
     frozen = setup(format)
-    desk = await hold(frozen)
+    host = await hold(frozen)
     names = {model.name for model in (*frozen.request.speakers, *frozen.request.judges)}
-    for step in desk.asked:
-        assert not [name for name in names if name in desk.said_to(step)], step
-    assert not [name for name in names if name in desk.shown]
-    assert (await hold(setup(format))).asked == desk.asked
+    for step in host.asked:
+        assert not [name for name in names if name in host.said_to(step)], step
+    assert not [name for name in names if name in host.shown]
+    assert (await hold(setup(format))).asked == host.asked
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("topic", ["{{ 7*7 }} {% raw %}", "</opponent> @everyone", "çay 茶 🍵"])
 async def test_a_topic_is_data_in_every_prompt(format: str, topic: str) -> None:
-    desk = await hold(setup_for(format, topic=topic, **SMALL.get(format, {})))
-    opening = next(iter(desk.asked))
-    assert topic in desk.said_to(opening)
+    host = await hold(setup_for(format, topic=topic, **SMALL.get(format, {})))
+    opening = next(iter(host.asked))
+    assert topic in host.said_to(opening)
 
 
 @pytest.mark.parametrize(
@@ -142,13 +142,13 @@ class Toy(Format):
     def waves(self, request: Request) -> int:
         return 2
 
-    async def run(self, floor: Stage) -> None:
+    async def run(self, stage: Stage) -> None:
         for side in "AB":
-            await self.speak(floor, side)
+            await self.speak(stage, side)
 
-    async def speak(self, floor: Stage, side: str) -> None:
+    async def speak(self, stage: Stage, side: str) -> None:
         limits = TurnLimits(words=200)
-        await floor.speak(side, "opening", template="toy/speech", limits=limits)
+        await stage.speak(side, "opening", template="toy/speech", limits=limits)
 
 
 class NewToy(Toy):

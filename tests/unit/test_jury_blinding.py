@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.blinding import transcript
-from engine.blinding.identity import draw_names, kin, read_vocabulary, scrub
+from engine.blinding.identity import draw_names, kin, read_vocabulary, redact
 from engine.blinding.transcript import Identities, TranscriptWriter, blind
 from engine.prompts.library import load_prompts
 from engine.values.debate import Model, Turn
@@ -94,7 +94,7 @@ def test_ordinary_words_stay(text: str) -> None:
     ],
 )
 def test_a_speaker_that_names_itself_is_scrubbed(text: str, shown: str) -> None:
-    assert scrub(text) == shown
+    assert redact(text) == shown
     assert blind(text, NAMES) == shown
 
 
@@ -118,8 +118,8 @@ def test_the_debaters_models_and_makers_are_scrubbed_everywhere(text: str) -> No
 
 def test_voters_read_sides_as_named_and_numbered_contenders_are_renamed_by_their_labels() -> None:
     text = "Google and Anthropic are companies; in the Amazon, a meta-analysis; this is step 1."
-    assert scrub(text, HIDDEN) == text  # companies that do not debate stay the subject
-    assert scrub("As Claude, side A wins with A-1.") == "As [name], side A wins with A-1."
+    assert redact(text, HIDDEN) == text  # companies that do not debate stay the subject
+    assert redact("As Claude, side A wins with A-1.") == "As [name], side A wins with A-1."
     assert blind("As Claude, Side A", NAMES, HIDDEN, anonymous=False) == "As Claude, Heron"
     names = {"1": "Heron", "2": "Plover", "3": "Siskin"}
     text = "Agent 1 and participant [2] against speaker 3; in 2 of 3 cases, agent 4."
@@ -216,9 +216,9 @@ TURNS = (
 
 
 def test_a_transcript_goes_round_by_round_in_the_order_of_the_ballot() -> None:
-    scribe = TranscriptWriter("Topic", "", Identities(NAMES, MODELS))
+    writer = TranscriptWriter("Topic", "", Identities(NAMES, MODELS))
     for order, first in ((("Heron", "Plover"), "Heron"), (("Plover", "Heron"), "Plover")):
-        shown = scribe.lay_out(TURNS[::-1]).arrange(order)
+        shown = writer.lay_out(TURNS[::-1]).arrange(order)
         assert [item.title for item in shown.rounds] == ["opening", "rebuttal"]
         assert all(item.speeches[0].name == first for item in shown.rounds)
         spoke = {speech.name: speech.spoke for speech in shown.rounds[0].speeches}
@@ -226,7 +226,7 @@ def test_a_transcript_goes_round_by_round_in_the_order_of_the_ballot() -> None:
             "Heron": "spoke first in this round",
             "Plover": "spoke second in this round",
         }
-    rounds = scribe.lay_out(TURNS, simultaneous=True).rounds
+    rounds = writer.lay_out(TURNS, simultaneous=True).rounds
     spoken = {speech.spoke for item in rounds for speech in item.speeches}
     assert spoken == {"written at the same time"}
 
@@ -241,23 +241,23 @@ def test_what_was_heard_while_models_thought_is_blinded_again_only_for_a_new_nam
         return blind(text, *given, **also)  # type: ignore[arg-type]
 
     monkeypatch.setattr(transcript, "blind", note)
-    scribe = TranscriptWriter("Topic", "", Identities(NAMES, MODELS))
+    writer = TranscriptWriter("Topic", "", Identities(NAMES, MODELS))
     for turn in (*TURNS, *TURNS):
-        scribe.hear(turn)
+        writer.hear(turn)
     texts = [turn.text for turn in TURNS]
     assert blinded == [*texts, texts[0]]  # “I am Gemini” came after the first
     blinded.clear()
-    assert scribe.lay_out(TURNS) == TranscriptWriter(
+    assert writer.lay_out(TURNS) == TranscriptWriter(
         "Topic", "", Identities(NAMES, MODELS)
     ).lay_out(TURNS)
     assert [text for text in blinded if text in texts] == texts  # the fresh one's alone
 
 
 def _prompt(order: tuple[str, ...], *, blind: bool = True) -> str:
-    scribe = TranscriptWriter(
+    writer = TranscriptWriter(
         "Is side A's work worth it?", "Only Türkiye", Identities(NAMES, MODELS, blind)
     )
-    transcript = scribe.lay_out(TURNS)
+    transcript = writer.lay_out(TURNS)
     arranged = transcript.arrange([NAMES[side] for side in order])
     return load_prompts().render("jury/transcript", answers=False, **arranged._asdict())
 

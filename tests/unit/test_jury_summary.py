@@ -10,7 +10,7 @@ from engine.prompts.library import load_prompts
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, ModelError, RostrumError
 from engine.values.verdicts import Summary
-from tests.kit import ScriptedDesk, floor_on, new_debate, setup_of, stored, tell
+from tests.kit import ScriptedHost, new_debate, setup_of, stage_on, stored, tell
 
 SENTENCE = "Avocet spoke of what tea costs, and Wagtail of coffee alone. "
 SHOWN = "🔵 A spoke of what tea costs, and 🔴 B of coffee alone. "  # 50 without the marks
@@ -22,19 +22,19 @@ def written(text: str) -> int:
     return len(text.replace("🔵 ", "").replace("🔴 ", ""))
 
 
-async def summary_by(*answers: str | RostrumError) -> tuple[Summary, ScriptedDesk]:
+async def summary_by(*answers: str | RostrumError) -> tuple[Summary, ScriptedHost]:
     told = iter(answers)
-    desk = ScriptedDesk(lambda step: next(told) if step.startswith("summary") else tell(step))
+    host = ScriptedHost(lambda step: next(told) if step.startswith("summary") else tell(step))
     setup = setup_of()
-    await Classic().run(floor_on(desk, setup))
+    await Classic().run(stage_on(host, setup))
     debate = stored(new_debate(setup=setup), status=Status.RUNNING)
-    scribe = open_transcript(debate)
-    return await summarise(debate, desk.turns, load_prompts(), desk, scribe), desk
+    writer = open_transcript(debate)
+    return await summarise(debate, host.turns, load_prompts(), host, writer), host
 
 
 async def test_one_juror_reads_the_whole_debate_blind_and_is_asked_for_no_judgment() -> None:
-    summary, desk = await summary_by(FITTING)
-    (call,) = [call for call in desk.asked if call.step.startswith("summary")]
+    summary, host = await summary_by(FITTING)
+    (call,) = [call for call in host.asked if call.step.startswith("summary")]
     assert call.model.ref == "near/j2"
     sent = "\n".join(message.content for message in call.messages)
     assert "400 to 600 characters" in sent
@@ -63,8 +63,8 @@ async def test_one_juror_reads_the_whole_debate_blind_and_is_asked_for_no_judgme
 async def test_one_outside_is_cut_at_a_sentence_or_marked(
     answer: str, length: int, fit: str
 ) -> None:
-    summary, desk = await summary_by(answer)
-    assert [step for step in desk.steps if step.startswith("summary")] == ["summary"]
+    summary, host = await summary_by(answer)
+    assert [step for step in host.steps if step.startswith("summary")] == ["summary"]
     assert (written(summary.text), summary.fit) == (length, fit)
     assert fit != "trimmed" or summary.text[-1] in ".。"
 

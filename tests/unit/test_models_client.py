@@ -218,7 +218,7 @@ async def test_the_price_that_a_debate_began_with_counts_then_the_table_then_the
 
 
 async def test_openrouter_is_told_the_session_and_asked_for_the_cost(server: ModelServer) -> None:
-    call = call_of(cue={"topic": "canary-cue"})
+    call = call_of(hint={"topic": "canary-cue"})
     await ask(server, RecordedAttempts(), call=call, preset="openrouter")
     assert server.requests[0]["session_id"] == "debate-1"
     assert server.requests[0]["usage"] == {"include": True}

@@ -20,7 +20,7 @@ from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, UsageError
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
 from engine.values.text import count_arguments, count_words, split_closing
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 from tests.kit import RecordedAttempts
 from tests.slow import slow_after
 
@@ -41,7 +41,7 @@ async def ask(name: str, log: RecordedAttempts | None = None, **changes: Any) ->
         "model": Model.parse(f"rehearsal/{name}"),
         "messages": (ChatMessage(role="user", content="Argue."),),
         "sampling": Sampling(temperature=0.7, max_tokens=500),
-        "cue": {"topic": TOPICS["en"], "side": "A", "round": "opening", "language": "en"},
+        "hint": {"topic": TOPICS["en"], "side": "A", "round": "opening", "language": "en"},
     }
     models = RehearsalModels(RetryPolicy(tries=3, first_wait=0.001))
     return await models.complete(Call(**(given | changes)), log or RecordedAttempts())
@@ -101,12 +101,12 @@ def test_a_reply_quotes_the_opponent() -> None:
 async def test_a_language_may_name_its_region_and_an_unknown_one_is_english(
     language: str, said: str
 ) -> None:
-    cue = {"topic": "X", "round": "opening", "language": language}
-    assert said in (await ask("maple", cue=cue)).text
+    hint = {"topic": "X", "round": "opening", "language": language}
+    assert said in (await ask("maple", hint=hint)).text
 
 
 async def test_a_call_without_a_cue_is_played_from_its_step() -> None:
-    reply = await ask("maple", cue={}, step="turn/closing/B")
+    reply = await ask("maple", hint={}, step="turn/closing/B")
     assert "---" in reply.text
     assert "against the thesis" in reply.text
 
@@ -119,7 +119,7 @@ def test_no_topic_or_opponent_breaks_a_turn(topic: str, heard: str, round: str) 
         model=Model.parse("rehearsal/maple"),
         messages=(),
         sampling=Sampling(temperature=0, max_tokens=1),
-        cue={"topic": topic, "opposing": heard},
+        hint={"topic": topic, "opposing": heard},
     )
     text = compose(Scene.of(call), RehearsalOptions.of("maple"))
     assert count_words(text) <= 500
@@ -161,9 +161,9 @@ def test_over_passes_every_limit(language: str) -> None:
 
 
 async def test_a_request_to_shorten_is_heeded_except_by_over_always() -> None:
-    cue = {"topic": TOPICS["en"], "side": "A", "round": "opening", "kind": "shorten"}
-    assert 20 < count_words((await ask("maple?over", cue=cue)).text) <= 120
-    assert count_words((await ask("maple?over=always", cue=cue)).text) > 500
+    hint = {"topic": TOPICS["en"], "side": "A", "round": "opening", "kind": "shorten"}
+    assert 20 < count_words((await ask("maple?over", hint=hint)).text) <= 120
+    assert count_words((await ask("maple?over=always", hint=hint)).text) > 500
 
 
 @pytest.mark.parametrize("words", [60, 200, 450])
@@ -193,7 +193,7 @@ async def ballot(juror: str, topic: str, shown: tuple[str, str] = ("Harbor", "Me
         step="panel/1",
         messages=(ChatMessage(role="user", content=text),),
         schema=ballot_schema(shown),
-        cue={"topic": topic, "kind": "ballot"},
+        hint={"topic": topic, "kind": "ballot"},
     )
     return read_ballot(reply.text, reply.finish, {"A": "Harbor", "B": "Meadow"})
 
@@ -223,8 +223,8 @@ async def test_a_biased_juror_follows_the_order_alone(option: str, first: str) -
         assert one.verdict == first
         assert {one.verdict, other.verdict} == {"A", "B"}
         assert one.scores["A"] == other.scores["B"]
-    cue = {"topic": "T", "shown": "Meadow, Harbor"}  # which says who is shown first
-    reply = await ask(f"oak?prefer={option}", schema=ballot_schema(("Harbor", "Meadow")), cue=cue)
+    hint = {"topic": "T", "shown": "Meadow, Harbor"}  # which says who is shown first
+    reply = await ask(f"oak?prefer={option}", schema=ballot_schema(("Harbor", "Meadow")), hint=hint)
     assert orjson.loads(reply.text)["verdict"] == {"A": "Meadow", "B": "Harbor"}[first]
 
 
@@ -251,7 +251,7 @@ SHAPE = record(
 
 async def test_every_shape_that_is_asked_for_is_satisfied() -> None:
     for topic in map(str, range(50)):
-        reply = await ask("maple", schema=AnswerSchema("Tree", SHAPE), cue={"topic": topic})
+        reply = await ask("maple", schema=AnswerSchema("Tree", SHAPE), hint={"topic": topic})
         made = orjson.loads(reply.text)
         assert list(made) == ["claims", "weight", "kind", "by_side", "fair"]
         assert 3 <= len(made["claims"]) <= 5
@@ -304,11 +304,11 @@ def sentences(text: str, language: str) -> list[str]:
 
 
 @cache
-def _debates() -> dict[tuple[str, str], RehearsedDesk]:
+def _debates() -> dict[tuple[str, str], RehearsedHost]:
     return {}
 
 
-async def held(format: str, language: str) -> RehearsedDesk:
+async def held(format: str, language: str) -> RehearsedHost:
     debates = _debates()
     if (format, language) not in debates:
         debates[format, language] = await hold(setup_for(format, language=language))
@@ -319,13 +319,13 @@ async def held(format: str, language: str) -> RehearsedDesk:
 @pytest.mark.parametrize("format", FORMATS)
 async def test_no_longer_sentence_is_spoken_twice_in_a_debate(format: str, language: str) -> None:
     """Of a free debate's twenty speeches, each began with the same sentence."""
-    desk = await held(format, language)
+    host = await held(format, language)
     spoken = defaultdict(list)
-    for turn in desk.turns:
+    for turn in host.turns:
         for sentence in sentences(turn.text, language):
             spoken[sentence].append(f"{turn.round}/{turn.seat}")
     twice = {said: where for said, where in spoken.items() if len(where) > 1}
-    assert not twice, f"{len(desk.turns)} turns"
+    assert not twice, f"{len(host.turns)} turns"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -333,8 +333,8 @@ async def test_no_longer_sentence_is_spoken_twice_in_a_debate(format: str, langu
 async def test_what_is_cut_at_a_limit_leaves_nothing_bold_open(words: int, language: str) -> None:
     """In Chinese a title was cut from the asterisks that end it."""
     limits = {"words": words, "arguments": 2}
-    desk = await hold(setup_for("classic", language=language, limits=limits))
-    assert [turn.text for turn in desk.turns if turn.text.count("**") % 2] == []
+    host = await hold(setup_for("classic", language=language, limits=limits))
+    assert [turn.text for turn in host.turns if turn.text.count("**") % 2] == []
 
 
 @pytest.mark.parametrize("language", slow_after(2, LANGUAGES))
@@ -354,9 +354,9 @@ async def test_each_answer_in_team_is_the_one_to_its_question(language: str) -> 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_stages_of_team_are_summed_up_in_their_own_words(language: str) -> None:
     """All four summaries were the same sentences."""
-    desk = await held("team", language)
-    steps = [step for step in desk.stored if step.startswith("judge/summary/")]
-    said = {desk.stored[step].text for step in steps}
+    host = await held("team", language)
+    steps = [step for step in host.stored if step.startswith("judge/summary/")]
+    said = {host.stored[step].text for step in steps}
     assert len(said) == len(steps) == len(STAGES)
     assert all(QUOTED.search(text) for text in said)
 
@@ -381,11 +381,11 @@ def titles(text: str) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_the_reason_of_a_convergence_is_that_of_its_outcome(language: str) -> None:
     """“Both end up defending the same thing. It survived the objection, in a narrower form.”"""
-    desk = await held("audited", language)
-    given = orjson.loads(desk.stored["judge/convergence"].text)
+    host = await held("audited", language)
+    given = orjson.loads(host.stored["judge/convergence"].text)
     phrases = load_script(language, "for").phrases
     assert given["reason"] in phrases[f"reason_{given['outcome']}"]
-    told = orjson.loads(desk.stored["judge/narrative"].text)
+    told = orjson.loads(host.stored["judge/narrative"].text)
     (text,) = phrases[f"narrative_{told['winner'].lower()}"]
     topic = setup_for("audited", language=language).request.topic
     assert told["narrative"] == text.replace("{topic}", topic)
@@ -404,10 +404,10 @@ def test_every_point_is_a_claim_with_its_reasoning(stance: str, language: str) -
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_a_side_concedes_in_its_closing_what_it_conceded_before(language: str) -> None:
-    desk = await held("structured", language)
+    host = await held("structured", language)
     for side in "AB":
-        cross = orjson.loads(desk.stored[f"turn/cross-examination/{side}"].text)["responses"]
-        closing = orjson.loads(desk.stored[f"turn/closing/{side}"].text)
+        cross = orjson.loads(host.stored[f"turn/cross-examination/{side}"].text)["responses"]
+        closing = orjson.loads(host.stored[f"turn/closing/{side}"].text)
         granted = [name for name, said in cross.items() if said["type"] == "concede"]
         assert closing["concessions"] == granted
         assert len(set(closing["answers"].values())) == len(closing["answers"])

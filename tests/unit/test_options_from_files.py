@@ -7,7 +7,7 @@ import pytest
 from bot.local.orders import order_of
 from engine.values.debate import Setup
 from engine.values.errors import UsageError
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 
 FILE = """\ufeff# Who sits at the table
 
@@ -36,10 +36,10 @@ async def test_each_line_is_a_persona_whatever_commas_and_quotes_it_has(tmp_path
     setup = setup_from(written(tmp_path, FILE))
     names = ["a nurse, tired", "a poet, from Rize", "Nurse", "Sceptic"]
     assert list(setup.called.values()) == names
-    desk = await hold(setup, RehearsedDesk())
+    host = await hold(setup, RehearsedHost())
     for agent, text in enumerate(("a nurse, tired", "a poet, from Rize", "nights, wards"), 1):
-        assert f"Your way of looking at things:\n> {text}\n" in desk.said_to(f"turn/draft/{agent}")
-    assert "which claim is weakest" in desk.said_to("turn/draft/4")
+        assert f"Your way of looking at things:\n> {text}\n" in host.said_to(f"turn/draft/{agent}")
+    assert "which claim is weakest" in host.said_to("turn/draft/4")
 
 
 @pytest.mark.parametrize(

@@ -31,16 +31,16 @@ def decided(*moves: tuple[str, str], quorum: int = 3, panel: Verdict = PANEL) ->
 
 async def test_two_seats_a_side_alternate_and_a_closer_is_sent_what_it_has_not_seen() -> None:
     setup = setup_for("oxford")
-    desk = await hold(setup)
-    assert [turn.seat for turn in desk.turns] == ["A1", "B1", "A2", "B2", "A1", "B1"]
-    assert [turn.side for turn in desk.turns] == list("ABABAB")
-    assert len(desk.turns) == Oxford().turns(setup.request)
-    opening, other, *rebuttals = (turn.text for turn in desk.turns[:4])
+    host = await hold(setup)
+    assert [turn.seat for turn in host.turns] == ["A1", "B1", "A2", "B2", "A1", "B1"]
+    assert [turn.side for turn in host.turns] == list("ABABAB")
+    assert len(host.turns) == Oxford().turns(setup.request)
+    opening, other, *rebuttals = (turn.text for turn in host.turns[:4])
     for seat, heard in (("A1", [other, *rebuttals]), ("B1", rebuttals)):
-        asked = desk.asked[f"turn/closing/{seat}"]
-        before = desk.asked[f"turn/opening/{seat}"]
+        asked = host.asked[f"turn/closing/{seat}"]
+        before = host.asked[f"turn/opening/{seat}"]
         assert asked[: len(before)] == before
-        assert asked[len(before)].content == desk.stored[f"turn/opening/{seat}"].text
+        assert asked[len(before)].content == host.stored[f"turn/opening/{seat}"].text
         sent = asked[-1].content
         assert [text for text in (opening, other, *rebuttals) if quote(text) in sent] == heard
         assert "Motion:" not in sent
@@ -50,9 +50,9 @@ async def test_people_are_always_asked_and_a_seat_may_have_a_model_of_its_own() 
     assert setup_for("oxford", stance=False).request.stance
     assert not setup_for("classic").request.stance
     model = setup_for("oxford").panel.roster[0]
-    desk = await hold(setup_for("oxford", models={"A2": model}))
-    assert desk.models["turn/rebuttal/A2"] == model
-    assert desk.models["turn/opening/A1"] != model
+    host = await hold(setup_for("oxford", models={"A2": model}))
+    assert host.models["turn/rebuttal/A2"] == model
+    assert host.models["turn/opening/A1"] != model
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_people_are_told_the_shares_and_who_decided() -> None:
 
 @pytest.mark.parametrize("language", ["tr", "zh"])
 async def test_it_is_held_in_other_languages(language: str) -> None:
-    desk = await hold(setup_for("oxford", language=language))
-    assert all(turn.words <= 300 and not turn.violations for turn in desk.turns)
+    host = await hold(setup_for("oxford", language=language))
+    assert all(turn.words <= 300 and not turn.violations for turn in host.turns)
 
 
 async def test_killed_at_every_step_it_ends_the_same() -> None:

@@ -74,7 +74,7 @@ async def test_a_server_that_is_too_old_and_a_newer_schema_are_refused(
             said = await refusal(url, use)
             assert "is on PostgreSQL 13, and Rostrum needs 14 or newer; upgrade it" in said
     postgres.run("UPDATE alembic_version SET version_num = '9999'", name)
-    postgres.run("UPDATE installation SET value = '9999' WHERE name = 'suits'", name)
+    postgres.run("UPDATE installation SET value = '9999' WHERE name = 'min_version'", name)
     for use in USES:
         assert "was made by a newer Rostrum (revision 9999)" in await refusal(url, use)
 
@@ -115,7 +115,7 @@ async def test_a_full_disk_is_a_sentence_and_what_was_stored_stays(
         await database.run("INSERT INTO installation VALUES ('x', 'y')")
         with pytest.raises(StoreError, match=r"No space left on device\. Free some space there"):
             await database.write(fill)
-        kept = await database.column("SELECT name FROM installation WHERE name <> 'suits'")
+        kept = await database.column("SELECT name FROM installation WHERE name <> 'min_version'")
         assert kept == ["x"]
         await database.run("INSERT INTO installation VALUES ('z', 'y')")
 

@@ -42,14 +42,14 @@ from engine.values.ports import AnswerSchema, Call, Reply
 from tests.doubles.rehearsed import (
     MODELS,
     WORD,
-    RehearsedDesk,
+    RehearsedHost,
     filled_in,
     hold,
     planted,
     setup_for,
     todays_prompts,
 )
-from tests.kit import ScriptedDesk, floor_on, setup_of, some, turn
+from tests.kit import ScriptedHost, setup_of, some, stage_on, turn
 from tests.unit.test_explain import GOOD, PROMPTS, Juror, case_of
 
 
@@ -123,17 +123,17 @@ def test_a_template_that_fails_while_it_is_filled_in_is_named(text: str) -> None
     "said", ["{{ 7*7 }}", "{% raw %}", "{# gone #}", "{{ topic }}", '{"a": 1}', "<b>&amp;"]
 )
 async def test_what_people_and_models_say_is_never_a_template(said: str) -> None:
-    desk = ScriptedDesk(lambda step: said)
-    floor = floor_on(desk, setup_of(topic=f"Topic {said}", conditions=f"Bound {said}"))
+    host = ScriptedHost(lambda step: said)
+    stage = stage_on(host, setup_of(topic=f"Topic {said}", conditions=f"Bound {said}"))
     for round_name in ("opening", "rebuttal"):
-        await floor.speak(
+        await stage.speak(
             "A",
             round_name,
             template=f"classic/a/{round_name}",
             limits=TurnLimits(words=100, arguments=3),
             opposing=f"Against {said}",
         )
-    opening, rebuttal = (call.last for call in desk.asked)
+    opening, rebuttal = (call.last for call in host.asked)
     assert f"Motion:\n> Topic {said}\n" in opening
     assert f"both sides accept:\n> Bound {said}\n" in opening
     assert f"said last:\n> Against {said}\n" in rebuttal
@@ -187,7 +187,7 @@ def _dots(prompt: str, schema: AnswerSchema) -> str:
 ECHOES = (_verbatim, _with_placeholder, _without_brackets, _dots)
 
 
-class Echo(RehearsedDesk):
+class Echo(RehearsedHost):
     """Answers every question for JSON with an echo of its example."""
 
     def __init__(self, echo: Callable[[str, AnswerSchema], str]) -> None:
@@ -208,17 +208,17 @@ class Echo(RehearsedDesk):
 async def test_an_echo_of_the_example_is_sent_back_once_and_never_a_score(
     format: str, echo: Callable[[str, AnswerSchema], str]
 ) -> None:
-    desk = await hold(setup_for(format, **BY_JUDGES.get(format, {})), Echo(echo))
-    structured = {step for step in desk.asked if f"{step}/again" in desk.asked}
+    host = await hold(setup_for(format, **BY_JUDGES.get(format, {})), Echo(echo))
+    structured = {step for step in host.asked if f"{step}/again" in host.asked}
     assert structured == {
         step
-        for step, messages in desk.asked.items()
+        for step, messages in host.asked.items()
         if PLACEHOLDER.search(messages[-1].content) and not step.endswith("/again")
     }
     assert structured
-    assert not desk.scores
+    assert not host.scores
     spoilt = {"decision", "speech_score", "absolute", "pairwise", "marks", "judgment", "summary"}
-    assert not [one.name for one in desk.artifacts.values() if one.kind in spoilt and one.valid]
+    assert not [one.name for one in host.artifacts.values() if one.kind in spoilt and one.valid]
 
 
 @pytest.mark.parametrize("rubric", [DEBATE, ANSWERS])
@@ -371,8 +371,8 @@ def test_the_texts_of_a_record_are_marked_and_what_says_whose_they_are_is_not() 
 def test_jurors_read_a_text_within_its_marks(text: str) -> None:
     def read(text: str) -> list[str]:
         turns = [turn(1, f"Tea. {text}", asked=(text,)), turn(2, text, side="B", seat="B")]
-        scribe = TranscriptWriter(text, text, CAST, {"A": text, "B": text})
-        variables = scribe.lay_out(turns)._asdict() | {"answers": False}
+        writer = TranscriptWriter(text, text, CAST, {"A": text, "B": text})
+        variables = writer.lay_out(turns)._asdict() | {"answers": False}
         return layout(todays_prompts().render("jury/transcript", **variables))
 
     assert read(text) == read("Tea.")

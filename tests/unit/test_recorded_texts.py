@@ -52,7 +52,7 @@ from engine.words.forms import form_of
 from engine.words.translation import LANGUAGES
 from tests.contract.test_every_message import messages
 from tests.doubles.facts import Code
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 from tests.doubles.whole_debate import DEFAULTS
 from tests.kit import NOW, make_debate
 from tests.unit.test_answers_languages import answers
@@ -207,7 +207,7 @@ def views() -> dict[str, list[dict[str, Any]]]:
 OPENED = (("ask", "k7f2qz"), ("unask", "k7f2qz"), ("write", "k7f2qz.0"), ("write", "k7f2qz.300"))
 
 
-class AskedDesk(RehearsedDesk):
+class AskedHost(RehearsedHost):
     """Keeps the schema of each answer, and puts few words into a speaker's mouth."""
 
     def __init__(self) -> None:
@@ -226,8 +226,8 @@ async def prompts_of(format: str) -> str:
 
     Paragraphs that were told before are their digest.
     """
-    desk, told = AskedDesk(), set[str]()
-    await hold(setup_for(format, conditions="Only in Türkiye", **OPTIONS.get(format, {})), desk)
+    host, told = AskedHost(), set[str]()
+    await hold(setup_for(format, conditions="Only in Türkiye", **OPTIONS.get(format, {})), host)
 
     def once(text: str) -> str:
         """Return a text without what was told before."""
@@ -239,9 +239,9 @@ async def prompts_of(format: str) -> str:
         return "\n\n".join(shown)
 
     shown = dict[str, dict[str, str]]()
-    for step, asked_for in sorted(desk.asked.items()):
+    for step, asked_for in sorted(host.asked.items()):
         shown[step] = {f"{at} {one.role}": once(one.content) for at, one in enumerate(asked_for)}
-        if form := desk.schemas.get(step):
+        if form := host.schemas.get(step):
             shown[step]["answer"] = once(written(form.json_schema))
     return written(shown)
 
@@ -251,8 +251,8 @@ async def said_by_formats() -> str:
     said = dict[str, list[str]]()
     for name in FORMATS:
         asked = {"language": spoken(), **OPTIONS.get(name, {})}
-        desk = await hold(setup_for(name, **asked), AskedDesk())
-        told = [post.message for post in (*desk.posts, *desk.held)]
+        host = await hold(setup_for(name, **asked), AskedHost())
+        told = [post.message for post in (*host.posts, *host.held)]
         shown = (plain(one, f"{STEM}·1/1") for one in told if not isinstance(one, TurnPost))
         said[name] = [*shown]
     return written(said)

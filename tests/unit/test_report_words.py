@@ -14,7 +14,7 @@ from engine.values.debate import Model
 from engine.values.language import speaking
 from engine.values.messages import Report
 from engine.words.translation import LANGUAGES, catalogue, say
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 from tests.slow import slow_after
 
 JUDGES = tuple(Model.parse(f"rehearsal/{name}") for name in ("ash", "yew", "fir"))
@@ -70,8 +70,8 @@ async def test_a_report_is_framed_in_the_debates_language(
 ) -> None:
     judges = JUDGES if format in ("structured", "team") or options else ()
     setup = setup_for(format, language=language, options=options, judges=judges)
-    desk = await hold(setup, RehearsedDesk())
-    reports = [post.message for post in desk.held if isinstance(post.message, Report)]
+    host = await hold(setup, RehearsedHost())
+    reports = [post.message for post in host.held if isinstance(post.message, Report)]
     assert len(reports) == {"audited": 3, "team": 2}.get(format, 1)
     shown = "\n".join(f"{report.title}\n{report.text}" for report in reports)
     for template, own in catalogue(language).items():
@@ -85,6 +85,6 @@ async def test_a_report_is_framed_in_the_debates_language(
 
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
 async def test_readers_are_told_in_their_language_that_debaters_adapt(language: str) -> None:
-    desk = await hold(setup_for("audited", language=language, options={"turns": 2}))
+    host = await hold(setup_for("audited", language=language, options={"turns": 2}))
     with speaking(language):
-        assert say(ADAPT) in desk.shown
+        assert say(ADAPT) in host.shown

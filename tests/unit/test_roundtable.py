@@ -17,7 +17,7 @@ from engine.tally.questions import vote_options
 from engine.values.debate import BallotKind, Model, Scores, Setup, TurnOrder
 from engine.values.errors import ModelError, UsageError
 from engine.values.messages import Notice, Report, TurnPost, VoteInvite
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
 from tests.kit import turn
 
 
@@ -37,44 +37,44 @@ async def test_calls_are_agents_times_rounds_and_one_a_judge(
     options: dict[str, int], rounds: int | None, calls: int
 ) -> None:
     setup = setup_for("roundtable", options=options, rounds=rounds)
-    desk = await hold(setup, RehearsedDesk(twist=draft_of))
-    assert desk.calls == calls
+    host = await hold(setup, RehearsedHost(twist=draft_of))
+    assert host.calls == calls
     script = find_format("roundtable")
-    assert len(desk.turns) == script.turns(setup.request)
+    assert len(host.turns) == script.turns(setup.request)
     assert script.waves(setup.request) == len(script.rounds(setup.request))
 
 
 async def test_drafts_of_a_round_are_written_at_once_and_a_revision_reads_the_others_latest() -> (
     None
 ):
-    desk = RehearsedDesk(twist=draft_of, latency=lambda step: 0.02 if step.endswith("/1") else 0)
-    await hold(setup_for("roundtable"), desk)
-    assert desk.most_talking == 3
-    assert [turn.seat for turn in desk.turns] == list("123") * 3
-    asked = desk.asked["turn/revision-2/1"][-1].content
+    host = RehearsedHost(twist=draft_of, latency=lambda step: 0.02 if step.endswith("/1") else 0)
+    await hold(setup_for("roundtable"), host)
+    assert host.most_talking == 3
+    assert [turn.seat for turn in host.turns] == list("123") * 3
+    asked = host.asked["turn/revision-2/1"][-1].content
     assert "Draft revision-1 of agent2." in asked
     assert "Draft revision-1 of agent3." in asked
     assert "of agent1" not in asked
     assert "Draft draft of" not in asked
-    assert not re.search("agent[23]", desk.said_to("turn/draft/1"))
-    assert "make it work on Monday" in desk.said_to("turn/draft/1")
-    assert "which claim is weakest" in desk.said_to("turn/draft/2")
+    assert not re.search("agent[23]", host.said_to("turn/draft/1"))
+    assert "make it work on Monday" in host.said_to("turn/draft/1")
+    assert "which claim is weakest" in host.said_to("turn/draft/2")
     # They read one another by the names that people read.
-    asked = desk.asked["turn/revision-1/1"][-1].content
+    asked = host.asked["turn/revision-1/1"][-1].content
     assert "> Sceptic\nIts draft:\n> Draft draft of agent2." in asked
     assert "Agent 2" not in asked
-    titles = [post.message.name for post in desk.posts if isinstance(post.message, TurnPost)]
+    titles = [post.message.name for post in host.posts if isinstance(post.message, TurnPost)]
     assert titles[:3] == ["Practitioner", "Sceptic", "Historian"]
-    names = desk.artifacts["result"].body["names"]
+    names = host.artifacts["result"].body["names"]
     assert names == {"1": "Practitioner", "2": "Sceptic", "3": "Historian"}
 
 
 async def test_what_was_changed_is_shown_and_is_no_part_of_the_draft() -> None:
     changed = "\n\n---\n\nI changed it all."
-    desk = RehearsedDesk(twist=lambda step: f"Body {step}{changed}" if "revis" in step else None)
-    await hold(setup_for("roundtable"), desk)
-    assert "I changed it all." in desk.turns[3].text
-    assert "I changed it all." not in desk.asked["turn/revision-2/2"][-1].content
+    host = RehearsedHost(twist=lambda step: f"Body {step}{changed}" if "revis" in step else None)
+    await hold(setup_for("roundtable"), host)
+    assert "I changed it all." in host.turns[3].text
+    assert "I changed it all." not in host.asked["turn/revision-2/2"][-1].content
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_one_model_may_play_every_agent_and_nobody_takes_a_side_on_a_question() 
     ],
 )
 async def test_agreement_ends_it_early_and_says_so(language: str, text: str, told: str) -> None:
-    desk = RehearsedDesk(twist=lambda step: text)
-    await hold(setup_for("roundtable", language=language), desk)
-    assert desk.calls == 3
-    (notice,) = [post.message for post in desk.posts if isinstance(post.message, Notice)]
+    host = RehearsedHost(twist=lambda step: text)
+    await hold(setup_for("roundtable", language=language), host)
+    assert host.calls == 3
+    (notice,) = [post.message for post in host.posts if isinstance(post.message, Notice)]
     assert told in notice.text
 
 
@@ -133,8 +133,8 @@ async def test_drafts_that_overlap_to_the_limit_are_final(
 ) -> None:
     limits = {} if overlap is None else {"overlap": overlap}
     setup = setup_for("roundtable", options={"agents": len(drafts)}, limits=limits)
-    desk = RehearsedDesk(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
-    assert (await hold(setup, desk)).calls == calls
+    host = RehearsedHost(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
+    assert (await hold(setup, host)).calls == calls
 
 
 @pytest.mark.parametrize(
@@ -150,27 +150,27 @@ async def test_drafts_that_overlap_to_the_limit_are_final(
 async def test_the_draft_most_like_the_others_wins_in_any_script(
     language: str, drafts: tuple[str, ...], winner: str
 ) -> None:
-    desk = RehearsedDesk(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
-    await hold(setup_for("roundtable", language=language, rounds=1), desk)
-    assert desk.artifacts["result"].body["winner"] == winner
+    host = RehearsedHost(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
+    await hold(setup_for("roundtable", language=language, rounds=1), host)
+    assert host.artifacts["result"].body["winner"] == winner
 
 
 async def test_without_judges_the_draft_most_like_the_others_wins_after_the_vote() -> None:
     said = {"1": "tea is warm", "2": "tea is warm and good", "3": "coffee is good"}
-    desk = RehearsedDesk(twist=lambda step: said[step.split("/")[2]])
-    await hold(setup_for("roundtable"), desk)
-    (post,) = desk.held
+    host = RehearsedHost(twist=lambda step: said[step.split("/")[2]])
+    await hold(setup_for("roundtable"), host)
+    (post,) = host.held
     assert isinstance(post.message, Report)
     assert post.message.title == "Sceptic has the winning answer"
     assert "tea is warm and good" in post.message.text
-    assert "winning" not in desk.shown
-    verdict = desk.notes[-1].verdicts["roundtable"]
+    assert "winning" not in host.shown
+    verdict = host.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.rubric, verdict.valid) == ("2", "convergence", 0)
-    result = desk.artifacts["result"].body
+    result = host.artifacts["result"].body
     assert result["final"] == "tea is warm and good"
     assert "Practitioner 0.40, Sceptic 0.47, Historian 0.27" in str(result["note"])
     assert "make it work on Monday" in str(result["personas"])
-    assert not [step for step in desk.asked if step.startswith("judge")]
+    assert not [step for step in host.asked if step.startswith("judge")]
 
 
 CRITERIA = [criterion.name for criterion in find_rubric("answers").criteria]
@@ -182,7 +182,7 @@ def marked(setup: Setup, marks: Mapping[str, int], reasons: str = "CANARY of a j
     return orjson.dumps({"reasons": reasons, "marks": given}).decode()
 
 
-def judged(setup: Setup, *judges: Mapping[str, int] | str | ModelError) -> RehearsedDesk:
+def judged(setup: Setup, *judges: Mapping[str, int] | str | ModelError) -> RehearsedHost:
     said = dict(zip(STEPS, judges, strict=False))
 
     def twist(step: str) -> str | ModelError | None:
@@ -191,22 +191,22 @@ def judged(setup: Setup, *judges: Mapping[str, int] | str | ModelError) -> Rehea
         answer = said[step.removesuffix("/again")]
         return marked(setup, answer) if isinstance(answer, Mapping) else answer
 
-    return RehearsedDesk(twist=twist)
+    return RehearsedHost(twist=twist)
 
 
 async def test_judges_mark_blind_each_from_another_draft_on() -> None:
     setup = setup_for("roundtable", options={"judges": 3})
     names = [model.name for model in setup.request.sides.values()]
-    desk = judged(setup, *[{"1": 4, "2": 5, "3": 8}] * 3)
-    usual, told = desk.twist, f"As {names[0]} I say it, and {names[1].upper()} has seen it."
-    desk.twist = lambda step: usual(step) if step.startswith("judge") else f"{told} {step}"
-    await hold(setup, desk)
-    verdict = desk.notes[-1].verdicts["roundtable"]
+    host = judged(setup, *[{"1": 4, "2": 5, "3": 8}] * 3)
+    usual, told = host.twist, f"As {names[0]} I say it, and {names[1].upper()} has seen it."
+    host.twist = lambda step: usual(step) if step.startswith("judge") else f"{told} {step}"
+    await hold(setup, host)
+    verdict = host.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.valid, verdict.rubric) == ("3", 3, "answers")
     assert verdict.blind
     leading = []
     for step in STEPS[:3]:
-        prompt = desk.said_to(step)
+        prompt = host.said_to(step)
         assert "Agent 1" not in prompt
         assert "has seen it." in prompt
         assert not [name for name in names if name in prompt.casefold()]
@@ -218,24 +218,24 @@ async def test_judges_mark_blind_each_from_another_draft_on() -> None:
 async def test_of_several_judges_the_median_stands_and_the_spread_is_stored_and_shown() -> None:
     setup = setup_for("roundtable", options={"judges": 3})
     given = ({"1": 9, "2": 6, "3": 2}, {"1": 3, "2": 7, "3": 2}, {"1": 4, "2": 6, "3": 9})
-    desk = await hold(setup, judged(setup, *given))
-    verdict = desk.notes[-1].verdicts["roundtable"]
+    host = await hold(setup, judged(setup, *given))
+    verdict = host.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.by_judge) == ("2", ("1", "2", "3"))
     assert verdict.totals == {"1": pytest.approx(4), "2": pytest.approx(6), "3": pytest.approx(2)}
     alone = verdict.totals_by_judge[1] or {}
     assert dict(alone) == {agent: pytest.approx(mark) for agent, mark in given[1].items()}
-    totals = {s.side: s.spread for s in desk.scores if s.subject == "total"}
+    totals = {s.side: s.spread for s in host.scores if s.subject == "total"}
     assert totals == {"1": pytest.approx(6), "2": pytest.approx(1), "3": pytest.approx(7)}
-    last = {turn.side: turn.step for turn in desk.turns}
-    (mark,) = [s for s in desk.scores if (s.subject, s.criterion) == (last["1"], "correctness")]
+    last = {turn.side: turn.step for turn in host.turns}
+    (mark,) = [s for s in host.scores if (s.subject, s.criterion) == (last["1"], "correctness")]
     assert (mark.value, mark.spread) == (4, 6)
-    (post,) = desk.held
+    (post,) = host.held
     assert isinstance(post.message, Report)
     assert "Marks of 10: Sceptic 6.00, Practitioner 4.00, Historian 2.00." in post.message.text
     assert "3 judges, the median counts: 1 has Practitioner ahead, " in post.message.text
     assert "of an answer are 4.7 points apart on average" in post.message.text
     assert "Judge 3 has Historian ahead: CANARY of a judge" in post.message.text
-    assert len([a for a in desk.artifacts.values() if a.kind == "opinion"]) == 3
+    assert len([a for a in host.artifacts.values() if a.kind == "opinion"]) == 3
 
 
 @pytest.mark.parametrize("scores", Scores)
@@ -244,10 +244,10 @@ async def test_a_judges_words_wait_for_the_vote_unless_live_and_name_agents_as_r
 ) -> None:
     setup = setup_for("roundtable", options={"judges": 1}, scores=scores)
     told = f"CANARY: {setup.names['2']} is clearer than {setup.names['1']}."
-    desk = await hold(setup, judged(setup, marked(setup, {"1": 4, "2": 8, "3": 5}, told)))
+    host = await hold(setup, judged(setup, marked(setup, {"1": 4, "2": 8, "3": 5}, told)))
     live = scores is Scores.LIVE
-    assert ("CANARY" in desk.shown, len(desk.held)) == (live, 0 if live else 1)
-    post = desk.posts[-1] if live else desk.held[0]
+    assert ("CANARY" in host.shown, len(host.held)) == (live, 0 if live else 1)
+    post = host.posts[-1] if live else host.held[0]
     assert isinstance(post.message, Report)
     assert "1 has Sceptic ahead: CANARY: Sceptic is clearer than Practit" in post.message.text
 
@@ -257,16 +257,16 @@ async def test_a_judges_words_wait_for_the_vote_unless_live_and_name_agents_as_r
 )
 async def test_answers_with_the_same_total_are_a_tie(marks: tuple[Mapping[str, int], ...]) -> None:
     setup = setup_for("roundtable", options={"judges": 2})
-    desk = await hold(setup, judged(setup, *marks))
-    verdict = desk.notes[-1].verdicts["roundtable"]
+    host = await hold(setup, judged(setup, *marks))
+    verdict = host.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.valid, verdict.invalid) == ("tie", 2, 0)
-    assert desk.artifacts["result"].body["final"] is None
+    assert host.artifacts["result"].body["final"] is None
 
 
 async def test_more_judges_than_agents_begin_again_with_the_first_draft() -> None:
     setup = setup_for("roundtable", options={"agents": 2, "judges": 5})
-    desk = await hold(setup, RehearsedDesk(twist=lambda s: None if "judge" in s else draft_of(s)))
-    prompts = [desk.said_to(step) for step in STEPS]
+    host = await hold(setup, RehearsedHost(twist=lambda s: None if "judge" in s else draft_of(s)))
+    prompts = [host.said_to(step) for step in STEPS]
     turned = [prompt.index(setup.names["1"]) < prompt.index(setup.names["2"]) for prompt in prompts]
     assert turned == [True, False, True, False, True]
 
@@ -274,13 +274,13 @@ async def test_more_judges_than_agents_begin_again_with_the_first_draft() -> Non
 @pytest.mark.parametrize("wrong", ["no json", '{"reasons": "x", "marks": {"Nobody": {}}}', "{}"])
 async def test_a_judge_that_cannot_be_read_gives_no_mark(wrong: str) -> None:
     setup = setup_for("roundtable", options={"judges": 1})
-    desk = await hold(setup, judged(setup, wrong))
-    verdict = desk.notes[-1].verdicts["roundtable"]
+    host = await hold(setup, judged(setup, wrong))
+    verdict = host.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.valid, verdict.invalid) == (None, 0, 1)
-    assert (verdict.totals, desk.scores) == ({}, [])
-    kept = desk.artifacts["judge"]
+    assert (verdict.totals, host.scores) == ({}, [])
+    kept = host.artifacts["judge"]
     assert (kept.valid, kept.body["raw"]) == (False, wrong)
-    assert "judge/again" in desk.asked
+    assert "judge/again" in host.asked
 
 
 @pytest.mark.parametrize("mark", [0, 11, 7.5, True, "8"])
@@ -288,27 +288,27 @@ async def test_a_mark_off_its_scale_is_sent_back(mark: object) -> None:
     setup = setup_for("roundtable", options={"judges": 1})
     good = orjson.loads(marked(setup, {"1": 4, "2": 8, "3": 5}))
     good["marks"][setup.names["2"]]["correctness"] = mark
-    await hold(setup, desk := judged(setup, orjson.dumps(good).decode()))
-    assert "judge/again" in desk.asked
-    assert desk.notes[-1].verdicts["roundtable"].winner is None
+    await hold(setup, host := judged(setup, orjson.dumps(good).decode()))
+    assert "judge/again" in host.asked
+    assert host.notes[-1].verdicts["roundtable"].winner is None
 
 
 async def test_a_judge_that_is_down_leaves_the_debate_whole() -> None:
     setup = setup_for("roundtable", options={"judges": 2})
-    desk = await hold(setup, judged(setup, ModelError("down"), {"1": 4, "2": 8, "3": 5}))
-    verdict = desk.notes[-1].verdicts["roundtable"]
+    host = await hold(setup, judged(setup, ModelError("down"), {"1": 4, "2": 8, "3": 5}))
+    verdict = host.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.valid, verdict.invalid) == ("2", 1, 1)
-    assert desk.artifacts["opinion/judge/1"].body["problem"] == "down"
-    (post,) = desk.held
+    assert host.artifacts["opinion/judge/1"].body["problem"] == "down"
+    (post,) = host.held
     assert isinstance(post.message, Report)
     assert "Judge 1 gave no answer that could be read." in post.message.text
 
 
 async def test_a_draft_over_its_words_is_sent_back_once_and_then_kept_and_marked() -> None:
-    desk = RehearsedDesk(twist=lambda step: f"a{step} " * 400)
-    await hold(setup_for("roundtable", rounds=1), desk)
-    assert desk.calls == 12
-    assert {v.kind for turn in desk.turns for v in turn.violations} == {"too_many_words"}
+    host = RehearsedHost(twist=lambda step: f"a{step} " * 400)
+    await hold(setup_for("roundtable", rounds=1), host)
+    assert host.calls == 12
+    assert {v.kind for turn in host.turns for v in turn.violations} == {"too_many_words"}
 
 
 async def test_killed_at_every_step_it_ends_the_same() -> None:
@@ -345,9 +345,9 @@ async def test_personas_may_hold_commas_and_bear_names(
 ) -> None:
     setup = setup_for("roundtable", options={"personas": personas})
     assert list(setup.called.values())[: len(names)] == names
-    desk = await hold(setup, RehearsedDesk(twist=draft_of))
+    host = await hold(setup, RehearsedHost(twist=draft_of))
     for agent, text in enumerate(texts, 1):
-        assert f"Your way of looking at things:\n> {text}\n" in desk.said_to(f"turn/draft/{agent}")
+        assert f"Your way of looking at things:\n> {text}\n" in host.said_to(f"turn/draft/{agent}")
 
 
 def test_a_long_description_gets_a_drawn_name_and_no_name_tells_a_model() -> None:
@@ -409,8 +409,8 @@ def test_nine_agents_with_long_names_fit_on_every_platform(kind: BallotKind) -> 
 
 
 async def test_of_two_agents_without_a_judge_neither_wins_for_the_length_of_its_draft() -> None:
-    desk = await hold(setup_for("roundtable", options={"agents": 2}))
-    assert desk.notes[-1].verdicts["roundtable"].winner == "tie"
-    (post,) = desk.held
+    host = await hold(setup_for("roundtable", options={"agents": 2}))
+    assert host.notes[-1].verdicts["roundtable"].winner == "tie"
+    (post,) = host.held
     assert isinstance(post.message, Report)
     assert "how far they agree, not which is better" in post.message.text

@@ -97,8 +97,8 @@ async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_sai
 @asynccontextmanager
 async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
     """Let another process remove what is left."""
-    joints = (poll.venue, poll.store, Notifier(), SystemClock())
-    task = asyncio.create_task(Unseeding(*joints, lambda _: adding).run())
+    services = (poll.venue, poll.store, Notifier(), SystemClock())
+    task = asyncio.create_task(Unseeding(*services, lambda _: adding).run())
     try:
         yield
     finally:
@@ -202,8 +202,11 @@ async def test_a_reading_while_they_went_says_nothing(store: Store, complete: bo
     await poll.react("bob", "tie")
     poll.venue.listening = False
     await poll.unreact("bob", "tie")
-    keeper = poll.window.keeper
-    async with keeper.hold("debate/other") as other, keeper.hold("debate/one") as lease:
+    lease_manager = poll.window.lease_manager
+    async with (
+        lease_manager.hold("debate/other") as other,
+        lease_manager.hold("debate/one") as lease,
+    ):
         venue.close = lambda: store.votes.close(other, poll.debate_id, poll.clock.now())
         reader, debate = poll.window.hearing.reader, await poll.debate()
         assert await reader.recover(debate, lease, Question.VOTE) == Recovered()

@@ -58,12 +58,12 @@ def ask(step: str, text: str = "Why tea?", schema: AnswerSchema | None = None) -
 
 
 @pytest.fixture
-def keeper(store: Store) -> LeaseManager:
+def lease_manager(store: Store) -> LeaseManager:
     return LeaseManager(store, Notifier(), "one")
 
 
 @pytest.fixture
-async def open_steps(store: Store, keeper: LeaseManager) -> AsyncIterator[Opens]:
+async def open_steps(store: Store, lease_manager: LeaseManager) -> AsyncIterator[Opens]:
     """Offer a way to open a debate's steps as a process does when it claims it."""
     setup = setup_of().model_copy(
         update={"cap_usd": 0.25, "prices": {MODEL.ref: PRICE}, "reserved_usd": 0.25}
@@ -75,7 +75,7 @@ async def open_steps(store: Store, keeper: LeaseManager) -> AsyncIterator[Opens]
     async def make(models: PricedModels, holder: str) -> Steps:
         lease = some(await store.leases.claim(f"debate/{debate.id}", holder, 9))
         journaled = await store.journal.load(debate.id)
-        steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+        steps = Steps(debate, lease, journaled, store, models, lease_manager, Pace())
         opened.append(steps)
         return steps
 
@@ -104,7 +104,7 @@ async def test_a_lease_that_runs_out_while_a_try_is_stored_sends_nothing(
 ) -> None:
     """Another process may hold the debate by then, and pay for the same call."""
     store, models, now = shared, PricedModels(0.01), [1_000.0]
-    keeper = LeaseManager(store, Notifier(), "one", lambda: now[0])
+    lease_manager = LeaseManager(store, Notifier(), "one", lambda: now[0])
     debate = await create(store, new_debate(id=ID, user=None), Caps())
     began = store.journal.began
 
@@ -112,9 +112,9 @@ async def test_a_lease_that_runs_out_while_a_try_is_stored_sends_nothing(
         await began(*given)
         now[0] += LEASE_SECONDS + 0.1
 
-    async with keeper.hold(f"debate/{debate.id}") as lease:
+    async with lease_manager.hold(f"debate/{debate.id}") as lease:
         journaled = await store.journal.load(debate.id)
-        steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+        steps = Steps(debate, lease, journaled, store, models, lease_manager, Pace())
         monkeypatch.setattr(store.journal, "began", stand_still)
         with pytest.raises(LeaseLostError, match="could not renew"):
             await steps.call(ask("turn/opening/A"))
@@ -175,11 +175,11 @@ async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(open_st
 
 
 async def test_a_process_that_ends_sends_no_further_call(
-    open_steps: Opens, keeper: LeaseManager
+    open_steps: Opens, lease_manager: LeaseManager
 ) -> None:
     models = PricedModels(0.01)
     steps = await open_steps(models)
-    keeper.draining = True
+    lease_manager.draining = True
     with pytest.raises(PausedError):
         await steps.call(ask("turn/opening/A"))
     assert models.calls == []

@@ -278,7 +278,7 @@ def test_another_kind_of_database_is_refused_without_its_password(url: str) -> N
 async def test_a_second_runner_is_refused_until_the_first_has_ended(database_url: str) -> None:
     for _ in range(2):
         database = SqlDatabase(database_url)
-        assert database.sole
+        assert database.exclusive
         with pytest.raises(StoreError, match=r"Another Rostrum already runs on .*rostrum\.db; sto"):
             SqlDatabase(database_url)
         await database.value("SELECT 1")

@@ -16,7 +16,7 @@ from engine.stage.structured import Parsed, UnreadableError, read_object
 from engine.values.debate import Model
 from engine.values.errors import ModelError
 from engine.values.messages import Report, ScoreBoard
-from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
 from tests.slow import slow_after
 
 PLAIN = '{"reasons": "both {were} fine [1]", "n": [1, {"a": null}]}'
@@ -237,26 +237,26 @@ def team_sheet(path: str, judge: int) -> object:
     }
 
 
-def opinions(desk: RehearsedDesk) -> list[dict[str, Any]]:
-    return [dict(a.body) for a in desk.artifacts.values() if a.kind == "opinion"]
+def opinions(host: RehearsedHost) -> list[dict[str, Any]]:
+    return [dict(a.body) for a in host.artifacts.values() if a.kind == "opinion"]
 
 
 async def test_every_judge_is_asked_the_same_and_the_median_stands_with_its_spread() -> None:
-    desk = await hold(setup_for("team", judges=JUDGES), RehearsedDesk(twist=by_judge(team_sheet)))
-    for turn in desk.turns:
+    host = await hold(setup_for("team", judges=JUDGES), RehearsedHost(twist=by_judge(team_sheet)))
+    for turn in host.turns:
         steps = [f"judge/{turn.step}{end}" for end in ("", "/judge-2", "/judge-3")]
-        assert [desk.models[step] for step in steps] == list(JUDGES)
-        assert len({desk.asked[step] for step in steps}) == 1
-    before = [step for step in desk.asked if step.startswith("judge/turn")]
-    assert not [step for step in before if "note of judge" in desk.said_to(step)]
-    speeches = [score for score in desk.scores if score.criterion == "speech"]
+        assert [host.models[step] for step in steps] == list(JUDGES)
+        assert len({host.asked[step] for step in steps}) == 1
+    before = [step for step in host.asked if step.startswith("judge/turn")]
+    assert not [step for step in before if "note of judge" in host.said_to(step)]
+    speeches = [score for score in host.scores if score.criterion == "speech"]
     assert {(score.value, score.spread) for score in speeches} == {(6.0, 5.0)}
-    assert "personal_attack" in str(desk.artifacts[f"judge/{desk.turns[0].step}"].body)
-    first = [one for one in opinions(desk) if one["step"] == "judge/turn/opening/A1"]
+    assert "personal_attack" in str(host.artifacts[f"judge/{host.turns[0].step}"].body)
+    first = [one for one in opinions(host) if one["step"] == "judge/turn/opening/A1"]
     given = [(one["judge"], one["answer"]["scores"]["logic"]) for one in first]
     assert given == [(1, 4), (2, 9), (3, 6)]
-    assert len(desk.notes[-1].verdicts["team"].by_judge) == 3
-    (review,) = [p.message for p in desk.held if p.key == "team/review"]
+    assert len(host.notes[-1].verdicts["team"].by_judge) == 3
+    (review,) = [p.message for p in host.held if p.key == "team/review"]
     assert isinstance(review, Report)
     assert "**Judges:** 3 judges, the median counts: " in review.text
     assert "of a speech are 5.0 points apart on average" in review.text
@@ -268,50 +268,50 @@ async def test_a_judge_that_fails_stays_failed_and_the_others_count() -> None:
             return ModelError("gone")
         return by_judge(team_sheet)(step)
 
-    desk = await hold(setup_for("team", judges=JUDGES), RehearsedDesk(twist=twist))
-    (score, *_) = [score for score in desk.scores if score.criterion == "speech"]
+    host = await hold(setup_for("team", judges=JUDGES), RehearsedHost(twist=twist))
+    (score, *_) = [score for score in host.scores if score.criterion == "speech"]
     assert (score.value, score.spread) == (5.0, 2.0)
-    verdict = desk.notes[-1].verdicts["team"]
+    verdict = host.notes[-1].verdicts["team"]
     assert verdict.by_judge[1] is None
     assert verdict.invalid == 0
-    failed = desk.artifacts["opinion/judge/turn/opening/A1/2"]
+    failed = host.artifacts["opinion/judge/turn/opening/A1/2"]
     assert (failed.valid, failed.body["problem"]) == (False, "gone")
 
 
 async def test_with_one_judge_nothing_is_said_of_several() -> None:
-    desk = await hold(setup_for("team", judges=JUDGES[:1]))
-    assert {score.spread for score in desk.scores} == {None}
-    assert not opinions(desk)
-    assert desk.notes[-1].verdicts["team"].by_judge == ()
-    assert "judges, the median" not in "".join(post.model_dump_json() for post in desk.held)
+    host = await hold(setup_for("team", judges=JUDGES[:1]))
+    assert {score.spread for score in host.scores} == {None}
+    assert not opinions(host)
+    assert host.notes[-1].verdicts["team"].by_judge == ()
+    assert "judges, the median" not in "".join(post.model_dump_json() for post in host.held)
 
 
 async def test_structured_takes_the_median_of_every_argument() -> None:
-    desk = await hold(setup_for("structured", judges=JUDGES))
-    answers = [one["answer"] for one in opinions(desk)]
+    host = await hold(setup_for("structured", judges=JUDGES))
+    answers = [one["answer"] for one in opinions(host)]
     assert len(answers) == 3
-    for score in desk.scores:
+    for score in host.scores:
         if score.subject != "total":
             given = sorted(one["arguments"][score.subject][score.criterion] for one in answers)
             assert (score.value, score.spread) == (given[1], given[2] - given[0])
-    verdict = desk.notes[-1].verdicts["structured"]
+    verdict = host.notes[-1].verdicts["structured"]
     assert (verdict.valid, len(verdict.by_judge)) == (3, 3)
-    (briefing,) = [p.message for p in desk.held if isinstance(p.message, Report)]
+    (briefing,) = [p.message for p in host.held if isinstance(p.message, Report)]
     assert "**Judges.** 3 judges, the median counts: " in briefing.text
 
 
 async def test_audited_takes_the_median_of_every_turn_before_anything_follows_from_it() -> None:
-    desk = await hold(setup_for("audited", judges=JUDGES[:2], options={"turns": 4}))
-    assert {one["judge"] for one in opinions(desk)} == {1, 2}
-    totals = [score for score in desk.scores if score.criterion == "total"]
+    host = await hold(setup_for("audited", judges=JUDGES[:2], options={"turns": 4}))
+    assert {one["judge"] for one in opinions(host)} == {1, 2}
+    totals = [score for score in host.scores if score.criterion == "total"]
     assert all(score.spread is not None for score in totals)
-    verdict = desk.notes[-1].verdicts["audited"]
+    verdict = host.notes[-1].verdicts["audited"]
     assert len(verdict.by_judge) == 2
-    assert any(note.adjustments for note in desk.notes)
+    assert any(note.adjustments for note in host.notes)
     for side, total in verdict.totals.items():  # on one scale: after every adjustment
         alone = [given[side] for given in verdict.totals_by_judge if given]
         assert total == pytest.approx(sum(alone) / 2, abs=1.0)  # medians are taken score by score
-    (board,) = [p.message for p in desk.held if isinstance(p.message, ScoreBoard)]
+    (board,) = [p.message for p in host.held if isinstance(p.message, ScoreBoard)]
     assert any("2 judges, the median counts" in note for note in board.notes)
 
 

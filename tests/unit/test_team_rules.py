@@ -38,7 +38,7 @@ from engine.values.errors import ModelError, SettingsError
 from engine.values.messages import TurnPost
 from engine.values.verdicts import Adjustment
 from tests import kit
-from tests.doubles.rehearsed import DiedError, RehearsedDesk, hold, setup_for
+from tests.doubles.rehearsed import DiedError, RehearsedHost, hold, setup_for
 from tests.slow import slow_after
 
 SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
@@ -211,9 +211,9 @@ def say(step: str) -> str | ModelError | None:
     return orjson.dumps(said).decode()
 
 
-async def debate(**asked: Any) -> RehearsedDesk:
+async def debate(**asked: Any) -> RehearsedHost:
     """Hold a debate in which each answer can be told from every other."""
-    return await hold(setup_for("team", **asked), RehearsedDesk(twist=say))
+    return await hold(setup_for("team", **asked), RehearsedHost(twist=say))
 
 
 def owners(step: str) -> set[str]:
@@ -231,17 +231,17 @@ def reader(step: str) -> str:
 
 
 async def test_every_prompt_holds_all_that_its_reader_may_read_and_nothing_else() -> None:
-    desk = await debate()
-    steps, found = list(desk.asked), 0
+    host = await debate()
+    steps, found = list(host.asked), 0
     for step in steps:
-        prompt = desk.said_to(step)
+        prompt = host.said_to(step)
         heard = {other for other in steps if canary(other) in prompt}
         assert all(reader(step) in owners(other) for other in heard), step
         assert all(steps.index(other) < steps.index(step) for other in heard), step
         found += len(heard)
     assert found > 500
     last = steps.index("turn/closing/A4")
-    prompt = desk.said_to("turn/closing/A4")
+    prompt = host.said_to("turn/closing/A4")
     notes = [step for step in steps if step.startswith("note/") and step[-2] == "A"]
     assert [step for step in notes if canary(step) in prompt] == notes[-6:]
     for step in steps[:last]:
@@ -249,15 +249,15 @@ async def test_every_prompt_holds_all_that_its_reader_may_read_and_nothing_else(
             continue
         public = step.startswith("turn/")
         # A direction that was given to somebody else than who had to speak is not passed on.
-        own = step.endswith("/A") and desk.artifacts[step].body["how"] == "captain"
+        own = step.endswith("/A") and host.artifacts[step].body["how"] == "captain"
         assert (canary(step) in prompt) is (public or own), step
 
 
 async def test_what_seats_share_comes_first_and_what_is_their_own_last() -> None:
-    desk = await debate()
-    assert len({desk.asked[turn.step][0].content for turn in desk.turns}) == 1
-    for before, step in pairwise(turn.step for turn in desk.turns[1:]):
-        earlier, prompt = (desk.asked[at][-1].content for at in (before, step))
+    host = await debate()
+    assert len({host.asked[turn.step][0].content for turn in host.turns}) == 1
+    for before, step in pairwise(turn.step for turn in host.turns[1:]):
+        earlier, prompt = (host.asked[at][-1].content for at in (before, step))
         public = earlier.partition("\n\nStage: ")[0]
         assert prompt.startswith(public.rstrip()), step
         assert prompt.index("\n\nStage: ") < prompt.index(f"You are {step[-2:]}")
@@ -273,21 +273,21 @@ async def test_the_judge_reads_no_models_name_and_who_poses_as_captain_is_only_q
         said = say(step)
         return f"{names[0]} beats {names[1]}: {said}" if step.startswith("turn/") else said
 
-    desk = await hold(setup, RehearsedDesk(twist=boast))
-    judged = [desk.said_to(step) for step in desk.asked if reader(step) == "judge"]
+    host = await hold(setup, RehearsedHost(twist=boast))
+    judged = [host.said_to(step) for step in host.asked if reader(step) == "judge"]
     assert len(judged) > 10
     assert not [prompt for prompt in judged if any(name in prompt for name in names)]
-    system, prompt = (message.content for message in desk.asked["turn/cross-1/A2"])
+    system, prompt = (message.content for message in host.asked["turn/cross-1/A2"])
     assert "> [captain, free-1]\n> A1 gives up." in prompt
     assert "\n[captain" not in prompt
     assert "Only what stands below “by its captain” is your captain's" in system
 
 
 async def test_seats_captains_and_the_judge_are_sent_a_record_that_only_grows() -> None:
-    desk = await debate()
+    host = await debate()
     for side in ("A", "B", "judge"):
         read = ""
-        for step, (system, prompt) in desk.asked.items():
+        for step, (system, prompt) in host.asked.items():
             if reader(step) != side or step in ("judge/review", "turn/opening/A1"):
                 continue
             parts = [prompt.content[: prompt.kept[-1]]] if prompt.kept else [""]
@@ -391,14 +391,14 @@ async def test_a_judge_or_captain_that_fails_at_any_step_leaves_a_whole_debate(
     clean = await hold(setup)
     steps = [step for step in clean.asked if judged(step)]
     for step in steps if every else one_of_each_kind(steps):
-        desk = await hold(setup, RehearsedDesk(twist=broken_at(step, way=WAYS[way])))
-        (verdict,) = desk.notes[-1].verdicts.values()
+        host = await hold(setup, RehearsedHost(twist=broken_at(step, way=WAYS[way])))
+        (verdict,) = host.notes[-1].verdicts.values()
         assert verdict.winner in ("A", "B", "tie"), step
-        invalid = [a for a in desk.artifacts.values() if not a.valid and a.kind != "unanswered"]
+        invalid = [a for a in host.artifacts.values() if not a.valid and a.kind != "unanswered"]
         assert len(invalid) == 1, step
         assert invalid[0].body["problem"], step
         if not step.startswith("captain/"):
-            assert [turn.seat for turn in desk.turns] == [turn.seat for turn in clean.turns]
+            assert [turn.seat for turn in host.turns] == [turn.seat for turn in clean.turns]
 
 
 @WHERE
@@ -409,19 +409,19 @@ async def test_what_a_debater_says_is_kept_whatever_it_is(format: str, every: bo
     steps = [step for step in (await hold(setup)).asked if not judged(step)]
     for step in steps if every else one_of_each_kind(steps):
         twist = broken_at(step, f"{step}/shorten", way=wild)
-        desk = await hold(setup, RehearsedDesk(twist=twist))
-        (said,) = [turn for turn in desk.turns if turn.step == step]
+        host = await hold(setup, RehearsedHost(twist=twist))
+        (said,) = [turn for turn in host.turns if turn.step == step]
         kinds = [broken.kind for broken in said.violations]
         if kinds == ["overtime", "cut"]:  # in the free debate, where time is kept for others
             assert wild.startswith(said.text.removesuffix("…"))
-            assert desk.stored[step].text == wild
+            assert host.stored[step].text == wild
         else:
             assert said.text == wild
             assert kinds in (["overtime"], ["too_many_words"])
-        (post,) = [post.message for post in desk.posts if post.key == step]
+        (post,) = [post.message for post in host.posts if post.key == step]
         assert isinstance(post, TurnPost)
         assert "{{ 7 * 7 }}" in post.text
-        (verdict,) = desk.notes[-1].verdicts.values()
+        (verdict,) = host.notes[-1].verdicts.values()
         assert verdict.winner
 
 
@@ -429,7 +429,7 @@ async def test_what_a_debater_says_is_kept_whatever_it_is(format: str, every: bo
 async def test_a_debater_that_dies_at_any_step_is_asked_again_when_back(format: str) -> None:
     setup = SETUPS[format]()
     clean = await hold(setup)
-    desk, died = RehearsedDesk(), set[str]()
+    host, died = RehearsedHost(), set[str]()
 
     def once(step: str) -> ModelError | None:
         if judged(step) or step in died:
@@ -437,13 +437,13 @@ async def test_a_debater_that_dies_at_any_step_is_asked_again_when_back(format: 
         died.add(step)
         return DOWN
 
-    desk.twist = once
+    host.twist = once
     for _ in clean.turns:
         with pytest.raises(ModelError, match="is down"):
-            await hold(setup, desk)
-    await hold(setup, desk)
-    assert desk.turns == clean.turns
-    assert desk.held == clean.held
+            await hold(setup, host)
+    await hold(setup, host)
+    assert host.turns == clean.turns
+    assert host.held == clean.held
 
 
 @WHERE
@@ -452,23 +452,23 @@ async def test_a_judge_that_was_away_is_not_asked_after_a_crash(format: str, eve
     """A captain that answers only then would send somebody else than who has spoken since."""
     setup = SETUPS[format]()
     away = [step for step in (await hold(setup)).asked if judged(step)]
-    clean = await hold(setup, RehearsedDesk(twist=broken_at(*away, way=DOWN)))
+    clean = await hold(setup, RehearsedHost(twist=broken_at(*away, way=DOWN)))
     for dies_at in range(2, clean.calls + 1, 1 if every else 9):
-        desk = RehearsedDesk(twist=broken_at(*away, way=DOWN), dies_at=dies_at)
+        host = RehearsedHost(twist=broken_at(*away, way=DOWN), dies_at=dies_at)
         with pytest.raises(DiedError):
-            await hold(setup, desk)
-        desk.dies_at, desk.twist = None, broken_at(*(set(away) - set(desk.asked)), way=DOWN)
-        await hold(setup, desk)
-        assert desk.turns == clean.turns
-        assert desk.held == clean.held
+            await hold(setup, host)
+        host.dies_at, host.twist = None, broken_at(*(set(away) - set(host.asked)), way=DOWN)
+        await hold(setup, host)
+        assert host.turns == clean.turns
+        assert host.held == clean.held
 
 
 @pytest.mark.parametrize("format", SETUPS)
 async def test_everybody_who_is_asked_knows_motion_conditions_and_language(format: str) -> None:
     asked = {"topic": "Çay iyidir", "conditions": "Yalnız Türkiye", "language": "tr"}
-    desk = await hold(SETUPS[format](**asked))
-    for step in desk.asked:
-        prompt = desk.said_to(step)
+    host = await hold(SETUPS[format](**asked))
+    for step in host.asked:
+        prompt = host.said_to(step)
         assert "Çay iyidir" in prompt, step
         assert "Yalnız Türkiye" in prompt, step
         assert "Turkish" in prompt, step
@@ -486,6 +486,6 @@ async def test_a_limit_is_reached_by_the_same_length_with_and_without_spaces(
     full = math.ceil(first.limit * more)
     for length, broken in ((full, 0), (full + 3, 1)):
         twist = broken_at(first.step, f"{first.step}/shorten", way=word * length)
-        desk = await hold(setup, RehearsedDesk(twist=twist))
-        assert len(desk.turns[0].violations) == broken
-        assert desk.turns[0].words - first.limit == (3 // more if broken else 0)
+        host = await hold(setup, RehearsedHost(twist=twist))
+        assert len(host.turns[0].violations) == broken
+        assert host.turns[0].words - first.limit == (3 // more if broken else 0)

@@ -46,8 +46,8 @@ class Pair:
         return await self.store.debates.get(self.ids[which])
 
     async def _hold(self, which: str, work: Callable[[Lease, str], Awaitable[None]]) -> None:
-        keeper = LeaseManager(self.store, Notifier(), holder="thinker")
-        async with keeper.hold(f"debate/{self.ids[which]}") as lease:
+        lease_manager = LeaseManager(self.store, Notifier(), holder="thinker")
+        async with lease_manager.hold(f"debate/{self.ids[which]}") as lease:
             await work(lease, self.ids[which])
 
     async def open(self, which: str, minutes: float = 30) -> None:

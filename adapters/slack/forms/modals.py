@@ -53,28 +53,30 @@ Spawn = Callable[[Coroutine[Any, Any, None]], None]
 class Modals:
     """Opens forms and handles submissions; `spawn` runs the work after the response."""
 
-    def __init__(self, desk: SlackInteractionHandler, spawn: Spawn) -> None:
-        self._desk, self._spawn = desk, spawn
+    def __init__(self, handler: SlackInteractionHandler, spawn: Spawn) -> None:
+        self._handler, self._spawn = handler, spawn
 
-    async def open_start(self, asker: ReplyTarget, trigger: str, about: str | None = None) -> None:
+    async def open_start(
+        self, requester: ReplyTarget, trigger: str, about: str | None = None
+    ) -> None:
         """Open the form to start a debate, maybe `about` a message's text.
 
         The person is not looked up, to save time.
         """
 
         async def make() -> Json:
-            if asker.direct:
+            if requester.direct:
                 raise NotAllowedError(texts.NOT_HERE)
-            home = await self._desk.workspaces.find(asker.team)
+            home = await self._handler.workspaces.find(requester.team)
             person = Requester(
-                platform=PLATFORM, community=home.team, place=asker.channel, user=asker.user
+                platform=PLATFORM, community=home.team, place=requester.channel, user=requester.user
             )
-            offered = await models(self._desk.commands, person, NoArguments())
+            offered = await models(self._handler.commands, person, NoArguments())
             topic = "" if about is None else motion_of(about)
             return form_of(offered, await self._most_files(home.rest), topic)
 
-        with speaking(await self._desk.language(asker, ask=False)):
-            await self._open(asker, trigger, make)
+        with speaking(await self._handler.language(requester, ask=False)):
+            await self._open(requester, trigger, make)
 
     async def _most_files(self, rest: SlackRest) -> int:
         """Return how many files can be attached: none unless the app may read files."""
@@ -82,22 +84,22 @@ class Modals:
             scopes = (await rest.identity()).scopes
         except VenueError:
             return 0
-        return self._desk.commands.defaults.sources.files if FOR_READING in scopes else 0
+        return self._handler.commands.defaults.sources.files if FOR_READING in scopes else 0
 
-    async def open_settings(self, asker: ReplyTarget, trigger: str) -> None:
+    async def open_settings(self, requester: ReplyTarget, trigger: str) -> None:
         """Open the settings form, or explain that only managers may see it."""
 
         async def make() -> Json:
-            person, asked = await self._desk.person(asker), SettingsArguments()
-            answer = await self._desk.commands.run(person, Invocation("settings", asked))
-            return settings_form(cast(SettingsAnswer, answer), self._desk.commands.defaults)
+            person, asked = await self._handler.person(requester), SettingsArguments()
+            answer = await self._handler.commands.run(person, Invocation("settings", asked))
+            return settings_form(cast(SettingsAnswer, answer), self._handler.commands.defaults)
 
-        with speaking(await self._desk.language(asker)):
-            await self._open(asker, trigger, make)
+        with speaking(await self._handler.language(requester)):
+            await self._open(requester, trigger, make)
 
     async def on_start(self, ack: Ack, asked: Submitted) -> None:
         """Start the debate of a submitted form."""
-        with speaking(asked.asker.language):
+        with speaking(asked.requester.language):
             try:
                 command = command_of(asked.view)
             except MistakeError as mistake:
@@ -107,15 +109,15 @@ class Modals:
             files = asked.view.attached("files")
             await self._carry_out(ack, asked, Invocation("start", command), "topic", files)
 
-    async def open_form(self, asker: ReplyTarget, trigger: str, pressed: ButtonAction) -> None:
+    async def open_form(self, requester: ReplyTarget, trigger: str, pressed: ButtonAction) -> None:
         """Open the form of a button."""
 
         async def make() -> Json:
-            await check_form(self._desk.commands, await self._desk.person(asker), pressed)
+            await check_form(self._handler.commands, await self._handler.person(requester), pressed)
             return form_view(words_of(pressed))
 
-        with speaking(await self._desk.language(asker, ask=False)):
-            await self._open(asker, trigger, make)
+        with speaking(await self._handler.language(requester, ask=False)):
+            await self._open(requester, trigger, make)
 
     async def on_form(self, ack: Ack, asked: Submitted) -> None:
         """Do what a submitted form of a button says."""
@@ -126,14 +128,14 @@ class Modals:
         if not command:
             await ack()
             return
-        with speaking(asked.asker.language):
+        with speaking(asked.requester.language):
             await self._carry_out(ack, asked, command, view.fields[0])
 
     async def on_settings(self, ack: Ack, asked: Submitted) -> None:
         """Apply the changes of a submitted form, all or none."""
         changes = changes_of(asked.view)
-        with speaking(asked.asker.language):
-            mistakes = find_mistakes(changes, self._desk.commands.defaults)
+        with speaking(asked.requester.language):
+            mistakes = find_mistakes(changes, self._handler.commands.defaults)
             if mistakes:
                 await ack(response_action="errors", errors=mistakes)
                 return
@@ -142,19 +144,19 @@ class Modals:
             await self._carry_out(ack, asked, command, first)
 
     async def _open(
-        self, asker: ReplyTarget, trigger: str, make: Callable[[], Awaitable[Json]]
+        self, requester: ReplyTarget, trigger: str, make: Callable[[], Awaitable[Json]]
     ) -> None:
         """Open a form; it remembers who asked, and where."""
 
         async def run() -> None:
-            self._desk.commands.check_database()
-            kept = asker._replace(language=spoken())
+            self._handler.commands.check_database()
+            kept = requester._replace(language=spoken())
             view = await make() | {"private_metadata": json.dumps(kept._asdict())}
-            rest = (await self._desk.workspaces.find(asker.team)).rest
+            rest = (await self._handler.workspaces.find(requester.team)).rest
             body = {"trigger_id": trigger, "view": view}
-            await rest.write(SlackAct.OPEN, "views.open", body, place=asker.channel)
+            await rest.write(SlackAct.OPEN, "views.open", body, place=requester.channel)
 
-        await self._desk.explained(self._desk.reply(asker), run)
+        await self._handler.explained(self._handler.reply(requester), run)
 
     async def _carry_out(
         self,
@@ -165,23 +167,23 @@ class Modals:
         files: Sequence[AttachedFile] = (),
     ) -> None:
         """Run a command; an early refusal is shown in the form."""
-        asker = asked.asker
-        running = asyncio.ensure_future(self._run(asker, command, files))
+        requester = asked.requester
+        running = asyncio.ensure_future(self._run(requester, command, files))
         done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)
         refusal = running.exception() if done else None
         if isinstance(refusal, RostrumError):
             await ack(response_action="errors", errors={beside: refusal_of(refusal)})
             return
         await ack()
-        self._spawn(self._desk.answer(self._desk.reply(asker), lambda: running))
+        self._spawn(self._handler.answer(self._handler.reply(requester), lambda: running))
 
     async def _run(
-        self, asker: ReplyTarget, command: Invocation, files: Sequence[AttachedFile]
+        self, requester: ReplyTarget, command: Invocation, files: Sequence[AttachedFile]
     ) -> Answer:
         if files and isinstance(command.arguments, StartArguments):
-            rest = (await self._desk.workspaces.find(asker.team)).rest
-            read = await read_files(rest, files, self._desk.commands.defaults.sources)
+            rest = (await self._handler.workspaces.find(requester.team)).rest
+            read = await read_files(rest, files, self._handler.commands.defaults.sources)
             sources = (*command.arguments.sources, *read)
             given = command.arguments.model_copy(update={"sources": sources})
             command = command._replace(arguments=given)
-        return await self._desk.run(self._desk.reply(asker), command)
+        return await self._handler.run(self._handler.reply(requester), command)

@@ -96,12 +96,12 @@ class Audited(Format):
         """
         return 2 * self.turns(request) + 1
 
-    async def run(self, floor: Stage) -> None:
+    async def run(self, stage: Stage) -> None:
         """Hold the debate."""
-        options = _AuditedOptions.model_validate(floor.request.options)
-        limits = AuditedLimits.model_validate(floor.limits)
+        options = _AuditedOptions.model_validate(stage.request.options)
+        limits = AuditedLimits.model_validate(stage.limits)
         elasticity = dict(zip("AB", options.elasticity, strict=True))
-        known = floor.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes
+        known = stage.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes
         for name in options.archetypes:
             if name not in known:
                 raise UsageError(
@@ -109,12 +109,12 @@ class Audited(Format):
                     name=name,
                     known=tuple(known),
                 )
-        audit = Audit(floor, dict(zip("AB", options.archetypes, strict=True)), elasticity)
-        await floor.tell("audited/adapt", say(ADAPT))
+        audit = Audit(stage, dict(zip("AB", options.archetypes, strict=True)), elasticity)
+        await stage.tell("audited/adapt", say(ADAPT))
         last = ""
         for number in range(1, options.turns + 1):
             side, final = "A" if number % 2 else "B", number > options.turns - 2
-            last = await floor.speak(
+            last = await stage.speak(
                 side,
                 f"exchange-{(number + 1) // 2}",
                 template=f"{NAME}/turn",
@@ -128,6 +128,6 @@ class Audited(Format):
                 **await audit.direct(side, number),
             )
             if number == options.turns:
-                floor.adjourn()
+                stage.adjourn()
             await audit.score(number, side)
-        await conclude(floor, audit)
+        await conclude(stage, audit)

@@ -234,14 +234,14 @@ FAILURES = {
 
 
 async def ask_judge(
-    floor: Stage, kind: str, shape: Shape[S], *, turn: int | None = None, **facts: Any
+    stage: Stage, kind: str, shape: Shape[S], *, turn: int | None = None, **facts: Any
 ) -> ShapedAnswer[S]:
     """Ask the layer's judges for one kind of answer, on a turn or on the debate as a whole."""
     step = f"judge/{kind}"
     if turn is not None:
         step, facts = f"{step}/{turn}", facts | {"number": turn}
     return await ask_judges(
-        floor,
+        stage,
         step,
         system=f"{NAME}/judge",
         template=f"{NAME}/{kind}",
@@ -254,16 +254,16 @@ class Audit:
     """The judge layer's state; all of it follows from journaled steps."""
 
     def __init__(
-        self, floor: Stage, archetypes: Mapping[str, str], elasticity: Mapping[str, float]
+        self, stage: Stage, archetypes: Mapping[str, str], elasticity: Mapping[str, float]
     ) -> None:
-        data = floor.prompts.data(f"{NAME}/archetypes", Archetypes)
-        self._floor = floor
+        data = stage.prompts.data(f"{NAME}/archetypes", Archetypes)
+        self._stage = stage
         self._data = data
         self._elasticity = elasticity
         self._heard: list[_TurnJudgment] = []
         self.given: list[Score] = []
         self.opinions: dict[int, tuple[float | None, ...]] = {}
-        self._penalties = penalties_of(floor.limits)
+        self._penalties = penalties_of(stage.limits)
         self.ledger = self._write_ledger()
         self.archetypes = dict(archetypes)
         self.begun = {side: dict(data.archetypes[name]) for side, name in archetypes.items()}
@@ -294,20 +294,20 @@ class Audit:
             body = {"side": side, "turn": number, "directive": directive}
             body |= {"doubts": doubts} if doubts else {}
             name = f"directive/{number}"
-            await self._floor.keep(artifacts=[Artifact(name=name, kind="directive", body=body)])
+            await self._stage.keep(artifacts=[Artifact(name=name, kind="directive", body=body)])
         return told
 
     async def score(self, number: int, side: str) -> None:
         """Score a turn on its own and against the one before, at the same time."""
-        floor = self._floor
+        stage = self._stage
         pairwise: ShapedAnswer[Pairwise] | None = None
         if number == 1:
             absolute = await self._ask_absolute(number)
         else:
-            both = floor.numbered(number - 1, number)
-            absolute, pairwise = await floor.both(
+            both = stage.numbered(number - 1, number)
+            absolute, pairwise = await stage.both(
                 self._ask_absolute(number),
-                ask_judge(floor, "pairwise", form(Pairwise), turn=number, transcript=both),
+                ask_judge(stage, "pairwise", form(Pairwise), turn=number, transcript=both),
             )
         given = absolute.value if absolute.valid else None
         outcomes = _outcomes(pairwise)
@@ -322,7 +322,7 @@ class Audit:
         answers = [kept(absolute, f"absolute/{number}", "absolute")]
         if pairwise is not None:
             answers.append(kept(pairwise, f"pairwise/{number}", "pairwise"))
-        await floor.keep(
+        await stage.keep(
             *self._line(number),
             artifacts=[*answers, *drift],
             scores=scores,
@@ -332,15 +332,15 @@ class Audit:
     # --- one turn -----------------------------------------------------------------------
 
     def _write_ledger(self) -> _Ledger:
-        return _Ledger(self._floor.turns, self._heard, self._penalties)
+        return _Ledger(self._stage.turns, self._heard, self._penalties)
 
     async def _ask_absolute(self, number: int) -> ShapedAnswer[Absolute]:
         return await ask_judge(
-            self._floor,
+            self._stage,
             "absolute",
             absolute_shape(number, self.ledger.appeals(number)),
             turn=number,
-            transcript=self._floor.numbered(),
+            transcript=self._stage.numbered(),
             register=[_told(entry) for entry in self.ledger.register],
             appeals={place: _told(entry) for place, entry in self.ledger.appeals(number).items()},
         )
@@ -370,7 +370,7 @@ class Audit:
         """Yield a turn's scores as given."""
         if number not in self.ledger.points:
             return
-        points, step = self.ledger.points[number], self._floor.turns[number - 1].step
+        points, step = self.ledger.points[number], self._stage.turns[number - 1].step
         for name, value in {**points.values, "total": points.total}.items():
             yield Score(
                 subject=step,
@@ -383,7 +383,7 @@ class Audit:
 
     def _line(self, number: int) -> list[Post]:
         """Return the turn's score line for the thread."""
-        if not self._floor.live:
+        if not self._stage.live:
             return []
         stands = self.ledger.standing().get(number)
         if stands is None:

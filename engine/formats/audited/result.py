@@ -67,15 +67,15 @@ ARCHETYPES = {
 }
 
 
-async def conclude(floor: Stage, audit: Audit) -> None:
+async def conclude(stage: Stage, audit: Audit) -> None:
     """Have the whole debate judged as one arc; keep the result for after the vote."""
-    card = _scorecard(floor, audit)
-    story = ask_judge(floor, "narrative", form(Narrative), transcript=floor.numbered())
-    narrative, convergence = await floor.both(story, _converge(floor))
+    card = _scorecard(stage, audit)
+    story = ask_judge(stage, "narrative", form(Narrative), transcript=stage.numbered())
+    narrative, convergence = await stage.both(story, _converge(stage))
     told = narrative.value.winner if narrative.valid and narrative.value else None
     conflict = None
     if told is not None and card.winner is not None and told != card.winner:
-        conflict = await _resolve(floor, audit, card.winner, narrative)
+        conflict = await _resolve(stage, audit, card.winner, narrative)
     artifacts = [
         kept(narrative, "narrative", "narrative"),
         *([kept(conflict, "conflict", "conflict")] if conflict else []),
@@ -86,8 +86,8 @@ async def conclude(floor: Stage, audit: Audit) -> None:
         Artifact.of("traits", "traits", {"begun": audit.begun, "ended": audit.traits}),
     ]
     reports = [
-        Post(key="audited/board", message=_board(floor, audit, card)),
-        Post(key="audited/arc", message=_arc(floor, audit)),
+        Post(key="audited/board", message=_board(stage, audit, card)),
+        Post(key="audited/arc", message=_arc(stage, audit)),
         Post(
             key="audited/register",
             message=Report(
@@ -104,24 +104,24 @@ async def conclude(floor: Stage, audit: Audit) -> None:
                 side="judge",
             ),
         ),
-        Post(key="audited/drift", message=_drift(floor, audit)),
+        Post(key="audited/drift", message=_drift(stage, audit)),
     ]
     moved = list(audit.ledger.calibrate())
-    await floor.keep(*reports, artifacts=artifacts, adjustments=moved, verdict=card)
+    await stage.keep(*reports, artifacts=artifacts, adjustments=moved, verdict=card)
 
 
-def _scorecard(floor: Stage, audit: Audit) -> Verdict:
+def _scorecard(stage: Stage, audit: Audit) -> Verdict:
     """Return the verdict of the scores: the higher mean total, after every adjustment."""
-    means = side_means(floor, audit)
+    means = side_means(stage, audit)
     scored = len(audit.ledger.points)
     a, b = means["A"], means["B"]
-    unread = len(floor.turns) - scored
+    unread = len(stage.turns) - scored
     if a is None or b is None:
         problem = "no turn of one side has a score"
         return Verdict(
             winner=None, problem=problem, valid=scored, invalid=unread, rubric=NAME, blind=False
         )
-    alone = tuple(_by_judges(floor, audit))
+    alone = tuple(_by_judges(stage, audit))
     return Verdict(
         winner=_leader(a, b),
         valid=scored,
@@ -138,29 +138,29 @@ def _leader(a: float, b: float) -> str:
     return TIE if abs(a - b) < LEVEL else "A" if a > b else "B"
 
 
-def _by_judges(floor: Stage, audit: Audit) -> Iterator[dict[str, float] | None]:
+def _by_judges(stage: Stage, audit: Audit) -> Iterator[dict[str, float] | None]:
     """Yield each side's mean by the scores of each judge alone; nothing with one judge.
 
     Each turn has what the adjustments added to its median, so that all are on one scale.
     """
-    judges, points = len(floor.request.judges), audit.ledger.points
+    judges, points = len(stage.request.judges), audit.ledger.points
     moved = {n: total - points[n].total for n, total in total_turns(audit).items()}
     for judge in range(judges) if judges > 1 else ():
         given = [
             (turn.side, total + moved.get(turn.number, 0.0))
-            for turn in floor.turns
+            for turn in stage.turns
             if (total := audit.opinions[turn.number][judge]) is not None
         ]
         a, b = (mean_total([total for of, total in given if of == side]) for side in "AB")
         yield None if a is None or b is None else {"A": a, "B": b}
 
 
-def side_means(floor: Stage, audit: Audit) -> dict[str, float | None]:
+def side_means(stage: Stage, audit: Audit) -> dict[str, float | None]:
     """Return each side's mean total of 100; None where no turn has a score."""
     totals = total_turns(audit)
     return {
         side: mean_total(
-            [totals[t.number] for t in floor.turns if t.side == side and t.number in totals]
+            [totals[t.number] for t in stage.turns if t.side == side and t.number in totals]
         )
         for side in "AB"
     }
@@ -171,14 +171,14 @@ def total_turns(audit: Audit) -> dict[int, float]:
     return {number: sum(stands.values()) for number, stands in audit.ledger.standing().items()}
 
 
-async def _converge(floor: Stage) -> ShapedAnswer[Convergence] | None:
+async def _converge(stage: Stage) -> ShapedAnswer[Convergence] | None:
     """Compare the first two turns with the last two, in a debate that is long enough."""
-    turns = len(floor.turns)
+    turns = len(stage.turns)
     if turns < LONG:
         return None
-    first, last = floor.numbered(1, 2), floor.numbered(turns - 1, turns)
+    first, last = stage.numbered(1, 2), stage.numbered(turns - 1, turns)
     return await ask_judge(
-        floor,
+        stage,
         "convergence",
         form(Convergence),
         first=first,
@@ -188,17 +188,17 @@ async def _converge(floor: Stage) -> ShapedAnswer[Convergence] | None:
 
 
 async def _resolve(
-    floor: Stage, audit: Audit, scored: str, narrative: ShapedAnswer[Narrative]
+    stage: Stage, audit: Audit, scored: str, narrative: ShapedAnswer[Narrative]
 ) -> ShapedAnswer[Conflict]:
     totals = total_turns(audit)
     return await ask_judge(
-        floor,
+        stage,
         "conflict",
         form(Conflict),
         narrative=narrative.value.narrative if narrative.value else "",
         told=narrative.value.winner if narrative.value else "",
         scored=scored,
-        totals=[(t.number, t.side, totals.get(t.number)) for t in floor.turns],
+        totals=[(t.number, t.side, totals.get(t.number)) for t in stage.turns],
         patterns=PATTERNS,
     )
 
@@ -206,11 +206,11 @@ async def _resolve(
 # --- what the thread gets --------------------------------------------------------------
 
 
-def _board(floor: Stage, audit: Audit, card: Verdict) -> ScoreBoard:
+def _board(stage: Stage, audit: Audit, card: Verdict) -> ScoreBoard:
     """Return the scorecard: 40 columns at most, so that a phone shows each turn on one line."""
     standing = audit.ledger.standing()
     rows = []
-    for turn in floor.turns:
+    for turn in stage.turns:
         cells = ["–"] * (len(SCALES) + 1)
         if stands := standing.get(turn.number):
             given = audit.ledger.points[turn.number]
@@ -225,7 +225,7 @@ def _board(floor: Stage, audit: Audit, card: Verdict) -> ScoreBoard:
         )
     means = say(", ").join(
         f"{marked(side)} {'–' if mean is None else number(mean, '.1f')}"
-        for side, mean in side_means(floor, audit).items()
+        for side, mean in side_means(stage, audit).items()
     )
     notes = (
         say("Mean of 100: {means}. {ahead}.", means=means, ahead=_ahead(card.winner)),
@@ -253,7 +253,7 @@ def _ahead(winner: str | None) -> str:
             return say("{side} is ahead", side=marked(side))
 
 
-def _arc(floor: Stage, audit: Audit) -> Arc:
+def _arc(stage: Stage, audit: Audit) -> Arc:
     totals = total_turns(audit)
     points = tuple(
         ArcPoint(
@@ -262,7 +262,7 @@ def _arc(floor: Stage, audit: Audit) -> Arc:
             score=totals.get(turn.number),
             docked=audit.ledger.docked(turn.number),
         )
-        for turn in floor.turns
+        for turn in stage.turns
     )
     told = say(", ").join(map(_tell_point, points))
     return Arc(
@@ -307,7 +307,7 @@ def _chapters(
         ).strip()
 
 
-def _drift(floor: Stage, audit: Audit) -> Report:
+def _drift(stage: Stage, audit: Audit) -> Report:
     names = {side: say(ARCHETYPES.get(name, name)) for side, name in audit.archetypes.items()}
     lines = [f"- {marked(side)}, {names[side]}: {_moves(audit, side)}" for side in audit.begun]
     return Report(title=say("How the debaters changed"), text="\n".join(lines), side="judge")

@@ -33,11 +33,11 @@ from engine.words.translation import number, say
 NAME = "roundtable"
 
 
-async def converge(floor: Stage, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
+async def converge(stage: Stage, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
     """Name the final draft that is most like the others; computed, without a judge."""
     overlaps = mean_overlaps(drafts)
     shares = say(", ").join(
-        f"{called(floor, agent)} {number(share, '.2f')}" for agent, share in overlaps.items()
+        f"{called(stage, agent)} {number(share, '.2f')}" for agent, share in overlaps.items()
     )
     note = say(
         "The final draft that shares most of its words with the others wins: {shares}.",
@@ -51,11 +51,11 @@ async def converge(floor: Stage, personas: Mapping[str, str], drafts: Mapping[st
         )
     winner = most_central(drafts) or TIE
     verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
-    await conclude(floor, personas, drafts, verdict, note, {"overlaps": overlaps})
+    await conclude(stage, personas, drafts, verdict, note, {"overlaps": overlaps})
 
 
 async def conclude(
-    floor: Stage,
+    stage: Stage,
     personas: Mapping[str, str],
     drafts: Mapping[str, str],
     verdict: Verdict,
@@ -74,15 +74,15 @@ async def conclude(
             if verdict.rubric != "convergence"
             else N_("The answers of the table are level")
         ),
-    }.get(verdict.winner, _winner_title(floor, verdict.winner or ""))
+    }.get(verdict.winner, _winner_title(stage, verdict.winner or ""))
     text = f"{note}\n\n{final}" if final else note
     side = verdict.winner if verdict.winner in drafts else None
     report = Report(title=label, text=text, side=side or "judge")
     body = {"winner": verdict.winner, "note": note, "final": final, **detail}
     body["personas"] = dict(personas)
-    if floor.called:
-        body["names"] = dict(floor.called)
-    await floor.keep(
+    if stage.called:
+        body["names"] = dict(stage.called)
+    await stage.keep(
         Post(key="roundtable/result", message=report),
         artifacts=[*artifacts, Artifact.of("result", NAME, body)],
         scores=scores,
@@ -90,20 +90,20 @@ async def conclude(
     )
 
 
-def called(floor: Stage, agent: str) -> str:
+def called(stage: Stage, agent: str) -> str:
     """Return the agent's name in the thread."""
-    return floor.called.get(agent) or say("agent {number}", number=agent)
+    return stage.called.get(agent) or say("agent {number}", number=agent)
 
 
-def renamed(floor: Stage, reasons: str) -> str:
+def renamed(stage: Stage, reasons: str) -> str:
     """Return a judge's reasons with the names that people know instead of the neutral ones."""
-    return rename(reasons, {name: called(floor, agent) for agent, name in floor.names.items()})
+    return rename(reasons, {name: called(stage, agent) for agent, name in stage.names.items()})
 
 
-def _winner_title(floor: Stage, agent: str) -> str:
-    if name := floor.called.get(agent):
+def _winner_title(stage: Stage, agent: str) -> str:
+    if name := stage.called.get(agent):
         return say("{name} has the winning answer", name=name)
-    return say("{name} has the winning draft", name=sentence_case(called(floor, agent)))
+    return say("{name} has the winning draft", name=sentence_case(called(stage, agent)))
 
 
 RUBRIC: Rubric = ANSWERS
@@ -141,19 +141,19 @@ class _MarksReader:
 
 
 async def mark_answers(
-    floor: Stage,
+    stage: Stage,
     personas: Mapping[str, str],
     drafts: Mapping[str, str],
     steps: Mapping[str, str],
 ) -> None:
     """Have every judge mark the final answers; `steps` are the turns that they were given in."""
-    answer = await _ask(floor, drafts)
-    reader = _MarksReader(floor.names, tuple(drafts))
+    answer = await _ask(stage, drafts)
+    reader = _MarksReader(stage.names, tuple(drafts))
     verdict = _verdict(reader, answer)
     scores = list(_scores(reader, answer, steps))
-    note = "\n\n".join(_tell(floor, reader, answer, verdict, scores))
+    note = "\n\n".join(_tell(stage, reader, answer, verdict, scores))
     await conclude(
-        floor,
+        stage,
         personas,
         drafts,
         verdict,
@@ -164,10 +164,10 @@ async def mark_answers(
     )
 
 
-async def _ask(floor: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[_Marks]:
+async def _ask(stage: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[_Marks]:
     """Ask all judges; each reads the answers blind, from another one on."""
-    texts = [await floor.blinded(text) for text in drafts.values()]
-    shown = {floor.names[agent]: text for agent, text in zip(drafts, texts, strict=True)}
+    texts = [await stage.blinded(text) for text in drafts.values()]
+    shown = {stage.names[agent]: text for agent, text in zip(drafts, texts, strict=True)}
 
     def turn(judge: int) -> dict[str, Mapping[str, str]]:
         items = list(shown.items())
@@ -175,7 +175,7 @@ async def _ask(floor: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[_Marks]:
         return {"drafts": dict(items[first:] + items[:first])}
 
     return await ask_judges(
-        floor,
+        stage,
         "judge",
         system=f"{NAME}/judge",
         template=f"{NAME}/marks",
@@ -254,7 +254,7 @@ def _keep(reader: _MarksReader, answer: ShapedAnswer[_Marks]) -> Artifact:
 
 
 def _tell(
-    floor: Stage,
+    stage: Stage,
     reader: _MarksReader,
     answer: ShapedAnswer[_Marks],
     verdict: Verdict,
@@ -264,10 +264,10 @@ def _tell(
     if verdict.totals:
         ranked = sorted(verdict.totals.items(), key=lambda item: -item[1])
         marks = say(", ").join(
-            f"{called(floor, agent)} {number(total, '.2f')}" for agent, total in ranked
+            f"{called(stage, agent)} {number(total, '.2f')}" for agent, total in ranked
         )
         yield say("Marks of 10: {marks}.", marks=marks)
-    names = {agent: called(floor, agent) for agent in reader.agents}
+    names = {agent: called(stage, agent) for agent in reader.agents}
     totals = [score for score in scores if score.subject == "total"]
     if told := tell_judges(verdict.by_judge, totals, NAME, names):
         yield told
@@ -276,7 +276,7 @@ def _tell(
             yield say("Judge {number} gave no answer that could be read.", number=judge)
             continue
         leader = _leader(reader.totals(given))
-        reasons, name = renamed(floor, given.reasons), names.get(leader, "")
+        reasons, name = renamed(stage, given.reasons), names.get(leader, "")
         template = (
             N_("Judge {number} calls it a tie: {reasons}")
             if leader == TIE

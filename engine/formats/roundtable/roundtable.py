@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from engine.blinding.identity import scrub
+from engine.blinding.identity import redact
 from engine.formats.format import Format, Names, Roles, Sized
 from engine.formats.roundtable.marks import NAME, converge, mark_answers
 from engine.prompts.library import Prompts
@@ -132,7 +132,7 @@ class Roundtable(Format):
         models = frozenset(n for model in request.speakers for n in (model.name, model.family))
         called: dict[str, str] = {}
         for agent, persona in dealt.items():
-            plain = _MARKUP.sub("", scrub(clean(persona.title), models))
+            plain = _MARKUP.sub("", redact(clean(persona.title), models))
             name = headline(plain, NAME_CHARS) or drawn[agent]
             called[agent] = _distinct(name, called.values())
         return called
@@ -151,25 +151,25 @@ class Roundtable(Format):
             for agent, turn in sorted(last.items())
         )
 
-    async def run(self, floor: Stage) -> None:
+    async def run(self, stage: Stage) -> None:
         """Hold the debate."""
-        limits = RoundtableLimits.model_validate(floor.limits)
-        dealt = floor.prompts.data(f"{NAME}/personas", Personas).deal(floor.request)
+        limits = RoundtableLimits.model_validate(stage.limits)
+        dealt = stage.prompts.data(f"{NAME}/personas", Personas).deal(stage.request)
         personas = {agent: persona.text for agent, persona in dealt.items()}
         drafts: dict[str, str] = {}
-        rounds = self.rounds(floor.request)
+        rounds = self.rounds(stage.request)
         for round_name in rounds:
             if drafts and least_overlap(drafts) >= limits.overlap:
-                await _say_saved(floor, self.turns(floor.request), limits.overlap)
+                await _say_saved(stage, self.turns(stage.request), limits.overlap)
                 break
-            texts = await floor.all_at_once(
+            texts = await stage.all_at_once(
                 *(
-                    floor.speak(
+                    stage.speak(
                         agent,
                         round_name,
                         template=f"{NAME}/{round_name.split('-')[0]}",
                         limits=TurnLimits(words=limits.words),
-                        opposing=_told(others := _others(floor, drafts, agent)),
+                        opposing=_told(others := _others(stage, drafts, agent)),
                         others=others,
                         last=round_name == rounds[-1],
                         persona=persona,
@@ -181,13 +181,13 @@ class Roundtable(Format):
                 agent: final_of(round_name, text)
                 for agent, text in zip(personas, texts, strict=True)
             }
-        floor.adjourn()
+        stage.adjourn()
         # By the judges; without judges, the answer most like the others is best.
-        if not floor.request.judges:
-            await converge(floor, personas, drafts)
+        if not stage.request.judges:
+            await converge(stage, personas, drafts)
         else:
-            steps = {turn.side: turn.step for turn in floor.turns}
-            await mark_answers(floor, personas, drafts, steps)
+            steps = {turn.side: turn.step for turn in stage.turns}
+            await mark_answers(stage, personas, drafts, steps)
 
 
 def final_of(round_name: str, text: str) -> str:
@@ -209,9 +209,9 @@ class _Other(NamedTuple):
     draft: str
 
 
-def _others(floor: Stage, drafts: Mapping[str, str], agent: str) -> list[_Other]:
+def _others(stage: Stage, drafts: Mapping[str, str], agent: str) -> list[_Other]:
     return [
-        _Other(floor.called.get(name, f"Agent {name}"), text)
+        _Other(stage.called.get(name, f"Agent {name}"), text)
         for name, text in drafts.items()
         if name != agent
     ]
@@ -222,12 +222,12 @@ def _told(others: Sequence[_Other]) -> str:
     return "\n\n".join(f"{other.name}:\n{other.draft}" for other in others)
 
 
-async def _say_saved(floor: Stage, planned: int, overlap: float) -> None:
-    saved = planned - len(floor.turns)
+async def _say_saved(stage: Stage, planned: int, overlap: float) -> None:
+    saved = planned - len(stage.turns)
     agreed = say(
         "Every two drafts share at least {share}% of their words, so no one revises further: "
         "{n} calls saved.",
         share=round(100 * overlap),
         n=saved,
     )
-    await floor.tell("roundtable/agreed", agreed)
+    await stage.tell("roundtable/agreed", agreed)

@@ -124,7 +124,7 @@ def assess(
 
 
 async def conclude(
-    floor: Stage,
+    stage: Stage,
     briefing: Briefing,
     scores: Sequence[Score],
     verdict: Verdict,
@@ -132,7 +132,7 @@ async def conclude(
 ) -> None:
     """Keep the judge's findings, and its briefing for after the vote."""
     raw = {"raw": answer.raw, "problem": answer.problem}
-    stances = floor.request.stances
+    stances = stage.request.stances
     text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces)))
     whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces)))
     body = orjson.dumps(briefing.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode()
@@ -140,7 +140,7 @@ async def conclude(
         File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{whole}\n"),
         File(name="briefing.json", media="application/json", content=f"{body}\n"),
     )
-    await floor.keep(
+    await stage.keep(
         Post(
             key="structured/briefing",
             message=Report(title=say(TITLE), text=text, side="judge", files=files),

@@ -82,48 +82,48 @@ class Structured(Format):
         """Return the rounds; the judge is asked beside the panel."""
         return len(self.rounds(request))
 
-    async def run(self, floor: Stage) -> None:
+    async def run(self, stage: Stage) -> None:
         """Hold the debate."""
-        limits = StructuredLimits.model_validate(floor.limits)
-        labels = floor.prompts.data(f"{NAME}/labels", Labels).of(floor.request.language)
+        limits = StructuredLimits.model_validate(stage.limits)
+        labels = stage.prompts.data(f"{NAME}/labels", Labels).of(stage.request.language)
 
-        opened = await floor.all_at_once(*(_open(floor, side, limits, labels) for side in "AB"))
+        opened = await stage.all_at_once(*(_open(stage, side, limits, labels) for side in "AB"))
         arguments = {
             side: _arguments(side, opening) for side, opening in zip("AB", opened, strict=True)
         }
 
-        crossed = await floor.all_at_once(
-            *(_cross(floor, side, arguments[OTHER[side]], limits, labels) for side in "AB")
+        crossed = await stage.all_at_once(
+            *(_cross(stage, side, arguments[OTHER[side]], limits, labels) for side in "AB")
         )
         heard = dict(zip("BA", crossed, strict=True))
         responses = {side: _responses(heard[side], arguments[side]) for side in "AB"}
 
-        if QUESTIONS in self.rounds(floor.request) and await floor.hear_questions():
-            await floor.all_at_once(*(floor.answer(side) for side in "AB"))
+        if QUESTIONS in self.rounds(stage.request) and await stage.hear_questions():
+            await stage.all_at_once(*(stage.answer(side) for side in "AB"))
 
-        closed = await floor.all_at_once(
+        closed = await stage.all_at_once(
             *(
-                _close(floor, side, arguments, responses[side], heard[side].free, limits, labels)
+                _close(stage, side, arguments, responses[side], heard[side].free, limits, labels)
                 for side in "AB"
             )
         )
-        steps = (turn.step for turn in floor.turns[-2:])
-        await floor.keep(artifacts=list(map(keep_position, steps, closed)))
+        steps = (turn.step for turn in stage.turns[-2:])
+        await stage.keep(artifacts=list(map(keep_position, steps, closed)))
         closings = {
             side: closing.value or ClosingStatement()
             for side, closing in zip("AB", closed, strict=True)
         }
 
-        floor.adjourn()
-        answer = await _judge(floor, arguments)
-        found = assess(floor.request, arguments, responses, closings, answer, _rubric(floor))
-        await conclude(floor, *found, answer)
+        stage.adjourn()
+        answer = await _judge(stage, arguments)
+        found = assess(stage.request, arguments, responses, closings, answer, _rubric(stage))
+        await conclude(stage, *found, answer)
 
 
 async def _open(
-    floor: Stage, side: str, limits: StructuredLimits, labels: Mapping[str, str]
+    stage: Stage, side: str, limits: StructuredLimits, labels: Mapping[str, str]
 ) -> ShapedAnswer[Opening]:
-    return await floor.state(
+    return await stage.state(
         side,
         "opening",
         template=f"{NAME}/opening",
@@ -136,13 +136,13 @@ async def _open(
 
 
 async def _cross(
-    floor: Stage,
+    stage: Stage,
     side: str,
     opposing: Sequence[Argument],
     limits: StructuredLimits,
     labels: Mapping[str, str],
 ) -> ShapedAnswer[Cross]:
-    return await floor.state(
+    return await stage.state(
         side,
         "cross-examination",
         template=f"{NAME}/cross",
@@ -158,7 +158,7 @@ async def _cross(
 
 
 async def _close(
-    floor: Stage,
+    stage: Stage,
     side: str,
     arguments: Arguments,
     responses: Mapping[str, Response],
@@ -169,8 +169,8 @@ async def _close(
     own = tuple(argument.id for argument in arguments[side])
     opposing = tuple(argument.id for argument in arguments[OTHER[side]])
     asked = tuple(name for name, response in responses.items() if response.questions)
-    measure: Callable[[str], int] = floor.count
-    return await floor.state(
+    measure: Callable[[str], int] = stage.count
+    return await stage.state(
         side,
         "closing",
         template=f"{NAME}/closing",
@@ -218,12 +218,12 @@ def _responses(cross: ShapedAnswer[Cross], arguments: Sequence[Argument]) -> dic
     }
 
 
-async def _judge(floor: Stage, arguments: Arguments) -> ShapedAnswer[Judgment]:
+async def _judge(stage: Stage, arguments: Arguments) -> ShapedAnswer[Judgment]:
     """Have every argument scored, as it stands after the whole debate."""
     ids = tuple(argument.id for side in "AB" for argument in arguments[side])
-    rubric = _rubric(floor)
+    rubric = _rubric(stage)
     return await ask_judges(
-        floor,
+        stage,
         "judge",
         system=f"{NAME}/judge",
         template=f"{NAME}/judgment",
@@ -231,19 +231,19 @@ async def _judge(floor: Stage, arguments: Arguments) -> ShapedAnswer[Judgment]:
         facts={
             "criteria": rubric.criteria,
             "fallacies": FALLACIES,
-            "transcript": floor.transcript(),
+            "transcript": stage.transcript(),
             "ids": ids,
         },
     )
 
 
-def _rubric(floor: Stage) -> Rubric:
+def _rubric(stage: Stage) -> Rubric:
     """Return what the judge scores by: the panel's has the operator's weights."""
-    name = _StructuredOptions.model_validate(floor.request.options).rubric
+    name = _StructuredOptions.model_validate(stage.request.options).rubric
     rubric = RUBRICS[name].model_copy(update={"name": name})
     if name == "evidence_first":
         return rubric
-    limits = StructuredLimits.model_validate(floor.limits)
+    limits = StructuredLimits.model_validate(stage.limits)
     return rubric.weighed(
         {one.name: getattr(limits, f"weight_{one.name}") for one in rubric.criteria}
     )

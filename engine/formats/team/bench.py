@@ -120,7 +120,7 @@ class Bench:
 
     def __init__(
         self,
-        floor: Stage,
+        stage: Stage,
         judge: Judge,
         limits: TeamLimits,
         manual: Manual,
@@ -128,7 +128,7 @@ class Bench:
         *,
         notes: bool = False,
     ) -> None:
-        self._floor = floor
+        self._stage = stage
         self._judge = judge
         self._limits = limits
         self._manual = manual
@@ -139,24 +139,24 @@ class Bench:
         self._answered: Counter[str] = Counter()
         self._spoken: Counter[str] = Counter()
         self._heard: set[str] = set()
-        self._stage = ""
+        self._phase = ""
 
     @property
     def _brief(self) -> bool:
         """Whether the debate is a short one: few messages, and few calls."""
-        return self._floor.request.length is Length.SHORT
+        return self._stage.request.length is Length.SHORT
 
-    async def begin(self, stage: str) -> None:
+    async def begin(self, phase: str) -> None:
         """Head a stage."""
-        self._stage = stage
-        if not self._brief:  # there, each speech names its stage, and that is enough
-            key = f"stage/{stage.replace(' ', '-')}"
-            await self._floor.tell(key, say("Stage: {stage}", stage=phrases.round_name(stage)))
+        self._phase = phase
+        if not self._brief:  # there, each speech names its phase, and that is enough
+            key = f"stage/{phase.replace(' ', '-')}"
+            await self._stage.tell(key, say("Stage: {stage}", stage=phrases.round_name(phase)))
 
-    def end(self, stage: str) -> None:
+    def end(self, phase: str) -> None:
         """Have the judge summarise a stage, unless it is two brief speeches."""
-        if not self._brief or stage not in ("opening", "closing"):
-            self._judge.sum_up(stage)
+        if not self._brief or phase not in ("opening", "closing"):
+            self._judge.sum_up(phase)
 
     def start_clock(self) -> FreeClock:
         """Return the clock of the free debate, which is about to begin.
@@ -188,7 +188,7 @@ class Bench:
 
         `heard` is the public record where that must not hold what others say at the same time.
         """
-        turn = await self._floor.say(
+        turn = await self._stage.say(
             seat,
             round_name,
             system=f"{NAME}/system",
@@ -202,19 +202,19 @@ class Bench:
             notes=self._channels.read(seat, notes_channel(seat[0]), last=RECENT_NOTES),
             duty=duty,
             task=self._manual.tasks[duty],
-            stage=self._stage,
+            stage=self._phase,
             position=self._manual.positions[seat[1:]],
             personality=self._personalities[seat],
             **self._rules,
             counted="yes",
         )
-        self._channels.write(PUBLIC, f"{seat}, {self._stage}", turn.text)
+        self._channels.write(PUBLIC, f"{seat}, {self._phase}", turn.text)
         if duty == "answer":
             self._answered[seat] += 1
         if duty == "free":
             self._spoken[seat] += 1
         self._heard.add(seat)
-        self._judge.score(turn, self._stage, duty)
+        self._judge.score(turn, self._phase, duty)
         return turn
 
     async def choose_answerer(self, side: str, round_name: str) -> str:
@@ -241,7 +241,7 @@ class Bench:
     async def speak_together(self, number: int, clock: FreeClock) -> None:
         """Let both teams give their next speech at the same time; neither hears the other's."""
         rounds = {"A": f"free-{number}", "B": f"free-{number + 1}"}
-        wishes = await self._floor.together(
+        wishes = await self._stage.together(
             *(self._ask_free(side, round_name, clock) for side, round_name in rounds.items())
         )
         first, second = (
@@ -251,7 +251,7 @@ class Bench:
         pair = clock.choose_both(first, second)
         for (side, round_name), wish, seat in zip(rounds.items(), wishes, pair, strict=True):
             await self._settle(side, round_name, wish, seat)
-        turns = await self._floor.all_at_once(
+        turns = await self._stage.all_at_once(
             *(
                 self._speak_freely(seat, rounds[seat[0]], clock.limits(seat, *pair), together=True)
                 for seat in pair
@@ -285,7 +285,7 @@ class Bench:
         told = [say("The free debate ends. Unused time: {unused}.", unused=unused)]
         if silent:
             told.append(say("{seats} did not speak.", seats=say(", ").join(silent)))
-        await self._floor.tell("free-debate/unused", " ".join(told))
+        await self._stage.tell("free-debate/unused", " ".join(told))
 
     # --- captains -----------------------------------------------------------------------
 
@@ -320,9 +320,9 @@ class Bench:
         """Let seats write to their team, then ask its captain who speaks."""
         notes = await self._hear_notes(round_name, writers) if self._notes else {}
         captain = f"{side}1"
-        answer = await self._floor.consult(
+        answer = await self._stage.consult(
             f"captain/{round_name}/{side}",
-            self._floor.request.model_of(captain),
+            self._stage.request.model_of(captain),
             system=f"{NAME}/system",
             template=f"{NAME}/choice",
             shape=form(_Choice, seats=tuple(seats)),
@@ -336,14 +336,14 @@ class Bench:
             silent=[seat for seat in seats if not counts[seat]],
             left=left,
             share=share,
-            stage=self._stage,
+            stage=self._phase,
             seats=seats,
         )
         return _Wish(answer, notes)
 
     async def _hear_notes(self, round_name: str, seats: Sequence[str]) -> dict[str, str]:
         """Let seats write a short note each to their team, at the same time."""
-        written = await self._floor.together(*(self._write(round_name, seat) for seat in seats))
+        written = await self._stage.together(*(self._write(round_name, seat) for seat in seats))
         notes = {seat: note for seat, note in zip(seats, written, strict=True) if note}
         for seat, note in notes.items():
             self._channels.write(notes_channel(seat[0]), seat, note)
@@ -352,9 +352,9 @@ class Bench:
     async def _write(self, round_name: str, seat: str) -> str:
         """Return a seat's note, empty for none; it is kept whole, and read up to its limit."""
         most = round(self._limits.note_words)
-        answer = await self._floor.consult(
+        answer = await self._stage.consult(
             f"note/{round_name}/{seat}",
-            self._floor.request.model_of(seat),
+            self._stage.request.model_of(seat),
             system=f"{NAME}/system",
             template=f"{NAME}/note",
             shape=form(_Message, optional=True),
@@ -364,7 +364,7 @@ class Bench:
             record=self._channels.record(seat),
             directions=self._channels.read(seat, team_channel(seat[0])),
             notes=self._channels.read(seat, notes_channel(seat[0]), last=RECENT_NOTES),
-            stage=self._stage,
+            stage=self._phase,
             position=self._manual.positions[seat[1:]],
             **self._rules,
             words=str(most),
@@ -374,8 +374,8 @@ class Bench:
         if answer.value is None:
             body |= {"raw": answer.raw, "problem": answer.problem}
         name = f"note/{round_name}/{seat}"
-        await self._floor.keep(artifacts=[Artifact.of(name, "note", body, valid=answer.valid)])
-        return self._floor.first_words(said, most)
+        await self._stage.keep(artifacts=[Artifact.of(name, "note", body, valid=answer.valid)])
+        return self._stage.first_words(said, most)
 
     async def _settle(self, side: str, round_name: str, wish: _Wish, chosen: str) -> None:
         """Announce the speaker to the team; keep the captain's choice and its outcome."""
@@ -398,7 +398,7 @@ class Bench:
         artifact = Artifact.of(
             f"captain/{round_name}/{side}", "captain", body, valid=wish.speaker is not None
         )
-        await self._floor.keep(artifacts=[artifact])
+        await self._stage.keep(artifacts=[artifact])
 
 
 def _seats_of(side: str) -> tuple[str, ...]:

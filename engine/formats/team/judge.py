@@ -87,9 +87,9 @@ class Judge:
     """Works beside the debate: nothing of it reaches a debater, and no speech waits for it."""
 
     def __init__(
-        self, floor: Stage, beside: ConcurrentWork, manual: Manual, scoring: Scoring
+        self, stage: Stage, beside: ConcurrentWork, manual: Manual, scoring: Scoring
     ) -> None:
-        self._floor = floor
+        self._stage = stage
         self._scoring = scoring
         self._manual = manual
         self._beside = beside
@@ -103,24 +103,24 @@ class Judge:
         self._said: set[tuple[str, str]] = set()
         self._stages: Counter[str] = Counter()
 
-    def score(self, turn: Turn, stage: str, duty: str) -> None:
+    def score(self, turn: Turn, phase: str, duty: str) -> None:
         """Begin to score a speech; the debate goes on meanwhile."""
-        self._channels.write(PUBLIC, f"{turn.seat}, {stage}", self._floor.veiled(turn.text))
-        self._stages[stage] += 1
+        self._channels.write(PUBLIC, f"{turn.seat}, {phase}", self._stage.veiled(turn.text))
+        self._stages[phase] += 1
         previous = self._last
         read = {"record": self._channels.entries(JUDGE, PUBLIC)}
-        self._last = self._beside.start(self._score(turn, stage, duty, read, previous))
+        self._last = self._beside.start(self._score(turn, phase, duty, read, previous))
 
-    def sum_up(self, stage: str) -> None:
+    def sum_up(self, phase: str) -> None:
         """Begin to summarise a stage."""
-        speeches = self._stages[stage]
+        speeches = self._stages[phase]
         read = {
             "transcript": self._channels.read(JUDGE, PUBLIC, last=speeches),  # for rehearsal models
             "record": self._channels.entries(JUDGE, PUBLIC),
             "speeches": speeches,
         }
-        self._summaries[stage] = ""  # in the order of the stages, not of their summaries
-        self._beside.start(self._sum_up(stage, read))
+        self._summaries[phase] = ""  # in the order of the stages, not of their summaries
+        self._beside.start(self._sum_up(phase, read))
 
     def note_choice(
         self, side: str, where: str, chosen: str, how: str, direction: str, note: str = ""
@@ -142,7 +142,7 @@ class Judge:
 
     async def conclude(self) -> None:
         """Count up, have the whole reviewed, and keep everything for after the vote."""
-        twice = list(twice_running(self._floor.turns, self._scoring))
+        twice = list(twice_running(self._stage.turns, self._scoring))
         self._penalties += twice
         totals = count_up(self._speeches, self._penalties, SEATS)
         review = await self._ask(
@@ -157,7 +157,7 @@ class Judge:
         verdict = self._verdict(totals)
         judges = tell_judges(verdict.by_judge, self._given, NAME)
         board = Post(key="scoreboard", message=draw_board(self._speeches, self._penalties))
-        posts = [] if self._floor.live else [board]
+        posts = [] if self._stage.live else [board]
         posts += [
             Post(
                 key="team/review",
@@ -173,7 +173,7 @@ class Judge:
             ),
         ]
         body = totals.model_dump() | {"winner": totals.winner, "mean_winner": totals.mean_winner}
-        await self._floor.keep(
+        await self._stage.keep(
             *posts,
             artifacts=[Artifact.of("totals", "team", body), kept(review, "review", "review")],
             scores=list(_totals(totals)) if self._scored else (),
@@ -186,7 +186,7 @@ class Judge:
     async def _score(
         self,
         turn: Turn,
-        stage: str,
+        phase: str,
         duty: str,
         read: Mapping[str, object],
         previous: asyncio.Task[None] | None,
@@ -197,7 +197,7 @@ class Judge:
             form(_Sheet),
             **read,
             seat=turn.seat,
-            stage=stage,
+            stage=phase,
             task=self._manual.tasks[duty],
             words=turn.words,
             limit=turn.limit,
@@ -218,7 +218,7 @@ class Judge:
         )
         penalties = [
             *overtime(turn, self._scoring),
-            *reported(turn, stage, speech.violations, self._scoring),
+            *reported(turn, phase, speech.violations, self._scoring),
         ]
         self._speeches.append(speech)
         self._penalties += penalties
@@ -227,7 +227,7 @@ class Judge:
         self._channels.write(JUDGE_NOTES, f"{speech.seat}, {speech.round}", told)
         scores = list(self._scores(speech, answer)) if sheet else []
         self._given += scores[-1:]
-        await self._floor.keep(
+        await self._stage.keep(
             *self._live_board(turn),
             artifacts=[kept(answer, f"judge/{turn.step}", "speech_score")],
             scores=scores,
@@ -252,25 +252,25 @@ class Judge:
             )
 
     def _live_board(self, turn: Turn) -> list[Post]:
-        if not self._floor.live:
+        if not self._stage.live:
             return []
         board = draw_board(self._speeches, self._penalties)
         if len(self._speeches) == 1:
             return [Post(key="scoreboard", message=board)]
         return [Post(key=f"scoreboard/{turn.step}", message=board, target="scoreboard")]
 
-    async def _sum_up(self, stage: str, read: Mapping[str, object]) -> None:
-        step = f"summary/{stage.replace(' ', '-')}"
-        answer = await self._ask(step, "summary", form(_Summary), **read, stage=stage)
+    async def _sum_up(self, phase: str, read: Mapping[str, object]) -> None:
+        step = f"summary/{phase.replace(' ', '-')}"
+        answer = await self._ask(step, "summary", form(_Summary), **read, stage=phase)
         if answer.valid and answer.value:
-            self._summaries[stage] = answer.value.summary
-        await self._floor.keep(artifacts=[kept(answer, step, "summary")])
+            self._summaries[phase] = answer.value.summary
+        await self._stage.keep(artifacts=[kept(answer, step, "summary")])
 
     async def _ask(
         self, step: str, template: str, shape: Shape[S], **facts: object
     ) -> ShapedAnswer[S]:
         return await ask_judges(
-            self._floor,
+            self._stage,
             f"judge/{step}",
             system=f"{NAME}/judge",
             template=f"{NAME}/{template}",
@@ -279,7 +279,7 @@ class Judge:
         )
 
     def _told(self) -> dict[str, str]:
-        return {stage: said for stage, said in self._summaries.items() if said}
+        return {phase: said for phase, said in self._summaries.items() if said}
 
     @property
     def _scored(self) -> int:
@@ -302,7 +302,7 @@ class Judge:
 
     def _by_judge(self) -> tuple[Totals | None, ...]:
         """Return the count by each judge's scores alone; empty with one judge."""
-        judges = len(self._floor.request.judges)
+        judges = len(self._stage.request.judges)
         if judges < 2:
             return ()
         alone = ([speech.by(judge) for speech in self._speeches] for judge in range(judges))

@@ -104,16 +104,16 @@ class Team(Format):
         choices = (2 if options.writes(request) else 1) * (_exchanges(request) + waves)
         return self.turns(request) - free + waves + choices + 1
 
-    async def run(self, floor: Stage) -> None:
+    async def run(self, stage: Stage) -> None:
         """Hold the debate."""
-        options = _TeamOptions.model_validate(floor.request.options)
-        limits = TeamLimits.model_validate(floor.limits)
-        manual = floor.prompts.data(f"{NAME}/manual", Manual)
+        options = _TeamOptions.model_validate(stage.request.options)
+        limits = TeamLimits.model_validate(stage.limits)
+        manual = stage.prompts.data(f"{NAME}/manual", Manual)
         personalities = manual.deal(read_personalities(options.personalities))
-        notes = options.writes(floor.request)
+        notes = options.writes(stage.request)
         async with ConcurrentWork() as beside:
-            judge = Judge(floor, beside, manual, Scoring.of(floor.limits))
-            bench = Bench(floor, judge, limits, manual, personalities, notes=notes)
+            judge = Judge(stage, beside, manual, Scoring.of(stage.limits))
+            bench = Bench(stage, judge, limits, manual, personalities, notes=notes)
             await bench.begin("opening")
             for seat in ("A1", "B1"):
                 await bench.speak(
@@ -123,7 +123,7 @@ class Team(Format):
             await _cross_examination(bench, limits)
             await _free_debate(bench, concurrent=options.concurrent)
             await _closing(bench, limits)
-            floor.adjourn()
+            stage.adjourn()
         await judge.conclude()
 
 

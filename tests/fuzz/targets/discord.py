@@ -35,8 +35,8 @@ from tests.kit import FixedClock
 ITS_OWN = (*MISFITS, AssertionError, app_commands.AppCommandError, discord.DiscordException)
 
 
-class Desk:
-    """A front desk that only reads what it is handed."""
+class Handler:
+    """A handler that only reads what it is handed."""
 
     trial = None
 
@@ -123,9 +123,9 @@ class Door:
     """A client without a connection, and what its events were."""
 
     def __init__(self) -> None:
-        desk: Any = Desk()
+        handler: Any = Handler()
         rest = DiscordRest(SecretStr("x"), "http://127.0.0.1:1")
-        self.client = DiscordClient(desk, self._identify, None, (0, 1), rest, ShardPresence())
+        self.client = DiscordClient(handler, self._identify, None, (0, 1), rest, ShardPresence())
         self.events: list[tuple[str, tuple[Any, ...]]] = []
         self.asked: list[Any] = []
         self._failures = Failures()

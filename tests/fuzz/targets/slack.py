@@ -58,8 +58,8 @@ class Silent(SlackRest):
         return b"Tea grows on hills."
 
 
-class Desk:
-    """A front desk that only reads what it is handed."""
+class Handler:
+    """A handler that only reads what it is handed."""
 
     def __init__(self) -> None:
         self.workspaces: Any = OneWorkspace(Silent())
@@ -107,8 +107,8 @@ def _check(asker: Any) -> None:
 
 @lru_cache(maxsize=1)
 def _door() -> tuple[SlackClient, Any]:
-    desk: Any = Desk()
-    client = SlackClient(desk, SlackVenue(desk.workspaces))
+    handler: Any = Handler()
+    client = SlackClient(handler, SlackVenue(handler.workspaces))
     transport = HttpTransport(SecretStr(SECRET), Site("127.0.0.1", 0))
     (route,) = transport.routes(client.app(SECRET))
     return client, route.handler

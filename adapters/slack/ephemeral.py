@@ -35,7 +35,7 @@ class EphemeralReply:
     """
 
     workspaces: Workspaces
-    asker: ReplyTarget
+    requester: ReplyTarget
     in_place: bool = False
     _uses: int = 0
     _may_pass: bool = False  # whether the last failure is temporary
@@ -63,7 +63,7 @@ class EphemeralReply:
         backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         while not (await self._respond(said) or await self._show(said)):
             if not self._may_pass or self._age + backoff.pause > GOOD_SECONDS:
-                log.warning("answer lost", place=self.asker.channel, why=self._why)
+                log.warning("answer lost", place=self.requester.channel, why=self._why)
                 return
             log.info("private answer retried", why=self._why)
             await asyncio.sleep(backoff.next())
@@ -74,27 +74,29 @@ class EphemeralReply:
 
     async def _respond(self, said: Json) -> bool:
         self._may_pass = False
-        if not self.asker.response_url or self._uses >= USES or self._age > GOOD_SECONDS:
+        if not self.requester.response_url or self._uses >= USES or self._age > GOOD_SECONDS:
             return False
         self._uses += 1
         body = {"response_type": "ephemeral", "replace_original": self.in_place, **said}
         try:
-            return await self.workspaces.app.respond(self.asker.response_url, body)
+            return await self.workspaces.app.respond(self.requester.response_url, body)
         except VenueAwayError as error:
             self._may_pass, self._why = self._uses < USES, str(error)
             return False
 
     async def _show(self, said: Json) -> bool:
-        body = {"channel": self.asker.channel, "user": self.asker.user, **said}
-        if self.asker.root:
-            body["thread_ts"] = self.asker.root
+        body = {"channel": self.requester.channel, "user": self.requester.user, **said}
+        if self.requester.root:
+            body["thread_ts"] = self.requester.root
         try:
-            rest = (await self.workspaces.find(self.asker.team)).rest
-            if self.asker.home:
-                said = {"channel": self.asker.user, **said}
-                await rest.write(SlackAct.POST, "chat.postMessage", said, place=self.asker.user)
+            rest = (await self.workspaces.find(self.requester.team)).rest
+            if self.requester.home:
+                said = {"channel": self.requester.user, **said}
+                await rest.write(SlackAct.POST, "chat.postMessage", said, place=self.requester.user)
             else:
-                await rest.write(SlackAct.ASK, "chat.postEphemeral", body, place=self.asker.channel)
+                await rest.write(
+                    SlackAct.ASK, "chat.postEphemeral", body, place=self.requester.channel
+                )
         except VenueError as error:
             self._may_pass |= isinstance(error, VenueAwayError)
             self._why = str(error)

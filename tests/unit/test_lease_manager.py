@@ -18,10 +18,10 @@ NAME = f"debate/{DEBATE}"
 
 @asynccontextmanager
 async def running(store: Store, notifier: Notifier, holder: str) -> AsyncIterator[LeaseManager]:
-    keeper = LeaseManager(store, notifier, holder)
-    task = asyncio.create_task(keeper.run())
+    lease_manager = LeaseManager(store, notifier, holder)
+    task = asyncio.create_task(lease_manager.run())
     try:
-        yield keeper
+        yield lease_manager
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -37,49 +37,49 @@ async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder_but_not_what
         await store.debates.ask_stop(DEBATE, "enough")
         notifier.publish("stop")
 
-    async with running(store, notifier, "one") as keeper:
+    async with running(store, notifier, "one") as lease_manager:
         with pytest.raises(StoppedError, match="enough"):
-            await hold_until_interrupted(keeper, ask)
-        async with keeper.hold(NAME, stoppable=False):
+            await hold_until_interrupted(lease_manager, ask)
+        async with lease_manager.hold(NAME, stoppable=False):
             notifier.publish("stop")
             await asyncio.sleep(0.1)
 
 
 async def hold_until_interrupted(
-    keeper: LeaseManager, meanwhile: Callable[[], Awaitable[object]]
+    lease_manager: LeaseManager, meanwhile: Callable[[], Awaitable[object]]
 ) -> None:
     """Hold the lease for long, while something happens."""
-    async with keeper.hold(NAME):
+    async with lease_manager.hold(NAME):
         await meanwhile()
         await asyncio.sleep(5)
 
 
 async def test_a_lease_that_somebody_holds_is_left_to_them(store: Store) -> None:
-    keeper = LeaseManager(store, Notifier(), "one")
+    lease_manager = LeaseManager(store, Notifier(), "one")
     lease = some(await store.leases.claim(NAME, "one", 9))
     with pytest.raises(LeaseLostError, match=f"Another process holds {NAME}"):
-        await keeper.hold(NAME).__aenter__()
+        await lease_manager.hold(NAME).__aenter__()
     await store.leases.release(lease)
-    async with keeper.hold(NAME) as again:
+    async with lease_manager.hold(NAME) as again:
         assert again.epoch > lease.epoch
-    keeper.check()
-    keeper.draining = True  # a process that ends begins nothing new
+    lease_manager.check()
+    lease_manager.draining = True  # a process that ends begins nothing new
     with pytest.raises(PausedError, match="goes on when Rostrum runs again"):
-        keeper.check()
+        lease_manager.check()
 
 
 async def test_within_a_process_holders_take_turns_also_after_one_that_was_cancelled(
     store: Store,
 ) -> None:
-    keeper, order, held = LeaseManager(store, Notifier(), "one"), [], asyncio.Event()
+    lease_manager, order, held = LeaseManager(store, Notifier(), "one"), [], asyncio.Event()
 
     async def hold() -> None:
-        async with keeper.hold(NAME):
+        async with lease_manager.hold(NAME):
             held.set()
             await asyncio.sleep(5)
 
     async def work(name: str) -> None:
-        async with keeper.hold(NAME):
+        async with lease_manager.hold(NAME):
             order.append(f"{name} in")
             await asyncio.sleep(0.01)
             order.append(f"{name} out")
@@ -98,9 +98,9 @@ async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Sto
         await store.leases.claim(NAME, "two", 9)
         notifier.publish("stop")
 
-    async with running(store, notifier, "one") as keeper:
+    async with running(store, notifier, "one") as lease_manager:
         with pytest.raises(LeaseLostError, match="took over"):
-            await hold_until_interrupted(keeper, take_over)
+            await hold_until_interrupted(lease_manager, take_over)
     renewed = await store.leases.renew("two", 9)
     assert NAME in renewed, "what the successor holds is not released by the one that lost it"
 
@@ -114,7 +114,7 @@ async def test_a_cancellation_and_an_error_of_the_body_outlive_the_loss_of_a_lea
 
     async def hold() -> int:
         try:
-            async with keeper.hold(NAME):
+            async with lease_manager.hold(NAME):
                 held.set()
                 try:
                     await asyncio.sleep(5)
@@ -129,10 +129,10 @@ async def test_a_cancellation_and_an_error_of_the_body_outlive_the_loss_of_a_lea
             return -1
         return -2
 
-    async with running(store, Notifier(), "one") as keeper:
+    async with running(store, Notifier(), "one") as lease_manager:
         holder = asyncio.create_task(hold())
         await held.wait()
-        keeper._holds[NAME].fail(LeaseLostError("Another process took over."))
+        lease_manager._holds[NAME].fail(LeaseLostError("Another process took over."))
         if fails:
             assert await holder == 0, "the interruption was taken back"
         else:
@@ -149,9 +149,9 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(store
             await asyncio.sleep(0)
 
     looking = asyncio.create_task(look_all_the_time())
-    async with running(store, notifier, "one") as keeper:
+    async with running(store, notifier, "one") as lease_manager:
         for _ in range(30):
-            async with keeper.hold(NAME):
+            async with lease_manager.hold(NAME):
                 await asyncio.sleep(0.002)
     looking.cancel()
 
@@ -204,8 +204,8 @@ async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
         return await asyncio.Future()
 
     monkeypatch.setattr("engine.fleet.leases.WATCH_SECONDS", 0.001)
-    keeper = LeaseManager(shared, notifier, "one", hours)
-    renewing = asyncio.create_task(keeper.run())
+    lease_manager = LeaseManager(shared, notifier, "one", hours)
+    renewing = asyncio.create_task(lease_manager.run())
 
     async def time_passes() -> None:
         monkeypatch.setattr(shared.leases, "renew", hang)
@@ -213,11 +213,11 @@ async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
         await cut_off.wait()
         hours.now += LEASE_SECONDS - 0.1
         await asyncio.sleep(0.02)  # nothing happens before the lease runs out
-        keeper.check_lease(keeper._holds[NAME].lease)
+        lease_manager.check_lease(lease_manager._holds[NAME].lease)
         hours.now += 0.2
 
     with pytest.raises(LeaseLostError, match="could not renew"):
-        await hold_until_interrupted(keeper, time_passes)
+        await hold_until_interrupted(lease_manager, time_passes)
     renewing.cancel()
     await asyncio.gather(renewing, return_exceptions=True)
 
@@ -236,24 +236,24 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
         renewed.set()
         return epochs
 
-    keeper = LeaseManager(shared, notifier, "one", hours)
-    renewing = asyncio.create_task(keeper.run())
-    async with keeper.hold(NAME) as lease:
+    lease_manager = LeaseManager(shared, notifier, "one", hours)
+    renewing = asyncio.create_task(lease_manager.run())
+    async with lease_manager.hold(NAME) as lease:
         monkeypatch.setattr(shared.leases, "renew", answer_late)
         notifier.publish("stop")
         await renewed.wait()
         await asyncio.sleep(0)
-        keeper.check_lease(lease)
+        lease_manager.check_lease(lease)
         hours.now = 1_000.0 + LEASE_SECONDS + 0.1
         with pytest.raises(LeaseLostError):
-            keeper.check_lease(lease)
+            lease_manager.check_lease(lease)
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
 
 
 async def test_on_a_file_of_its_own_a_slow_process_loses_nothing(store: Store) -> None:
     hours = Hours()
-    keeper = LeaseManager(store, Notifier(), "one", hours)
-    async with keeper.hold(NAME) as lease:
+    lease_manager = LeaseManager(store, Notifier(), "one", hours)
+    async with lease_manager.hold(NAME) as lease:
         hours.now += 3600
-        keeper.check_lease(lease)
+        lease_manager.check_lease(lease)

@@ -16,18 +16,20 @@ NO_DELAY = timedelta()
 _NUMBER = attrgetter("number")
 Held = tuple[str, str]
 """An option, and the variant of its reaction that is held."""
-Hands = dict[Held, VoteEvent]
+VoteEventFold = dict[Held, VoteEvent]
 """What one person holds, each with its event; several variants of an option are one choice."""
 
 
-def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> dict[int, Hands]:
+def vote_folds(
+    events: Iterable[VoteEvent], *, tally_visible: bool = True
+) -> dict[int, VoteEventFold]:
     """Return what each person holds after the events, ordered by when they happened.
 
     `tally_visible` is False where the bot removes reactions at once (a secret ballot) or there
     are none (a private one); see `standing_votes`.
     """
     return {
-        person: hands_of(own, tally_visible=tally_visible)
+        person: fold_of(own, tally_visible=tally_visible)
         for person, own in as_given(events, tally_visible=tally_visible)
     }
 
@@ -46,30 +48,30 @@ def as_given(
         yield person, in_order(_settled(own, delay) if tally_visible else map(_fresh, own))
 
 
-def hands_of(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> Hands:
+def fold_of(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> VoteEventFold:
     """Return what one person holds after events in the order in which they happened."""
-    hands: Hands = {}
+    fold: VoteEventFold = {}
     for event in events:
-        take(event, hands, tally_visible=tally_visible)
-    return hands
+        take(event, fold, tally_visible=tally_visible)
+    return fold
 
 
 def chosen_option(events: Iterable[VoteEvent], *, tally_visible: bool) -> str | None:
     """Return the choice that a person's own events lead to."""
-    for hands in hands_held(events, tally_visible=tally_visible).values():
-        standing = standing_option(hands)
+    for fold in vote_folds(events, tally_visible=tally_visible).values():
+        standing = standing_option(fold)
         return None if standing is None else standing.option
     return None
 
 
-def standing_option(hands: Hands, told_by: datetime | None = None) -> VoteEvent | None:
+def standing_option(fold: VoteEventFold, told_by: datetime | None = None) -> VoteEvent | None:
     """Return the standing holding; None if there is none or it cannot be determined.
 
     The platform may still report, with its time, what a reading found after `told_by`; None: no
     more reports are due.
     """
-    for one in hands.values():
-        others = (other for other in hands.values() if other.option != one.option)
+    for one in fold.values():
+        others = (other for other in fold.values() if other.option != one.option)
         if all(_is_newer(one, other, told_by) for other in others):
             return one
     return None
@@ -82,9 +84,9 @@ def is_undecided(events: Iterable[VoteEvent], told_by: datetime) -> bool:
     arrived by now, if ever.
     """
     return any(
-        standing_option(hands, told_by) is None
-        and any(one.given_at is None and _may_be_told(one, told_by) for one in hands.values())
-        for hands in hands_held(events).values()
+        standing_option(fold, told_by) is None
+        and any(one.given_at is None and _may_be_told(one, told_by) for one in fold.values())
+        for fold in vote_folds(events).values()
     )
 
 
@@ -156,8 +158,8 @@ def _agreeing(
     latest = event.given_at + delay
     if latest >= event.read_at:
         return (_fresh(event),)
-    there = _held(event) in hands_of(in_order(before))
-    if there == (_held(event) in hands_of(in_order((*before, event)))):
+    there = _held(event) in fold_of(in_order(before))
+    if there == (_held(event) in fold_of(in_order((*before, event)))):
         return (event,)
     if event.added:
         return ()  # it has been withdrawn since
@@ -211,21 +213,21 @@ def _was_heard_after(one: VoteEvent, found: VoteEvent, told_by: datetime | None)
     return min(one.received_at, one.given_at or one.received_at) >= found.newer_since
 
 
-def take(event: VoteEvent, hands: Hands, *, tally_visible: bool) -> None:
+def take(event: VoteEvent, fold: VoteEventFold, *, tally_visible: bool) -> None:
     """Apply the next event to what one person holds."""
     if not event.added:
-        _withdraw(event, hands, tally_visible)
+        _withdraw(event, fold, tally_visible)
     elif event.how is How.RECOVERED:
-        _recover(event, hands, tally_visible)
+        _recover(event, fold, tally_visible)
     elif event.how is How.BUTTON or not tally_visible:
-        hands.clear()
-        hands[_held(event)] = event
-    elif (held := hands.get(_held(event))) is None:
-        hands[_held(event)] = event
+        fold.clear()
+        fold[_held(event)] = event
+    elif (held := fold.get(_held(event))) is None:
+        fold[_held(event)] = event
     elif held.how is How.RECOVERED:
-        hands[_held(event)] = _tell(held, event)
+        fold[_held(event)] = _tell(held, event)
     elif _given_again(event, held):
-        hands[_held(event)] = event
+        fold[_held(event)] = event
 
 
 def _given_again(event: VoteEvent, held: VoteEvent) -> bool:
@@ -245,26 +247,26 @@ def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:
     return found.model_copy(update={"given_at": told.given_at})
 
 
-def _withdraw(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
+def _withdraw(event: VoteEvent, fold: VoteEventFold, tally_visible: bool) -> None:
     if event.how is How.BUTTON:
-        hands.clear()
+        fold.clear()
         return
-    held = hands.get(_held(event))
+    held = fold.get(_held(event))
     if held is not None and held.how is not How.BUTTON and tally_visible:
-        del hands[_held(event)]
+        del fold[_held(event)]
 
 
-def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
-    held = hands.get(_held(event))
+def _recover(event: VoteEvent, fold: VoteEventFold, tally_visible: bool) -> None:
+    held = fold.get(_held(event))
     if held is not None:
         if held.given_at is not None and tally_visible:  # reported after a reading had found it
-            hands[_held(event)] = _tell(event, held)
+            fold[_held(event)] = _tell(event, held)
         return
     if not tally_visible:
-        heard = [key for key, holding in hands.items() if holding.how is not How.RECOVERED]
-        for key in [key for key in heard if _is_newer(event, hands[key], None)]:
-            del hands[key]
-    hands[_held(event)] = event
+        heard = [key for key, holding in fold.items() if holding.how is not How.RECOVERED]
+        for key in [key for key in heard if _is_newer(event, fold[key], None)]:
+            del fold[key]
+    fold[_held(event)] = event
 
 
 def _held(event: VoteEvent) -> Held:
