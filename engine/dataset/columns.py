@@ -33,8 +33,9 @@ class Column(NamedTuple, Generic[S]):
 
     The type is a scalar, or the fields of a list of records. `about` is the meaning and, after the
     last semicolon, when the column is null. `value` is a function of the source, an attribute path
-    (empty: the column's name) or an index. `maker` is who made the value, `unit` its unit. `part`
-    is the part of the source to read from: a path (the column is null if that is None) or an index.
+    (empty: the column's name; `x or None`: null where x is empty) or an index. `maker` is who made
+    the value, `unit` its unit. `part` is the part of the source to read from: a path (the column is
+    null if that is None) or an index.
     """
 
     name: str
@@ -233,9 +234,9 @@ SPENT: tuple[Column[Any], ...] = (
 CALL: tuple[Column[Any], ...] = (
     Column("cost_origin", TEXT,
            "source of that cost: `reply`, `settings`, `backend`, `bundled`, `local`, or "
-           "`unknown`; null without a call", lambda call: call.cost_origin or None),
+           "`unknown`; null without a call", "cost_origin or None"),
     Column("prompt_hash", TEXT, "SHA-256 of the prompt's messages; null without a call",
-           lambda call: call.prompt_hash or None),
+           "prompt_hash or None"),
 )  # fmt: skip
 MESSAGES: tuple[Column[Any], ...] = (
     Column("content", TEXT, "the message, in Markdown; mentions removed"),

@@ -112,7 +112,7 @@ _ASKED: Columns = (
            "models; null for none", "debate.setup.rematch_of"),
     Column("person", TEXT, "the side that a person argued; null for none. Such a debate compares "
            "no models, so it is in no table of pairs, judgments by model or calibration",
-           lambda entry: entry.debate.request.guest or None),
+           "debate.request.guest or None"),
     Column("swapped", FLAG, "whether a rematch gave each model the other side, so that people "
            "could know who is who and no vote is gold; else it drew the sides again",
            "debate.setup.swapped"),
@@ -148,7 +148,7 @@ _JUDGED: Columns = (
         "record.verdict",
         Column("jury_winner", TEXT, "a side or `tie`; null without a verdict", "winner", "juror"),
         Column("jury_problem", TEXT, "why there is no verdict; null with one, or without a panel",
-               lambda verdict: verdict.problem or None),
+               "problem or None"),
         list_of(
             "jury_readings",
             (
@@ -209,7 +209,7 @@ _JUDGED: Columns = (
                lambda summary: summary.fit if summary.text else None),
         Column("summary_problem", TEXT,
                "why there is none; null with one, or if the format has none",
-               lambda summary: summary.problem or None),
+               "problem or None"),
     ),
     Column("summary_by", TEXT, "the juror asked for it; null if the format has none",
            lambda entry: next((one.model for one in entry.record.calls if one.step == "summary"),

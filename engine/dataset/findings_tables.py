@@ -255,12 +255,12 @@ ADJUSTMENTS = Table(
         Column("subject", TEXT, _SUBJECT),
         SIDE,
         Column("criterion", TEXT, "the criterion that is changed; null for the total",
-               lambda adjustment: adjustment.criterion or None),
+               "criterion or None"),
         Column("amount", REAL, "points added; negative for a deduction", unit="points"),
         Column("reason", TEXT, "why", lambda adjustment: redact(adjustment.reason)),
         Column("by", TEXT,
                "the cause, such as the turn that exposed a claim; null without one",
-               lambda adjustment: adjustment.by or None),
+               "by or None"),
     ),
 )  # fmt: skip
 ARTIFACTS = Table(

@@ -48,8 +48,8 @@ def is_imported(answer: StandingAnswer) -> bool:
     return answer.recovery == IMPORTED
 
 
-# voter, phase, answer, the probability that most others agree, and the platform
-_Answered: TypeAlias = tuple[str, str, StandingAnswer, float | None, str]
+# voter, phase, round, a number, the answer, the probability that most others agree, the platform
+_Answered: TypeAlias = tuple[str, str, str, int, StandingAnswer, float | None, str]
 
 
 def _answered(entry: Entry) -> list[_Answered]:
@@ -57,25 +57,29 @@ def _answered(entry: Entry) -> list[_Answered]:
     hidden, voter, platform = entry.record.opted_out, entry.voters.voter, entry.debate.platform
     sides = tuple(entry.debate.request.sides)
     chances = entry.chances if len(sides) == 2 else NO_CHANCES
-    answered = [
+    platforms = {question: platform_of(question, platform) for question in PHASES}
+    # The number keeps answers out of the comparison; a key for each would take longer.
+    return sorted(
         (
             voter(answer.person),
-            IMPORTED if is_imported(answer) else PHASES[answer.question],
+            IMPORTED if (imported := is_imported(answer)) else PHASES[answer.question],
+            answer.step,
+            number,
             answer,
             chances.get(answer.confidence)
             if chances and answer.option in sides and answer.question != Question.LABEL
             else None,
-            IMPORT if is_imported(answer) else platform_of(answer.question, platform),
+            IMPORT if imported else platforms[answer.question],
         )
-        for answer in entry.record.answers
+        for number, answer in enumerate(entry.record.answers)
         if answer.person not in hidden and answer.question in PHASES
-    ]
-    answered.sort(key=lambda row: (row[0], row[1], row[2].step))
-    return answered
+    )
 
 
+_MAKERS = {"scripted": "script", "imported": "import"}
+_AT = 4  # where the answer stands in a row's source
 _ANSWER = part_of(
-    2,
+    _AT,
     Column("option", TEXT,
            "a side, `tie` or `weak`; after a round a side or `even`; on the topic `for`, `against` "
            "or `unsure`; several, as in "
@@ -83,23 +87,23 @@ _ANSWER = part_of(
     Column("confidence", TEXT,
            "how clear the voter found it: `close`, `clear` or `one-sided`; null if the voter did "
            "not say or was not asked, or the last of several words is unknown",
-           lambda answer: answer.confidence or None, "people"),
+           "confidence or None", "people"),
     Column("ground", TEXT,
            "what decided for the voter: `logic`, `evidence`, `rebuttal`, `style` or `other`; null "
            "if the voter did not say or was not asked",
-           lambda answer: answer.ground or None, "people"),
+           "ground or None", "people"),
     Column("ambiguous", FLAG,
            "whether the last of several choices is unknown"),
     Column("gold", FLAG, "whether it is an independent label; see below"),
     Column("source", TEXT,
            "`person`; or `script`: an option of a command, or one of several votes from one "
            "keyboard, which no person is known to be behind; `import`: another tool",
-           lambda answer: {"scripted": "script", "imported": "import"}.get(answer.reason, "person"),
+           lambda answer: _MAKERS.get(answer.reason, "person"),
            "people"),
     Column("reason", TEXT,
            "why it is not gold: `scripted`, `judge`, `starter`, `speaker`, `new`, `ambiguous`, "
            "`known`, `mirror`, `gap`, `unread`, `imported` or `excluded`; null if it is",
-           lambda answer: answer.reason or None),
+           "reason or None"),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores were visible before"),
     Column("mirror_revealed", FLAG, "whether the debate's mirror had named the models before"),
@@ -126,18 +130,18 @@ _ANSWER = part_of(
            "platform did not say", unit="days"),
 )  # fmt: skip
 _LABEL = part_of(
-    2,
+    _AT,
     Column("order", TEXT,
            "the sides as they were shown, e.g. `BA`; null but for labels",
-           lambda answer: answer.order or None),
+           "order or None"),
     Column("seconds", REAL,
            "how long the annotator had the debate before them; null but for labels",
-           lambda answer: answer.seconds, unit="seconds"),
+           unit="seconds"),
     Column("comment", TEXT,
            "the reason in the annotator's own words, mentions removed; null but for labels, or "
            "without one", lambda answer: redact(answer.comment) or None, "people"),
     Column("task", TEXT, "the labelling task; null but for labels",
-           lambda answer: answer.task or None),
+           "task or None"),
 )  # fmt: skip
 VOTES = Table(
     "votes",
@@ -156,16 +160,16 @@ VOTES = Table(
                "label from another tool (`rostrum import-labels`); `label`: given on a page "
                "(`rostrum label`)", 1),
         Column("round", TEXT, "the round after which people were asked; null in other phases",
-               lambda answered: answered[2].step or None),
+               "step or None", part=_AT),
         *_ANSWER,
         *_LABEL,
         Column("p_majority", REAL,
                "the probability that most other gold voters chose the same side, by `confidence`, "
                "calibrated on this export; null without a word, for fewer than 30 votes with that "
-               "word, for a vote for no side, and with more than two contenders", 3),
+               "word, for a vote for no side, and with more than two contenders", 5),
         BALLOT,
         Column("platform", TEXT, "where the vote was given: `terminal`, `discord`, `slack`, `web` "
-               "or `import`", 4),
+               "or `import`", 6),
     ),
 )  # fmt: skip
 

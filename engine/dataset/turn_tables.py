@@ -154,7 +154,7 @@ TURNS = Table(
         Column("words", WHOLE, "words by Unicode segmentation (UAX 29)",
                "turn.words", unit="words"),
         Column("word_limit", WHOLE, "the limit; null without one on the whole turn",
-               lambda spoken: spoken.turn.limit or None, unit="words"),
+               "turn.limit or None", unit="words"),
         Column("shortened", FLAG, "whether a first text over a limit was sent back"),
         list_of(
             "violations",

@@ -112,7 +112,7 @@ VERDICTS = Table(
         ),
         RUBRIC,
         Column("model_answered", TEXT, "the model that answered; null if none did",
-               lambda ballot: ballot.model or None, "backend"),
+               "model or None", "backend"),
         *SPENT,
         *CALL,
     ),
@@ -136,18 +136,17 @@ class _Read(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """A juror's ballots on a debate, by whether the first or the second side was shown first."""
+    """A juror's ballots on a debate, by whether the first or the second side was shown first.
+
+    `any` is one of them, the valid one that decided first.
+    """
 
     entry: Entry
     juror: str
     ballots: tuple[Ballot, ...]
+    any: Ballot
     ab: _Read | None
     ba: _Read | None
-
-    @property
-    def any(self) -> Ballot:
-        """One of its ballots, the valid one that decided first."""
-        return min(self.ballots, key=lambda one: (not one.valid, one.audit))
 
     @property
     def consistent(self) -> bool | None:
@@ -177,7 +176,9 @@ def _judged(entry: Entry) -> Iterator[_Judged]:
             for one in ballots
             if one.valid
         }
-        yield _Judged(entry, juror, tuple(ballots), read.get(sides), read.get(sides[::-1]))
+        best = min(ballots, key=lambda one: (not one.valid, one.audit))
+        orders = read.get(sides), read.get(sides[::-1])
+        yield _Judged(entry, juror, tuple(ballots), best, *orders)
 
 
 def _agrees(order: str) -> Column[_Judged]:

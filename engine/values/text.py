@@ -420,8 +420,10 @@ def split_draft(text: str) -> tuple[str, str]:
     return body[: last.start()].strip(), body[last.end() :].strip()
 
 
-# What each mention, link to a message and invitation has one of.
-_HINTS = ("@", "<", "&", "\\u003", "://", "/invite/", ".gg/")
+# What each mention, link to a message and invitation has one of. The search jumps from one slash to
+# the next: a record of 20 KB has some fifty.
+_HINTS = ("@", "<", "&", "\\u003")
+_SLASHES = re.compile(r"/(?:(?<=:/)/|(?<=\.gg/)|invite/)", re.IGNORECASE)
 
 
 def redact(text: str) -> str:
@@ -444,8 +446,7 @@ def redact(text: str) -> str:
 
 def redact_json(text: str) -> str:
     """Scrub every text in a JSON document; its own marks, such as line breaks, hide mentions."""
-    folded = text.casefold()
-    if not any(hint in folded for hint in _HINTS):
+    if not (any(hint in text for hint in _HINTS) or _SLASHES.search(text)):
         return text
     return orjson.dumps(_redact_each(orjson.loads(text))).decode()
 
