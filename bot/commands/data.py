@@ -113,7 +113,12 @@ FLAWED = typer.Option(
 @choosing()
 def export(
     chosen: DebateChoice,
-    out: Annotated[Path, typer.Option(help="Folder to write; replaces an earlier export there.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder (with --archive, .zip file) to write; replaces an earlier export there."
+        ),
+    ],
     file_format: Annotated[
         str, typer.Option("--format", help="File format: jsonl or parquet.")
     ] = "jsonl",
@@ -141,13 +146,32 @@ def export(
             "--community, its setting; else other)."
         ),
     ] = None,
+    archive: Annotated[
+        bool,
+        typer.Option(
+            "--archive",
+            help="Write one .zip for a repository of record: also settings, citation, checksums.",
+        ),
+    ] = False,
+    authors: Annotated[
+        Text, typer.Option(help="Whom the archive's citation names, comma-separated.")
+    ] = None,
 ) -> None:
     """Export ended debates as a dataset. It has every ballot and vote."""
     from bot.exits import run
     from bot.record.filters import ExportChoices, run_export
 
     asked = ExportChoices(
-        chosen, file_format, tables, license, layout, prompts, labels, include_flawed
+        chosen,
+        file_format,
+        tables,
+        license,
+        layout,
+        prompts,
+        labels,
+        include_flawed,
+        archive,
+        authors,
     )
     if html:
         from bot.record.pages import export_pages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,11 +13,12 @@ from bot import log, sentences
 from bot.commands.data import EVERY_DEBATE, DebateChoice
 from bot.record.exports import export_into
 from bot.settings.load import load_store_settings
+from engine.dataset.bundle import beside_archive, write_archive
 from engine.dataset.card import read_license
 from engine.dataset.entry import LabelSource
 from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import find_layout
-from engine.dataset.tables import PROMPTS, TABLES, choose_tables
+from engine.dataset.tables import PROMPTS, SETTINGS, TABLES, choose_tables
 from engine.dataset.writer import ExportRequest
 from engine.prompts.library import check_language
 from engine.store import ExportFilter, Store
@@ -169,6 +171,8 @@ class ExportChoices(NamedTuple):
     prompts: bool = False
     labels: str = "chat"
     include_flawed: bool = False
+    archive: bool = False
+    authors: str | None = None
 
     def wanted(self) -> ExportRequest:
         """Return the parsed options. Raises UsageError naming the invalid option."""
@@ -176,10 +180,14 @@ class ExportChoices(NamedTuple):
         tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
         license = read_license("--license", self.license) if self.license is not None else None
         asked = tables if self.tables else ()
-        if self.prompts:
-            asked = (*(asked or (table.name for table in TABLES)), PROMPTS)
+        if more := [name for name, on in ((PROMPTS, self.prompts), (SETTINGS, self.archive)) if on]:
+            asked = (*(asked or (table.name for table in TABLES)), *more)
         if self.layout is not None:
             find_layout(self.layout)
+            if self.archive:
+                raise UsageError("An archive has tables; leave out --layout or --archive.")
+        if self.authors is not None and not self.archive:
+            raise UsageError("--authors is for the citation of an archive; add --archive.")
         labels = _read_labels(self.labels)
         try:
             kind = FileFormat(self.file_format)
@@ -195,12 +203,15 @@ class ExportChoices(NamedTuple):
 
 
 async def run_export(out: Path, chosen: ExportChoices) -> None:
-    """Export ended debates into a folder, and print what was written."""
+    """Export ended debates into a folder or an archive, and print what was written."""
     wanted = chosen.wanted()
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
     own = chosen.license is None and chosen.debates.community is not None
-    counts = await export_into(settings, out, wanted, community_license=own)
+    with beside_archive(out) if chosen.archive else nullcontext(out) as folder:
+        counts = await export_into(settings, folder, wanted, community_license=own)
+        if chosen.archive:
+            await asyncio.to_thread(write_archive, folder, out, split_list(chosen.authors))
     print(sentences.EXPORTED.format(out=out, counts=counts))
 
 

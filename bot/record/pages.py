@@ -121,9 +121,11 @@ PAGES = "html"  # the layout of such a folder
 
 async def export_pages(out: Path, chosen: ExportChoices) -> None:
     """Write the pages of ended debates into a folder, and print what was written."""
-    if chosen.tables or chosen.layout or chosen.license or chosen.file_format != FileFormat.JSONL:
+    of_tables = (chosen.tables, chosen.layout, chosen.license, chosen.archive)
+    if any(of_tables) or chosen.file_format != FileFormat.JSONL:
         raise UsageError(
-            "--html writes pages, not tables; leave out --format, --tables, --layout and --license."
+            "--html writes pages, not tables; leave out --format, --tables, --layout, --license "
+            "and --archive."
         )
     wanted, settings = chosen.wanted(), load_store_settings()
     log.configure(settings.log, settings.secrets())

@@ -22,6 +22,7 @@ from engine.values.errors import UsageError
 from engine.values.language import Text
 from engine.values.options import nearest
 from engine.values.text import clean, headline
+from engine.values.topics import SPLITS
 
 # The licence of an export, by its SPDX id, and how the card names it to a dataset hub.
 
@@ -113,6 +114,7 @@ class ExportFigures:
     """Counts of an export; `compared` debates were decided by both people and panel."""
 
     statuses: Counter[str] = field(default_factory=Counter)
+    splits: Counter[str] = field(default_factory=Counter)
     languages: set[str] = field(default_factory=set)
     by_people: int = 0
     by_panel: int = 0
@@ -133,6 +135,7 @@ class ExportFigures:
         """Add a debate."""
         record = entry.record
         self.statuses[entry.debate.status.value] += 1
+        self.splits[entry.split] += 1
         self.languages.add(entry.debate.request.language)
         self.by_people += entry.tally is not None and entry.tally.winner is not None
         self.by_panel += record.verdict is not None and record.verdict.winner is not None
@@ -161,6 +164,39 @@ _INTRODUCTION = """\
 
     Written by Rostrum {version}, schema version {schema}. `manifest.json` lists every file with its
     size and SHA-256; `croissant.json` describes files and columns in Croissant.
+    """
+
+_LOAD = """\
+    ## First steps
+
+    ```python
+    from datasets import load_dataset
+
+    FOLDER = "path/to/this/folder"  # or OWNER/NAME on a dataset hub
+    {name} = load_dataset(FOLDER, "{name}")  # any table below, with all its splits
+    ```
+    """
+
+_AGREE = """\
+    How often people and jury agree; debates on one topic are alike, so the interval is over topics:
+
+    ```python
+    debates = load_dataset(FOLDER, "debates", split="all").to_pandas()
+    both = debates.dropna(subset="agree").astype({"agree": float})
+    topics = both.groupby("topic_id").agree.mean()
+    print(f"{both.agree.mean():.1%} of {len(both)} debates decided by both")
+    print(f"by topic {topics.mean():.1%} ± {1.96 * topics.sem():.1%}")
+    ```
+    """
+
+_PAIRS = """\
+    Pairs for a DPO trainer:
+
+    ```python
+    pairs = load_dataset(FOLDER, "preference", split="{split}")
+    pairs = pairs.select_columns(["prompt", "chosen", "rejected"])
+    # DPOTrainer(model=..., args=DPOConfig(...), train_dataset=pairs)
+    ```
     """
 
 _LAYOUT = """\
@@ -254,7 +290,8 @@ def write_card(
             [table for table in tables if rows[table.name]], rows, figures, file_format, license
         ),
         dedent(_INTRODUCTION).format(version=version, schema=SCHEMA_VERSION),
-        _counts(rows, figures),
+        *_first_steps(rows, figures),
+        _counts(rows, {table.name: table.about for table in tables}, figures),
         _agreement(figures),
         "## Tables\n",
         *(describe_table(table) for table in tables),
@@ -279,7 +316,7 @@ def write_layout_card(
         _head(rows, figures, license, _layout_config(layout, rows[layout.name])),
         dedent(_INTRODUCTION).format(version=version, schema=SCHEMA_VERSION),
         dedent(_LAYOUT).format(layout=layout, use=use),
-        _counts(rows, figures),
+        _counts(rows, {layout.name: layout.about}, figures),
         _agreement(figures),
         dedent(_GOLD),
         dedent(_LIMITS).format(rehearsed=figures.rehearsed, debates=figures.debates),
@@ -372,12 +409,28 @@ def _feature(column: Column[Any], indent: str) -> Iterator[str]:
         yield from _feature(part, f"{indent}  ")
 
 
-def _counts(rows: Mapping[str, Mapping[str, int]], figures: ExportFigures) -> str:
+def _first_steps(rows: Mapping[str, Mapping[str, int]], figures: ExportFigures) -> Iterator[str]:
+    """Yield code that runs on this export as it is, or why there is none."""
+    if not (filled := [name for name, by_split in rows.items() if by_split]):
+        return
+    yield dedent(_LOAD).format(name=filled[0])
+    if figures.compared and "debates" in rows:
+        yield dedent(_AGREE)
+    elif not figures.compared:
+        yield "No debate here was decided by both people and jury, so nothing shows agreement.\n"
+    if pairs := rows.get("preference"):
+        yield dedent(_PAIRS).format(split=next(iter(pairs)))
+
+
+def _counts(
+    rows: Mapping[str, Mapping[str, int]], about: Mapping[str, str], figures: ExportFigures
+) -> str:
     lines = ["## What is in this export", "", "| table | split | rows |", "| --- | --- | ---: |"]
     for table, by_split in rows.items():
         lines += [f"| `{table}` | {split} | {number} |" for split, number in by_split.items()]
         if not by_split:
             lines.append(f"| `{table}` | none | 0 |")
+    lines += ["", *_without(rows, about, figures)]
     ended = ", ".join(f"{number} {status}" for status, number in sorted(figures.statuses.items()))
     lines += [
         "",
@@ -387,6 +440,23 @@ def _counts(rows: Mapping[str, Mapping[str, int]], figures: ExportFigures) -> st
         "",
     ]
     return "\n".join(lines)
+
+
+def _without(
+    rows: Mapping[str, Mapping[str, int]], about: Mapping[str, str], figures: ExportFigures
+) -> Iterator[str]:
+    """Yield why tables lack splits: no debate is in one, or none in it has such a row."""
+    if empty := [f"`{split}`" for split in SPLITS if not figures.splits[split]]:
+        yield (
+            f"No debate here is in {' or '.join(empty)}, and so no table is: a topic is in one "
+            "split only, and 80, 10 and 10 % of all topics are in the three."
+        )
+        yield ""
+    for table, by_split in rows.items():
+        lacks = [f"`{one}`" for one in SPLITS if figures.splits[one] and one not in by_split]
+        if lacks:
+            row = re.split("[;:]", about[table])[0]
+            yield f"- `{table}` has no {' or '.join(lacks)}: no debate there has {row}"
 
 
 def _agreement(figures: ExportFigures) -> str:

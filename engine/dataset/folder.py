@@ -202,7 +202,7 @@ def staged(out: Path) -> Iterator[Staging]:
     earlier export is there, ExportError if it cannot be written.
     """
     place = out.expanduser().resolve()
-    with _explained(out):
+    with explained(out):
         check_replaceable(out)
         beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
         beside.mkdir(parents=True)
@@ -219,7 +219,8 @@ def staged(out: Path) -> Iterator[Staging]:
 
 
 @contextmanager
-def _explained(out: Path, kind: type[RostrumError] = ExportError) -> Iterator[None]:
+def explained(out: Path, kind: type[RostrumError] = ExportError) -> Iterator[None]:
+    """Turn an OSError into a sentence that names `out`."""
     try:
         yield
     except OSError as error:
@@ -232,7 +233,7 @@ def _explained(out: Path, kind: type[RostrumError] = ExportError) -> Iterator[No
 
 def check_writable(out: Path) -> None:
     """Raise UsageError for a folder in which no export could be put; nothing is left there."""
-    with _explained(out, UsageError):
+    with explained(out, UsageError):
         check_replaceable(out)
         place = out.expanduser().resolve()
         above = next((each for each in place.parents if each.exists()), place)

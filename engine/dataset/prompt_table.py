@@ -1,4 +1,4 @@
-"""The table of what models were asked and what they answered, which only an operator asks for."""
+"""The tables that only an operator asks for: what models were asked and answered, and settings."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
+from engine.dataset.record_table import published_setup
 from engine.dataset.turn_tables import COST, WRITTEN
 from engine.store import CallRecord
 from engine.values.errors import failure_in
-from engine.values.text import redact
+from engine.values.text import redact, redact_json
 
 # Removes keys from texts that leave the installation: known secrets, and what looks like one.
 
@@ -139,5 +140,46 @@ PROMPTS = Table(
         *part_of("call.reply", *SPENT[:2], WRITTEN, *SPENT[2:-1]),
         *part_of("call", COST,
                  Column("prompt_hash", TEXT, "SHA-256 of the prompt's messages")),
+    ),
+)  # fmt: skip
+
+
+# The table of settings: what each debate was held under, for an archive.
+
+
+# Not `prices`, which name models that took no part, what was learnt of jurors elsewhere (`history`,
+# `fit`), nor what people wrote.
+_FROZEN: Any = dict.fromkeys(
+    ("format_version", "templates", "names", "sampling", "limits", "seed", "cap_usd",
+     "chars_per_word", "reply_chars", "replaced", "called", "menu", "retrieval", "account_days",
+     "member_days"),
+    True,
+) | {
+    "panel": {"roster", "recusal_failed", "first_order", "slope", "correlation", "mode", "audit",
+              "rubric", "blind", "criteria", "wave", "stake"},
+}  # fmt: skip
+_WRITTEN = {"topic", "conditions", "stance_a", "stance_b", "sources"}
+
+
+def _settings(entry: Entry) -> str:
+    setup = published_setup(entry.record)
+    frozen = setup.model_dump(mode="json", include=_FROZEN)
+    frozen["request"] = setup.request.model_dump(mode="json", exclude=_WRITTEN)
+    text = orjson.dumps(frozen, option=orjson.OPT_SORT_KEYS).decode()
+    return redact_keys(redact_json(text), entry.secrets)
+
+
+SETTINGS = Table(
+    "settings",
+    "the settings that a debate was frozen with; only with `--archive`",
+    lambda entry: (entry,),
+    (
+        DEBATE,
+        SPLIT,
+        REPLACED,
+        Column("templates", TEXT, "SHA-256 of the texts that prompts were made from",
+               "debate.setup.templates"),
+        Column("settings", TEXT, "options, panel, sampling, limits and seed, as JSON; "
+               "without what people wrote, and without jurors that were not asked", _settings),
     ),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from engine.dataset.columns import DEBATE, REPLACED, SPLIT, TEXT, Column, Table
 from engine.dataset.entry import Entry
 from engine.store import DebateRecord
+from engine.values.debate import Setup
 from engine.values.text import redact_json
 from engine.values.verdicts import Ballot
 from engine.votes.close import people_of
@@ -52,16 +53,21 @@ def read_record(text: str) -> DebateRecord:
     return _adapter().validate_json(orjson.dumps(found))
 
 
-def _write(entry: Entry) -> str:
-    record = entry.record
-    debate, setup = record.debate, record.debate.setup
+def published_setup(record: DebateRecord) -> Setup:
+    """Return a debate's setup without the models of its community that took no part in it."""
+    setup = record.debate.setup
     jurors = {ballot.juror for ballot in record.ballots}
     roster = tuple(one for one in setup.panel.readers if one.ref in jurors)
     menu = ("",) * len(setup.menu)  # of a community's models only the number is told
     panel = setup.panel.model_copy(update={"roster": roster})
+    return setup.model_copy(update={"panel": panel, "menu": menu})
+
+
+def _write(entry: Entry) -> str:
+    record, debate = entry.record, entry.record.debate
     times = ((name, getattr(debate, name)) for name in _TIMES)
     changed = {name: at and at.replace(microsecond=0) for name, at in times}
-    changed["setup"] = setup.model_copy(update={"panel": panel, "menu": menu})
+    changed["setup"] = published_setup(record)
     published = replace(
         record,
         debate=debate.model_copy(update=changed),

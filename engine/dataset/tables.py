@@ -47,14 +47,14 @@ TABLES: tuple[Table[Any], ...] = (
     CALLS,
     RECORDS,
 )
-PROMPTS = "prompts"  # the name of the table that is written only if it is named
+PROMPTS, SETTINGS = "prompts", "settings"  # the tables that are written only if they are named
 
 
 def every_table() -> tuple[Table[Any], ...]:
-    """Return the tables of an export, with the one that has to be named."""
-    from engine.dataset.prompt_table import PROMPTS as TABLE  # few exports have it
+    """Return the tables of an export, with those that have to be named."""
+    from engine.dataset import prompt_table  # few exports have them
 
-    return (*TABLES, TABLE)
+    return (*TABLES, prompt_table.PROMPTS, prompt_table.SETTINGS)
 
 
 def choose_tables(names: Iterable[str]) -> tuple[Table[Any], ...]:

@@ -208,3 +208,18 @@ def test_the_recipe_for_trl_runs_as_it_is_written(tmp_path: Path) -> None:
     exec(block.partition("```")[0], found)  # noqa: S102
     assert found["pairs"].column_names == ["prompt", "chosen", "rejected", "margin"]
     assert len(found["pairs"])
+
+
+def test_the_first_steps_of_the_card_run_as_they_are_written(
+    exported: Exported, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", exported.cache)
+    text = (exported.folder / "README.md").read_text(encoding="utf-8")
+    found: dict[str, Any] = {}
+    for block in text.split("```python\n")[1:]:
+        code = block.partition("```")[0].replace("path/to/this/folder", str(exported.folder))
+        exec(code, found)  # noqa: S102
+    assert set(found["debates"].columns) == {column.name for column in TABLES[0].columns}
+    assert "debates decided by both" in capsys.readouterr().out
+    assert found["pairs"].column_names == ["prompt", "chosen", "rejected"]
+    assert len(found["pairs"])
