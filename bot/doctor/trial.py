@@ -5,8 +5,9 @@ It costs nothing: backends are asked for price lists at most, and the script get
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from adapters.finding import Finding
@@ -18,10 +19,11 @@ from engine.jury.roster import PanelFit, seat_panel
 from engine.prompts.library import load_prompts
 from engine.run.estimate import longest_prompts, price
 from engine.run.plan import Defaults, Order, check_prices, freeze, plan
-from engine.values.debate import Model, Price, Sampling
+from engine.values.debate import Model, PanelMode, Price, Sampling
 from engine.values.errors import RostrumError
 from engine.values.messages import Estimate
 from engine.values.ports import Models
+from engine.values.verdicts import AGREEING
 
 MOST_PAIRS = 500
 NO_HISTORY = PanelFit()
@@ -45,7 +47,8 @@ async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
         return  # the check of models has said so
     models = open_configured_models(settings)
     try:
-        yield _check_jury(defaults)
+        for finding in _check_jury(defaults):
+            yield finding
         named = [*defaults.debaters, *defaults.jurors]
         if defaults.retrieval is not None:
             named.append(defaults.retrieval.model)
@@ -71,25 +74,48 @@ async def _prices(models: Models, named: Iterable[Model]) -> dict[str, Price | N
     return {model.ref: await models.price(model) for model in named}
 
 
-def _check_jury(defaults: Defaults) -> Finding:
+def _check_jury(defaults: Defaults) -> Iterator[Finding]:
     """Find the debaters that leave the fewest jurors after recusal."""
     roles, fixed, offered = _seats(defaults)
     drawn = min(roles - len(fixed), len(offered))
     casts = list(
         islice(((*fixed, *cast) for cast in combinations(offered, max(drawn, 0))), MOST_PAIRS)
     )
-    left = {
-        cast: len(seat_panel(defaults.jurors, cast, ordinal=1, seed=0).roster) for cast in casts
-    }
-    worst = min(casts, key=lambda cast: left[cast])
-    if left[worst] < 2:
+    worst, left = _fewest_seated(defaults.jurors, casts)
+    if left < 2:
         pair = " and ".join(model.ref for model in worst)
         text = (
-            f"when {pair} debate, only {left[worst]} juror of another family is left, and a "
+            f"when {pair} debate, only {left} juror of another family is left, and a "
             "verdict needs two; add jurors of other families to ROSTRUM_JURORS"
         )
-        return Finding("panel", False, text)
-    return Finding("panel", True, f"at least {left[worst]} jurors for any pair of debaters")
+        yield Finding("panel", False, text)
+        return
+    yield Finding("panel", True, f"at least {left} jurors for any pair of debaters")
+    yield from check_readings(defaults.jurors, casts, defaults.panel, "ROSTRUM_JURORS")
+
+
+def check_readings(
+    jurors: Sequence[Model], casts: Sequence[Sequence[Model]], mode: PanelMode | None, setting: str
+) -> Iterator[Finding]:
+    """Note jurors who are too few for a verdict before they are proven to see."""
+    cast, left = _fewest_seated(jurors, casts)
+    if mode is PanelMode.ONE or not 2 <= left < AGREEING / 2:
+        return
+    if not all(juror.rehearses for juror in jurors):
+        text = (
+            f"no verdict at first when {' and '.join(model.ref for model in cast)} debate: until "
+            f"jurors have shown that they see, {AGREEING} readings have to agree, and {left} "
+            f"jurors give {2 * left}; name a third juror of another family in {setting}"
+        )
+        yield Finding("panel", None, text)
+
+
+def _fewest_seated(
+    jurors: Sequence[Model], casts: Sequence[Sequence[Model]]
+) -> tuple[Sequence[Model], int]:
+    """Return the debaters that leave the fewest jurors after recusal, and how many."""
+    left = [len(seat_panel(jurors, cast, ordinal=1, seed=0).roster) for cast in casts]
+    return min(zip(casts, left, strict=True), key=itemgetter(1))
 
 
 def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:

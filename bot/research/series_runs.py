@@ -21,7 +21,7 @@ from bot import log
 from bot.app import MainLine, defaults_of, open_configured_models, run_app
 from bot.console import confirm, print_json, print_lines
 from bot.doctor.doctor import show, then_close
-from bot.doctor.trial import check_contexts
+from bot.doctor.trial import check_contexts, check_readings
 from bot.local.orders import quiet
 from bot.read_only import open_database, read_store
 from bot.record.filters import find_series
@@ -195,6 +195,9 @@ async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
         print_json(told | {"alt_test": {"epsilons": EPSILONS, **needed.model_dump(mode="json")}})
     else:
         print_lines(_plan_lines(series, plan))
+        jurors = series.jury.models or defaults_of(settings).jurors
+        for finding in check_readings(jurors, series.pairs, series.jury.mode, "its jury"):
+            show(finding)
         models, caps = open_configured_models(settings), defaults_of(settings).sampling
         found = check_contexts(models, plan.longest_prompts, caps)
         async for finding in then_close(found, models.aclose):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from engine.jury.rubric import Rubric, find_rubric
 from engine.values.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
 from engine.values.language import N_
-from engine.values.verdicts import TIE, Ballot, Verdict
+from engine.values.verdicts import AGREEING, TIE, Ballot, Verdict
 
 CLIP = 2.5
 VERDICT_TERM = 0.35
@@ -28,7 +28,6 @@ TIE_BAND = 0.15
 SPLIT = 0.02  # within which of ½ people would be split too
 MOST_JURORS = 6
 MOST_READINGS = 8  # where the model of jurors decides
-AGREEING = 6  # readings that have to agree before jurors are proven to see
 BEHIND = -1.5  # errors by which the model may tell held-back ballots worse than the balanced rule
 KNOWN_AFTER = 10  # ballots of history after which a juror's lean counts as measured
 UNKNOWN = JurorHistory()

@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue
 from engine.values.debate import PanelMode, Usage, Value
 
 TIE = "tie"
+AGREEING = 6  # readings that have to agree before jurors are proven to see
 WEAK = "weak"  # a vote's “neither”
 EVEN = "even"  # no one is ahead after a round
 WEB = "web"  # the platform of labels on pages, and of people who come by a link

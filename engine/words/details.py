@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TypeAlias
 
-from engine.values.debate import Criterion
+from engine.values.debate import REHEARSAL, Criterion
 from engine.values.language import N_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
-from engine.values.verdicts import TIE, Verdict
+from engine.values.verdicts import AGREEING, TIE, Verdict
 from engine.words.phrases import BRIEF_STANCE, NO_STANCES, money, option_name
 from engine.words.translation import number, plural, say
 
@@ -86,11 +86,28 @@ def readings_of(reveal: Reveal) -> str:
     return counts_of({one: readings[one] for one in options if one in readings}, names)
 
 
+def lacks_readings(reveal: Reveal) -> bool:
+    """Return whether the panel read too seldom for a verdict before its jurors are proven to see.
+
+    Jurors of a rehearsal need fewer.
+    """
+    rehearsed = all(line.juror.startswith(f"{REHEARSAL}/") for line in reveal.jurors)
+    return 0 < sum(reveal.verdict.readings.values()) < AGREEING and not rehearsed
+
+
 def _jury(reveal: Reveal) -> str:
     verdict, names = reveal.verdict, reveal.names
     stance = reveal.stances.get(verdict.winner or "")
     own = (say("“{stance}”", stance=headline(stance, BRIEF_STANCE)),) if stance else ()
     said = say(", ").join((*own, *_details(reveal)))
+    if lacks_readings(reveal):
+        return say(
+            "**Jury:** no verdict yet. Readings: {counts} ({detail}). Six have to agree while "
+            "these jurors have not yet shown that they see more than order or chance. That takes "
+            "three jurors; the operator can name more.",
+            counts=readings_of(reveal),
+            detail=said,
+        )
     if verdict.readings:
         return say(
             "**Jury:** no verdict yet. Readings: {counts} ({detail}). These jurors have not yet "

@@ -13,7 +13,7 @@ from engine.values.language import N_, NN_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
 from engine.values.verdicts import TIE, Rationale, Verdict
-from engine.words.details import counts_of, readings_of
+from engine.words.details import counts_of, lacks_readings, readings_of
 from engine.words.phrases import (
     BRIEF_STANCE,
     captioned,
@@ -235,6 +235,10 @@ def _score(reveal: Reveal, counts: Mapping[str, int], sides: tuple[str, ...]) ->
 
 def _jury(reveal: Reveal) -> str:
     verdict = reveal.verdict
+    if lacks_readings(reveal):
+        return say(
+            "no verdict yet (readings: {counts}; six have to agree)", counts=readings_of(reveal)
+        )
     if verdict.readings:
         return say("no verdict yet (readings: {counts})", counts=readings_of(reveal))
     if verdict.winner is None:

@@ -5,7 +5,7 @@ import re
 import socket
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,25 @@ async def test_a_context_that_is_too_short_is_found_before_the_first_call(
     assert {one.good for one in found} == {True: {False}, False: {None}, None: set()}[failed]
     assert all(words in one.text for one in found)
     assert len({one.text for one in found}) == len(found)
+
+
+async def test_two_jurors_are_said_to_give_no_first_verdict(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    """Every debate ended with “no verdict yet”, however clear it was."""
+    third = {"JURORS": ",".join(f"near/{name}" for name in (*JURORS, "joy"))}
+    file = folder / "near.toml"
+    file.write_text('name = "near"\ntopics = ["Tea"]\nmodels = ["near/ana", "near/ben"]')
+    async with ModelServer() as server:
+        for more, noted in (({}, 1), (third, 0)):
+            for name, value in near(server, **more).items():
+                monkeypatch.setenv(f"ROSTRUM_{name}", value)
+            with suppress(RostrumError):  # its price is unknown
+                await run_check()
+            with suppress(RostrumError):
+                await plan_file(file, as_json=False, yes=True)
+            said = capsys.readouterr().out
+            assert said.count("6 readings have to agree, and 2 jurors give 4") == 2 * noted
 
 
 async def test_a_plan_says_whose_context_is_too_short(

@@ -144,6 +144,7 @@ async def test_jurors_that_go_by_the_order_alone_give_no_verdict_yet(
         assert {one["option"] for one in row["jury_readings"]} == {"A", "B"}
         told = plain(meant(line, Reveal), "x·1/1")
         assert "Jury: no verdict yet (readings: 🔵 A " in told
+        assert ("; six have to agree)" in told) == (count == 2)
         assert "have not yet shown that they see more than order or chance" in told
 
 
