@@ -106,13 +106,17 @@ class LabelProgress(Value):
     """How far an annotator is; `wanted` sheets in all, 0 where nothing says so.
 
     What is left of these takes about `minutes`, by the time that theirs took; 0: not known. When
-    they are `done`, `code` is the task's completion code, unless it is `held` back from them.
+    nothing is `left` and they are `done`, `code` is the task's completion code, unless it is `held`
+    back from them. Where others have what is left, it comes back after `back_minutes`, unless they
+    answer.
     """
 
     task: Task
     answered: int
     wanted: int
     minutes: int
+    left: bool
+    back_minutes: int
     done: bool
     code: str
     held: bool

@@ -322,7 +322,9 @@ class Labelling:
         enough = len(answered) >= task.each if task.each else False
         waits = len(drawn) > len(answered)
         now = self.clock.now()
-        left = not enough and (waits or await self.store.labelling.left(key, now))
+        at = None if enough else await self.store.labelling.next_at(key, now)
+        left = not enough and (waits or at == now)
+        away = at - now if at is not None and not left else timedelta(0)
         done = bool(answered) and not left
         own = person_figures(task, 0, answered, {})
         each = own.seconds / SECONDS if own.seconds else task.minutes
@@ -332,6 +334,8 @@ class Labelling:
             answered=len(answered),
             wanted=task.wanted,
             minutes=ceil(each * max(task.wanted - len(answered), 0)),
+            left=left,
+            back_minutes=ceil(away.total_seconds() / SECONDS),
             done=done,
             code=task.code if done and not held else "",
             held=held and bool(task.code),

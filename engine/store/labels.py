@@ -289,6 +289,17 @@ SELECT label_debates.debate {UNKNOWN_TO_THEM}
     ) < :wanted
 LIMIT 1
 """  # noqa: S608 - of constants
+# The open sheets of others that keep debates from a person, the one that expires first.
+HELD = f"""
+SELECT waiting.given_at FROM sheets AS waiting
+WHERE waiting.task = :task AND waiting.held AND waiting.answered_at IS NULL
+    AND waiting.debate IN (SELECT label_debates.debate {UNKNOWN_TO_THEM}
+        AND label_debates.known IS NULL AND label_debates.taken - (
+            SELECT count(*) FROM sheets WHERE sheets.task = :task AND held
+                AND answered_at IS NULL AND sheets.debate = label_debates.debate
+        ) < :wanted)
+ORDER BY waiting.given_at LIMIT 1
+"""  # noqa: S608 - of constants
 NEXT_KNOWN = f"""
 SELECT label_debates.debate, label_debates.sides {UNKNOWN_TO_THEM}
     AND label_debates.known IS NOT NULL
@@ -524,15 +535,22 @@ class LabellingStore:
 
         return await self._database.write(store)
 
-    async def left(self, key: str, now: datetime) -> bool:
-        """Return whether a new sheet could be drawn for an annotator now."""
+    async def next_at(self, key: str, now: datetime) -> datetime | None:
+        """Return when a new sheet can be drawn for an annotator; None if nothing is left.
+
+        That is now, or later where others have what is left, should they not answer.
+        """
         row = await self._database.first(BY_KEY, key=key)
         task = row and await self.task(row.task)
         if not task or task.closed_at is not None:
-            return False
+            return None
         own = {"task": row.task, "person": row.person, "since": row.since}
-        wanted = {"wanted": task.per_debate, "before": now - HOLD}
-        return await self._database.first(LEFT, **wanted, **own) is not None
+        own["wanted"] = task.per_debate
+        if await self._database.first(LEFT, before=now - HOLD, **own) is not None:
+            return now
+        held = await self._database.first(HELD, **own)
+        expires: datetime | None = held and held.given_at + HOLD
+        return expires
 
     async def sheet(self, key: str, sheet: str) -> Drawn | None:
         """Return one of an annotator's own sheets."""

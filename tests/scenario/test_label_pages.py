@@ -373,6 +373,29 @@ async def test_a_recruiting_platforms_people_are_known_by_its_id(office: Office)
     assert "1 of 1 debates judged" in done.text
 
 
+async def test_who_waits_for_others_is_told_so_and_not_led_in_a_circle(office: Office) -> None:
+    """While others had every debate left, “Go on” led back to the same page."""
+    await office.task(per_debate=1, repeats=0)
+    people, pages = [office.browser() for _ in office.debates], []
+    for browser in people:
+        pages.append(await browser.join(await office.link()))
+    late = office.browser()
+    waiting = await late.join(await office.link())
+    assert (waiting.path, waiting.heading) == (
+        "/label/tea/done",
+        "Other people are judging the rest",
+    )
+    assert "Look here again in 3 hours." in waiting.text
+    assert 'id="next"' not in waiting.text
+    done = await people[0].post(pages[0].path, **answer(pages[0]))
+    assert (done.heading, 'id="next"' in done.text) == (waiting.heading, False)
+    for browser, page in zip(people[1:], pages[1:], strict=True):
+        last = await browser.post(page.path, **answer(page))
+    assert last.heading == "You are done. Thank you!"
+    nothing = await late.get("/label/tea/next")
+    assert (nothing.heading, 'id="next"' in nothing.text) == ("Nothing is left to judge", False)
+
+
 async def return_from(office: Office, browser: Browser, path: str, user: str) -> Shown:
     there = await browser.get(path)
     assert there.status == 303
