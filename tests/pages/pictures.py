@@ -11,7 +11,7 @@ from playwright.async_api import Browser, async_playwright
 
 from tests.browser import chromium
 from tests.pages import discord_thread, slack_thread, terminal_cast, web_shots
-from tests.scenario.test_terminal_debate import Shell
+from tests.scenario.terminal_stage import Shell
 
 DOCS = Path("docs")
 CAST = Path("build/terminal.cast")

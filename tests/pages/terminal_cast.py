@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tests.scenario.test_terminal_debate import Shell, seated
+from tests.scenario.terminal_stage import Shell, seated
 
 COMMAND = ("debate", "Tea is better than coffee", "--length", "short")
 SPEAKERS = [f"rehearsal/{name}?latency=1.9" for name in ("maple", "willow")]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.doubles.command import ROOT, rostrum
-from tests.scenario.test_terminal_debate import Shell, seated
+from tests.scenario.terminal_stage import Shell, seated
 
 TOPIC = "Does <@123456789012345678> prefer tabs?"
 MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")

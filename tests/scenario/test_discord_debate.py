@@ -26,10 +26,8 @@ from tests.kit import HANG_SECONDS, some
 from tests.scenario import crowd
 from tests.scenario.conftest import on_discord, play
 from tests.scenario.discord_stage import (
-    OPTIONS,
     DiscordStage,
     author,
-    counted,
     ended,
     until,
     voting,
@@ -38,22 +36,18 @@ from tests.scenario.discord_stage import (
 stage = on_discord
 
 
-async def test_a_debate_from_the_command_to_the_reveal(stage: DiscordStage) -> None:
+async def test_its_thread_has_its_topic_and_colours_and_pings_nobody(stage: DiscordStage) -> None:
     async with stage.process() as app:
         asked = await stage.start()
         assert asked.ephemeral
         assert " · free" in asked.text
-        ballot = await stage.ballot()
+        await stage.ballot()
         assert stage.thread.name == "Tea beats coffee"
         await until(lambda: f"<#{stage.thread.id}>" in asked.text)
-        stage.discord.react("ben", ballot.id, OPTIONS["A"])
         await voting(app)
-        reveal = await stage.close()
-        assert counted(reveal) == {"A": 1, "B": 0, "tie": 0, "weak": 0}
-        assert {"rehearsal/maple", "rehearsal/willow"} <= set(reveal.text.split("`"))
+        await stage.close()
         await ended(app)
     turns = [m for m in stage.discord.messages(stage.thread.id) if " · turn " in author(m)]
-    assert [author(m)[:3] for m in turns] == ["🔵 A", "🔴 B"] * 4
     assert {m.embeds[0]["color"] for m in turns} == {render.BLUE, render.RED}
     assert author(stage.discord.messages(stage.thread.id)[-2]) == "The vote was closed early"
     assert stage.discord.world.pings == []

@@ -19,7 +19,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN
-from tests.scenario.test_terminal_debate import Screen, Seat, Shell, seated
+from tests.scenario.terminal_stage import Screen, Seat, Shell, seated
 
 LISTED = ("mistral-large", "deepseek-v3", "gpt-5-mini", "qwen3-max", "text-embedding-3")
 PRICED = {"pricing": {"prompt": "0.000001", "completion": "0.000002"}}

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.model_server import ModelServer
+from tests.scenario.terminal_stage import Shell, seated
 from tests.scenario.test_export import table
-from tests.scenario.test_terminal_debate import TOPIC, Shell, seated
+from tests.scenario.test_terminal_debate import TOPIC
 
 MODELS = ("--a", "local/ash", "--b", "local/beech", "--jurors", "local/oak", "--quorum", "1")
 HELD = ("debate", TOPIC, *MODELS, "--why", "off", "--out", "out")

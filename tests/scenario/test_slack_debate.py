@@ -21,14 +21,16 @@ from tests.kit import some
 from tests.scenario import crowd
 from tests.scenario.conftest import on_slack, play
 from tests.scenario.discord_stage import until
-from tests.scenario.slack_stage import OPTIONS, SlackStage, counted, ended, title, voting
+from tests.scenario.slack_stage import OPTIONS, SlackStage, ended, title, voting
 
 stage = on_slack
 
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("http", [False, True])
-async def test_a_debate_from_the_command_to_the_reveal(stage: SlackStage, http: bool) -> None:
+async def test_its_thread_has_its_colours_and_picture_and_pings_nobody(
+    stage: SlackStage, http: bool
+) -> None:
     stage.http = http
     async with stage.process() as app:
         asked = await stage.start()
@@ -42,12 +44,9 @@ async def test_a_debate_from_the_command_to_the_reveal(stage: SlackStage, http: 
         await stage.slack.react("ben", ballot.ts, "large_blue_circle")
         await stage.slack.deliveries.heard()
         await voting(app)
-        reveal = await stage.close()
-        assert counted(reveal) == {"A": 1, "B": 0, "tie": 0, "neither": 0}
-        assert {"rehearsal/maple", "rehearsal/willow"} <= set(reveal.text.split("`"))
+        await stage.close()
         await ended(app)
     turns = [m for m in stage.replies if " · turn " in title(m)]
-    assert [title(m)[2] for m in turns] == ["A", "B"] * 4
     assert {title(m)[0] for m in turns} == {"🔵", "🔴"}
     assert title(ballot) == "The vote was closed early"
     assert all(m.body or m.files for m in stage.slack.world.everything())

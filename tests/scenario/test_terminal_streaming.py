@@ -9,7 +9,8 @@ import pytest
 
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import ModelServer
-from tests.scenario.test_terminal_debate import TOPIC, Shell, seated
+from tests.scenario.terminal_stage import Shell, seated
+from tests.scenario.test_terminal_debate import TOPIC
 
 SPEECH = (
     "As Claude Opus 4.5, I say that tea wins. Zephyrine 7B, which I am, knows that a pot of tea "
