@@ -550,18 +550,12 @@ def _advice(state: str | None, detail: str) -> str:
     return next(known, "Try again once it answers.")
 
 
-# How a shared text is spelled for PostgreSQL and its driver.
+# A text as PostgreSQL and its driver take it: its own spellings, and named parameters.
 
 
 PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 LIST = re.compile(r"\b(NOT )?IN :(\w+)")
-FIELD = re.compile(r"(\w+\.\w+) ->> '\$\.(\w+)'")
-ITEMS = re.compile(r"json_each\((\w+\.\w+), '\$\.(\w+)'\) AS (\w+)")
-OURS = re.compile(r"/\*\+ (.*?) \*/", re.DOTALL)
-CLOCK = {
-    "clock": "clock_timestamp()",
-    "clock_later": "clock_timestamp() + make_interval(secs => %(seconds)s)",
-}
+OURS = re.compile(r"(?:/\*-\*/[^*]*)?/\*\+ (.*?) \*/", re.DOTALL)
 
 
 @cache
@@ -570,9 +564,7 @@ def spell(sql: str) -> tuple[str, tuple[str, ...]]:
     lists = tuple(name for _, name in LIST.findall(sql))
     text = OURS.sub(r"\1", sql).replace("%", "%%")
     text = LIST.sub(lambda found: _among(found[2], without=bool(found[1])), text)
-    text = PARAMETER.sub(lambda found: CLOCK.get(found[1], f"%({found[1]})s"), text)
-    text = ITEMS.sub(r"json_array_elements((\1)::json -> '\2') AS \3(value)", text)
-    return FIELD.sub(r"((\1)::json ->> '\2')", text), lists
+    return PARAMETER.sub(r"%(\1)s", text), lists
 
 
 def _among(name: str, *, without: bool) -> str:

@@ -3,10 +3,10 @@
 A text is the statement that the database gets, in SQL that SQLite and PostgreSQL share:
 parameters are `:name`, upserts `ON CONFLICT (…) DO UPDATE SET x = excluded.x`, and a condition that
 also holds for a null parameter is `(place = :channel) IS NOT FALSE`. A list, as in `id IN :ids`, is
-expanded. A clause for PostgreSQL alone stands in a comment, as in `/*+ FOR SHARE */`: a lock, which
-SQLite needs none of, as its writes follow one another. What else differs is handled where a
-database's texts are spelled, in `adapters/database/sqlite.py` and `postgres.py`. Rows are named
-tuples of our types.
+expanded. What differs stands twice, as `/*-*/ SQLite's /*+ PostgreSQL's */`: to SQLite
+the second is a comment, and PostgreSQL gets the second alone. A clause for PostgreSQL alone is
+`/*+ FOR SHARE */`: a lock, which SQLite needs none of, as its writes follow one another. Rows are
+named tuples of our types.
 """
 
 from __future__ import annotations

@@ -62,26 +62,31 @@ def everyone() -> Partition:
     return EVERYONE
 
 
+# A server has its own clock, which all its processes go by.
+NOW = "/*-*/ :clock /*+ clock_timestamp() */"
+LATER = "/*-*/ :clock_later /*+ clock_timestamp() + make_interval(secs => :seconds) */"
 # A process that takes a lease over waits for the writes that it guarded, or they fail.
 EPOCH = "SELECT epoch FROM leases WHERE name = :name /*+ FOR SHARE */"
 # The only process on a file takes any other holder's lease: that holder is dead.
-CLAIM = """
-INSERT INTO leases (name, epoch, holder, until) VALUES (:name, 1, :holder, :clock_later)
+CLAIM = f"""
+INSERT INTO leases (name, epoch, holder, until) VALUES (:name, 1, :holder, {LATER})
 ON CONFLICT (name) DO UPDATE
 SET epoch = leases.epoch + 1, holder = excluded.holder, until = excluded.until
-WHERE leases.until < :clock OR (:alone AND leases.holder <> excluded.holder)
+WHERE leases.until < {NOW} OR (:alone AND leases.holder <> excluded.holder)
 RETURNING epoch
-"""
+"""  # noqa: S608 - texts of this module
 # A released lease has no holder: an index has the others alone.
-HELD = """
+HELD = f"""
 SELECT name, holder FROM leases
-WHERE holder <> '' AND until >= :clock AND substr(name, 1, :length) = :prefix
+WHERE holder <> '' AND until >= {NOW} AND substr(name, 1, :length) = :prefix
     AND (holder = :holder OR NOT :alone)
-"""
-RENEW = "UPDATE leases SET until = :clock_later WHERE holder = :holder RETURNING name, epoch"
-RELEASE = (
-    "UPDATE leases SET until = :clock_later, holder = '' WHERE name = :name AND epoch = :epoch"
-)
+"""  # noqa: S608
+RENEW = f"""
+UPDATE leases SET until = {LATER} WHERE holder = :holder RETURNING name, epoch
+"""  # noqa: S608
+RELEASE = f"""
+UPDATE leases SET until = {LATER}, holder = '' WHERE name = :name AND epoch = :epoch
+"""  # noqa: S608
 
 
 def guard(connection: SqlConnection, lease: Lease) -> None:

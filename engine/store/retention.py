@@ -51,7 +51,8 @@ AND NOT EXISTS (
 AND (
     EXISTS (
         SELECT 1 FROM series
-        WHERE series.name = debates.series AND series.body ->> '$.recurring' IS NOT NULL
+        WHERE series.name = debates.series AND
+            /*-*/ series.body ->> '$.recurring' /*+ series.body::json ->> 'recurring' */ IS NOT NULL
     )
     OR NOT EXISTS (
         SELECT 1 FROM series

@@ -118,7 +118,8 @@ WHERE series = :name AND (:every OR id IN :among) ORDER BY number
 """
 TOLD_DEBATES = "SELECT id FROM debates WHERE series = :name AND {told}"
 RESULTS = """
-SELECT debates.series_key, verdicts.body ->> '$.winner' AS jury
+SELECT debates.series_key,
+    /*-*/ verdicts.body ->> '$.winner' /*+ verdicts.body::json ->> 'winner' */ AS jury
 FROM debates
 LEFT JOIN verdicts ON verdicts.debate = debates.id AND verdicts.judge = 'panel'
 WHERE debates.series = :name AND (:every OR debates.id IN :among)
@@ -134,8 +135,10 @@ SELECT model, count(*) FROM (
     JOIN turns ON turns.debate = debates.id
     JOIN calls ON calls.debate = debates.id AND calls.step = turns.step AND calls.state = 'done'
     WHERE debates.series = :name AND (:every OR debates.id IN :among) AND EXISTS (
-        SELECT 1 FROM json_each(turns.body, '$.violations') AS broken
-        WHERE broken.value ->> '$.kind' = 'refusal')
+        /*-*/ SELECT 1 FROM json_each(turns.body, '$.violations') AS broken
+        WHERE broken.value ->> '$.kind' = 'refusal'
+        /*+ SELECT 1 FROM json_array_elements(turns.body::json -> 'violations') AS broken(value)
+        WHERE broken.value ->> 'kind' = 'refusal' */)
 ) AS refused GROUP BY model ORDER BY model
 """
 
