@@ -126,6 +126,7 @@ def _rate(price: Any, tokens: int) -> float:
     return float(max([getattr(price, "base", price), *tiers]))
 
 
+FREE = Price(usd_in=0, usd_out=0, origin=Origin.LOCAL)
 FETCH_S = 8.0
 FORGET_FAILURE_S = 60.0
 _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
@@ -147,16 +148,24 @@ class PriceBook:
         self._connection = connection
         self._lists: dict[str, dict[str, Price | None]] = {}
         self._failed_at: dict[str, float] = {}
+        self._known: dict[str, tuple[Price | None, float]] = {}  # with the time to look again
         self._locks: dict[str, asyncio.Lock] = {}
         self._bundled: dict[tuple[str, str], Price | None] = {}
         self._bundled_at = -1e9
 
     async def price(self, model: Model, backend: Backend) -> Price | None:
+        price, until = self._known.get(model.ref, (None, 0.0))
+        if monotonic() >= until:
+            price = await self._find(model, backend)
+            self._known[model.ref] = price, monotonic() + FORGET_FAILURE_S
+        return price
+
+    async def _find(self, model: Model, backend: Backend) -> Price | None:
         for name in (model.ref, model.name):
             if name.lower() in self._table:
                 return self._table[name.lower()]
         if backend.local:
-            return Price(usd_in=0, usd_out=0, origin=Origin.LOCAL)
+            return FREE
         listed = await self._listed(backend) if backend.known.prices else {}
         if model.name in listed:
             return listed[model.name]

@@ -92,11 +92,25 @@ async def usual_language(context: Context, platform: str, community: str) -> str
 
 
 def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
-    """Return the operator's defaults with the community's settings applied.
+    """Return the operator's defaults with the community's settings applied; kept.
 
     Drops anything the operator no longer offers or allows. Raises UsageError when that empties a
     list that the community has set.
     """
+    key = id(defaults), id(settings)
+    if key not in _overlaid:
+        if len(_overlaid) >= MOST_OVERLAID:
+            _overlaid.clear()
+        # Both are kept beside it, so that nothing else gets their ids.
+        _overlaid[key] = defaults, settings, _overlay(defaults, settings)
+    return _overlaid[key][2]
+
+
+MOST_OVERLAID = 256  # each takes some kilobytes
+_overlaid: dict[tuple[int, int], tuple[Defaults, CommunitySettings, Defaults]] = {}
+
+
+def _overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
     models = _still_offered("models", settings.models, defaults.models)
     offered = {model.ref for model in (models if settings.models else defaults.debaters)}
 

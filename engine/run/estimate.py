@@ -41,7 +41,6 @@ SOURCE_MARKUP = 80  # characters around a source: its tags, its name and its tit
 LOOKED_UP_TOKENS = 60  # that a juror reads of what each turn quoted
 QUESTION = "Q" * 120  # characters of one that the audience may ask
 STANCE = "a few words of stance"
-NO_PANEL = PanelSetup(roster=())
 MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
 
 
@@ -366,17 +365,19 @@ async def price(planned: Plan, setup: Setup, models: Models) -> tuple[Setup, Est
 
     Each backend is asked for one list at a time. Raises BudgetError if it is too expensive.
     """
-    prices: dict[str, Price | None] = {model.ref: None for model in setup.models}
+    cast = setup.models
+    prices: dict[str, Price | None] = {model.ref: None for model in cast}
 
     async def ask(backend: str) -> None:
-        for model in setup.models:
+        for model in cast:
             if model.backend == backend:
                 prices[model.ref] = await models.price(model)
 
-    await asyncio.gather(*map(ask, {model.backend for model in setup.models}))
+    first, *others = map(ask, {model.backend for model in cast})
+    await (asyncio.gather(first, *others) if others else first)  # most have one: no task is made
     check_prices(prices, planned.offer.caps)
     setup = setup.model_copy(update={"prices": prices})
-    pace = {model.ref: models.pace(model) for model in setup.models}
+    pace = {model.ref: models.pace(model) for model in cast}
     expected = await estimate(setup, planned.script, planned.prompts, pace)
     return reserve(setup, expected, planned.offer.caps), expected
 
@@ -426,15 +427,39 @@ def _explain(bill: _Bill, setup: Setup, jurors: Sequence[Model], ballots: int) -
         bill.add(writer, 1, read, WHY_TOKENS, setup.sampling["juror"].max_tokens)
 
 
-_outlines: dict[tuple[Format, str, str], _ScriptDemand] = {}
+NEUTRAL: Mapping[str, Any] = {
+    "prices": {},
+    "seed": 0,
+    "ordinal": 0,
+    "cap_usd": None,
+    "reserved_usd": 0.0,
+    "mirror_of": None,
+    "moderation": None,
+    "rematch_of": None,
+    "swapped": False,
+    "panel": PanelSetup(roster=()),
+}
+# What a script's demand does not depend on, or only by whether it is there.
+FREE: Mapping[str, Any] = {
+    "request": {
+        *("topic", "conditions", "stance_a", "stance_b", "sides", "seats", "judges", "drawn"),
+        *("questions", "pace", "sources"),
+    },
+    "retrieval": {"model"},
+    **dict.fromkeys((*NEUTRAL, "names"), True),
+}
+_outlines: dict[tuple[object, ...], _ScriptDemand] = {}
 
 
 async def _outline(setup: Setup, script: Format, prompts: Prompts) -> _ScriptDemand:
     """Return a script's demand, from the cache or by a dry run."""
-    dry = _without_topic(setup)
-    key = script, prompts.digest, dry.model_dump_json()
+    request = setup.request
+    roles = tuple((name, model.backend) for name, model in _cast(setup).items())
+    has = map(bool, (request.conditions, request.stance_a, request.questions, request.sources))
+    key = script, prompts.digest, roles, tuple(has), setup.model_dump_json(exclude=FREE)
     known = _outlines.get(key)
     if known is None:
+        dry = _without_topic(setup)
         host = _DryRun(dry)
         stage = Stage(dry, prompts, host, script.turns(dry.request))
         await script.hold(stage)
@@ -472,7 +497,7 @@ def _cast(setup: Setup) -> dict[str, Model]:
 
 
 def _without_topic(setup: Setup) -> Setup:
-    """Return the setup reduced to what determines the demand: the cache key."""
+    """Return the setup reduced to what determines the demand."""
     request = setup.request
     cast = {
         name: Model(backend=model.backend, name=name, family=name)
@@ -491,20 +516,13 @@ def _without_topic(setup: Setup) -> Setup:
         "pace": 0,
         "sources": (Source(title="", text=SOURCES),) if request.sources else (),
     }
-    own: dict[str, Any] = {
-        "prices": {},
-        "seed": 0,
-        "ordinal": 0,
-        "cap_usd": None,
-        "mirror_of": None,
-        "moderation": None,
-        "rematch_of": None,
-        "swapped": False,
+    alike = {
+        **NEUTRAL,
+        "request": request.model_copy(update=asked),
+        "names": {side: f"Name{side}" for side in setup.names},
     }
-    names = {side: f"Name{side}" for side in setup.names}
     if setup.retrieval:
-        own["retrieval"] = setup.retrieval.model_copy(update={"model": cast[RETRIEVAL]})
-    alike = {"request": request.model_copy(update=asked), "names": names, "panel": NO_PANEL, **own}
+        alike["retrieval"] = setup.retrieval.model_copy(update={"model": cast[RETRIEVAL]})
     return setup.model_copy(update=alike)
 
 

@@ -156,6 +156,12 @@ class Defaults(Options):
         return BUILT_IN | self
 
     @cached_property
+    def menu(self) -> tuple[str, ...]:
+        """The models to guess among: the same for every debate, and so no hint on any."""
+        offered = tuple(dict.fromkeys(model.ref for model in self.debaters))[:MOST_GUESSED]
+        return offered if len(offered) > 1 else ()
+
+    @cached_property
     def unblocked(self) -> tuple[Topic, ...]:
         """The topics without a word that is blocked."""
         return tuple(one for one in self.topics if not has_blocked(self.blocked_words, one.text))
@@ -163,7 +169,7 @@ class Defaults(Options):
     def __copy__(self) -> Self:
         """Copy the fields alone, as a copy may be changed: what follows from them is not kept."""
         copied = super().__copy__()
-        for name in ("usual", "unblocked"):
+        for name in ("usual", "menu", "unblocked"):
             copied.__dict__.pop(name, None)
         return copied
 
@@ -374,7 +380,8 @@ def freeze(
         called=script.call(request, plan.prompts, names),
         retrieval=offer.retrieval,
         # Who guesses at a rematch knows which models it has.
-        menu=() if order.rematch else _menu(request, offer),
+        # Who is a model is no secret where a person is a side.
+        menu=offer.menu if request.guess and not order.rematch and not request.guest else (),
         rematch_of=order.rematch and order.rematch.of.id,
         mirror_of=plan.mirror_of,
         moderation=plan.moderation,
@@ -382,14 +389,6 @@ def freeze(
         account_days=offer.account_days,
         member_days=offer.member_days,
     )
-
-
-def _menu(request: Request, offer: Defaults) -> tuple[str, ...]:
-    """Return the models to guess among: the same for every debate, and so no hint on this one."""
-    if request.guest:  # who is a model is no secret
-        return ()
-    offered = tuple(dict.fromkeys(model.ref for model in offer.debaters))[:MOST_GUESSED]
-    return offered if request.guess and len(offered) > 1 else ()
 
 
 def _reply_chars(offer: Defaults, limits: Mapping[str, float]) -> int | None:

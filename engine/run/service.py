@@ -28,6 +28,7 @@ from engine.run.plan import (
     plan,
     texts_of,
 )
+from engine.stage.steps import Pace
 from engine.store import Caps, NewDebate, Post, Store
 from engine.store.budgets import NewGuest
 from engine.store.votes import awaits, closes_with
@@ -88,6 +89,7 @@ class Service:
     new_seed: Callable[[], int] = lambda: secrets.randbits(48)
     new_id: Callable[[], str] = lambda: str(ULID())
     learner: Learner = field(init=False)
+    _pace: Pace = field(default_factory=Pace)
 
     def __post_init__(self) -> None:
         self.learner = Learner(self.store, self.clock)
@@ -107,6 +109,7 @@ class Service:
         then nothing is stored. Raises NotAllowedError for a community that is not served.
         """
         check_allowed(offer, order.platform, order.community)
+        await self._pace.turn()  # of many starts at once, running debates have turns in between
         first = plan(order, offer, self.prompts, self.new_seed())
         guest = await self.guests.named(order) if first.request.guest else None
         swapped = mirror(first) if order.mirror else None
@@ -119,6 +122,7 @@ class Service:
         await self.store.debates.keep_templates(first.prompts.digest, first.prompts.texts)
         posts = [(new, [_announce(new, usual, order.rematch)]) for new, usual in queued]
         debates = await self.store.debates.create(posts, offer.caps)
+        await self._pace.turn()
         for debate, (_, usual) in zip(debates, queued, strict=True):
             await self.dispatcher.submit(debate.id)
             self.notifier.publish(f"outbox/{debate.platform}", debate.id)
@@ -153,6 +157,7 @@ class Service:
         """Return a plan as a debate to store, under the next number, and what it is to take."""
         order, number = planned.order, await self.store.debates.next_number()
         ordinal = number if order.series is None else order.series.ordinal
+        await self._pace.turn()
         setup, expected = await self._price(planned, ordinal)
         new = NewDebate(
             id=self.new_id(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from secrets import token_hex
 from typing import NamedTuple
 
@@ -24,6 +25,8 @@ from engine.store.purge import (
     purge_some,
 )
 from engine.values.debate import BallotKind, Length, Model, PanelMode, Status, Value
+
+MOST_SETTINGS = 256  # kept parsed
 
 
 class PublicPart(StrEnum):
@@ -299,6 +302,7 @@ class Communities:
             await self._database.run(DELETE_LATE_USAGE, today=today)
 
 
+@lru_cache(maxsize=MOST_SETTINGS)
 def _read(stored: str | None) -> CommunitySettings:
     return CommunitySettings.model_validate_json(stored or "{}")
 

@@ -435,7 +435,7 @@ class Fit(Value):
     def only(self, jurors: Collection[str]) -> Fit:
         """Return the part that is about these jurors."""
         kept = {juror: one for juror, one in self.jurors.items() if juror in jurors}
-        return self.model_copy(update={"jurors": kept})
+        return self if kept == self.jurors else self.model_copy(update={"jurors": kept})
 
 
 class Criterion(Value):

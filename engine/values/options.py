@@ -97,11 +97,11 @@ class Options(Value):
 
     def given(self) -> dict[str, Any]:
         """Return the options that are set, by name."""
-        fields = Options.model_fields
+        fields, given = Options.model_fields, self.model_fields_set
         return {
             name: value
             for name, value in self.__dict__.items()
-            if value is not None and value != {} and name in fields
+            if name in given and name in fields and value is not None and value != {}
         }
 
     def __or__(self, other: Options) -> Options:

@@ -417,3 +417,31 @@ async def test_an_estimate_is_near_what_a_rehearsal_debate_took(
         written = sum(usage.tokens_out or 0 for usage in usages)
         assert expected.tokens_out == pytest.approx(written, rel=0.25)
         assert expected.usd == 0
+
+
+async def test_starts_that_come_at_once_hold_the_loop_for_one_of_them_at_most(
+    line: Running,
+) -> None:
+    turn, begun, priced = 0, list[int](), list[int]()
+    seed, identify = line.service.new_seed, line.service.new_id
+
+    async def count() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    def draw() -> int:
+        begun.append(turn)
+        return seed()
+
+    def name() -> str:
+        priced.append(turn)
+        return identify()
+
+    line.service.new_seed, line.service.new_id = draw, name
+    counting = asyncio.create_task(count())
+    await asyncio.gather(*(line.start() for _ in range(30)))
+    counting.cancel()
+    assert len(set(begun)) == 30
+    assert len(set(priced)) == 30
