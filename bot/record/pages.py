@@ -23,7 +23,7 @@ from bot.record.exports import export_into
 from bot.record.filters import ExportChoices, debates_of, narrowed, where_of
 from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, check_replaceable, staged
-from engine.dataset.page import read_page, write_html, write_markdown
+from engine.dataset.page import write_html, write_markdown
 from engine.pages.debate_page import Library
 from engine.pages.folder import FolderLibrary, check_folder
 from engine.pages.stored import StoredLibrary
@@ -174,7 +174,7 @@ async def write_reports(debate_id: str | None, out: Path, chosen: DebateChoice) 
 
 
 async def _write_report(store: Store, debate: Debate, out: Path) -> None:
-    page = await read_page(store, debate)
+    page = await StoredLibrary(store).report(debate)
     written = {
         out / f"debate-{page.code}.md": write_markdown(page),
         out / f"debate-{page.code}.html": write_html(page),

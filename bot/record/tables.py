@@ -140,9 +140,10 @@ async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool
 
 async def _print_transcript(store: Store, debate: Debate) -> None:
     # Imported only here: templates take a while, and the other forms need none.
-    from engine.dataset.page import read_page, write_markdown
+    from engine.dataset.page import write_markdown
+    from engine.pages.stored import StoredLibrary
 
-    text = clean(write_markdown(await read_page(store, debate)))
+    text = clean(write_markdown(await StoredLibrary(store).report(debate)))
     if not sys.stdout.isatty():
         print(text, end="")
         return

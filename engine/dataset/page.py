@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jinja2 import Environment, StrictUndefined, Template
 
 from engine.blinding.identity import names_of, redact
-from engine.dataset.findings_tables import retrieved
-from engine.store import Store
 from engine.values.debate import Debate, Source, Status, Turn
 from engine.values.language import N_, speaking
 from engine.values.messages import Reveal
 from engine.values.text import clean, redact as redact_mentions, rename
-from engine.values.verdicts import RETRIEVED, Ballot
-from engine.votes.close import read_reveal
+from engine.values.verdicts import Ballot
 from engine.words.cards import broken_rule, words_used
 from engine.words.details import detail_lines
 from engine.words.phrases import option_name, round_name, source_name, sum_up
@@ -81,8 +78,8 @@ class ReportedDebate(NamedTuple):
     """Everything that a page shows, in its order.
 
     `topic`, `conditions`, `stances`, `sources` (names with titles, and their texts) and the turns'
-    texts are data of people and models; `result`
-    is Markdown, empty until the reveal, and then `sealed` says why.
+    texts are data of people and models; `result` is Markdown, empty until the reveal, and then
+    `sealed` says why. `sections` have what the format found, once nothing is sealed.
     """
 
     code: str
@@ -97,6 +94,7 @@ class ReportedDebate(NamedTuple):
     result: tuple[str, ...]
     ballots: tuple[Read, ...]
     sealed: str
+    sections: tuple[PageSection, ...] = ()
 
 
 class PageTable(NamedTuple):
@@ -128,19 +126,6 @@ class PageSection(NamedTuple):
     picture: str = ""
     alt: str = ""
     lines: tuple[str, ...] = ()
-
-
-async def read_page(store: Store, debate: Debate) -> ReportedDebate:
-    """Return a debate's page as far as it may be read now."""
-    turns = await store.journal.turns(debate.id)
-    found = await store.journal.found(debate.id, RETRIEVED)
-    looked_up = [Source(title=one["title"], text=one["text"]) for one in retrieved(found)]
-    reveal, ballots = None, tuple[Ballot, ...]()
-    if debate.revealed_at is not None:
-        _, ballots = await store.journal.judged(debate.id)
-        reveal = await read_reveal(store, debate)
-    with speaking(debate.request.language):
-        return lay_out(debate, turns, reveal, ballots, looked_up)
 
 
 def lay_out(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import orjson
@@ -15,10 +15,13 @@ from engine.formats.structured.trace import Trace, describe, table
 from engine.jury.explain import STEP as WHY
 from engine.pages.debate_page import SPOKEN, Rows, TurnMark
 from engine.pages.timeline import timelines
+from engine.store.usage import UsageTotals
 from engine.values.language import N_
-from engine.values.text import marked
+from engine.values.messages import Message
+from engine.values.text import marked, redact
 from engine.values.verdicts import DECISION, POSITION, QUESTIONS, RETRIEVED
-from engine.words.phrases import option_name, round_name
+from engine.words.cards import card_of
+from engine.words.phrases import money, option_name, round_name
 from engine.words.translation import number, percent, say
 
 # What a format found beside its turns: trace table, register, scores, and everything else.
@@ -45,6 +48,52 @@ def found_sections(rows: Rows, names: Mapping[str, str]) -> Iterator[PageSection
     yield _scores(rows)
     yield _changes(rows.get("adjustments", ()))
     yield from _others([one for one in artifacts if one["kind"] not in ("structured", "register")])
+
+
+def report_sections(
+    rows: Rows, posts: Iterable[Message], totals: Iterable[UsageTotals], names: Mapping[str, str]
+) -> tuple[PageSection, ...]:
+    """Return what a report tells of a debate below its ballots.
+
+    `posts` are what its format told after the last turn, a briefing and a register among them;
+    `totals` are what its calls took.
+    """
+    posted = [(card_of(post), f"found-{number}") for number, post in enumerate(posts, 1)]
+    told = {one.key: one for one in found_sections(rows, names) if one}
+    made = (
+        *(PageSection(key, redact(card.title), text=redact(card.text)) for card, key in posted),
+        told.get("own-judge"),
+        # The briefing describes each argument.
+        (trace := told.get("trace")) and trace._replace(text=trace.text.partition("\n\n")[0]),
+        told.get("scores"),
+        told.get("adjustments"),
+        _later(rows.get("judgings", ()), names),
+        _spent(totals),
+    )
+    return tuple(section for section in made if section is not None)
+
+
+def _spent(totals: Iterable[UsageTotals]) -> PageSection | None:
+    """Return what each model's calls took, in whatever roles."""
+    models: dict[str, list[UsageTotals]] = {}
+    for one in totals:
+        models.setdefault(one.key, []).append(one)
+    lines = [
+        (
+            model,
+            number(sum(one.calls for one in each), ","),
+            number(sum(one.tokens_in for one in each), ","),
+            number(sum(one.tokens_cached for one in each), ","),
+            number(sum(one.tokens_out for one in each), ","),
+            money(None if any(one.unpriced for one in each) else sum(one.usd for one in each)),
+        )
+        for model, each in models.items()
+    ]
+    if not lines:
+        return None
+    counts = (say("calls"), say("tokens read"), say("from cache"), say("tokens written"))
+    head = (say("model"), *counts, say("cost"))
+    return PageSection("costs", say("Calls and cost"), grids=(table_of(head, lines),))
 
 
 def _judgment(judgments: Sequence[Row], names: Mapping[str, str]) -> PageSection | None:

@@ -14,6 +14,7 @@ import structlog
 
 from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.findings_tables import retrieved
+from engine.dataset.page import ReportedDebate, lay_out
 from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.tables import TABLES
 from engine.delivery.reasons import interrupted
@@ -43,17 +44,20 @@ from engine.pages.debate_page import (
     outline,
     pages_of,
 )
+from engine.pages.sections import report_sections
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.listings import DebateQuery, DebateSummary
+from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Source
 from engine.values.errors import NotFoundError, StoreError
-from engine.values.verdicts import RETRIEVED
+from engine.values.language import speaking
+from engine.values.verdicts import RETRIEVED, Ballot
 from engine.votes.close import read_reveal
 
 log = structlog.get_logger(__name__)
-BELOW = {"debates", "votes", "guesses", "judgments", "scores", "adjustments", "artifacts"}
-BELOW |= {"judgings", "questions"}  # what stands below the turns
+FOUND = {"judgments", "scores", "adjustments", "artifacts", "judgings"}
+BELOW = FOUND | {"debates", "votes", "guesses", "questions"}  # what stands below the turns
 MOST_OUTLINES = 64
 CHOICES_SECONDS = 60.0
 UNKNOWN = "There is no such page of this debate; go back to the debate."
@@ -123,6 +127,28 @@ class StoredLibrary:
         if opened:
             found = await self._opened(found, chosen, parts)
         return assemble(found, chosen)
+
+    async def report(self, debate: Debate) -> ReportedDebate:
+        """Return a debate as one page, as far as it may be read now."""
+        journal = self._store.journal
+        turns = await journal.turns(debate.id)
+        results = retrieved(await journal.found(debate.id, RETRIEVED))
+        looked_up = [Source(title=one["title"], text=one["text"]) for one in results]
+        reveal, ballots = None, tuple[Ballot, ...]()
+        if debate.revealed_at is not None:
+            _, ballots = await journal.judged(debate.id)
+            reveal = await read_reveal(self._store, debate)
+        with speaking(debate.request.language):
+            page = lay_out(debate, turns, reveal, ballots, looked_up)
+        if reveal is None:
+            return page
+        rows = await self._rows(await self._record(debate), FOUND)
+        rows = {**rows, SPOKEN: outline(turns).spoken}
+        posts = await self._store.outbox.found(debate.id)
+        totals = (await self._store.usage.read(UsageFilter(debate=debate.id))).totals
+        with speaking(debate.request.language):
+            sections = report_sections(rows, posts, totals, debate.setup.called)
+        return page._replace(sections=sections)
 
     async def place(self, name: str, turn: int) -> tuple[Item, int]:
         """Return a debate and the number of the part that has a turn."""

@@ -172,6 +172,20 @@ WHERE debate = :debate AND kind IN ('turn', 'report', 'scoreboard', 'arc')
     )
 ORDER BY number
 """
+# What a format told after its last turn, each board as it stood last.
+FOUND = """
+SELECT message FROM outbox
+WHERE debate = :debate AND kind IN ('report', 'scoreboard', 'arc') AND state <> 'held'
+    AND number > (
+        SELECT coalesce(max(number), 0) FROM outbox WHERE debate = :debate AND kind = 'turn'
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM outbox AS newer
+        WHERE newer.debate = :debate AND newer.number > outbox.number
+            AND newer.target = coalesce(outbox.target, outbox.key)
+    )
+ORDER BY number
+"""
 COUNT_GAPS = "UPDATE debates SET gaps = :gaps WHERE id = :debate"
 HELD = "SELECT id FROM outbox WHERE debate = :debate AND state = 'held' ORDER BY number"
 RELEASE = """
@@ -471,6 +485,11 @@ class Outbox:
         """Return the messages that are, or may be, missing in a debate's thread, in order."""
         rows = await self._database.rows(GAPS, debate=debate_id)
         return tuple(Gap(key=row.key, state=row.state, error=row.error) for row in rows)
+
+    async def found(self, debate_id: str) -> tuple[Message, ...]:
+        """Return what a debate's format told after the last turn: reports, boards, an arc."""
+        rows = await self._database.column(FOUND, debate=debate_id)
+        return tuple(MESSAGE.validate_json(row, extra="ignore") for row in rows)
 
     async def set_thread(
         self, lease: Lease, debate_id: str, thread: str, now: datetime | None = None

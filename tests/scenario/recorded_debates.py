@@ -32,7 +32,7 @@ from bot.research.labels import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.dataset.entry import Keys
-from engine.dataset.page import read_page, write_html, write_markdown
+from engine.dataset.page import write_html, write_markdown
 from engine.dataset.writer import write_export
 from engine.labelling.tasks import Labelling
 from engine.pages.public import PublicReader
@@ -465,10 +465,12 @@ async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[st
     metadata = orjson.loads((out / "croissant.json").read_bytes())
     del metadata["distribution"]  # sizes and hashes of files, which have what a machine takes
     keep("debates/croissant.json", orjson.dumps(metadata).decode())
-    for debate in (await store.debates.recent())[-2:]:
-        report = await read_page(store, debate)
+    debates = await store.debates.recent()
+    for debate in debates:
+        report = await StoredLibrary(store).report(debate)
         keep(f"report {debate.id}.md", write_markdown(report))
-        keep(f"report {debate.id}.html", write_html(report))
+        if debate in debates[-3:]:
+            keep(f"report {debate.id}.html", write_html(report))
     async for path, body in write_folder(StoredLibrary(store)):
         # What was asked side by side has no order, but in a debate that failed at its start.
         if not path.startswith("static") and ("-call" not in path or FAILED in path):

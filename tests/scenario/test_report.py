@@ -9,13 +9,16 @@ from engine.dataset.page import (
     inline,
     lay_out,
     quoted,
-    read_page,
     tell_ballot,
     to_html,
     write_html,
     write_markdown,
 )
+from engine.pages.sections import report_sections
+from engine.pages.stored import StoredLibrary
+from engine.store.usage import UsageTotals
 from engine.values.debate import Status, Turn
+from engine.values.messages import Report
 from engine.values.verdicts import Ballot
 from tests.kit import make_ballot, make_debate, make_invalid_ballot, make_turn
 from tests.scenario.conftest import DEFAULTS, SUMMARY, Running
@@ -65,7 +68,7 @@ def test_before_the_reveal_no_model_and_no_result_is_in_it(status: Status) -> No
 async def test_a_debate_that_is_voted_on_has_its_turns_alone(line: Running) -> None:
     started = await line.start(DEFAULTS.model_copy(update={"vote_minutes": 60.0}))
     debate = await line.until(started.debate.id, lambda one: one.vote_opened_at)
-    page = await read_page(line.store, debate)
+    page = await StoredLibrary(line.store).report(debate)
     assert len(page.turns) == 8
     for text in (write_markdown(page), write_html(page)):
         assert "near/" not in text
@@ -127,3 +130,24 @@ def test_what_a_quotation_shows_is_what_was_written() -> None:
 def test_it_reads_from_the_right_where_its_language_does() -> None:
     page = lay_out(make_debate(language="ar"), [], None)
     assert '<html lang="ar" dir="rtl">' in write_html(page)
+
+
+def test_it_tells_later_judgings_and_what_each_models_calls_took() -> None:
+    judged = {"number": 1, "judges": [{"judge": "near/ben"}], "winner": "B"}
+    taken = UsageTotals("near/ana", "debater", 1, 2, 0, 1200, 300, 0, 40, 0.5, 0)
+    both = (taken, taken._replace(role="judge", calls=1, usd=0.25))
+    sections = report_sections({"judgings": [judged]}, (), both, {})
+    page = lay_out(make_debate(), [], None)._replace(sections=sections)
+    written = write_markdown(page)
+    assert "| 1 | near/ben | 🔴 B |" in written
+    assert "| near/ana | 3 | 2,400 | 80 | 600 | $0.75 |" in written
+    assert '<td dir="auto">2,400</td>' in write_html(page)
+
+
+def test_what_a_format_told_stays_data_in_it() -> None:
+    post = Report(title="<b>Result</b> @everyone", text=HOSTILE)
+    sections = report_sections({}, (post,), (), {})
+    page = lay_out(make_debate(), [], None)._replace(sections=sections)
+    assert "@everyone" not in write_markdown(page)
+    found = tags_of(write_html(page))
+    assert not [tag for tag, _ in found if tag in ("script", "img", "b")]

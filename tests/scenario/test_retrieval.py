@@ -15,10 +15,11 @@ from adapters.models.router import open_models
 from adapters.models.search import _found, _path, _result
 from bot.app import defaults_of
 from bot.settings.settings import Settings
-from engine.dataset.page import read_page, write_markdown
+from engine.dataset.page import write_markdown
 from engine.dataset.writer import export
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.formats import FORMATS
+from engine.pages.stored import StoredLibrary
 from engine.run.later_judges import judge_again
 from engine.store import ExportFilter
 from engine.values.debate import RETRIEVAL, Model, Retrieval, Status
@@ -108,7 +109,7 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
             (4, "B", "first of ben"), (5, "A", "second of ana"), (6, "B", "second of ben"),
         ]  # fmt: skip
         assert rows[1]["url"] == "http://127.0.0.1/tea"
-        page = write_markdown(await read_page(line.store, debate))
+        page = write_markdown(await StoredLibrary(line.store).report(debate))
         assert "### Source 2: Tea study" in page
     told = [message.body for message in in_thread(stage)]
     looked = next(body for body in told if "Looked up" in body)

@@ -4,7 +4,8 @@ import pytest
 
 from bot.clock import SystemClock
 from engine.chat.privacy import forget, purge
-from engine.dataset.page import read_page, write_html, write_markdown
+from engine.dataset.page import write_html, write_markdown
+from engine.pages.stored import StoredLibrary
 from engine.prompts.library import quote
 from engine.store.people import ERASED
 from engine.values.debate import Status
@@ -62,7 +63,7 @@ async def test_jurors_and_the_summarist_read_what_was_found_and_the_report_says_
         read = prompt(body)
         assert read.count("Source 1: not found in Source 1 or any other source\n> kettles are") == 6
         assert CANARY not in read
-    page = await read_page(line.store, debate)
+    page = await StoredLibrary(line.store).report(debate)
     for text in (write_markdown(page), write_html(page)):
         assert text.count(told) == 6
         assert "Source 1: kettle" in text
