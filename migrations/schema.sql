@@ -251,7 +251,13 @@ CREATE TABLE listings (
 	debate VARCHAR(26) NOT NULL, 
 	topic TEXT NOT NULL, 
 	models TEXT NOT NULL, 
+	people VARCHAR(32), 
+	jury VARCHAR(32), 
 	agree BOOLEAN, 
+	votes INTEGER, 
+	dispute FLOAT, 
+	lead FLOAT, 
+	usd FLOAT, 
 	CONSTRAINT pk_listings PRIMARY KEY (debate), 
 	CONSTRAINT fk_listings_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
+from hashlib import sha256
 from urllib.parse import urlencode
 
 from adapters.web.application import address_of, assets, write
 from engine.delivery.reasons import INTERRUPTED
-from engine.formats import FORMATS
 from engine.pages.debate_page import (
     CallPage,
     CallsPage,
@@ -15,10 +16,11 @@ from engine.pages.debate_page import (
     Item,
     Library,
     ListPage,
-    state_of,
+    chips_of,
+    more_filters,
     write_sought,
 )
-from engine.store.listings import DebateQuery
+from engine.store.listings import ORDERS, DebateQuery
 from engine.values.debate import Status
 from engine.values.language import ENGLISH, N_
 from engine.values.text import SIDES, marked
@@ -49,6 +51,10 @@ class Links:
         if number > 1:
             given["page"] = str(number)
         return f"/?{urlencode(given)}" if given else "/"
+
+    def sorted(self, sought: DebateQuery, order: str) -> str:
+        """Return where a list is in another order."""
+        return self.list(sought._replace(order=order))
 
     def debate(self, item: Item, part: int = 1) -> str:
         """Return where a part of a debate is."""
@@ -95,7 +101,16 @@ class _Filed(Links):
         return f"{self._up}static/{name}"
 
     def list(self, sought: DebateQuery | None = None, number: int = 1) -> str:
-        return f"{self._up}{'index' if number == 1 else f'list-{number}'}.html"
+        words = ["list"]
+        for name, value in (write_sought(sought) if sought else {}).items():
+            plain = re.sub(r"[^a-z0-9]+", "-", value.lower())
+            told = plain if plain == value else f"{plain}-{sha256(value.encode()).hexdigest()[:6]}"
+            words += [name, told]
+        words += [str(number)] if number > 1 else []
+        return f"{self._up}{'-'.join(words) if words[1:] else 'index'}.html"
+
+    def sorted(self, sought: DebateQuery, order: str) -> str:
+        return self.list(DebateQuery(order=order))  # a folder has no list that is both
 
     def debate(self, item: Item, part: int = 1) -> str:
         return self.of(item, f"{part}" if part > 1 else "") + ".html"
@@ -125,7 +140,12 @@ WORDS = {"day": day, "moment": moment, "number": number, "money": money, "marked
 
 def write_list(page: ListPage, links: Links, language: str) -> str:
     """Return a page of a list."""
-    values = {"states": STATES, "formats": tuple(FORMATS), "state_of": state_of}
+    values: dict[str, object] = {
+        "states": STATES,
+        "chips": chips_of(page, alone=not links.filters),
+        "chosen": write_sought(page.sought),
+        "more": more_filters,
+    }
     return _write("list.html.jinja", language, links, page=page, **values)
 
 
@@ -164,15 +184,19 @@ async def write_folder(library: Library) -> AsyncIterator[tuple[str, bytes]]:
     for name, (body, _, _) in sorted(assets().items()):
         if not name.endswith(LEFT_OUT):
             yield TOP.asset(name), body
-    number, pages = 1, 1
-    while number <= pages:
-        page = await library.find(DebateQuery(), number)
-        pages = page.pages
-        yield TOP.list(number=number), write_list(page, TOP, ENGLISH).encode()
-        for item in page.items:
-            async for file in _debate(library, item):
-                yield file
-        number += 1
+    whole = await library.find(DebateQuery(), 1)
+    filters = [chip.sought for row in chips_of(whole, alone=True) for chip in row if chip.n]
+    orders = [DebateQuery(order=order) for order in ORDERS]
+    for sought in (*orders, *filters, *more_filters(whole)):
+        number, pages = 1, 1
+        while number <= pages:
+            page = await library.find(sought, number)
+            pages = page.pages
+            yield TOP.list(sought, number), write_list(page, TOP, ENGLISH).encode()
+            for item in page.items if sought == DebateQuery() else ():
+                async for file in _debate(library, item):
+                    yield file
+            number += 1
 
 
 async def _debate(library: Library, item: Item) -> AsyncIterator[tuple[str, bytes]]:

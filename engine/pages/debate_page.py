@@ -8,6 +8,7 @@ of it. So pages of the database and of an export say the same, without what an e
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -16,10 +17,14 @@ from engine.dataset.entry import may_be_read
 from engine.dataset.page import PageSection, ReportedDebate
 from engine.delivery.reasons import INTERRUPTED
 from engine.drawing.svg import Picture
-from engine.store.listings import DebateQuery, DebateSummary
+from engine.stats.agreement import share_alike
+from engine.stats.figure import Share
+from engine.store.debates import ListedResult
+from engine.store.listings import ORDERS, DebateQuery, DebateSummary, Facet, Totals
 from engine.values.debate import Debate, Status, Turn
 from engine.values.errors import UsageError
 from engine.values.text import clean, headline, redact
+from engine.values.topics import topic_id
 
 # A list of debates as a page shows it.
 
@@ -33,6 +38,7 @@ class Item(NamedTuple):
     """A debate in a list; `models`, by side, are those of one that has ended.
 
     `state` is a `Status`, or `INTERRUPTED`. `community` is empty in an export, which names none.
+    `result` is empty until nothing in it is sealed, and where no list is shown.
     """
 
     id: str
@@ -46,10 +52,42 @@ class Item(NamedTuple):
     series: str
     held: datetime
     models: tuple[tuple[str, str], ...]
+    result: ListedResult = ListedResult()
+
+
+class ListFigures(NamedTuple):
+    """What a list's debates came to: in how many both agree, as a share too, and their cost."""
+
+    alike: int
+    agreement: Share
+    usd: float
+
+
+def figures_of(totals: Totals) -> ListFigures:
+    """Return what debates came to; takes a moment for thousands."""
+    alike = sum(people == jury for _, people, jury in totals.decided)
+    pairs = [(topic_id(topic), people, jury) for topic, people, jury in totals.decided]
+    return ListFigures(alike, share_alike(pairs), totals.usd)
+
+
+class Front(NamedTuple):
+    """What stands above a whole list: what goes on, where people and jury differ most, figures.
+
+    `live` counts debates that run or wait, and `voting` those on which people vote.
+    """
+
+    live: int
+    voting: int
+    hardest: tuple[Item, ...]
+    figures: ListFigures
 
 
 class ListPage(NamedTuple):
-    """A page of a list: `number` from 1 of `pages`, of `total` debates."""
+    """A page of a list: `number` from 1 of `pages`, of `total` debates.
+
+    `facets` counts debates by what chips choose by, whatever of that is chosen. `front` is that of
+    a list in which nothing is sought.
+    """
 
     sought: DebateQuery
     items: tuple[Item, ...]
@@ -57,9 +95,93 @@ class ListPage(NamedTuple):
     number: int
     pages: int
     choices: DebateSummary
+    facets: Mapping[Facet, int]
+    front: Front | None = None
 
 
-def item_of(debate: Debate, gone: Container[str] = ()) -> Item:
+HARDEST = 3  # debates above a list
+
+
+def front_of(facets: Mapping[Facet, int], figures: ListFigures, hardest: Sequence[Item]) -> Front:
+    """Return what stands above a list."""
+    states = Counter[str]()
+    for (state, *_), n in facets.items():
+        states[state] += n
+    return Front(
+        live=states[Status.QUEUED] + states[Status.RUNNING],
+        voting=states[Status.VOTING],
+        hardest=tuple(hardest)[:HARDEST],
+        figures=figures,
+    )
+
+
+def total_of(facets: Mapping[Facet, int], sought: DebateQuery) -> int:
+    """Return how many debates of those counted are sought."""
+    plain = (sought.status or "", sought.format, sought.language)
+    return sum(
+        n
+        for facet, n in facets.items()
+        if all(want in ("", one) for want, one in zip(plain, facet[:3], strict=True))
+        and (facet[3] or not sought.disagreement)
+    )
+
+
+class Chip(NamedTuple):
+    """A filter: what it is called, how many debates it leaves, where it leads, and if it is on.
+
+    `kind` is that of an address's parameter, and `value` its value; a chip that is on leads to what
+    is sought without it.
+    """
+
+    kind: str
+    value: str
+    n: int
+    sought: DebateQuery
+    on: bool
+
+
+FACETS = ("state", "format", "language", "disagreement")
+
+
+def more_filters(page: ListPage) -> tuple[DebateQuery, ...]:
+    """Return what a list can be filtered by that has no chip, each filter alone."""
+    models = (DebateQuery(model=one) for one in page.choices.models)
+    return (*models, *(DebateQuery(series=one) for one in page.choices.series))
+
+
+def chips_of(page: ListPage, *, alone: bool = False) -> list[list[Chip]]:
+    """Return the filters that change a list, by kind, with how many debates each would leave.
+
+    `alone`: a chip leads to what it leaves of the whole list, not of what is sought.
+    """
+    chosen = write_sought(page.sought)
+    wanted = [chosen.get(kind, "") for kind in FACETS]
+    found: list[dict[str, int]] = [{} for _ in FACETS]
+    for facet, n in page.facets.items():
+        told = [*facet[:3], "1" if facet[3] else ""]
+        fits = [
+            alone or want in ("", INTERRUPTED, one) for want, one in zip(wanted, told, strict=True)
+        ]
+        for place, value in enumerate(told):
+            if value and all(fits[:place] + fits[place + 1 :]):
+                found[place][value] = found[place].get(value, 0) + n
+    rows = []
+    for place, kind in enumerate(FACETS):
+        if wanted[place] == INTERRUPTED:
+            found[place][INTERRUPTED] = page.total
+        elif wanted[place]:
+            found[place].setdefault(wanted[place], 0)
+        row = []
+        for value, n in sorted(found[place].items(), key=lambda one: (-one[1], one[0])):
+            on = value == wanted[place]
+            rest = {name: one for name, one in chosen.items() if name != kind and not alone}
+            sought = read_sought(rest if on else rest | {kind: value})
+            row.append(Chip(kind, value, n, sought, on))
+        rows.append(row if len(row) > 1 or wanted[place] or kind == "disagreement" else [])
+    return rows
+
+
+def item_of(debate: Debate, gone: Container[str] = (), result: ListedResult | None = None) -> Item:
     """Return a stored debate as a list shows it, without what is sealed.
 
     `gone` are the ids of those that were interrupted.
@@ -79,6 +201,7 @@ def item_of(debate: Debate, gone: Container[str] = ()) -> Item:
         models=tuple((side, model.ref) for side, model in request.sides.items())
         if may_be_read(debate)
         else (),
+        result=(result if may_be_read(debate) else None) or ListedResult(),
     )
 
 
@@ -88,6 +211,9 @@ def read_sought(given: Mapping[str, str]) -> DebateQuery:
     state = asked.get("state", "").lower()
     if state and state not in (*Status, INTERRUPTED):
         raise UsageError("There is no such state; choose one from the list.")
+    order = asked.get("order", "").lower()
+    if order not in ORDERS:
+        raise UsageError("There is no such order; choose one from the list.")
     return DebateQuery(
         words=tuple(_WORD.findall(asked.get("q", ""))),
         status=Status(state) if state not in ("", INTERRUPTED) else None,
@@ -99,6 +225,7 @@ def read_sought(given: Mapping[str, str]) -> DebateQuery:
         community=asked.get("community", ""),
         series=asked.get("series", ""),
         model=asked.get("model", ""),
+        order=order,
     )
 
 
@@ -119,6 +246,7 @@ def write_sought(sought: DebateQuery) -> dict[str, str]:
         "series": sought.series,
         "model": sought.model,
         "disagreement": "1" if sought.disagreement else "",
+        "order": sought.order,
     }
     return {name: value for name, value in plain.items() if value}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.util import find_spec
+from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -38,6 +39,8 @@ from engine.pages.debate_page import (
     ListPage,
     Rows,
     TurnsPart,
+    figures_of,
+    front_of,
     item_of,
     outline,
     pages_of,
@@ -45,10 +48,11 @@ from engine.pages.debate_page import (
 from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord
-from engine.store.listings import DebateQuery, DebateSummary
+from engine.store.debates import ListedResult, result_of
+from engine.store.listings import UNCHOSEN, DebateQuery, DebateSummary, Totals
 from engine.values.debate import Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
-from engine.values.text import headline
+from engine.values.text import headline, redact
 from engine.votes.close import reveal_in
 
 Row: TypeAlias = Mapping[str, Any]
@@ -64,6 +68,13 @@ NEWER = (
 PROMPTS, DEBATES, RECORDS = "prompts", "debates", "records"
 BY_NAME = {table.name: table for table in every_table()}
 DAMAGE = (*MISFITS, OSError)
+# As `engine/store/listings.py` sorts; those that are alike stay as they were, the newest first.
+ORDER: Mapping[str, Callable[[Item], float]] = {
+    "": lambda item: 0.0,
+    "disputed": lambda item: -_or(item.result.dispute, -1),
+    "closest": lambda item: _or(item.result.lead, 2),
+    "dearest": lambda item: -_or(item.result.usd, -1),
+}
 
 
 class _RowPlace(NamedTuple):
@@ -113,7 +124,6 @@ class FolderLibrary:
         self._items: dict[str, Item] = {}
         self._codes: dict[str, Item] = {}
         self._latest: tuple[str, Rows] = ("", {})
-        self._agree: dict[str, bool | None] = {}
         try:
             self._open()
         except DAMAGE as error:
@@ -121,12 +131,23 @@ class FolderLibrary:
 
     async def find(self, sought: DebateQuery, number: int) -> ListPage:
         """Return a page of a list, or its last one."""
-        kept = [item for item in self._items.values() if self._is_sought(item, sought)]
+        wider = sought._replace(**UNCHOSEN)
+        among = [item for item in self._items.values() if self._is_sought(item, wider)]
+        facets = Counter(
+            (item.state, item.format, item.language, item.result.agree is False) for item in among
+        )
+        kept = [item for item in among if self._is_sought(item, sought)]
+        kept.sort(key=ORDER[sought.order])
         count = pages_of(len(kept))
         number = min(number, count)
         start = (number - 1) * A_PAGE
         items = tuple(kept[start : start + A_PAGE])
-        return ListPage(sought, items, len(kept), number, count, self._choices())
+        front = None
+        if sought == DebateQuery(order=sought.order):
+            apart = [item for item in kept if item.result.agree is False]
+            front = front_of(facets, self._figures, sorted(apart, key=ORDER["disputed"]))
+        choices = self._choices()
+        return ListPage(sought, items, len(kept), number, count, choices, facets, front)
 
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
         """Return a part of a debate: the one of a number, or with a turn; else the first."""
@@ -208,13 +229,20 @@ class FolderLibrary:
                 self._load(table, path)
             elif path.suffix == f".{FileFormat.JSONL}":
                 self._index(table, path)
-        found = []
+        found, decided = [], list[tuple[str, str, str]]()
         for debate in {**self._lines[DEBATES], **self._tables.get(DEBATES, {})}:
-            self._agree[debate] = self._read(DEBATES, debate)[0]["agree"]
-            found.append(item_of(_record_of({RECORDS: self._read(RECORDS, debate)}).debate))
+            row = self._read(DEBATES, debate)[0]
+            record = _record_of({RECORDS: self._read(RECORDS, debate)})
+            reveal = reveal_in(record, row["n_calls"], row["cost_usd"])
+            result = result_of(reveal) if reveal else ListedResult(usd=row["cost_usd"])
+            found.append(item_of(record.debate, result=result))
+            if result.people and result.jury and result.agree is not None and not row["rehearsal"]:
+                decided.append((redact(record.debate.request.topic), result.people, result.jury))
         for item in sorted(found, key=lambda item: (item.held, item.id), reverse=True):
             self._items[item.id] = item
             self._codes.setdefault(item.code, item)
+        usd = fsum(item.result.usd or 0.0 for item in found)
+        self._figures = figures_of(Totals(tuple(decided), usd))
 
     def _index(self, table: str, path: Path) -> None:
         start = 0
@@ -312,7 +340,7 @@ class FolderLibrary:
             and sought.status in (None, item.state)
             and not sought.interrupted
             and (not sought.model or sought.model in dict(item.models).values())
-            and (not sought.disagreement or self._agree[item.id] is False)
+            and (not sought.disagreement or item.result.agree is False)
         )
 
     def _choices(self) -> DebateSummary:
@@ -322,6 +350,10 @@ class FolderLibrary:
             series=tuple(sorted({item.series for item in items if item.series})),
             models=tuple(sorted({ref for item in items for _, ref in item.models})),
         )
+
+
+def _or(value: float | None, other: float) -> float:
+    return other if value is None else value
 
 
 def _debate_of(line: bytes) -> str:

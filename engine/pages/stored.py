@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Awaitable, Callable, Container, Sequence, Set
 from dataclasses import replace
 from secrets import token_bytes
 from typing import TypeAlias
@@ -30,24 +30,29 @@ from engine.pages.assembly import (
 )
 from engine.pages.debate_page import (
     A_PAGE,
+    HARDEST,
     SPOKEN,
     CallPage,
     CallsPage,
     DebatePage,
     Item,
+    ListFigures,
     ListPage,
     PageTry,
     PartsOutline,
     Rows,
     TurnsPart,
+    figures_of,
+    front_of,
     item_of,
     outline,
     pages_of,
+    total_of,
 )
 from engine.pages.sections import report_sections
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
-from engine.store.listings import DebateQuery, DebateSummary
+from engine.store.listings import DebateQuery, DebateSummary, Totals
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Source
 from engine.values.errors import NotFoundError, StoreError
@@ -94,21 +99,31 @@ class StoredLibrary:
         self._store, self._secrets, self._operator = store, tuple(secrets), operator
         self._gate = gate
         self._within = {name: value for name, value in within._asdict().items() if value}
-        self._choices, self._outlines = _Choices(store), _Outlines(store)
+        self._choices, self._outlines = _Choices(store, within), _Outlines(store)
         # Pages show no pseudonym; those that rows have lead nowhere.
         self._voters = Pseudonyms(token_bytes(16), ExportFilter(), None)
 
     async def find(self, sought: DebateQuery, number: int) -> ListPage:
         """Return a page of a list, or its last one."""
         within = sought._replace(**self._within)
-        debates, total = await self._store.listings.find(within, (number - 1) * A_PAGE, A_PAGE)
+        facets = await self._store.listings.facets(within)
+        total = total_of(facets, sought)
+        if sought.interrupted:
+            total = (await self._store.listings.find(within, 0, 1))[1]
         count = pages_of(total)
-        if number > count:
-            return await self.find(sought, count)
-        choices = await self._choices.read()
+        number = min(number, count)
+        debates = await self._store.listings.page(within, (number - 1) * A_PAGE, A_PAGE)
+        items = await self._items(debates)
+        choices, figures, hardest = await self._choices.read()
+        front = None
+        if sought == DebateQuery(order=sought.order):
+            front = front_of(facets, figures, hardest)
+        return ListPage(sought, items, total, number, count, choices, facets, front)
+
+    async def _items(self, debates: Sequence[Debate]) -> tuple[Item, ...]:
+        """Return debates as a list shows them."""
         gone = await self._gone(*debates)
-        items = tuple(item_of(debate, gone) for debate in debates)
-        return ListPage(sought, items, total, number, count, choices)
+        return await list_items(self._store, debates, gone)
 
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
         """Return a part of a debate: the one of a number, or with a turn; else the first."""
@@ -285,15 +300,27 @@ class _Outlines:
         return known
 
 
-class _Choices:
-    """What lists are chosen by, which takes a look at every debate: as of up to a minute ago."""
+async def list_items(
+    store: Store, debates: Sequence[Debate], gone: Container[str] = ()
+) -> tuple[Item, ...]:
+    """Return debates as a list shows them; `gone` are those that were interrupted."""
+    results = await store.listings.results([debate.id for debate in debates])
+    return tuple(item_of(debate, gone, results.get(debate.id)) for debate in debates)
 
-    def __init__(self, store: Store) -> None:
-        self._store, self._known = store, DebateSummary()
+
+_Known: TypeAlias = tuple[DebateSummary, ListFigures, Sequence[Item]]
+
+
+class _Choices:
+    """What takes a look at every debate: what lists are chosen by and came to, a minute ago."""
+
+    def __init__(self, store: Store, within: DebateQuery) -> None:
+        self._store, self._within = store, within
+        self._known: _Known = DebateSummary(), figures_of(Totals((), 0.0)), ()
         self._until = 0.0
         self._reading: asyncio.Task[None] | None = None
 
-    async def read(self) -> DebateSummary:
+    async def read(self) -> _Known:
         """Return what is known; only the first call waits for it."""
         if time.monotonic() >= self._until and self._reading is None:
             self._reading = asyncio.create_task(self._look(), name="choices")
@@ -303,7 +330,12 @@ class _Choices:
 
     async def _look(self) -> None:
         try:
-            self._known = await self._store.listings.choices()
+            totals = await self._store.listings.totals(self._within)
+            figures = await asyncio.to_thread(figures_of, totals)
+            choices = await self._store.listings.choices()
+            hardest = self._within._replace(order="disputed", disagreement=True)
+            found = await self._store.listings.page(hardest, 0, HARDEST)
+            self._known = choices, figures, await list_items(self._store, found)
             self._until = time.monotonic() + CHOICES_SECONDS
         except StoreError as error:
             log.debug("choices not read", why=error.text)

@@ -110,6 +110,7 @@ WHERE scope = :scope AND day = :day
 SETTLE = """
 UPDATE debates SET reserved_usd = 0, settled_usd = :total, budget_day = :day WHERE id = :debate
 """
+NOTE_COST = "UPDATE listings SET usd = :total WHERE debate = :debate"
 
 
 def reserve(
@@ -173,6 +174,7 @@ def settle(connection: SqlConnection, debate_id: str, day: str | None = None) ->
         money = {"held": row.reserved_usd, "more": total - row.settled_usd}
         _count_in(connection, SETTLE_USAGE, scope=scope, day=counted, **money)
     connection.run(SETTLE, debate=debate_id, total=total, day=day)
+    connection.run(NOTE_COST, debate=debate_id, total=total)
 
 
 def spent(connection: SqlConnection, debate_id: str) -> float:

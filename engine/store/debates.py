@@ -85,7 +85,29 @@ KEEP_LISTING = """
 INSERT INTO listings (debate, topic, models) VALUES (:debate, :topic, :models)
 ON CONFLICT (debate) DO UPDATE SET topic = excluded.topic, models = excluded.models
 """
-JUDGED = "UPDATE listings SET agree = :agree WHERE debate = :debate"
+JUDGED = """
+UPDATE listings SET people = :people, jury = :jury, agree = :agree, votes = :votes,
+    dispute = :dispute, lead = :lead
+WHERE debate = :debate
+"""
+
+
+class ListedResult(NamedTuple):
+    """How a debate ended, as lists show and sort it; without a reveal there is only `usd`.
+
+    `people` and `jury` are who won by each: a side, `tie`, or None where it did not decide.
+    `dispute` is how far people's shares and the panel's probabilities are apart, from 0 to 1 (the
+    total variation), None unless both decided. `lead` is by how much the winner is ahead, from 0
+    to 1, with people, else with the jury. An unknown price counts in `usd` at its maximum.
+    """
+
+    people: str | None = None
+    jury: str | None = None
+    agree: bool | None = None
+    votes: int | None = None
+    dispute: float | None = None
+    lead: float | None = None
+    usd: float | None = None
 
 
 def keep_listing(connection: SqlConnection, debate: str, setup: Setup) -> None:
@@ -100,10 +122,34 @@ def listing_of(setup: Setup) -> dict[str, str]:
     return {"topic": topic, "models": f" {' '.join(models)} "}
 
 
-def note_agreement(connection: SqlConnection, debate: str, posts: Iterable[Post]) -> None:
-    """Note whether people and jury agree, as the reveal among these says."""
+def note_result(connection: SqlConnection, debate: str, posts: Iterable[Post]) -> None:
+    """Note how a debate ended, as the reveal among these says."""
     for reveal in [post.message for post in posts if isinstance(post.message, Reveal)]:
-        connection.run(JUDGED, debate=debate, agree=reveal.agree)
+        connection.run(JUDGED, debate=debate, **result_of(reveal)._asdict())
+
+
+def result_of(reveal: Reveal) -> ListedResult:
+    """Return what lists show of a reveal."""
+    sides, tally, verdict = tuple(reveal.models), reveal.tally, reveal.verdict
+    votes, apart = tally.deciding, None
+    even = sum(n for option, n in votes.items() if option not in sides) / len(sides)
+    cast = sum(votes.values()) or 1
+    shares = {side: (votes.get(side, 0) + even) / cast for side in sides}
+    jury = verdict.winner if verdict.blind else None
+    p = {side: verdict.p.get(side, 0.0) for side in sides}
+    if reveal.agree is not None:
+        apart = sum(abs(shares[side] - p[side]) for side in sides) / 2
+    decided = shares if tally.winner else p if jury else {}
+    first, second, *_ = (*sorted(decided.values(), reverse=True), 0.0, 0.0)
+    return ListedResult(
+        people=tally.winner,
+        jury=jury,
+        agree=reveal.agree,
+        votes=sum(tally.counts.values()),
+        dispute=apart,
+        lead=first - second if decided else None,
+        usd=reveal.usd,
+    )
 
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from engine.store.database import Database
-from engine.store.debates import AWAITED, ENDED, SELECT, to_debate
+from engine.store.debates import AWAITED, ENDED, SELECT, ListedResult, to_debate
 from engine.store.retention import BUSY
 from engine.values.debate import Debate, Status
 from engine.values.ports import utc_now
@@ -20,7 +21,8 @@ class DebateQuery(NamedTuple):
     `words` are all in the topic, or begin the short code. `interrupted` are those that run and that
     no process holds. `model` (`backend/name`) and
     `disagreement`, that people and jury decided otherwise, find only debates that have ended: a
-    list must not tell who speaks in one that goes on. The rest is as in `ExportFilter`.
+    list must not tell who speaks in one that goes on. `order` is the newest first, or one of
+    `ORDERS`. The rest is as in `ExportFilter`.
     """
 
     words: tuple[str, ...] = ()
@@ -39,6 +41,7 @@ class DebateQuery(NamedTuple):
     until: datetime | None = None
     without_rehearsal: bool = False
     ids: tuple[str, ...] = ()
+    order: str = ""
 
 
 class DebateSummary(NamedTuple):
@@ -50,15 +53,37 @@ class DebateSummary(NamedTuple):
     models: tuple[str, ...] = ()
 
 
+Facet: TypeAlias = tuple[str, str, str, bool]
+"""What chips choose debates by: state, format, language, and whether people and jury disagree."""
+
+
+class Totals(NamedTuple):
+    """What a list's debates came to, without rehearsals.
+
+    `decided` has the topic, and who won by people and by the jury, where both decided. `usd` is
+    what those cost that have ended, unknown prices at their maximum.
+    """
+
+    decided: tuple[tuple[str, str, str], ...]
+    usd: float
+
+
 MOST_WORDS = 8
 MOST_CHOICES = 200
 AMONG = "FROM debates JOIN listings ON listings.debate = debates.id WHERE {}"
 COUNT = f"SELECT count(*) {AMONG}"
 FIND = f"""
-{SELECT} WHERE debates.id IN (
-    SELECT debates.id {AMONG} ORDER BY debates.number DESC LIMIT :limit OFFSET :start
-) ORDER BY debates.number DESC
+{SELECT} JOIN listings ON listings.debate = debates.id WHERE debates.id IN (
+    SELECT debates.id {AMONG} ORDER BY {{}} LIMIT :limit OFFSET :start
+) ORDER BY {{}}
 """
+UNCHOSEN: Mapping[str, Any] = {
+    "status": None,
+    "interrupted": False,
+    "format": "",
+    "language": "",
+    "disagreement": False,
+}
 HELD = "debates.platform <> 'calibration'"
 # Nearly all debates have ended in the same way: an index on the state would lead to each of them.
 STATE = "coalesce(debates.status, '')"
@@ -83,6 +108,30 @@ WORD = """(
     listings.topic LIKE :word{n} ESCAPE '!'
     OR lower(substr(debates.id, 21)) LIKE :code{n} ESCAPE '!'
 )"""
+# What is sealed sorts as if it were not there.
+SHOWN = f"CASE WHEN {STATE} IN :ended THEN listings.{{}} END"
+ORDERS = {
+    "": "debates.number DESC",
+    "disputed": f"{SHOWN.format('dispute')} DESC NULLS LAST, debates.number DESC",
+    "closest": f"{SHOWN.format('lead')} NULLS LAST, debates.number DESC",
+    "dearest": f"{SHOWN.format('usd')} DESC NULLS LAST, debates.number DESC",
+}
+"""How lists are sorted: the newest first, those where people and jury are furthest apart, where the
+winner is the least ahead, or that cost most."""
+RESULTS = f"SELECT listings.* {AMONG}".format(f"debates.id IN :debates AND {STATE} IN :ended")
+DISAGREE = f"{STATE} IN :ended AND listings.agree IS NOT NULL AND NOT listings.agree"
+FACETS = f"""
+SELECT {STATE} AS state, debates.format, debates.language, {DISAGREE} AS disagree, count(*) AS n
+{AMONG} GROUP BY 1, 2, 3, 4
+"""
+DECIDED = f"""
+SELECT listings.topic, listings.people, listings.jury
+{AMONG} AND {STATE} IN :ended AND listings.agree IS NOT NULL AND NOT debates.rehearsal
+"""
+SPENT = f"""
+SELECT coalesce(sum(listings.usd), 0.0) {AMONG} AND {STATE} IN :ended
+    AND NOT debates.rehearsal
+"""
 CHOICES = "SELECT DISTINCT {0} FROM debates WHERE {1} AND {0} IS NOT NULL ORDER BY 1 LIMIT :most"
 CHOSEN_BY = ("language", "community", "series")
 MODELS = f"""
@@ -100,11 +149,39 @@ class Listings:
     async def find(
         self, sought: DebateQuery, start: int, limit: int
     ) -> tuple[tuple[Debate, ...], int]:
-        """Return debates from a place in the list on, newest first, and how many it has in all."""
+        """Return debates from a place in the list on, in its order, and how many it has in all."""
         where, values = " AND ".join(_conditions(sought)), _values(sought)
         total = await self._database.value(COUNT.format(where), **values)
-        rows = await self._database.rows(FIND.format(where), **values, start=start, limit=limit)
-        return tuple(map(to_debate, rows)), int(total)
+        return await self.page(sought, start, limit), int(total)
+
+    async def page(self, sought: DebateQuery, start: int, limit: int) -> tuple[Debate, ...]:
+        """Return debates from a place in the list on, in its order."""
+        where, values = " AND ".join(_conditions(sought)), _values(sought)
+        query = FIND.format(where, *[ORDERS[sought.order]] * 2)
+        rows = await self._database.rows(query, **values, start=start, limit=limit)
+        return tuple(map(to_debate, rows))
+
+    async def results(self, debates: Sequence[str]) -> dict[str, ListedResult]:
+        """Return how debates ended, of those that have."""
+        rows = await self._database.rows(RESULTS, debates=debates, ended=ENDED)
+        names = ListedResult._fields
+        return {row.debate: ListedResult(*(getattr(row, name) for name in names)) for row in rows}
+
+    async def facets(self, sought: DebateQuery) -> Counter[Facet]:
+        """Count debates by what chips choose by, whatever of that is chosen now."""
+        wider = sought._replace(**UNCHOSEN)
+        query = FACETS.format(" AND ".join(_conditions(wider)))
+        rows = await self._database.rows(query, **_values(wider))
+        return Counter(
+            {(row.state, row.format, row.language, bool(row.disagree)): row.n for row in rows}
+        )
+
+    async def totals(self, within: DebateQuery) -> Totals:
+        """Return figures of all debates of a list; takes a look at every one."""
+        where, values = " AND ".join(_conditions(within)), _values(within)
+        decided = await self._database.rows(DECIDED.format(where), **values)
+        usd = await self._database.value(SPENT.format(where), **values)
+        return Totals(tuple((row.topic, row.people, row.jury) for row in decided), float(usd))
 
     async def choices(self) -> DebateSummary:
         """Return what the debates can be chosen by."""

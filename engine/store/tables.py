@@ -239,7 +239,13 @@ listings = Table(
     Column("debate", ForeignKey("debates.id"), primary_key=True),
     Column("topic", Text, nullable=False, comment="in one case, without mentions"),
     Column("models", Text, nullable=False, comment="that speak, between spaces"),
+    Column("people", String(32), comment="who won by gold votes; null: people did not decide"),
+    Column("jury", String(32), comment="who won by a blind panel; null: it did not decide"),
     Column("agree", Boolean, comment="whether people and jury agree; null: one did not decide"),
+    Column("votes", Integer, comment="standing votes; null: it was not revealed"),
+    Column("dispute", Float, comment="how far people and jury are apart, 0 to 1; null as agree"),
+    Column("lead", Float, comment="of the winner by people, else by the jury, 0 to 1"),
+    Column("usd", Float, comment="as its settled_usd, which stands behind a large text"),
     comment="What lists of debates are searched by",
 )
 

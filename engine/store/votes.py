@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from engine.store.database import SqlConnection
-from engine.store.debates import note_agreement
+from engine.store.debates import note_result
 from engine.store.journal import insert_verdict
 from engine.store.leases import EVERYONE, Lease, Partition, guard, within
 from engine.store.outbox import Post, insert_posts, release
@@ -339,6 +339,6 @@ def _store(connection: SqlConnection, asked: OpenQuestion, closing: Closing) -> 
     for unread in closing.unread:
         connection.run(MARK_UNREAD, debate=debate_id, **unread._asdict())
     insert_posts(connection, debate_id, closing.posts)
-    note_agreement(connection, debate_id, closing.posts)
+    note_result(connection, debate_id, closing.posts)
     for judge, verdict in closing.verdicts.items():
         insert_verdict(connection, debate_id, judge, verdict)

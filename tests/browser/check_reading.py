@@ -78,15 +78,17 @@ async def test_one_finds_a_debate_and_reads_it(person: Open, reader: Reader) -> 
     page = await person()
     await page.goto(reader.url)
     await expect(page.locator("#debates > li")).to_have_count(len(reader.ids))
-    await page.get_by_label("Format").select_option("oxford")
-    await page.get_by_role("button", name="Show").click()
+    await page.get_by_role("link", name="oxford 1").click()
     await expect(page.locator("#debates > li")).to_have_count(1)
     assert "format=oxford" in page.url
     await page.locator("#debates a").click()
     await expect(page.locator("article.turn")).to_have_count(6)
     await expect(page.locator("#result")).to_be_visible()
     await page.go_back()
-    await expect(page.get_by_label("Format")).to_have_value("oxford")
+    await expect(page.locator('.chips [data-chip="format=oxford"]')).to_have_attribute(
+        "aria-current", "true"
+    )
+    await page.locator('.chips [data-chip="state=failed"]').wait_for(state="detached")
     await page.get_by_role("link", name="Show all").click()
     await page.locator("#filter-q").fill("museums")
     await page.keyboard.press("Enter")
@@ -95,6 +97,25 @@ async def test_one_finds_a_debate_and_reads_it(person: Open, reader: Reader) -> 
     await page.keyboard.press("Enter")
     await expect(page.locator("#nothing")).to_be_visible()
     await assert_accessible(page)
+
+
+@pytest.mark.parametrize(("width", "height", "rows"), [(1280, 800, 10), (390, 844, 4)])
+async def test_the_first_screen_has_a_list_and_not_a_form(
+    person: Open, reader: Reader, width: int, height: int, rows: int
+) -> None:
+    page = await person(viewport={"width": width, "height": height}, java_script_enabled=False)
+    await page.goto(reader.url)
+    boxes = [await row.bounding_box() for row in await page.locator("#debates > li").all()]
+    ends = [box["y"] + box["height"] for box in boxes if box]
+    assert sum(end <= height for end in ends) >= rows
+    if width == 1280:
+        assert max(box["height"] for box in boxes if box) <= 56
+    await expect(page.locator("#strip")).to_contain_text("people vote on 1")
+    for order in ("most disputed", "closest", "dearest"):
+        await page.get_by_role("link", name=order).click()
+        await expect(page.get_by_role("link", name=order)).to_have_attribute("aria-current", "true")
+    last = await page.locator("#debates > li").last.get_attribute("id")
+    assert last == f"d-{reader.shelf.sealed.code}"  # what it cost so far sorts as nothing
 
 
 async def test_a_turn_has_a_link_of_its_own(person: Open, reader: Reader) -> None:
@@ -112,7 +133,8 @@ async def test_every_page_is_accessible_and_fits_any_screen(
 ) -> None:
     page = await person(color_scheme=scheme)
     first, sealed = reader.debate(reader.ids[0]), reader.debate(reader.shelf.sealed.id)
-    pages = [reader.url, first, sealed, f"{first}/calls", f"{first}/calls/1"]
+    lists = [reader.url, f"{reader.url}/?order=disputed&format=oxford"]
+    pages = [*lists, first, sealed, f"{first}/calls", f"{first}/calls/1"]
     every = map(reader.debate, reader.ids)  # colours are those of the first
     for url in [*pages, *(every if scheme == "light" else ())]:
         answer = some(await page.goto(url))

@@ -3,8 +3,13 @@
 from engine.store import Closing, Post, Store
 from engine.store.listings import DebateQuery
 from engine.values.debate import Model, Status
-from tests.kit import NOW, create, new_debate, reveal, run
+from tests.kit import NOW, create, new_debate, real, reveal, run
 
+NOTED = """
+UPDATE listings SET people = 'A', jury = 'B', agree = FALSE, dispute = :apart, lead = :lead,
+    usd = :usd
+WHERE debate = :debate
+"""
 PINE = Model(backend="near", name="pine_1%", family="pine")
 
 
@@ -47,8 +52,38 @@ async def test_no_list_tells_who_speaks_or_who_won_before_the_reveal(store: Stor
     def conclude(_: object) -> Closing:
         return Closing(posts=(Post(key="reveal", message=told),))
 
+    await running.call("1/A")
+    assert await store.listings.results([running.id]) == {}
+    assert (await store.listings.totals(DebateQuery())).usd == 0
     await store.votes.close(running.lease, running.id, NOW, conclude=conclude)
+    (found,) = (await store.listings.results([running.id])).values()
+    assert found.agree is False
     assert await codes(store, DebateQuery(disagreement=True)) == ["Tea or coffee"]
     assert await codes(store, DebateQuery(model="near/pine_1%")) == ["Tea or coffee"]
     assert await codes(store, DebateQuery(model="near/pine_11")) == []
     assert (await store.listings.choices()).models == ("near/fir", "near/pine_1%")
+
+
+async def test_lists_are_sorted_and_counted_without_what_is_sealed(store: Store) -> None:
+    sums = {"far": (0.9, 0.5, 0.1), "near": (0.2, 0.1, 0.3), "even": (0.5, 0.0, 0.2)}
+    for topic, (dispute, lead, usd) in {**sums, "sealed": (1.0, 0.0, 9.0)}.items():
+        running = await run(store, real(new_debate(request={"topic": topic})))
+        end = Status.VOTING if topic == "sealed" else Status.PARTIAL
+        await running.advance(Status.RUNNING, end)
+        noted = {"debate": running.id, "apart": dispute, "lead": lead, "usd": usd}
+        await store.database.run(NOTED, **noted)
+    for order, sorted_topics in {
+        "": ["sealed", "even", "near", "far"],
+        "disputed": ["far", "even", "near", "sealed"],
+        "closest": ["even", "near", "far", "sealed"],
+        "dearest": ["near", "even", "far", "sealed"],
+    }.items():
+        assert await codes(store, DebateQuery(order=order)) == sorted_topics, order
+    query = DebateQuery(format="oxford", disagreement=True)  # chips count what else could be chosen
+    assert await store.listings.facets(query) == {
+        ("partial", "classic", "en", True): 3,
+        ("voting", "classic", "en", False): 1,
+    }
+    totals = await store.listings.totals(DebateQuery())
+    assert totals.decided == (("far", "A", "B"), ("near", "A", "B"), ("even", "A", "B"))
+    assert round(totals.usd, 6) == 0.6

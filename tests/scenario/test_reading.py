@@ -19,6 +19,8 @@ from engine.pages.debate_page import DebatePage, Library
 from engine.pages.folder import FolderLibrary
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
+from engine.store.debates import ListedResult
+from engine.store.listings import ORDERS, DebateQuery
 from engine.values.errors import UsageError
 from tests.doubles.whole_debate import hold_whole
 from tests.doubles.wire import serving
@@ -49,10 +51,10 @@ async def stored(url: str) -> AsyncIterator[StoredLibrary]:
 
 
 def told(shown: DebatePage) -> DebatePage:
-    """Return a page without what an export leaves out: communities, and who else judged."""
+    """Return a page without what only one source tells: communities, results, who else judged."""
     result = [line for line in shown.page.result if not line.startswith("Also judged by")]
     page = shown.page._replace(result=tuple(result))
-    return shown._replace(item=shown.item._replace(community=""), page=page)
+    return shown._replace(item=shown.item._replace(community="", result=ListedResult()), page=page)
 
 
 def differences(one: object, other: object, name: str = "") -> list[str]:
@@ -97,7 +99,16 @@ async def test_an_export_shows_the_pages_of_the_database(
             assert 'id="prompt"' in call
             listed = await text_of(client, f"/?q={whole.debate.code}")
             assert f'id="d-{whole.debate.code}"' in listed
+        for order in ORDERS:
+            in_store = await library.find(DebateQuery(order=order), 1)
+            in_files = await folder.find(DebateQuery(order=order), 1)
+            assert [one.id for one in in_store.items] == [one.id for one in in_files.items]
+            assert in_store.facets == in_files.facets
+        (one,), (other,) = in_store.items, in_files.items
+        assert one.result._replace(usd=None) == other.result._replace(usd=None)
+        assert one.result.usd == pytest.approx(other.result.usd)
     files = await pages_of(whole.out, tmp_path / "html")
+    assert "list-order-disputed.html" in files
     assert files == await pages_of(whole.out, tmp_path / "again")
     assert leads_nowhere(files) == []
 

@@ -279,7 +279,7 @@ async def test_odd_numbers_and_filters_are_answered_plainly(shown: Shown) -> Non
     for number in ("-1", "0", "99999999999999999999", "1e9", "NaN", "%D9%A1", "'", "%00"):
         for path in (f"/?page={number}", f"{at}?part={number}", f"{at}/calls?page={number}"):
             assert (await ask(shown.port, path)).status == 200, path
-    for query in ("state=voting'", "state=%3Cscript%3E"):
+    for query in ("state=voting'", "state=%3Cscript%3E", "order=id"):
         assert (await ask(shown.port, f"/?{query}")).status == 400
     echoed = await ask(
         shown.port, "/?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&model=%22%3E%3Cb%3E"
@@ -294,6 +294,8 @@ async def test_no_byte_or_header_tells_what_is_sealed(shown: Shown) -> None:
     sealed = shown.shelf.sealed
     paths = ["/", *shown.of(sealed), *(f"/?q={word}" for word in CANARIES)]
     paths += [f"/?model=near/{name}" for name in ("zorblax-9", "fnordic-3")]
+    paths += [f"/?order={order}&q=tea" for order in ("disputed", "closest", "dearest")]
+    paths += ["/?disagreement=1", "/?state=voting"]
     for path in paths:
         for method in ("GET", "HEAD", "POST", "OPTIONS"):
             answer = await ask(shown.port, path, method)
