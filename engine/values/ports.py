@@ -497,14 +497,6 @@ class ReactionsCleared:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageDeleted:
-    """A message is gone for good."""
-
-    place: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class ThreadDeleted:
     """A thread is gone for good."""
 
@@ -549,7 +541,6 @@ Inbound = (
     ReactionSeen
     | ButtonPressed
     | ReactionsCleared
-    | MessageDeleted
     | ThreadDeleted
     | ThreadShut
     | PermissionsChanged

@@ -21,7 +21,6 @@ from engine.values.ports import (
     CommunityLost,
     ConnectionGap,
     Inbound,
-    MessageDeleted,
     PermissionsChanged,
     ReactionsCleared,
     ReactionSeen,
@@ -82,9 +81,7 @@ class Hearing:
             case ButtonPressed():
                 return await self._press(event)
             case ReactionsCleared():
-                return await self._intervene(event, "cleared", event.option)
-            case MessageDeleted():
-                return await self._intervene(event, "deleted")
+                return await self._note_clearing(event)
             case ThreadShut():
                 return await self._shut(event)
             case ThreadDeleted() | CommunityLost():
@@ -173,21 +170,14 @@ class Hearing:
             return ""
         return (await self.store.debates.get(target.debate)).setup.called.get(option, "")
 
-    async def _intervene(
-        self,
-        event: ReactionsCleared | MessageDeleted,
-        act: Act,
-        reaction: str | None = None,
-    ) -> EventOutcome:
+    async def _note_clearing(self, event: ReactionsCleared) -> EventOutcome:
         target = await self._find(event.place, event.message)
-        option = target.option_of(reaction) if target and reaction else None
-        if target is None or (reaction and option is None):
+        option = target.option_of(event.option) if target and event.option else None
+        if target is None or (event.option and option is None):
             return EventOutcome(outcome="unknown")
-        noted = Intervention.on(target, act, self.clock.now(), option)
+        noted = Intervention.on(target, "cleared", self.clock.now(), option)
         await self.store.votes.intervene(target, noted)
-        log.warning("vote tampering ignored", debate=target.debate, act=act)
-        if act == "deleted":
-            self.notifier.publish(f"votes/{self.venue.platform}")
+        log.warning("vote tampering ignored", debate=target.debate, act=noted.act)
         return EventOutcome(outcome="noted")
 
     async def _shut(self, event: ThreadShut) -> EventOutcome:

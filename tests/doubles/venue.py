@@ -31,7 +31,6 @@ from engine.values.ports import (
     Listener,
     Location,
     Member,
-    MessageDeleted,
     Part,
     Reactions,
     ReactionsCleared,
@@ -362,13 +361,13 @@ class MemoryVenue:
             await self.tell(ReactionSeen(place, message, user, option, False))
 
     async def erase(self, place: str, message: str) -> None:
-        """Delete a message; says so, as a platform does."""
+        """Delete a message."""
 
         def delete() -> None:
             self._message(message)
 
         await self._ask("erase", place, message, delete)
-        await self.delete_message(message)
+        self.delete_message(message)
 
     async def erase_thread(self, thread: str) -> bool:
         return False
@@ -413,11 +412,11 @@ class MemoryVenue:
             stored.seeds.discard(cleared)
         await self.tell(ReactionsCleared(stored.place, message, option))
 
-    async def delete_message(self, message: str) -> None:
+    def delete_message(self, message: str) -> None:
+        """Let a moderator delete a message; no platform tells of it."""
         stored = self.messages.pop(message)
         self.places[stored.place].remove(stored)
         self._carrying[stored.place, stored.reference].remove(stored)
-        await self.tell(MessageDeleted(stored.place, message))
 
     async def delete_thread(self, place: str) -> None:
         """Let a moderator delete a thread, and tell of it."""

@@ -94,7 +94,7 @@ async def test_it_is_asked_last_changes_no_vote_and_keeps_its_answers_when_it_is
         target = await asked_again(session, debate)
         await choose(session, target, "ann", "B")
         shown = [message.body.split(":")[0] for message in hall.thread()[-2:]]
-        await hall.venue.delete_message(target.message)
+        hall.venue.delete_message(target.message)
         await asked_again(session, debate, lambda target: target.closed)
         record = await record_of(session.store, debate.id)
     assert shown == ["Reveal", "After the reveal"]
