@@ -17,8 +17,8 @@ from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
 from engine.jury.roster import PanelFit, seat_panel
 from engine.prompts.library import load_prompts
-from engine.run.estimate import longest_prompts, price
-from engine.run.plan import Defaults, Order, check_prices, freeze, plan
+from engine.run.estimate import check_prices, longest_prompts, price
+from engine.run.plan import Defaults, Order, freeze, plan
 from engine.values.debate import Model, PanelMode, Price, Sampling
 from engine.values.errors import RostrumError
 from engine.values.messages import Estimate

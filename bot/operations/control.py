@@ -29,7 +29,7 @@ from engine.chat.own_data import own_file
 from engine.chat.privacy import Erase, Keeping, check_no_live, forget, purge, wiped
 from engine.chat.settings import parse_public
 from engine.fleet.leases import LEASE_SECONDS
-from engine.run.plan import check_prices
+from engine.run.estimate import check_prices
 from engine.run.replacement import replace_models, replaced_post
 from engine.store import Store
 from engine.values.debate import UNATTENDED, Cause, Debate, Status

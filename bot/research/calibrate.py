@@ -27,8 +27,9 @@ from engine.run.calibration import (
     plan_questions,
     price_questions,
 )
+from engine.run.estimate import check_prices
 from engine.run.juror_fits import LEASE, LEASE_SECONDS, Learner
-from engine.run.plan import Defaults, check_prices
+from engine.run.plan import Defaults
 from engine.stats.jurors import FitView, view_fit
 from engine.store import Caps, NewDebate, Store
 from engine.store.fits import SESSION, Learnt

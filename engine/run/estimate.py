@@ -16,12 +16,13 @@ from engine.formats import Format
 from engine.jury.explain import cheapest_of
 from engine.jury.plan import WORTHWHILE, attendance
 from engine.prompts.library import Prompts
-from engine.run.plan import Plan, check_prices
+from engine.run.plan import Plan
 from engine.stage.shapes import example
 from engine.stage.stage import MOST_PUT, PersonTurn, Stage
 from engine.store import Caps, Note, Post
 from engine.values.debate import RETRIEVAL, Model, PanelSetup, Price, Request, Setup, Source, Turn
 from engine.values.errors import BudgetError
+from engine.values.language import Text
 from engine.values.messages import Estimate
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Models, Reply
 from engine.values.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
@@ -316,8 +317,9 @@ async def estimate(
     `pace` is the seconds per call of each model. Cost is None if any model's price is unknown.
     The maximum assumes that every reply reaches its token cap and is retried once.
     """
-    outline, bill = await _outline(setup, script, prompts), _Bill(setup.prices)
-    cast = {name: model for name, model in _cast(setup).items() if not model.person}
+    cast, bill = _cast(setup), _Bill(setup.prices)
+    outline = await _outline(setup, cast, script, prompts)
+    cast = {name: model for name, model in cast.items() if not model.person}
     for name, model in cast.items():
         share = outline.shares.get(name, _ParticipantDemand())
         read = share.tokens_in(setup.request, manner_of(model))
@@ -335,7 +337,11 @@ async def estimate(
     if script.summarised:
         bill.add(setup.panel.roster[-1], 1, reading, SUMMARY_TOKENS, most)
     if setup.request.why:
-        _explain(bill, setup, jurors, expected)
+        # From reasons, not from the debate.
+        writer = cheapest_of([one for one in jurors if one in setup.panel.roster], setup.prices)
+        if writer is not None:
+            read = WHY_PROMPT_TOKENS + expected * manner_of(writer).ballot
+            bill.add(writer, 1, read, WHY_TOKENS, most)
     asked = bill.calls
     for juror in asks[:expected]:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
@@ -347,17 +353,34 @@ async def estimate(
     slowest = max(pace[model.ref] for model in models)
     searches = 2 * setup.retrieval.calls if setup.retrieval else 0
     waves = searches + script.waves(setup.request) + 1 + (seats.calls[1] - fewest) / 2
+    a_turn = min(setup.request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
+    waited = setup.request.questions + outline.heard * a_turn  # for people
     paced = slowest + 60 * outline.words / setup.request.pace if setup.request.pace else 0.0
     return Estimate(
         calls=calls,
         calls_max=2 * (asked + len(asks)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        minutes=round(max(waves * slowest, paced) / 60 + _waited(setup.request, outline), 2),
+        minutes=round(max(waves * slowest, paced) / 60 + waited, 2),
         usd=usd if known else None,
         usd_max=bill.usd_max if known else None,
         reading=round(outline.words / READING, 2),
     )
+
+
+def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
+    """Refuse a dollar cap that cannot be enforced. Raises BudgetError naming what to set."""
+    unknown = sorted(ref for ref, price in prices.items() if price is None)
+    if unknown and (caps.debate_usd is not None or caps.by_day):
+        raise BudgetError(
+            "The price of {unknown:and} is unknown, so the cap cannot be enforced. {advice}",
+            unknown=tuple(unknown),
+            advice=Text("Choose other models, or ask the operator to set their price."),
+            hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
+            "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
+            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off and "
+            "ROSTRUM_BUDGET__INSTALLATION_DAILY_USD=off.",
+        )
 
 
 async def price(planned: Plan, setup: Setup, models: Models) -> tuple[Setup, Estimate]:
@@ -401,8 +424,9 @@ def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
 
 async def longest_prompts(setup: Setup, script: Format, prompts: Prompts) -> dict[str, int]:
     """Return the expected tokens of the longest prompt that each model gets, by its name."""
-    outline, found = await _outline(setup, script, prompts), dict[str, int]()
-    for name, model in _cast(setup).items():
+    cast, found = _cast(setup), dict[str, int]()
+    outline = await _outline(setup, cast, script, prompts)
+    for name, model in cast.items():
         share, manner = outline.shares.get(name), manner_of(model)
         if share is not None and not model.person:
             told = sum(manner.size(one.text) for one in setup.request.sources)
@@ -411,20 +435,6 @@ async def longest_prompts(setup: Setup, script: Format, prompts: Prompts) -> dic
     for juror in setup.panel.readers:
         found[juror.ref] = max(found.get(juror.ref, 0), outline.judged + JURY_PROMPT_TOKENS)
     return found
-
-
-def _waited(request: Request, outline: _ScriptDemand) -> float:
-    """Return the minutes in which a debate waits for people: for questions, and for turns."""
-    a_turn = min(request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
-    return request.questions + outline.heard * a_turn
-
-
-def _explain(bill: _Bill, setup: Setup, jurors: Sequence[Model], ballots: int) -> None:
-    """Add the juror who says why the panel decided so: from reasons, not from the debate."""
-    writer = cheapest_of([one for one in jurors if one in setup.panel.roster], setup.prices)
-    if writer is not None:
-        read = WHY_PROMPT_TOKENS + ballots * manner_of(writer).ballot
-        bill.add(writer, 1, read, WHY_TOKENS, setup.sampling["juror"].max_tokens)
 
 
 NEUTRAL: Mapping[str, Any] = {
@@ -451,24 +461,29 @@ FREE: Mapping[str, Any] = {
 _outlines: dict[tuple[object, ...], _ScriptDemand] = {}
 
 
-async def _outline(setup: Setup, script: Format, prompts: Prompts) -> _ScriptDemand:
+async def _outline(
+    setup: Setup, cast: Mapping[str, Model], script: Format, prompts: Prompts
+) -> _ScriptDemand:
     """Return a script's demand, from the cache or by a dry run."""
     request = setup.request
-    roles = tuple((name, model.backend) for name, model in _cast(setup).items())
+    roles = tuple((name, model.backend) for name, model in cast.items())
     has = map(bool, (request.conditions, request.stance_a, request.questions, request.sources))
     key = script, prompts.digest, roles, tuple(has), setup.model_dump_json(exclude=FREE)
     known = _outlines.get(key)
     if known is None:
-        dry = _without_topic(setup)
+        dry = _without_topic(setup, cast)
         host = _DryRun(dry)
         stage = Stage(dry, prompts, host, script.turns(dry.request))
         await script.hold(stage)
-        judged = script.judged(stage.turns)
+        judged = 0
+        for turn in script.judged(stage.turns):  # as its speaker writes
+            manner = manner_of(dry.request.model_of(turn.seat))
+            judged += manner.tokens(manner.size(turn.text))
         if len(_outlines) >= MOST_OUTLINES:
             _outlines.clear()
         known = _outlines[key] = _ScriptDemand(
             host.shares,
-            sum(_tokens_of(turn, dry.request) for turn in judged),
+            judged,
             sum(
                 words_to_read(turn.text, dry.request.language, dry.chars_per_word)
                 for turn in stage.turns
@@ -476,12 +491,6 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> _ScriptDem
             host.heard,
         )
     return known
-
-
-def _tokens_of(turn: Turn, request: Request) -> int:
-    """Return the expected tokens of a turn as its speaker writes."""
-    manner = manner_of(request.model_of(turn.seat))
-    return manner.tokens(manner.size(turn.text))
 
 
 def _cast(setup: Setup) -> dict[str, Model]:
@@ -496,12 +505,12 @@ def _cast(setup: Setup) -> dict[str, Model]:
     }
 
 
-def _without_topic(setup: Setup) -> Setup:
+def _without_topic(setup: Setup, speakers: Mapping[str, Model]) -> Setup:
     """Return the setup reduced to what determines the demand."""
     request = setup.request
     cast = {
         name: Model(backend=model.backend, name=name, family=name)
-        for name, model in _cast(setup).items()
+        for name, model in speakers.items()
     }
     asked = {
         "topic": TOPIC,

@@ -16,7 +16,7 @@ from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import find_rubric
 from engine.prompts.library import Prompts
-from engine.run.plan import check_prices
+from engine.run.estimate import check_prices
 from engine.run.seats import MOST_JUDGES
 from engine.stage.stage import PersonTurn, Stage
 from engine.stage.steps import Pace, Steps

@@ -6,7 +6,7 @@ After this step nothing that could change (settings, templates, prices, history)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -14,16 +14,15 @@ from pydantic import Field, SkipValidation
 
 from engine.blinding.identity import draw_names
 from engine.formats import FORMATS, Format, find_format
-from engine.formats.format import Roles, read_own
+from engine.formats.format import read_own
 from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts, check_language
-from engine.run.seats import check_mirrored, exchange, seat_contenders, seat_judges
+from engine.run.seats import models_of, seat_contenders, seat_judges
 from engine.store import Caps
 from engine.store.leases import OWN
 from engine.values.debate import (
     OTHER,
-    SOMEBODY,
     UNATTENDED,
     BallotKind,
     Debate,
@@ -31,7 +30,6 @@ from engine.values.debate import (
     Model,
     Moderation,
     PanelMode,
-    Price,
     Request,
     Retrieval,
     Sampling,
@@ -39,7 +37,7 @@ from engine.values.debate import (
     Setup,
     Value,
 )
-from engine.values.errors import BudgetError, NotAllowedError, UsageError
+from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_, Text
 from engine.values.options import BUILT_IN, Options, check_limits
 from engine.values.sources import SourceFile, SourceLimits, read_sources
@@ -196,7 +194,7 @@ class Plan:
 def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     """Complete an order with defaults and draws, by its own seed or else this one.
 
-    Raises UsageError if it is impossible.
+    Raises UsageError if it is impossible, and NotAllowedError where it could not finish.
     """
     options, again, roster = offer.usual | order, order.rematch, _jurors_of(order, offer)
     seed = seed if order.seed is None else order.seed
@@ -204,18 +202,22 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     sized = script.sized(options.length or Length.NORMAL)
     given = again.of.request.options if again else {**sized.options, **options.options}
     own = read_own(script.name, script.options, given).model_dump(mode="json")
-    roles = script.roles(own)
     if again:
         from engine.run.rematch import repeat  # few orders are one
 
-        request = repeat(again, offer, roles, roster, seed).model_copy(update={"options": own})
+        request = repeat(again, offer, script.roles(own), roster, seed).model_copy(
+            update={"options": own}
+        )
     else:
-        _check_asked(order, options, script, own)
-        settled = _complete(order, options, offer, script, roles, roster, seed)
         given = options.model_dump(exclude={"mirror", "panel"})
+        settled = _complete(order, options, offer, script, own, roster, seed)
         request = Request(**given | settled | {"options": own})
     check_words(offer.blocked_words, *texts_of(request))
-    check_capabilities(order.capabilities, request.ballot, script)
+    may = order.capabilities
+    if refusal := may.unfit or (may.no_files if script.files else ""):
+        raise NotAllowedError(refusal)
+    if may.no_removal and request.ballot is BallotKind.SECRET:
+        raise UsageError(may.no_removal)
     sourced = (SOURCES,) if request.sources or offer.retrieval else ()
     asked = (AUDIENCE,) if request.questions else ()
     frozen = prompts.only(request.format, "jury", *sourced, *asked)
@@ -252,15 +254,18 @@ def _complete(
     options: Options,
     offer: Defaults,
     script: Format,
-    roles: Roles,
+    own: Mapping[str, object],
     roster: Sequence[Model],
     seed: int,
 ) -> dict[str, Any]:
     """Return what a new debate's request has beside its options. Raises UsageError."""
-    asked, beside = _models_of(order, offer, script, roles)
+    _check_asked(order, options, script, own)
+    roles = script.roles(own)
+    asked, beside = models_of(order, offer, script, roles)
     sides, drawn = seat_contenders(roles, asked, offer.sides, offer.models, seed)
     seats = {seat: model for seat, model in beside.items() if seat in roles.seats}
-    speakers = (*sides.values(), *seats.values())
+    judges = (order.judges, offer.own_judges, roster, (*sides.values(), *seats.values()))
+    seated = seat_judges(roles, *judges)
     language = check_language(options.language or "")
     attended = order.platform != UNATTENDED
     sized = script.sized(options.length or Length.NORMAL)
@@ -272,7 +277,7 @@ def _complete(
         "sides": sides,
         "drawn": drawn,
         "seats": seats,
-        "judges": seat_judges(roles, order.judges, offer.own_judges, roster, speakers),
+        "judges": seated,
         "sources": read_sources(order.sources, offer.sources),
         "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
@@ -286,58 +291,9 @@ def _complete(
     }
 
 
-def _models_of(
-    order: Order, offer: Defaults, script: Format, roles: Roles
-) -> tuple[Mapping[str, Model], Mapping[str, Model]]:
-    """Return the models asked for, with what stands for a person, and these beside the usual ones.
-
-    A person's side has no usual models. Raises UsageError.
-    """
-    if order.guest is None:
-        return order.models, {**offer.seats, **order.models}
-    if not script.takes_person:
-        known = ", ".join(name for name in FORMATS if FORMATS[name].takes_person)
-        raise UsageError(
-            "In the format {name} only models can argue; choose one of {known} for a person.",
-            name=script.name,
-            known=known,
-        )
-    if order.mirror:
-        raise UsageError(
-            "A mirror swaps the models of both sides, and a person can argue only one debate at a "
-            "time; leave mirror out."
-        )
-    if order.platform == UNATTENDED or order.series is not None:
-        raise UsageError("Only a single debate that people watch can have a person as a side.")
-    side = order.guest.side
-    own = [seat for seat in order.models if seat != side and seat[0] == side]
-    if own or side not in roles.contenders:
-        raise UsageError(
-            "A person argues for a whole side, 🔵 A or 🔴 B; name no models for its speakers."
-        )
-    asked = {**order.models, side: SOMEBODY}
-    usual = {seat: model for seat, model in offer.seats.items() if seat[0] != side}
-    return asked, usual | asked
-
-
-def mirror(plan: Plan) -> Plan:
-    """Return the plan with its sides swapped. Raises UsageError if that adds no information."""
-    request = plan.request
-    check_mirrored(plan.script.name, plan.script.roles(request.options), request)
-    return replace(plan, request=exchange(request))
-
-
 def texts_of(request: Request) -> tuple[str, ...]:
     """Return what a person wrote of a debate: topic, conditions and stances."""
     return (request.topic, request.conditions, *request.stances.values())
-
-
-def check_capabilities(capabilities: PlaceCapabilities, ballot: BallotKind, script: Format) -> None:
-    """Refuse a debate that could not finish there. Raises NotAllowedError or UsageError."""
-    if refusal := capabilities.unfit or (capabilities.no_files if script.files else ""):
-        raise NotAllowedError(refusal)
-    if capabilities.no_removal and ballot is BallotKind.SECRET:
-        raise UsageError(capabilities.no_removal)
 
 
 def freeze(
@@ -400,21 +356,6 @@ def _reply_chars(offer: Defaults, limits: Mapping[str, float]) -> int | None:
         return None
     largest = max(limits.values(), default=0)
     return max(offer.reply_chars, int(30 * largest))
-
-
-def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
-    """Refuse a dollar cap that cannot be enforced. Raises BudgetError naming what to set."""
-    unknown = sorted(ref for ref, price in prices.items() if price is None)
-    if unknown and (caps.debate_usd is not None or caps.by_day):
-        raise BudgetError(
-            "The price of {unknown:and} is unknown, so the cap cannot be enforced. {advice}",
-            unknown=tuple(unknown),
-            advice=Text("Choose other models, or ask the operator to set their price."),
-            hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
-            "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
-            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off and "
-            "ROSTRUM_BUDGET__INSTALLATION_DAILY_USD=off.",
-        )
 
 
 def check_allowed(offer: Defaults, platform: str, community: str) -> None:

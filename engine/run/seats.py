@@ -3,15 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
+from typing import TYPE_CHECKING
 
 from engine.blinding.identity import kin
+from engine.formats import FORMATS, Format
 from engine.formats.format import Roles
-from engine.values.debate import OTHER, Model, Request, side_of
+from engine.values.debate import OTHER, SOMEBODY, UNATTENDED, Model, Request, side_of
 from engine.values.errors import UsageError
 from engine.values.language import Text
 
+if TYPE_CHECKING:
+    from engine.run.plan import Defaults, Order, Plan
+
 MOST_JUDGES = 9  # of a format's own
+
+
+def models_of(
+    order: Order, offer: Defaults, script: Format, roles: Roles
+) -> tuple[Mapping[str, Model], Mapping[str, Model]]:
+    """Return the models asked for, with what stands for a person, and these beside the usual ones.
+
+    A person's side has no usual models. Raises UsageError.
+    """
+    if order.guest is None:
+        return order.models, {**offer.seats, **order.models}
+    if not script.takes_person:
+        known = ", ".join(name for name in FORMATS if FORMATS[name].takes_person)
+        raise UsageError(
+            "In the format {name} only models can argue; choose one of {known} for a person.",
+            name=script.name,
+            known=known,
+        )
+    if order.mirror:
+        raise UsageError(
+            "A mirror swaps the models of both sides, and a person can argue only one debate at a "
+            "time; leave mirror out."
+        )
+    if order.platform == UNATTENDED or order.series is not None:
+        raise UsageError("Only a single debate that people watch can have a person as a side.")
+    side = order.guest.side
+    own = [seat for seat in order.models if seat != side and seat[0] == side]
+    if own or side not in roles.contenders:
+        raise UsageError(
+            "A person argues for a whole side, 🔵 A or 🔴 B; name no models for its speakers."
+        )
+    asked = {**order.models, side: SOMEBODY}
+    usual = {seat: model for seat, model in offer.seats.items() if seat[0] != side}
+    return asked, usual | asked
 
 
 def seat_contenders(
@@ -100,6 +140,13 @@ def _too_many(most: int, *, fixed: bool) -> str:
 #
 # A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
 # can. engine/store/votes.py decides when their votes end.
+
+
+def mirror(plan: Plan) -> Plan:
+    """Return the plan with its sides swapped. Raises UsageError if that adds no information."""
+    request = plan.request
+    check_mirrored(plan.script.name, plan.script.roles(request.options), request)
+    return replace(plan, request=exchange(request))
 
 
 def check_mirrored(name: str, roles: Roles, request: Request) -> None:

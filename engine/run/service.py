@@ -14,7 +14,7 @@ from engine.fleet.leases import Notifier
 from engine.formats import find_format
 from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
-from engine.run.estimate import longest_prompts, price, weigh_costs
+from engine.run.estimate import check_prices, longest_prompts, price, weigh_costs
 from engine.run.juror_fits import Learner
 from engine.run.plan import (
     Defaults,
@@ -22,12 +22,11 @@ from engine.run.plan import (
     Plan,
     Rematch,
     check_allowed,
-    check_prices,
     freeze,
-    mirror,
     plan,
     texts_of,
 )
+from engine.run.seats import mirror
 from engine.stage.steps import Pace
 from engine.store import Caps, NewDebate, Post, Store
 from engine.store.budgets import NewGuest
@@ -180,9 +179,11 @@ class Service:
         if value:
             prices = {juror.ref: await self.models.price(juror) for juror in planned.roster}
             costs = weigh_costs(planned.roster, prices, value)
-        setup = freeze(planned, ordinal, await self.learner.fit(rehearsal=False), costs)
-        if setup.rehearsal:  # no history decides who sits
-            setup = freeze(planned, ordinal, await self.learner.fit(rehearsal=True), costs)
+        for rehearsal in (False, True):  # each has a history of its own
+            fit = await self.learner.fit(rehearsal=rehearsal)
+            setup = freeze(planned, ordinal, fit, costs)
+            if not setup.rehearsal:
+                break
         return await price(planned, setup, self.models)
 
     async def _moderate(self, order: Order, texts: Sequence[str]) -> Moderation | None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import structlog
 
 from engine.fleet.leases import LeaseManager
+from engine.run.estimate import check_prices
 from engine.run.later_judges import read_again
-from engine.run.plan import check_prices
 from engine.series.runner import Ending, SeriesProgress
 from engine.series.spec import Series
 from engine.stage.steps import BYTES_PER_TOKEN

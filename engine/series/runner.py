@@ -17,7 +17,8 @@ import structlog
 from engine.delivery.reasons import awaited
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.formats import find_format
-from engine.run.plan import Defaults, Order, check_prices
+from engine.run.estimate import check_prices
+from engine.run.plan import Defaults, Order
 from engine.run.service import Service
 from engine.series.contents import Planned, expand
 from engine.series.matches import Chooser, choose

@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 from engine.blinding.identity import read_vocabulary
 from engine.jury.roster import PanelFit
 from engine.prompts.library import load_prompts
-from engine.run.plan import Defaults, Order, check_prices, freeze, plan
+from engine.run.estimate import check_prices
+from engine.run.plan import Defaults, Order, freeze, plan
 from engine.store import Caps
 from engine.values.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
 from engine.values.errors import BudgetError, UsageError
