@@ -218,7 +218,7 @@ class _Summing:
 
 
 @dataclass(frozen=True, slots=True)
-class TableLayout:
+class _TableLayout:
     """A table's columns, and how each of its values is read."""
 
     name: str
@@ -228,7 +228,7 @@ class TableLayout:
     serial: str | None
 
     @classmethod
-    def of(cls, table: Table) -> TableLayout:
+    def of(cls, table: Table) -> _TableLayout:
         """Return the layout of a table."""
         void = VOID.get(table.name, {})
         serial = table.autoincrement_column
@@ -263,7 +263,7 @@ class TableLayout:
                 yield f"{name} {error}"
 
 
-LAYOUTS = tuple(map(TableLayout.of, metadata.sorted_tables))  # what a row refers to comes first
+LAYOUTS = tuple(map(_TableLayout.of, metadata.sorted_tables))  # what a row refers to comes first
 
 
 class _CopySource:
@@ -290,12 +290,12 @@ class _CopySource:
         for table, row, parent, _ in self._driver.execute("PRAGMA foreign_key_check"):
             yield f"{table}, row {row}: refers to no row of {parent}"
 
-    def stored(self, layout: TableLayout) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    def stored(self, layout: _TableLayout) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """Yield a table's rows as they are stored, each with its number in the file."""
         for number, *values in self._driver.execute(layout.select("rowid")):
             yield number, tuple(values)
 
-    def rows(self, layout: TableLayout) -> Iterator[tuple[Any, ...]]:
+    def rows(self, layout: _TableLayout) -> Iterator[tuple[Any, ...]]:
         """Yield a table's rows, which were checked, as PostgreSQL takes them."""
         return (layout.convert(values) for _, values in self.stored(layout))
 
@@ -331,7 +331,7 @@ class Copy:
                 "(docs/operations.md says how), and run rostrum copy again."
             )
 
-    def _fitting(self, layout: TableLayout, wrong: list[str]) -> Iterator[tuple[Any, ...]]:
+    def _fitting(self, layout: _TableLayout, wrong: list[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows that fit, and note what is wrong with the others."""
         for number, values in self._source.stored(layout):
             try:
@@ -385,7 +385,7 @@ class Copy:
                     return False
         return True
 
-    def _stage(self, stage: CopyStage) -> Iterator[tuple[TableLayout, Callable[[Rows], Rows]]]:
+    def _stage(self, stage: CopyStage) -> Iterator[tuple[_TableLayout, Callable[[Rows], Rows]]]:
         """Yield each table, and what reports of its rows as they pass."""
         done = 0
 
@@ -464,7 +464,7 @@ def _marks(path: Path) -> list[tuple[int, int] | None]:
     return found
 
 
-def _write(driver: Any, layout: TableLayout, rows: Rows) -> None:
+def _write(driver: Any, layout: _TableLayout, rows: Rows) -> None:
     """Write rows by COPY, a batch at a time."""
     text = f"COPY {layout.name} ({layout.listed}) FROM STDIN (FORMAT BINARY)"
     left = iter(rows)
@@ -475,7 +475,7 @@ def _write(driver: Any, layout: TableLayout, rows: Rows) -> None:
                 stream.write_row(row)
 
 
-def _read(driver: Any, layout: TableLayout) -> Generator[tuple[Any, ...]]:
+def _read(driver: Any, layout: _TableLayout) -> Generator[tuple[Any, ...]]:
     """Yield what is in a table of the server."""
     text = f"COPY ({layout.select()}) TO STDOUT (FORMAT BINARY)"
     with driver.cursor() as cursor, cursor.copy(text) as stream:

@@ -23,7 +23,6 @@ from bot.console import ask, confirm, has_terminal
 from bot.doctor.doctor import check_backend, check_roster, show, then_close
 from bot.doctor.trial import check_debate
 from bot.init.backends import KEEP, Backends, ask_backends, ask_models, ask_prices, propose
-from bot.settings.format_sections import PREFIX
 from bot.settings.load import (
     ENV_FILE,
     NAMES_FILE,
@@ -35,7 +34,7 @@ from bot.settings.load import (
     shape_of,
     unread_lines,
 )
-from bot.settings.sections import DiscordSettings, SlackSettings
+from bot.settings.sections import PREFIX, DiscordSettings, SlackSettings
 from bot.settings.settings import Settings
 from engine.values.errors import ModelError, RostrumError, SettingsError, UsageError
 from engine.values.text import clean

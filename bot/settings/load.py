@@ -25,11 +25,11 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from bot.settings.format_sections import PREFIX, NamePath, SettingsSection, Wrong, variable
-from bot.settings.sections import json_object
+from bot.settings.sections import PREFIX, NamePath, SettingsSection, Wrong, json_object, variable
 from bot.settings.settings import ContradictionError, Settings
 from bot.settings.topics_file import read_topics
 from engine.values.errors import SettingsError
+from engine.values.limits import FormatLimits
 from engine.values.options import nearest
 from engine.values.text import clean
 from engine.values.topics import TopicList, built_in_topics
@@ -134,7 +134,7 @@ def _shape(annotation: Any) -> Shape | bool:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return shape_of(annotation)
     of = get_args(annotation)[-1] if get_origin(annotation) is dict else None
-    if isinstance(of, type) and issubclass(of, SettingsSection):
+    if isinstance(of, type) and issubclass(of, SettingsSection | FormatLimits):
         return {ANY: shape_of(of)}
     return _is_secret(annotation)
 

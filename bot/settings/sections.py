@@ -8,21 +8,42 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from adapters.models import OPENAI, ClientName, JsonForm
-from bot.settings.format_sections import MOST, SettingsSection
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
 from engine.prompts.library import check_language
-from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
+from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling, Value
 from engine.values.errors import UsageError
+from engine.values.limits import MOST
 
 if TYPE_CHECKING:
     from adapters.models.backends import ModerationEndpoint, SearchEndpoint
+
+PREFIX = "ROSTRUM_"
+NamePath: TypeAlias = tuple[str, ...]
+
+
+class SettingsSection(Value):
+    """Settings that share a prefix; a `dict` of sections has keys chosen by the user."""
+
+
+class Wrong(NamedTuple):
+    """An invalid setting: its path, and the message."""
+
+    path: NamePath
+    sentence: str
+
+
+def variable(path: Iterable[str]) -> str:
+    """Return the variable of a path."""
+    return PREFIX + "__".join(path).upper()
+
 
 _USER = re.compile(r"(\w+/)?\w+")
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")

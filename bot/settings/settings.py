@@ -15,19 +15,8 @@ from urllib.parse import unquote
 from pydantic import BaseModel, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.settings.format_sections import (
-    PREFIX,
-    AuditedSettings,
-    ClassicSettings,
-    FormatSettings,
-    OxfordSettings,
-    RoundtableSettings,
-    StructuredSettings,
-    TeamSettings,
-    Wrong,
-    variable,
-)
 from bot.settings.sections import (
+    PREFIX,
     BackendSettings,
     BudgetSettings,
     DatabaseUrl,
@@ -53,9 +42,20 @@ from bot.settings.sections import (
     SourcesSettings,
     WebSettings,
     WorkerSettings,
+    Wrong,
+    variable,
 )
 from engine.values.debate import REHEARSAL, Length, Model, Scores, TurnOrder
 from engine.values.errors import SettingsError
+from engine.values.limits import (
+    AuditedLimits,
+    ClassicLimits,
+    FormatLimits,
+    OxfordLimits,
+    RoundtableLimits,
+    StructuredLimits,
+    TeamLimits,
+)
 from engine.values.options import nearest
 from engine.values.topics import TopicList, built_in_topics
 
@@ -124,12 +124,12 @@ class Settings(BaseSettings):
     default_reasons: bool = True
     default_guess: bool = True
 
-    classic: ClassicSettings = ClassicSettings()
-    team: TeamSettings = TeamSettings()
-    structured: StructuredSettings = StructuredSettings()
-    roundtable: RoundtableSettings = RoundtableSettings()
-    audited: AuditedSettings = AuditedSettings()
-    oxford: OxfordSettings = OxfordSettings()
+    classic: ClassicLimits = ClassicLimits()
+    team: TeamLimits = TeamLimits()
+    structured: StructuredLimits = StructuredLimits()
+    roundtable: RoundtableLimits = RoundtableLimits()
+    audited: AuditedLimits = AuditedLimits()
+    oxford: OxfordLimits = OxfordLimits()
     sampling: SamplingSettings = SamplingSettings()
     panel: PanelSettings = PanelSettings()
     sources: SourcesSettings = SourcesSettings()
@@ -206,7 +206,7 @@ class Settings(BaseSettings):
 
     def limits(self) -> dict[str, dict[str, float]]:
         """Return the limits of every format that has any, by format."""
-        return {name: value.limits() for name, value in self if isinstance(value, FormatSettings)}
+        return {name: value.numbers() for name, value in self if isinstance(value, FormatLimits)}
 
     @property
     def shared(self) -> bool:

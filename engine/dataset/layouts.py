@@ -28,7 +28,7 @@ FIRST, SECOND = "first", "second"
 PLACES = (FIRST, SECOND)
 
 
-class ShownDebate(NamedTuple):
+class _ShownDebate(NamedTuple):
     """A debate between two sides as it is shown: `order` is that of the sides, e.g. `BA`.
 
     `names` are their neutral names in that order, which the transcript has too.
@@ -45,7 +45,7 @@ class ShownDebate(NamedTuple):
         return f"{self.entry.debate.id}-{self.order}"
 
 
-def readings(entry: Entry, *, both: bool = False) -> Iterator[ShownDebate]:
+def readings(entry: Entry, *, both: bool = False) -> Iterator[_ShownDebate]:
     """Yield a whole debate between two sides in one order, or in `both`.
 
     Of many debates, half are shown in each order. One with a person as a side gives none.
@@ -64,7 +64,7 @@ def readings(entry: Entry, *, both: bool = False) -> Iterator[ShownDebate]:
     )
     for first, second in orders:
         shown = (names[first], names[second])
-        yield ShownDebate(entry, first + second, shown, transcript.arrange(shown))
+        yield _ShownDebate(entry, first + second, shown, transcript.arrange(shown))
 
 
 def write_reading(transcript: Transcript) -> str:
@@ -179,7 +179,7 @@ def _argilla(entry: Entry) -> Iterator[Row]:
         }
 
 
-def _matched(reading: ShownDebate) -> Row:
+def _matched(reading: _ShownDebate) -> Row:
     """Return what matches a label to its debate, and sorts the records; it names no model."""
     request = reading.entry.debate.request
     return {
@@ -319,7 +319,7 @@ _DATA = (
 )
 
 
-def _share(entry: Entry, reading: ShownDebate) -> float | None:
+def _share(entry: Entry, reading: _ShownDebate) -> float | None:
     share = entry.tally.share if entry.tally else None
     first = next(iter(entry.debate.request.sides))
     return share if share is None or reading.order[0] == first else 1 - share

@@ -14,19 +14,11 @@ from engine.stage.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, ch
 from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.language import N_
+from engine.values.limits import ClassicLimits
 from engine.values.verdicts import DECISION, Artifact
 
 DECISIONS = ("maintains", "qualifies", "gives_up")
 UNKNOWN = "unknown"  # a decision that could not be read, which is never guessed
-
-
-class ClassicLimits(Value):
-    """The format's limits: words and arguments a turn, and the closing's two parts."""
-
-    words: int = 500
-    arguments: int = 3
-    synthesis_chars: int = 500
-    decision_words: int = 200
 
 
 class _Conclusion(Value, extra="ignore"):

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from engine.formats.format import Decision, Format, Roles, Sized
 from engine.stage.shapes import TurnLimits
 from engine.stage.stage import QUESTIONS, Stage
-from engine.values.debate import Request, TurnOrder, Value
+from engine.values.debate import Request, TurnOrder
 from engine.values.language import N_
+from engine.values.limits import OxfordLimits
 from engine.values.text import marked
 from engine.values.verdicts import TIE, Question, Verdict, Vote
 from engine.words.translation import say
@@ -28,12 +29,6 @@ JURY: Mapping[str | None, str] = {
     TIE: N_("The jury is undecided"),
     "": N_("The jury chooses {winner}"),
 }
-
-
-class OxfordLimits(Value):
-    """Words of a speech."""
-
-    words: int = 300
 
 
 class Oxford(Format):

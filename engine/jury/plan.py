@@ -52,7 +52,7 @@ def next_readings(
     return _missing(_audits(setup, deciding), ballots) if setup.audit else ()
 
 
-class Attendance(NamedTuple):
+class _Attendance(NamedTuple):
     """How many jurors read at least and at most, of how many; how often each at most.
 
     `calls` are readings in all: at least, usually and at most.
@@ -65,21 +65,21 @@ class Attendance(NamedTuple):
     calls: tuple[int, int, int]
 
 
-def attendance(setup: PanelSetup) -> Attendance:
+def attendance(setup: PanelSetup) -> _Attendance:
     """Return how many jurors will read, without the few debates that are audited."""
     seated = len(setup.readers)
     first = min(_wave(setup), seated)
     if setup.mode in MATRIX:
-        return Attendance(seated, seated, seated, 2, (2 * seated,) * 3)
+        return _Attendance(seated, seated, seated, 2, (2 * seated,) * 3)
     if setup.mode is PanelMode.STRICT or setup.stake is not None:
         most = min(MOST_JURORS, seated)
         usual = max(first, min(USUAL, most)) if setup.mode is PanelMode.STRICT else first
-        return Attendance(first, most, seated, 2, (2 * first, 2 * usual, 2 * most))
+        return _Attendance(first, most, seated, 2, (2 * first, 2 * usual, 2 * most))
     most = setup.wave or (MOST_READINGS if ready_fit(setup) else MOST_JURORS)
     again = 1 if setup.fit is None else 2
     fewest, most = min(_wave(setup), again * seated), min(most, again * seated)
     calls = fewest, max(fewest, min(USUAL, most)), most
-    return Attendance(first, min(most, seated), seated, again if most > seated else 1, calls)
+    return _Attendance(first, min(most, seated), seated, again if most > seated else 1, calls)
 
 
 def rotations(setup: PanelSetup, contenders: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

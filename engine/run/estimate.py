@@ -46,7 +46,7 @@ MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class _Manner:
     """How much models are expected to write.
 
     `turn` and `closing` are shares of the word limit; `most` caps a turn (`case`: one that sets out
@@ -149,8 +149,8 @@ class Manner:
 LONGEST_WRITTEN = 10.0  # minutes that a person may need for a turn
 SHARE_OF_TIME = 0.5  # of the time for a turn that a person takes for it
 # Models write close to a stated limit; the rehearsal models have a fixed amount of text.
-WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30, longer={})
-REHEARSED = Manner(
+WRITTEN = _Manner(turn=0.75, closing=0.9, ballot=250, field=30, longer={})
+REHEARSED = _Manner(
     turn=0.95,
     most=88,
     case=118,
@@ -179,7 +179,7 @@ def wordiness_of(language: str) -> float:
     return WORDINESS.get(_primary(language), 1.0)
 
 
-def manner_of(model: Model) -> Manner:
+def manner_of(model: Model) -> _Manner:
     """Return how much a model is expected to write."""
     return REHEARSED if model.rehearses else WRITTEN
 
@@ -201,7 +201,7 @@ class _ParticipantDemand:
     tokens_out: int = 0
     most_out: int = 0
 
-    def ask(self, messages: Sequence[ChatMessage], manner: Manner) -> None:
+    def ask(self, messages: Sequence[ChatMessage], manner: _Manner) -> None:
         """Count a call and its prompt."""
         prompt = "".join(message.content for message in messages)
         size = manner.size(prompt)
@@ -212,7 +212,7 @@ class _ParticipantDemand:
         self.conditions += prompt.count(CONDITIONS)
         self.sources += prompt.count(SOURCES)
 
-    def tokens_in(self, request: Request, manner: Manner) -> int:
+    def tokens_in(self, request: Request, manner: _Manner) -> int:
         """Return the total prompt size for a topic, conditions and sources."""
         topic = manner.size(request.topic) - len(TOPIC)
         conditions = manner.size(request.conditions) - len(CONDITIONS)

@@ -17,7 +17,7 @@ from engine.values.errors import UsageError
 from engine.values.options import hint
 
 
-class JuryFigures(Value):
+class _JuryFigures(Value):
     """A jury beside people; `debates` have its verdict, `usd` is None if partly unknown."""
 
     name: str
@@ -41,7 +41,7 @@ class _JuryPair(Value):
 class Juries(Value):
     """Every jury, and each two of them; `alpha` is of all, over debates that two of them read."""
 
-    juries: tuple[JuryFigures, ...]
+    juries: tuple[_JuryFigures, ...]
     between: tuple[_JuryPair, ...]
     alpha: Figure
 
@@ -90,7 +90,7 @@ def measure_juries(rows: Sequence[Row]) -> Juries | None:
     )
 
 
-def _describe(name: str, rows: Sequence[Row]) -> JuryFigures:
+def _describe(name: str, rows: Sequence[Row]) -> _JuryFigures:
     pairs = [
         (row.topic, row.people, row.jury)
         for row in rows
@@ -103,7 +103,7 @@ def _describe(name: str, rows: Sequence[Row]) -> JuryFigures:
     )
     costs = [reading.usd for row in rows for reading in row.readings]
     known = [usd for usd in costs if usd is not None]
-    return JuryFigures(
+    return _JuryFigures(
         name=name,
         debates=sum(row.jury is not None for row in rows),
         agreement=share_alike(pairs),

@@ -51,7 +51,7 @@ class PastDebate(NamedTuple):
     id: str = ""
 
 
-class Tried(NamedTuple):
+class _Tried(NamedTuple):
     """A try of a call; tokens, `cost` (USD) and `latency` (seconds) are None where unknown.
 
     Without an answer there is no latency: how long a failure took says nothing of a model.
@@ -594,10 +594,10 @@ class Journal:
         body = await self._database.value(NEWEST_TURN, debate=debate_id)
         return Turn.model_validate_json(body) if body else None
 
-    async def tries(self, debate_id: str) -> tuple[Tried, ...]:
+    async def tries(self, debate_id: str) -> tuple[_Tried, ...]:
         """Return every try in the order of an export, without what was asked and answered."""
         rows = await self._database.rows(TRIES, debate=debate_id)
-        return tuple(Tried(*row)._replace(answered=bool(row.answered)) for row in rows)
+        return tuple(_Tried(*row)._replace(answered=bool(row.answered)) for row in rows)
 
     async def failures(self, debate_id: str) -> tuple[Failed, ...]:
         """Return a debate's failed tries, those of a step that failed alike together.

@@ -84,17 +84,17 @@ ROWS = (
 IN_ROWS = "SELECT {key} AS id, {column} AS text FROM {table} WHERE platform = :platform AND {has}"
 
 
-class Mentioning(NamedTuple):
+class _Mentioning(NamedTuple):
     """The debates whose texts mention a person, and other rows: table, key, column and value."""
 
     debates: frozenset[str] = frozenset()
     rows: tuple[tuple[str, str, str, str | int], ...] = ()
 
 
-NOWHERE = Mentioning()
+NOWHERE = _Mentioning()
 
 
-def find_mentions(connection: SqlConnection, platform: str, user: str) -> Mentioning:
+def find_mentions(connection: SqlConnection, platform: str, user: str) -> _Mentioning:
     """Return what mentions a user of a platform, by a scan."""
     pattern, given = _pattern(user), {"platform": platform, **_forms(user)}
 
@@ -104,13 +104,13 @@ def find_mentions(connection: SqlConnection, platform: str, user: str) -> Mentio
         return [row.id for row in rows if pattern.search(row.text)]
 
     beside = (one for table, column in OF_DEBATES for one in search(BESIDE, table, column=column))
-    return Mentioning(
+    return _Mentioning(
         debates=frozenset([*search(IN_DEBATES), *beside]),
         rows=tuple((*of, one) for of in ROWS for one in search(IN_ROWS, *of)),
     )
 
 
-def erase_mentions(connection: SqlConnection, user: str, found: Mentioning) -> None:
+def erase_mentions(connection: SqlConnection, user: str, found: _Mentioning) -> None:
     """Erase a user's id from all texts of these debates, and from these rows."""
     for debate in sorted(found.debates):
         # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
@@ -405,7 +405,7 @@ class PeopleStore:
         if any(later := await self._mentioning(platform, user)):  # stored since the first search
             await self._database.write(lambda connection: erase_mentions(connection, user, later))
 
-    async def _mentioning(self, platform: str, user: str) -> Mentioning:
+    async def _mentioning(self, platform: str, user: str) -> _Mentioning:
         return await asyncio.to_thread(
             self._database.read_snapshot,
             lambda connection: find_mentions(connection, platform, user),
@@ -445,7 +445,7 @@ class PeopleStore:
 
 
 def forget(
-    connection: SqlConnection, platform: str, user: str, found: Mentioning = NOWHERE
+    connection: SqlConnection, platform: str, user: str, found: _Mentioning = NOWHERE
 ) -> None:
     """Delete what identifies a user, also where it was found, and keep a tombstone in its place."""
     _lock_user(connection, platform, user)

@@ -41,7 +41,7 @@ RemoveOutcome = Literal["removed", "closed", "unknown", "others"]
 """What became of a wish to remove a question; "others": it is somebody else's."""
 
 
-class QuestionPeriod(NamedTuple):
+class _QuestionPeriod(NamedTuple):
     """When the time to ask began, when it is due to end, and when it did; None: not yet."""
 
     opened_at: datetime | None
@@ -132,10 +132,10 @@ class AudienceQuestions:
         rows = await self._database.rows(ASKED, debate=debate_id)
         return tuple(map(to_question, rows))
 
-    async def time(self, debate_id: str) -> QuestionPeriod | None:
+    async def time(self, debate_id: str) -> _QuestionPeriod | None:
         """Return when questions are taken; None before that was said in the thread."""
         row = await self._database.first(TIME, debate=debate_id, question=Question.SUPPORT)
-        return row and QuestionPeriod(*row)
+        return row and _QuestionPeriod(*row)
 
 
 def to_question(row: Any) -> AudienceQuestion:

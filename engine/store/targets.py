@@ -149,7 +149,7 @@ FOR NO KEY UPDATE
 """
 
 
-class FoundQuestion(NamedTuple):
+class _FoundQuestion(NamedTuple):
     """The question that a message asks, and whether it still takes answers.
 
     `began` is when its debate was asked for, `read_at` when the last complete reading began.
@@ -166,7 +166,7 @@ class FoundQuestion(NamedTuple):
 
 def find_question(
     connection: SqlConnection, platform: str, place: str, message: str
-) -> FoundQuestion | None:
+) -> _FoundQuestion | None:
     """Return the question that a message asks, which closes for others after this write."""
     row = connection.first(FIND_QUESTION, platform=platform, place=place, message=message)
     if row is None:
@@ -175,7 +175,7 @@ def find_question(
     revealed = row.revealed_at is not None and question not in REVEALED
     closed = revealed or row.ended_at is not None or row.closed_at is not None
     ballot, began = BallotKind(row.ballot), row.created_at
-    return FoundQuestion(row.debate, question, row.step, ballot, closed, began, row.read_at)
+    return _FoundQuestion(row.debate, question, row.step, ballot, closed, began, row.read_at)
 
 
 def let_seeds_go(connection: SqlConnection, debate_id: str) -> None:

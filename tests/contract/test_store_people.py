@@ -8,7 +8,7 @@ import pytest
 
 from adapters.database.database import SqlDatabase
 from engine.store import Caps, Closing, PersonTraces, Press, Store, Target
-from engine.store.people import Mentioning, PeopleStore
+from engine.store.people import PeopleStore
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError
@@ -320,7 +320,7 @@ async def test_a_mention_that_comes_while_they_are_being_forgotten_goes_too(
     late: list[Running] = []
     search = PeopleStore._mentioning
 
-    async def slow(self: PeopleStore, platform: str, user: str) -> Mentioning:
+    async def slow(self: PeopleStore, platform: str, user: str) -> Any:
         found = await search(self, platform, user)
         if not late:
             late.append(await about(store, "<@12> is late"))

@@ -311,7 +311,7 @@ async def test_what_arrives_otherwise_is_noticed(
 ) -> None:
     true_write = transfer._write
 
-    def lose(driver: Any, layout: transfer.TableLayout, rows: transfer.Rows) -> None:
+    def lose(driver: Any, layout: Any, rows: transfer.Rows) -> None:
         true_write(driver, layout, rows)
         if layout.name == "votes":
             driver.execute("UPDATE votes SET body = replace(body, 'A', 'B')")

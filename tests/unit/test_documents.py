@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from bot import __version__
 from bot.cli import app
-from bot.settings.format_sections import variable
 from bot.settings.load import known_paths, secret_paths, shape_of
+from bot.settings.sections import variable
 from bot.settings.settings import Settings
 from engine.store.tables import metadata
 from tests.pages.reference import FOLDER, pages

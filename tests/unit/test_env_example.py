@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings.format_sections import variable
 from bot.settings.load import known_paths, load_settings, shape_of
+from bot.settings.sections import variable
 from bot.settings.settings import Settings
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"

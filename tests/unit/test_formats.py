@@ -6,26 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.settings.format_sections import (
-    AuditedSettings,
-    ClassicSettings,
-    FormatSettings,
-    OxfordSettings,
-    RoundtableSettings,
-    StructuredSettings,
-    TeamSettings,
-)
 from engine.formats import FORMATS, Format, find_format, format_of, length_of
-from engine.formats.audited.audited import AuditedLimits
-from engine.formats.classic import ClassicLimits
-from engine.formats.oxford import OxfordLimits
-from engine.formats.roundtable.roundtable import RoundtableLimits
-from engine.formats.structured.answers import StructuredLimits
-from engine.formats.team.bench import TeamLimits
 from engine.prompts.library import load_prompts
 from engine.stage.shapes import TurnLimits
 from engine.stage.stage import Stage
-from engine.values.debate import Request, Setup, TurnOrder, Value
+from engine.values.debate import Request, Setup, TurnOrder
 from engine.values.errors import ModelError, PausedError, StoreError
 from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 
@@ -89,23 +74,6 @@ async def test_a_topic_is_data_in_every_prompt(format: str, topic: str) -> None:
     host = await hold(setup_for(format, topic=topic, **SMALL.get(format, {})))
     opening = next(iter(host.asked))
     assert topic in host.said_to(opening)
-
-
-@pytest.mark.parametrize(
-    ("section", "limits"),
-    [
-        (AuditedSettings, AuditedLimits),
-        (ClassicSettings, ClassicLimits),
-        (OxfordSettings, OxfordLimits),
-        (RoundtableSettings, RoundtableLimits),
-        (StructuredSettings, StructuredLimits),
-        (TeamSettings, TeamLimits),
-    ],
-)
-def test_the_limits_that_can_be_set_are_those_that_a_script_has_by_itself(
-    section: type[FormatSettings], limits: type[Value]
-) -> None:
-    assert section().limits() == {name: float(value) for name, value in limits()}
 
 
 def test_each_has_its_templates_a_name_of_its_own_and_a_line_of_the_page() -> None:

@@ -78,7 +78,7 @@ def test_the_defaults_are_those_of_the_documents(place: Place) -> None:
     settings = load_settings()
     assert settings.database_url.get_secret_value() == "sqlite+aiosqlite:///rostrum.db"
     limits = {"words": 500, "arguments": 3, "synthesis_chars": 500, "decision_words": 200}
-    assert settings.classic.limits() == limits
+    assert settings.classic.numbers() == limits
     temperatures = {role: s.temperature for role, s in settings.sampling.roles().items()}
     cool, cold = dict.fromkeys(("closing", "cross"), 0.5), ("juror", "judge", "captain")
     assert temperatures == {"debater": 0.7} | cool | dict.fromkeys(cold, 0.2)

@@ -16,6 +16,7 @@ from engine.stage.stage import Stage
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_
+from engine.values.limits import AuditedLimits
 from engine.words.translation import say
 
 NAME = "audited"
@@ -44,18 +45,6 @@ class _AuditedOptions(Value):
     turns: int = Field(10, ge=2, le=40)
     archetypes: Names = ("engineer", "philosopher")
     elasticity: Annotated[tuple[Share, Share], BeforeValidator(_for_both)] = (0.5, 0.5)
-
-
-class AuditedLimits(Value):
-    """Words of a turn, and the points of logic that each kind of failure costs its turn."""
-
-    words: int = 250
-    penalty_hollow: float = 1
-    penalty_fabricated: float = 2
-    penalty_inverted_fact: float = 2
-    penalty_reversed_causality: float = 2
-    penalty_dropped: float = 1
-    penalty_contradicted: float = 2
 
 
 class Audited(Format):

@@ -20,6 +20,7 @@ from engine.stage.stage import Stage
 from engine.values.debate import Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_
+from engine.values.limits import RoundtableLimits
 from engine.values.overlap import least_overlap
 from engine.values.text import clean, headline, split_draft
 from engine.words.translation import say
@@ -41,13 +42,6 @@ class _RoundtableOptions(Value):
     personas: Names = ()
     judges: int = Field(0, ge=0, le=5)
     one_model: bool = False
-
-
-class RoundtableLimits(Value):
-    """Words of a draft, and the overlap of every pair of drafts from which no one revises."""
-
-    words: int = 350
-    overlap: float = Field(0.8, gt=0, le=1)
 
 
 class Personas(Value):

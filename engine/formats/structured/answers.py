@@ -23,7 +23,7 @@ from engine.stage.shapes import (
     several,
     whole,
 )
-from engine.values.debate import Value
+from engine.values.limits import StructuredLimits
 
 # The meaning of each type of response, in the debaters' prompts.
 RESPONSES = {
@@ -43,35 +43,6 @@ FALLACIES = {
     "ad_hominem": "Does it attack the person in place of the argument?",
 }
 CHANGES = ("strengthened", "weakened", "partly_changed", "unchanged")
-UNLIMITED = 1000  # words of a text; prompts name only a smaller limit
-
-
-class StructuredLimits(Value):
-    """How many arguments an opening has, how long their parts are at least, and the closing.
-
-    `questions` is the most follow-up questions of a response; one is needed. `text_words` is how
-    long each text of an answer may be at most. The weights are those of the rubric `panel`, in
-    shares of one another.
-    """
-
-    fewest: int = 3
-    most: int = 5
-    claim_chars: int = 10
-    reasoning_chars: int = 20
-    evidence_chars: int = 5
-    questions: int = 3
-    closing_least: int = 100
-    closing_words: int = 200
-    text_words: int = UNLIMITED
-    weight_logic: float = 0.30
-    weight_evidence: float = 0.30
-    weight_responsiveness: float = 0.25
-    weight_honesty: float = 0.15
-
-    @property
-    def told_words(self) -> int:
-        """Return the limit of a text as prompts name it; 0: they name none."""
-        return self.text_words if self.text_words < UNLIMITED else 0
 
 
 SHORT = ("short_{key}", "the {key} of argument {of} needs at least {limit} characters")

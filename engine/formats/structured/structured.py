@@ -15,7 +15,6 @@ from engine.formats.structured.answers import (
     Judgment,
     Opening,
     Response,
-    StructuredLimits,
     closing_shape,
     cross_shape,
     judgment_shape,
@@ -31,6 +30,7 @@ from engine.stage.shapes import ShapedAnswer, TurnLimits
 from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import OTHER, Request, TurnOrder, Value
 from engine.values.language import N_
+from engine.values.limits import StructuredLimits
 from engine.values.text import headline
 
 NAME = "structured"

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
-
 from engine.formats.team.judge import Judge
 from engine.formats.team.rules import (
     CLOSERS,
@@ -30,59 +28,14 @@ from engine.stage.shapes import (
     TurnLimits,
 )
 from engine.stage.stage import Stage
-from engine.values.debate import Length, Turn, Value
+from engine.values.debate import Length, Turn
+from engine.values.limits import TeamLimits
 from engine.values.text import clean, marked
 from engine.values.verdicts import Artifact
 from engine.words import phrases
 from engine.words.translation import say
 
 RECENT_NOTES = 6  # notes of its team that a seat reads
-
-
-class TeamLimits(Value):
-    """The clock: words a minute, minutes of each kind of speech, and of free debate a team.
-
-    Without minutes for them there are no summaries. `exchanges` are those of the
-    cross-examination; `free_speeches` is how many a team gives at most in the free debate, as
-    far as its time allows. For weights and penalties see `Scoring`.
-    """
-
-    words_a_minute: float = Field(250, gt=0)
-    opening_minutes: float = Field(3, gt=0)
-    question_minutes: float = Field(0.5, gt=0)
-    answer_minutes: float = Field(1, gt=0)
-    summary_minutes: float = Field(2, ge=0)
-    closing_minutes: float = Field(3, gt=0)
-    exchanges: int = Field(4, ge=1, le=4)
-    free_speeches: int = Field(100, ge=1)
-    free_minutes: float = Field(4, gt=0)
-    free_speech_minutes: float = Field(0.6, gt=0)
-    note_words: float = Field(30, gt=0)
-    weight_logic: float = 0.25
-    weight_persuasion: float = 0.25
-    weight_expression: float = 0.20
-    weight_teamwork: float = 0.15
-    weight_rule_compliance: float = 0.15
-    penalty_overtime_team: float = 3
-    penalty_overtime_seat: float = 2
-    penalty_twice: float = 3
-    penalty_counter_question: float = 2
-    penalty_attacker_answered: float = 2
-
-    def minutes(self, minutes: float) -> int:
-        """Return how many words fit into `minutes`."""
-        return max(1, round(minutes * self.words_a_minute))
-
-    def times(self) -> dict[str, int]:
-        """Return the most words of a speech of each kind; 0: there is none of it."""
-        return {
-            "opening": self.minutes(self.opening_minutes),
-            "ask": self.minutes(self.question_minutes),
-            "answer": self.minutes(self.answer_minutes),
-            "summary": self.minutes(self.summary_minutes) if self.summary_minutes else 0,
-            "free": self.minutes(self.free_speech_minutes),
-            "closing": self.minutes(self.closing_minutes),
-        }
 
 
 class _Choice(AnswerPart):

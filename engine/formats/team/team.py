@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.formats.format import Format, Names, Roles, Sized
-from engine.formats.team.bench import Bench, TeamLimits
+from engine.formats.team.bench import Bench
 from engine.formats.team.judge import Judge
 from engine.formats.team.rules import (
     CLOSERS,
@@ -19,6 +19,7 @@ from engine.stage.stage import Stage
 from engine.stage.steps import ConcurrentWork
 from engine.values.debate import OTHER, Length, Request, TurnOrder, Value
 from engine.values.language import N_
+from engine.values.limits import TeamLimits
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order
 # Of both teams, as many as the default clock usually allows; the short one allows exactly these.
