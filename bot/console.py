@@ -25,14 +25,14 @@ _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class TableConsole(Console):
-    """A console as wide as the terminal, `narrowest` at least, or wide enough for a pipe.
+    """A console as wide as the terminal, or wide enough for a pipe.
 
     A closed pipe, as after `head`, is left to `bot.exits.run`.
     """
 
-    def __init__(self, narrowest: int = 0) -> None:
+    def __init__(self) -> None:
         super().__init__(highlight=False, emoji=False, markup=False)
-        self.width = max(self.width, narrowest) if sys.stdout.isatty() else PIPE_WIDTH
+        self.width = self.width if sys.stdout.isatty() else PIPE_WIDTH
 
     def render_str(self, text: str, **how: Any) -> Text:
         """Return a text to print; nothing in it is obeyed by the terminal."""

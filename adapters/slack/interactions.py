@@ -225,8 +225,9 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
         return text
 
     async def explain(self, reply: EphemeralReply, why: Callable[[], str]) -> None:
-        """Show why there is no answer."""
-        await reply.say(why())
+        """Show why there is no answer, in the person's language."""
+        with speaking(await self.language(reply.requester, many=True)):
+            await reply.say(why())
 
     def seconds_left(self, reply: EphemeralReply) -> float:
         """Return for how long Slack accepts private answers."""

@@ -247,7 +247,7 @@ MESSAGES_TAB = N_(
 )
 NOT_SERVED = N_("Rostrum no longer serves the workspace of this message; nothing was done.")
 STOOD_STILL = N_(
-    "Rostrum was frozen for a moment and got that too late, so nothing was done; try again."
+    "Rostrum froze for a moment and saw this too late, so nothing was done. Please try again."
 )
 FORM_TOO_LATE = N_("Slack's three seconds for opening a form ran out; type the command again.")
 MISSING_SCOPE = N_(

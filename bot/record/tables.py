@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,10 +10,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from rich.measure import Measurement
-from rich.table import Column, Table
+from rich.table import Table
 
 from bot.commands.data import EVERY_DEBATE, NO_REHEARSALS, DebateChoice
-from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
+from bot.console import TableConsole, pack, print_json, print_lines
 from bot.read_only import read_store
 from bot.record.filters import check_series, chosen_ids, narrowed, where_of
 from bot.settings.load import load_store_settings
@@ -31,53 +32,79 @@ from engine.words.reveal import UNREAD
 from engine.words.translation import plural
 
 MARGIN, UNBOUNDED = 2, 10_000
+NUMBER = re.compile(r"(≥ )?[-−+]?\d[\d,.]*( ?%)?|–|")
 
 
-def show_table(title: str, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+def show_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Iterable[object]],
+    *,
+    complete: bool = False,
+) -> None:
     """Print a table whose first column names its rows; without rows nothing.
 
-    Columns and rows that say nothing are left out, and what all rows say alike is said once, below.
-    Nothing is cut: where the console is too narrow, each row becomes lines.
+    Unless it is `complete`, columns and rows that say nothing are left out, and what all rows say
+    alike is said once, below. Nothing is cut: where a terminal is too narrow, each row becomes
+    lines.
     """
     said = [[str(cell) for cell in row] for row in rows]
-    alike = {name: {row[at] for row in said} for at, name in enumerate(columns)}
-    same = {
-        name: cells.pop()
-        for name, cells in alike.items()
-        if name and len(said) > 1 and len(cells) == 1 and not _has_digit(*cells)
-    }
+    same = {} if complete else _alike(columns, said)
     shown = [at for at, name in enumerate(columns) if name not in same]
-    kept = [[row[at] for at in shown] for row in said]
     names = [columns[at] for at in shown]
-    kept = [row for row in kept if any(row[1:])]
+    kept = [[row[at] for at in shown] for row in said]
+    kept = [row for row in kept if complete or any(row[1:])]
     if not kept:
         return
-    console, table = TableConsole(), Table(*names, box=None, pad_edge=False)
-    for row in kept:
-        table.add_row(*row)
-    console.print()
+    console = TableConsole()
+    if not complete:
+        console.print()
     if title:
         console.print(title, style="italic")
+    table = _aligned(names, kept)
     unbounded = console.options.update(width=UNBOUNDED)
-    if Measurement.get(console, unbounded, table).maximum <= console.width:
+    width = Measurement.get(console, unbounded, table).maximum
+    if width <= console.width or not console.is_terminal:
+        console.width = max(width, console.width)
         console.print(table)
     else:
-        for first, *others in kept:
-            console.print(first)
-            cells = [
-                f"{name} {cell}".strip()
-                for name, cell in zip(names[1:], others, strict=True)
-                if cell
-            ]
-            for line in pack(cells, console.width - MARGIN):
-                console.print(f"{' ' * MARGIN}{line}")
+        for line in _in_lines(names, kept, console.width):
+            console.print(line)
     for name, cell in same.items():
         if cell:
             console.print(f"{name}: {cell}.")
 
 
-def _has_digit(text: str) -> bool:
-    return any(char.isdecimal() for char in text)
+def _alike(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return what all of several rows say alike, by column, where that is no figure."""
+    cells = {name: {row[at] for row in rows} for at, name in enumerate(columns) if name}
+    alike = {name: one.pop() for name, one in cells.items() if len(one) == 1 and len(rows) > 1}
+    return {
+        name: cell
+        for name, cell in alike.items()
+        if not any(character.isdecimal() for character in cell)
+    }
+
+
+def _aligned(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table in which columns of numbers are aligned to the right."""
+    table = Table(box=None, pad_edge=False)
+    for at, name in enumerate(names):
+        numbers = at > 0 and all(NUMBER.fullmatch(row[at]) for row in rows)
+        table.add_column(name, justify="right" if numbers else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _in_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
+    """Yield each row in lines that fit, its cells below its name."""
+    for first, *others in rows:
+        yield first
+        named = zip(names[1:], others, strict=True)
+        cells = (f"{name} {cell}".strip() for name, cell in named if cell)
+        for line in pack(cells, width - MARGIN):
+            yield f"{' ' * MARGIN}{line}"
 
 
 # `rostrum list` and `rostrum show`: debates as an operator sees them, as text or as JSON.
@@ -85,7 +112,6 @@ def _has_digit(text: str) -> bool:
 
 SCHEMA_VERSION = 1  # of both JSON documents; docs/operations.md describes them
 TOPIC_WIDTH = 60
-NARROWEST = 80  # below that ids and states would be cut; narrower terminals wrap lines
 WIDEST_TEXT = 100  # characters in a line of a transcript
 
 
@@ -96,7 +122,7 @@ async def list_debates(
     *,
     as_json: bool = False,
 ) -> None:
-    """Print the newest debates, one per line; topics wrap only in a narrow terminal."""
+    """Print the newest debates, one per line where the terminal is wide enough."""
     where, sought = where_of(chosen), _read_state(state)
     async with read_store(load_store_settings()) as store:
         sought = await narrowed(store, sought, where)
@@ -105,10 +131,15 @@ async def list_debates(
     if as_json:
         _print_json({"debates": [_summary(one, gone) for one in debates]})
         return
-    titles = ("id", "state", "platform", "format", "started (UTC)")
-    table = Table(*(Column(title, no_wrap=True) for title in titles), "topic", box=None)
-    for debate in debates:
-        table.add_row(
+    show_debates(debates, gone)
+
+
+def show_debates(debates: Sequence[Debate], gone: Container[str]) -> None:
+    """Print a table of debates; those `gone` wait for a process."""
+    if not debates:
+        print("No debates.")
+    rows = (
+        (
             debate.code,
             INTERRUPTED if debate.id in gone else debate.status,
             debate.platform,
@@ -116,7 +147,10 @@ async def list_debates(
             f"{debate.created_at:%Y-%m-%d %H:%M}",
             headline(debate.request.topic, TOPIC_WIDTH),
         )
-    TableConsole(NARROWEST).print(table if debates else "No debates.")
+        for debate in debates
+    )
+    titles = ("id", "state", "platform", "format", "started (UTC)", "topic")
+    show_table("", titles, rows, complete=True)
 
 
 async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool = False) -> None:
@@ -316,10 +350,7 @@ def _moment(at: datetime | None) -> str | None:
 # `rostrum usage`, and the table of what calls took that `rostrum series` prints too.
 
 
-WIDEST = 1000  # columns of a table
 TITLES = ("debates", "calls", "failed", "tokens in", "out", "reasoning", "cached", "USD")
-SINGULAR = {"debates": "debate", "calls": "call"}
-INDENT = "  "
 WHOLE_NUMBERS = (
     "debates",
     "calls",
@@ -396,25 +427,22 @@ def to_rows(usage: CallUsage, by: By = By.MODEL) -> list[dict[str, Any]]:
 
 
 def print_usage(usage: CallUsage, by: By = By.MODEL) -> None:
-    """Print what calls took by their key, and in all; where a table is too wide, in lines."""
+    """Print what calls took by their key, and in all."""
     if not usage.totals:
         print("There are no calls to count yet.")
         return
-    roles, console = by is By.MODEL, TableConsole()
-    rows = [((one.key or WITHOUT_KEY.get(by, ""), one.role), one._asdict()) for one in usage.totals]
-    rows.append((("all", ""), _add_up(usage)))
-    numbers = (Column(title, justify="right", no_wrap=True) for title in TITLES)
-    keys = (Column(title, no_wrap=True) for title in (by.value, *(("role",) if roles else ())))
-    table = Table(*keys, *numbers, box=None, pad_edge=False)
-    for names, figures in rows:
-        table.add_row(*names[: 1 + roles], *_cells(figures))
-    width = TableConsole(WIDEST).measure(table).maximum
-    if width > console.width and console.is_terminal:
-        for names, figures in rows:
-            print_lines(_in_lines(filter(None, names), figures, console.width))
-    else:
-        console.width = max(width, console.width)
-        console.print(table)
+    roles = 1 + (by is By.MODEL)
+    rows = [
+        ((one.key or WITHOUT_KEY.get(by, ""), one.role)[:roles], one._asdict())
+        for one in usage.totals
+    ]
+    rows.append((("all", "")[:roles], _add_up(usage)))
+    show_table(
+        "",
+        (*(by.value, "role")[:roles], *TITLES),
+        ((*names, *_cells(figures)) for names, figures in rows),
+        complete=True,
+    )
     if unpriced := usage.sum("unpriced"):
         print(
             plural(
@@ -423,15 +451,6 @@ def print_usage(usage: CallUsage, by: By = By.MODEL) -> None:
                 unpriced,
             )
         )
-
-
-def _in_lines(names: Iterable[str], figures: dict[str, Any], width: int) -> Iterator[str]:
-    """Yield a row in lines that fit, the figures below their key."""
-    yield BETWEEN.join(names)
-    cells = zip(_cells(figures), TITLES, strict=True)
-    parts = (f"{cell} {SINGULAR.get(unit, unit) if cell == '1' else unit}" for cell, unit in cells)
-    for line in pack(parts, width - len(INDENT)):
-        yield f"{INDENT}{line}"
 
 
 def _add_up(usage: CallUsage) -> dict[str, Any]:

@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
-from rich.table import Column, Table
 from ulid import ULID
 
 from bot import sentences
 from bot.app import defaults_of, open_configured_models
 from bot.commands.data import EVERY_DEBATE, DebateChoice
-from bot.console import TableConsole, confirm, print_json, print_lines
+from bot.console import confirm, print_json, print_lines
 from bot.read_only import read_store
 from bot.record.filters import debates_of
+from bot.record.tables import show_table
 from bot.settings.load import load_settings
 from bot.settings.settings import Settings
 from engine.fleet.leases import LeaseManager, Notifier
@@ -64,7 +64,6 @@ async def asking(settings: Settings) -> AsyncIterator[JudgingServices]:
 
 
 SCHEMA_VERSION = 1
-NARROWEST = 60  # columns
 NONE, LEVEL = "no verdict", "level"
 ALONE, MEDIAN, SPREAD, HELD = "judge", "median", "spread", "while it was held"
 
@@ -162,16 +161,15 @@ def _print(compared: _Compared) -> None:
     debate = compared.debate
     head = f"Debate {debate.code} ({debate.request.format}), judging {judging.number} by {judges}"
     print_lines([head])
-    TableConsole(NARROWEST).print(_table(compared))
+    _show_totals(compared)
     print_lines(_lines(compared))
 
 
-def _table(compared: _Compared) -> Table:
-    """Return each judge's totals, then their median and spread, then those of the first judging."""
+def _show_totals(compared: _Compared) -> None:
+    """Print each judge's totals, then their median and spread, then those of the first judging."""
     sides = list(compared.debate.request.sides)
     called = compared.debate.setup.called
     titles = [called.get(side, side) for side in sides]
-    table = Table("", *(Column(title, justify="right") for title in titles), "ahead", box=None)
     verdict, spread = compared.verdict, compared.spread
     rows: list[tuple[str, Mapping[str, float], str]] = []
     if verdict is not None:
@@ -184,10 +182,15 @@ def _table(compared: _Compared) -> Table:
         rows.append((SPREAD, spread, ""))
     held = compared.held
     rows.append((HELD, held.totals if held else {}, _ahead(compared, _winner(held))))
-    for name, totals, ahead in rows:
-        cells = (f"{totals[side]:.2f}" if side in totals else "–" for side in sides)
-        table.add_row(name, *cells, ahead)
-    return table
+    show_table(
+        "",
+        ("", *titles, "ahead"),
+        (
+            (name, *(f"{totals[side]:.2f}" if side in totals else "–" for side in sides), ahead)
+            for name, totals, ahead in rows
+        ),
+        complete=True,
+    )
 
 
 def _ahead(compared: _Compared, winner: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from aiohttp import web
 from pydantic import ValidationError
-from rich.table import Table
 
 from adapters.web.accounts import Accounts, DiscordAccounts, Registration, SlackAccounts
 from adapters.web.label_pages import COOKIE, LabelPages, Saw, noticing
@@ -25,9 +24,10 @@ from adapters.web.sign_in import SIGN_IN_SECONDS, SignIn
 from bot import log, sentences
 from bot.clock import SystemClock
 from bot.commands.data import DebateChoice
-from bot.console import TableConsole, print_json, print_lines
+from bot.console import print_json, print_lines
 from bot.read_only import read_store
 from bot.record.filters import check_series, split_list, where_of
+from bot.record.tables import show_table
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.sections import WebSettings
 from bot.settings.settings import PLATFORMS, Settings
@@ -199,15 +199,24 @@ async def list_tasks(*, as_json: bool) -> None:
     if as_json:
         print_json([_plain(task) for task in tasks])
         return
+    show_tasks(tasks)
+
+
+def show_tasks(tasks: Sequence[Task]) -> None:
+    """Print a table of tasks."""
     if not tasks:
         print("There is no labelling task; rostrum label create makes one.")
-        return
-    table = Table("task", "debates", "labels each", "made", "state", box=None)
-    for task in tasks:
-        state = "closed" if task.closed_at else "open"
-        made = f"{task.created_at:%Y-%m-%d}"
-        table.add_row(task.name, str(task.debates), str(task.per_debate), made, state)
-    TableConsole().print(table)
+    rows = (
+        (
+            task.name,
+            task.debates,
+            task.per_debate,
+            f"{task.created_at:%Y-%m-%d}",
+            "closed" if task.closed_at else "open",
+        )
+        for task in tasks
+    )
+    show_table("", ("task", "debates", "labels each", "made", "state"), rows, complete=True)
 
 
 def _plain(task: Task) -> dict[str, object]:
@@ -234,11 +243,9 @@ async def exclude(name: str, annotator: str, *, undo: bool) -> None:
         await labelling.exclude(name, annotator, excluded=not undo)
         after = await labelling.report(name)
     print(f"{annotator} {'counts again' if undo else 'is left out of figures, and of stats'}.")
-    table = Table("figure", "before", "now", box=None)
-    figures = (_figures(report) for report in (before, after))
-    for (title, was), (_, now) in zip(*figures, strict=True):
-        table.add_row(title, was, now)
-    TableConsole().print(table)
+    figures = zip(_figures(before), _figures(after), strict=True)
+    rows = ((title, was, now) for (title, was), (_, now) in figures)
+    show_table("", ("figure", "before", "now"), rows, complete=True)
 
 
 def _figures(of: LabelReport) -> Iterator[tuple[str, str]]:
@@ -264,24 +271,30 @@ async def report(name: str, pay: float | None, *, as_json: bool) -> None:
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
+    show_report(found)
+
+
+def show_report(found: LabelReport) -> None:
+    """Print what a task has given: in all, by annotator, and the debates that are hard."""
     print_lines(_told(found))
     titles = ("annotator", "labels", "as others", "known", "again", "median s", "look at")
-    table = Table(*titles, box=None)
+    rows = []
     for one in found.people:
         seconds = "–" if one.seconds is None else f"{one.seconds:.0f}"
         marks = ", ".join(MARKS[mark] for mark in one.marks)
         rates = map(_rate, (one.others, one.known, one.again))
-        table.add_row(one.name, str(one.labels), *rates, seconds, marks)
-    if table.row_count:
-        TableConsole().print(table)
+        rows.append((one.name, one.labels, *rates, seconds, marks))
+    show_table("", titles, rows, complete=True)
     _show_hard(found)
 
 
 def _told(of: LabelReport) -> Iterable[str]:
     state = "open" if of.open else "closed"
+    people = plural("by {n} person", "by {n} people", of.annotators)
+    out = plural("{n} sheet is out", "{n} sheets are out", of.waiting)
     yield (
-        f"{of.name} ({state}): {of.labels} of {of.wanted} labels by {of.annotators} people; "
-        f"{of.complete} of {of.debates} debates are complete, {of.waiting} sheets are out."
+        f"{of.name} ({state}): {of.labels} of {of.wanted} labels {people}; "
+        f"{of.complete} of {of.debates} debates complete, {out}."
     )
     yield f"Gold {of.gold}, too fast {of.fast}. Shown first and chosen: {_rate(of.first)}."
     yield (
@@ -304,13 +317,12 @@ def _rate(of: Rate) -> str:
 
 
 def _show_hard(of: LabelReport) -> None:
-    table = Table("hard debate", "labels", "alike", "jury", "chat", "topic", box=None)
+    titles, rows = ("hard debate", "labels", "alike", "jury", "chat", "topic"), []
     for one in of.hard:
         counts = ", ".join(f"{option} {n}" for option, n in sorted(one.labels.items()))
         judged = (one.jury or "–", one.chat or "–")
-        table.add_row(one.code, counts, f"{one.agreement:.0%}", *judged, one.topic)
-    if table.row_count:
-        TableConsole().print(table)
+        rows.append((one.code, counts, f"{one.agreement:.0%}", *judged, one.topic))
+    show_table("", titles, rows, complete=True)
 
 
 # The pages of labelling, joined: who may sign in, who manages, and what sessions rest on.

@@ -222,5 +222,5 @@ def test_a_narrow_terminal_shows_whole_ids(tmp_path: Path) -> None:
         )
         os.close(its_end)
         lines = os.read(shown.fileno(), 10_000).decode()
-    assert f" {said.debate} " in lines
+    assert f"{said.debate}\r\n" in lines
     assert "Tea" in lines

@@ -67,7 +67,9 @@ async def test_an_answer_that_all_can_read_is_in_the_servers_language(
     assert "Burada henüz tartışma yok" in str(discord.messages()[-1].embeds)
 
 
-async def test_a_german_in_an_english_workspace_is_answered_in_german(on_slack: SlackStage) -> None:
+async def test_a_german_in_an_english_workspace_is_answered_in_german(
+    on_slack: SlackStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slack = on_slack.slack
     slack.world.user("ada").locale = "de-DE"
     async with on_slack.process() as app:
@@ -83,6 +85,11 @@ async def test_a_german_in_an_english_workspace_is_answered_in_german(on_slack: 
         await slack_voting(app)
         pressed = await slack.press("ada", ballot.ts, "🔵 A")
         await pressed.said("Deine Stimme ist gezählt")
+        # Why a vote could not be taken was said in English.
+        with monkeypatch.context() as away:
+            away.setattr(type(app.store), "away", True)
+            refused = await slack.press("ada", ballot.ts, "🔵 A")
+            await refused.said("Datenbank")
         shown = "".join(f"{m.text}{m.blocks}" for m in [on_slack.root, *on_slack.replies])
     assert "Abstimmung" not in shown
 

@@ -133,7 +133,7 @@ def test_a_long_finding_ends_its_lines_between_words_on_a_terminal(
 def test_a_pipe_gets_whole_lines_of_what_people_wrote_as_it_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    TableConsole(10).print("x " * (PIPE_WIDTH // 2 - 1))
+    TableConsole().print("x " * (PIPE_WIDTH // 2 - 1))
     assert len(capsys.readouterr().out.splitlines()) == 1
     # `rostrum list` made a picture of every `:smile:` in a topic.
     table = Table("topic")

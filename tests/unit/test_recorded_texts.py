@@ -6,9 +6,12 @@ A file has what one room says, and a language where it is said in five.
 
 import hashlib
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import redirect_stdout
 from difflib import unified_diff
 from functools import partial
+from io import StringIO
 from itertools import groupby, islice, product
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +30,8 @@ from adapters.slack.home import view_of
 from adapters.slack.render import SlackPayload
 from adapters.terminal.render import plain
 from bot.cli import app
+from bot.record.tables import print_usage, show_debates, show_table
+from bot.research.labels import show_report, show_tasks
 from engine.blinding.transcript import BlindTurn, Round
 from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
@@ -43,6 +48,7 @@ from engine.series.report.page import write_markdown, write_page
 from engine.series.report.pictures import draw_report
 from engine.series.report.report import make_report
 from engine.store.communities import SETTING_NAMES
+from engine.store.usage import By, CallUsage
 from engine.values.debate import Status
 from engine.values.language import ENGLISH, speaking, spoken
 from engine.values.messages import File, Message, TurnPost
@@ -58,9 +64,12 @@ from tests.kit import NOW, make_debate
 from tests.unit.test_answers_languages import answers
 from tests.unit.test_discord import told_to_discord
 from tests.unit.test_explain import PROMPTS, case_of
+from tests.unit.test_init import COLUMNS, JURORS
 from tests.unit.test_jury_ballot import OWN
+from tests.unit.test_labels import TASK, report, sheet
 from tests.unit.test_refusals_in_chats import SLACKS_NAMES, by_discord, by_slack
 from tests.unit.test_series_report import make_file, make_series
+from tests.unit.test_usage_table import FAR, NEAR
 from tests.unit.text_cases import text_cases
 
 KEPT = Path(__file__).parents[1] / "recorded" / "texts"
@@ -121,6 +130,41 @@ def report_of_a_series() -> str:
     page = write_markdown(write_page(report), {})
     alts = {name: picture.alt for name, picture in draw_report(report).items()}
     return f"{page}\n\nPictures:{written(alts)}"
+
+
+class _Terminal(StringIO):
+    """What is printed, to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def tables_of_the_shell() -> str:
+    """Return every table that commands print, in a narrow, a usual and a wide terminal."""
+    long = "Should a city close its whole centre to private cars, day and night, for good?"
+    debates = [make_debate(1), make_debate(2, Status.VOTING, topic=long)]
+    task = TASK.model_copy(update={"debates": 12, "created_at": NOW})
+    work = [sheet(n, f"d{n % 3}", "AB"[n % 2], seconds=30.0 * n) for n in range(1, 9)]
+    made: dict[str, Callable[[], None]] = {
+        "list": lambda: show_debates(debates, {debates[1].id}),
+        "usage": lambda: print_usage(CallUsage((NEAR, FAR), 12)),
+        "usage by series": lambda: print_usage(CallUsage((NEAR, FAR), 12), By.SERIES),
+        "label list": lambda: show_tasks([task]),
+        "label report": lambda: show_report(report(work)),
+        "stats": lambda: show_table("Jurors", COLUMNS, JURORS),
+    }
+    shown = dict[str, dict[int, str]]()
+    for name, show in made.items():
+        shown[name] = {}
+        for width in (60, 80, 120):
+            printed = _Terminal()
+            with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
+                patch.setenv("COLUMNS", str(width))
+                patch.setenv("NO_COLOR", "1")
+                show()
+            lines = re.sub(r"\x1b\[[0-9;]*m", "", printed.getvalue()).splitlines()
+            shown[name][width] = "\n".join(line.rstrip() for line in lines)
+    return written(shown)
 
 
 def said_in_answers() -> str:
@@ -314,6 +358,7 @@ Made = Callable[[], str | Awaitable[str]]
 ONCE: dict[str, Made] = {
     "help": help_of_commands,
     "series": report_of_a_series,
+    "tables": tables_of_the_shell,
     "commands-discord": commands_of_discord,
     "prompts-jury": prompts_of_juries,
     **{f"prompts-{name}": partial(prompts_of, name) for name in FORMATS},
