@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping
 from hashlib import sha256
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from adapters.web.application import address_of, assets, write
 from engine.delivery.reasons import INTERRUPTED
@@ -59,6 +59,10 @@ class Links:
     def debate(self, item: Item, part: int = 1) -> str:
         """Return where a part of a debate is."""
         return self.of(item) + (f"?part={part}" if part > 1 else "")
+
+    def series(self, name: str) -> str:
+        """Return where the list of a series is."""
+        return self.list(DebateQuery(series=name))
 
     def events(self, item: Item) -> str:
         """Return what tells that a debate's page has grown."""
@@ -135,7 +139,30 @@ STATES: Mapping[str, str] = {
     Status.CANCELLED: N_("stopped"),
     Status.FAILED: N_("failed"),
 }
-WORDS = {"day": day, "moment": moment, "number": number, "money": money, "marked": marked}
+THREADS = {  # where platforms show a thread in a browser
+    "discord": "https://discord.com/channels/{community}/{thread}",
+    "slack": "https://slack.com/app_redirect?team={community}&channel={channel}&message_ts={root}",
+}
+
+
+def thread_at(item: Item, thread: str) -> str:
+    """Return the address of a debate's thread; empty where it has none."""
+    if not thread or item.platform not in THREADS:
+        return ""
+    channel, _, root = thread.partition(":")[2].partition("/")
+    named = {"community": item.community, "thread": thread, "channel": channel, "root": root}
+    quoted = {name: quote(value, safe="") for name, value in named.items()}
+    return THREADS[item.platform].format(**quoted)
+
+
+WORDS = {
+    "day": day,
+    "moment": moment,
+    "number": number,
+    "money": money,
+    "marked": marked,
+    "thread_at": thread_at,
+}
 
 
 def write_list(page: ListPage, links: Links, language: str) -> str:

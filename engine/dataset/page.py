@@ -173,9 +173,12 @@ def lay_out(
 
 def _result(reveal: Reveal) -> Iterator[str]:
     """Yield a result with its numbers; what each juror wrote stands among the ballots."""
-    yield from reveal_lines(reveal)
-    yield ""
-    yield from detail_lines(reveal)
+    listed = False
+    for line in (*reveal_lines(reveal), "", *detail_lines(reveal)):
+        if listed and line and not line.startswith("- "):
+            yield ""  # else the line would go on with the list's last item
+        listed = line.startswith("- ")
+        yield line
 
 
 def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[_PageTurn]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
-from engine.delivery.reasons import INTERRUPTED, way_on, why
+from engine.delivery.reasons import why
+from engine.pages.ballots import read_juries
 from engine.pages.debate_page import (
     CALLS_ON_A_PAGE,
     CallPage,
@@ -22,20 +23,22 @@ from engine.pages.debate_page import (
     shorten,
     shorten_sections,
 )
-from engine.pages.sections import read_marks, read_sections
+from engine.pages.head import DebateSituation, make_head
+from engine.pages.sections import read_marks, read_sections, why_section
+from engine.store.journal import Judging
 from engine.values.debate import Debate, Source, Status, Turn
 from engine.values.language import speaking
 from engine.values.messages import Reveal
 from engine.values.text import redact
 from engine.values.verdicts import Ballot
 from engine.words.phrases import told_reason
-from engine.words.translation import say
 
 
 class PageSources(NamedTuple):
     """What a page is made of; `rows` are those of an export, None while anything is sealed.
 
-    `turns` and `calls` are how many the debate has.
+    `turns` and `calls` are how many the debate has, and `usd` what they cost. `calls` is None for
+    those who may not read them.
     """
 
     item: Item
@@ -45,7 +48,10 @@ class PageSources(NamedTuple):
     ballots: Sequence[Ballot] = ()
     looked_up: Sequence[Source] = ()
     rows: Rows | None = None
-    calls: int = 0
+    calls: int | None = 0
+    usd: float | None = None
+    judgings: Sequence[Judging] = ()
+    situation: DebateSituation = DebateSituation()
 
 
 def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
@@ -53,28 +59,34 @@ def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
     debate = found.debate
     with speaking(debate.request.language):
         page = lay_out(debate, part.turns, found.reveal, found.ballots, found.looked_up)
+        rows, names = found.rows, debate.setup.called
+        cost = None if found.calls is None else (found.calls, found.usd)
+        item = found.item if rows else found.item._replace(models=())
+        head = make_head(debate, item, found.reveal, found.situation, found.turns, cost)
+        because = found.reveal and why_section(found.reveal)
+        if because:
+            head = head._replace(below=(because.key, *head.below))
+        sides = [card.name for card in head.cards]
+        juries = read_juries(page.ballots, found.judgings, names, sides) if part.last else ()
         page, longer = shorten(only_last(page, part)._replace(held=found.item.held), part)
-        rows = found.rows
-        names = debate.setup.called
         sections = read_sections(rows, names) if rows and part.last else ()
+        if because and part.last:
+            sections = (because, *sections)
         shown = {turn.number for turn in part.turns}
         marks = read_marks(rows) if rows else {}
-        waits = redact(told_reason(why(debate, outside=True)))
-        if found.item.state == INTERRUPTED:
-            waits = say(
-                "No process holds it any more. Go on with: {command}", command=way_on(debate)
-            )
+        waits = "" if head.trouble else redact(told_reason(why(debate, outside=True)))
     return DebatePage(
         item=found.item,
         page=page,
+        head=head,
+        juries=juries,
         part=part.number,
         parts=part.parts,
-        turns=found.turns,
         marks={number: mark for number, mark in marks.items() if number in shown},
         sections=shorten_sections(sections),
         waits=waits,
         live=debate.status.live or debate.status is Status.VOTING,
-        calls=found.calls,
+        calls=found.calls or 0,
         longer=longer,
     )
 

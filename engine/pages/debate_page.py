@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import PageSection, ReportedDebate
@@ -25,6 +25,10 @@ from engine.values.debate import Debate, Status, Turn
 from engine.values.errors import UsageError
 from engine.values.text import clean, headline, redact
 from engine.values.topics import topic_id
+
+if TYPE_CHECKING:
+    from engine.pages.ballots import JuryMatrix
+    from engine.pages.head import PageHead
 
 # A list of debates as a page shows it.
 
@@ -337,7 +341,7 @@ Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 
 SPOKEN = "spoken"
 
-SOURCES_WEIGHT, BALLOTS_WEIGHT, SECTIONS_WEIGHT = 24_000, 34_000, 30_000  # bytes of HTML, about
+SOURCES_WEIGHT, SECTIONS_WEIGHT = 24_000, 30_000  # bytes of HTML, about
 CALLS_ON_A_PAGE = 100
 
 
@@ -354,17 +358,19 @@ class DebatePage(NamedTuple):
     """A part of a debate's page.
 
     `page` has the turns of this part, and what follows the last turn only on the last one. `marks`
-    are by the number of a turn. `sections` are empty while anything is sealed, and on other parts
-    than the last. `live`: the page may still grow. `waits` says what a debate waits for, or why it
-    ended early. `longer` are the numbers of turns that are cut here.
+    are by the number of a turn. `juries` and `sections` are empty while anything is sealed, and on
+    other parts than the last. `live`: the page may still grow. `waits` says what a debate waits
+    for, or why it ended early, where the `head` does not. `longer` are the numbers of turns that
+    are cut here.
     """
 
     item: Item
     page: ReportedDebate
+    head: PageHead
     part: int
     parts: int
-    turns: int
     marks: Mapping[int, TurnMark]
+    juries: tuple[JuryMatrix, ...]
     sections: tuple[PageSection, ...]
     waits: str
     live: bool
@@ -425,9 +431,7 @@ def shorten(page: ReportedDebate, part: TurnsPart) -> tuple[ReportedDebate, froz
     turns = tuple(one._replace(text=cut(one.text)) for one in page.turns)
     share = SOURCES_WEIGHT // max(1, len(page.sources))
     sources = tuple((name, cut(text, share)) for name, text in page.sources)
-    room = BALLOTS_WEIGHT // max(1, len(page.ballots))
-    ballots = tuple(one._replace(reasons=cut(one.reasons, room)) for one in page.ballots)
-    return page._replace(turns=turns, sources=sources, ballots=ballots), longer
+    return page._replace(turns=turns, sources=sources), longer
 
 
 def shorten_sections(sections: Sequence[PageSection]) -> tuple[PageSection, ...]:
@@ -449,7 +453,7 @@ def only_last(page: ReportedDebate, part: TurnsPart) -> ReportedDebate:
     """Return what a part shows of a page: what stands before the turns only on the first."""
     if part.number > 1:
         page = page._replace(conditions="", stances=(), sources=())
-    return page if part.last else page._replace(result=(), ballots=())
+    return page._replace(result=(), ballots=())  # which the head and the matrix tell
 
 
 # Where pages come from: the database of an installation, or the folder of an export.

@@ -45,12 +45,13 @@ from engine.pages.debate_page import (
     outline,
     pages_of,
 )
+from engine.pages.head import DebateSituation, mirror_and_rematches
 from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord
 from engine.store.debates import ListedResult, result_of
 from engine.store.listings import UNCHOSEN, DebateQuery, DebateSummary, Totals
-from engine.values.debate import Source
+from engine.values.debate import Debate, Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.text import headline, redact
 from engine.votes.close import reveal_in
@@ -123,6 +124,7 @@ class FolderLibrary:
         self._tables: dict[str, dict[str, list[Row]]] = {}
         self._items: dict[str, Item] = {}
         self._codes: dict[str, Item] = {}
+        self._rematches: dict[str, list[str]] = defaultdict(list)
         self._latest: tuple[str, Rows] = ("", {})
         try:
             self._open()
@@ -236,6 +238,7 @@ class FolderLibrary:
             reveal = reveal_in(record, row["n_calls"], row["cost_usd"])
             result = result_of(reveal) if reveal else ListedResult(usd=row["cost_usd"])
             found.append(item_of(record.debate, result=result))
+            self._rematches[record.debate.setup.rematch_of or ""].append(record.debate.id)
             if result.people and result.jury and result.agree is not None and not row["rehearsal"]:
                 decided.append((redact(record.debate.request.topic), result.people, result.jury))
         for item in sorted(found, key=lambda item: (item.held, item.id), reverse=True):
@@ -325,9 +328,23 @@ class FolderLibrary:
             ballots=record.ballots,
             looked_up=[Source(title=one["title"], text=one["text"]) for one in sources],
             rows={**rows, SPOKEN: outline(record.turns).spoken},
-            calls=len(rows.get("calls", ())),
+            calls=row["n_calls"],
+            usd=row["cost_usd"],
+            judgings=record.judgings,
+            situation=self._situation(debate),
         )
         return found, record
+
+    def _situation(self, debate: Debate) -> DebateSituation:
+        """Return which debates of this export belong to one."""
+        mirror, before = debate.mirror, debate.setup.rematch_of
+        return DebateSituation(
+            linked=mirror_and_rematches(
+                mirror if mirror in self._items else None,
+                before if before in self._items else None,
+                self._rematches.get(debate.id, ()),
+            )
+        )
 
     # --- the list ------------------------------------------------------------------------
 

@@ -198,7 +198,7 @@ class PublicReader:
         debate, place = await self._find(debate_id)
         told = await self._is_told(debate)
         shown = await self._library.debate(debate.id, number)
-        shown = shown._replace(item=shown.item._replace(models=()))
+        shown = shown._replace(item=shown.item._replace(models=(), series=""))
         if not told or shown.page.sealed:  # its mirror may have begun just now
             waits = shown.live or debate.status is Status.CLOSED
             return PublicDebate(place, shown._replace(live=waits), sealed=True, told="")

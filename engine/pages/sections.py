@@ -14,14 +14,16 @@ from engine.formats.audited.judge import RegisterEntry, tell_entry
 from engine.formats.structured.trace import Trace, describe, table
 from engine.jury.explain import STEP as WHY
 from engine.pages.debate_page import SPOKEN, Rows, TurnMark
+from engine.pages.head import brief
 from engine.pages.timeline import timelines
 from engine.store.usage import UsageTotals
 from engine.values.language import N_
-from engine.values.messages import Message
+from engine.values.messages import Message, Reveal
 from engine.values.text import marked, redact
 from engine.values.verdicts import DECISION, POSITION, QUESTIONS, RETRIEVED
 from engine.words.cards import card_of
 from engine.words.phrases import money, option_name, round_name
+from engine.words.reveal import background_lines
 from engine.words.translation import number, percent, say
 
 # What a format found beside its turns: trace table, register, scores, and everything else.
@@ -137,7 +139,7 @@ def _scores(rows: Rows) -> PageSection | None:
     numbers = {one["step"]: f"{one['seat']} · {one['number']}" for one in rows.get(SPOKEN, ())}
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for one in found:
-        given, stands = number(one["value"], "g"), number(one["adjusted"], ".4g")
+        given, stands = number(one["value"], ".1f"), number(one["adjusted"], ".1f")
         shown = given if one["adjusted"] == one["value"] else f"{stands} ({given})"
         cells.setdefault((one["subject"], one["side"]), {})[one["criterion"]] = shown
     lines = tuple(
@@ -146,7 +148,7 @@ def _scores(rows: Rows) -> PageSection | None:
     )
     if not lines:
         return None
-    head = (say("subject"), say("side"), *(say(one) for one in criteria))
+    head = (say("subject"), say("side"), *(say(one).replace("_", " ") for one in criteria))
     return PageSection("scores", say(SCORES), grids=(_fit(table_of(head, lines)),))
 
 
@@ -229,6 +231,13 @@ MODES: Mapping[str, str] = {
 }
 
 
+def why_section(reveal: Reveal) -> PageSection | None:
+    """Return what a result rests on in words, beside what a page's head has of it."""
+    why = reveal.why.text if reveal.why else ""
+    text = "  \n".join(background_lines(reveal, why=brief(why) != " ".join(why.split()))).strip()
+    return PageSection("why", say("Why"), text=redact(text)) if text else None
+
+
 def read_sections(rows: Rows, names: Mapping[str, str]) -> tuple[PageSection, ...]:
     """Return every section of a debate that has something in it; `names` are its contenders'."""
     debate = rows["debates"][0]
@@ -262,10 +271,6 @@ def _verdict(debate: Row, names: Mapping[str, str]) -> PageSection | None:
 
 def _rested(debate: Row, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield what a verdict rests on: names, and values or nothing."""
-    winner = debate["jury_winner"]
-    readings = [(one["option"], one["n"]) for one in debate["jury_readings"] or ()]
-    undecided = say("no verdict yet") if readings else say("no verdict")
-    yield N_("jury's winner"), option_name(winner, names) if winner else undecided
     chances = [(one["side"], one["p"]) for one in debate["p"] or ()]
     problem = debate["jury_problem"] or ""
     yield (
@@ -273,10 +278,6 @@ def _rested(debate: Row, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         _joined(say(SUMMED, name=option_name(side, names), n=percent(p)) for side, p in chances),
     )
     yield N_("why there is no verdict"), say(problem)
-    yield (
-        N_("readings so far"),
-        _joined(say(SUMMED, name=option_name(one, names), n=str(n)) for one, n in readings),
-    )
     yield N_("readings that count"), str(debate["n_valid"])
     yield N_("unreadable answers"), str(debate["n_invalid"] or "")
     yield N_("readings that decide nothing"), str(debate["n_audit"] or "")
@@ -314,22 +315,7 @@ def _people(rows: Rows, names: Mapping[str, str]) -> PageSection | None:
     votes, debate = rows.get("votes", ()), rows["debates"][0]
     if not votes and not debate["tally"]:
         return None
-    counts = {one["option"]: one["n"] for one in debate["tally"] or ()}
-    gold = {one["option"]: one["gold"] for one in debate["tally"] or ()}
-    deciding = gold if any(gold.values()) else counts
-    counted = _joined(
-        say(SUMMED, name=option_name(option, names), n=n) for option, n in deciding.items()
-    )
-    others = _joined(
-        say(SUMMED, name=option_name(option, names), n=n - deciding[option])
-        for option, n in counts.items()
-        if n > deciding[option]
-    )
-    winner = debate["human_winner"]
     facts = [
-        (say("people's winner"), option_name(winner, names) if winner else say("none")),
-        (say("votes that count"), counted),
-        (say("votes that are not independent"), others),
         (say("share of A"), _share(debate)),
         (say("people whom exports leave out"), str(debate["opted_out"] or "")),
     ]

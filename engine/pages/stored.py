@@ -17,7 +17,8 @@ from engine.dataset.findings_tables import retrieved
 from engine.dataset.page import ReportedDebate, lay_out
 from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.tables import TABLES
-from engine.delivery.reasons import interrupted
+from engine.delivery.board import turns_expected
+from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
 from engine.drawing.svg import Picture
 from engine.pages.assembly import (
     PageSources,
@@ -49,16 +50,19 @@ from engine.pages.debate_page import (
     pages_of,
     total_of,
 )
+from engine.pages.head import DebateSituation, mirror_and_rematches
 from engine.pages.sections import report_sections
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.listings import DebateQuery, DebateSummary, Totals
 from engine.store.usage import UsageFilter
-from engine.values.debate import Debate, Source
+from engine.values.debate import BallotKind, Debate, Source, Status, side_of
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.language import speaking
+from engine.values.text import marked
 from engine.values.verdicts import RETRIEVED, Ballot
 from engine.votes.close import read_reveal
+from engine.votes.outcome import tally_of
 
 log = structlog.get_logger(__name__)
 FOUND = {"judgments", "scores", "adjustments", "artifacts", "judgings"}
@@ -138,7 +142,14 @@ class StoredLibrary:
             results = retrieved(await self._store.journal.found(debate.id, RETRIEVED))
             looked_up = [Source(title=one["title"], text=one["text"]) for one in results]
         item = item_of(debate, await self._gone(debate))
-        found = PageSources(item, debate, len(parts.spoken), looked_up=looked_up)
+        found = PageSources(
+            item,
+            debate,
+            len(parts.spoken),
+            looked_up=looked_up,
+            calls=0 if self._operator else None,
+            situation=await self._situation(debate, item, opened=opened),
+        )
         if opened:
             found = await self._opened(found, chosen, parts)
         return assemble(found, chosen)
@@ -241,13 +252,44 @@ class StoredLibrary:
         steps = [f"{turn.step}{rest}" for turn in part.turns for rest in ("", "/shorten")]
         record = await self._record(debate, steps)
         rows = await self._rows(record, {"turns"} | (BELOW if part.last else set()))
-        told = part.last and debate.revealed_at is not None
+        told = debate.revealed_at is not None
         reveal = await read_reveal(self._store, debate) if told else None
+        if self._operator:
+            calls, usd = await self._store.journal.spending(debate.id)
+            found = found._replace(calls=calls, usd=usd)
         return found._replace(
             reveal=reveal,
             ballots=record.ballots,
+            judgings=record.judgings,
             rows={**rows, SPOKEN: parts.spoken},
-            calls=(await self._store.journal.spending(debate.id))[0] if self._operator else 0,
+        )
+
+    async def _situation(self, debate: Debate, item: Item, *, opened: bool) -> DebateSituation:
+        """Return what is known beside a debate; what only an operator may know, only for one."""
+        debates, journal = self._store.debates, self._store.journal
+        mirror, before = await debates.mirror_of(debate), debate.setup.rematch_of
+        after = await debates.rematches(debate.id) if opened else []
+        known = DebateSituation(
+            linked=mirror_and_rematches(mirror.id if mirror else None, before, after),
+            expected=await turns_expected(self._store, debate) if debate.status.live else 0,
+        )
+        if debate.status is Status.RUNNING:
+            steps = await journal.under_way(debate.id)
+            seats = {step.split("/")[2] for step in steps if step.startswith("turn/")}
+            names = debate.setup.called
+            writing = tuple(names.get(side_of(seat), marked(seat)) for seat in sorted(seats))
+            known = known._replace(writing=writing)
+        if debate.status is Status.VOTING and debate.request.ballot is BallotKind.OPEN:
+            tally = tally_of(debate, await self._store.votes.events(debate.id))
+            known = known._replace(votes=sum(tally.counts.values()))
+        if not self._operator:
+            return known
+        if item.state == INTERRUPTED:
+            stopped = await journal.newest_call(debate.id)
+            return known._replace(stopped=stopped, command=way_on(debate))
+        failed = debate.status is Status.FAILED
+        return known._replace(
+            thread=debate.thread or "", command=f"rostrum resume {debate.code}" if failed else ""
         )
 
     async def _tries(self, debate: Debate) -> tuple[PageTry, ...]:

@@ -198,6 +198,7 @@ LEFT JOIN questions AS stance
     ON stance.debate = debates.id AND stance.question = 'stance_before' AND stance.step = ''
 """
 BY_ID = f"{SELECT} WHERE id = :id"
+REMATCHES = "SELECT id FROM debates WHERE rematch_of = :debate ORDER BY number"
 # By the end of an id, which has 26 characters: the short code, or more of it.
 CODED = "lower(substr(id, 27 - :length)) = :code AND :length >= 6"
 BY_CODE = f"{SELECT} WHERE {CODED} ORDER BY number DESC"
@@ -404,6 +405,10 @@ class Debates:
             return None
         row = await self._database.first(BY_ID, id=debate.mirror)
         return row and to_debate(row)
+
+    async def rematches(self, debate_id: str) -> list[str]:
+        """Return the ids of the debates that hold one once more, oldest first."""
+        return [str(one) for one in await self._database.column(REMATCHES, debate=debate_id)]
 
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""

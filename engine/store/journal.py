@@ -332,6 +332,10 @@ FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%' ORDER BY step, a
 REQUEST = """
 SELECT request FROM calls WHERE debate = :debate AND step = :step AND attempt = :attempt
 """
+UNDER_WAY = "SELECT step FROM calls WHERE debate = :debate AND state = 'out' ORDER BY step"
+NEWEST_CALL = """
+SELECT started_at FROM calls WHERE debate = :debate ORDER BY started_at DESC LIMIT 1
+"""
 TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
 NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
 SPENDING = """
@@ -623,6 +627,15 @@ class Journal:
         where = {"platform": platform, "channel": channel, **within(served)}
         rows = await self._database.rows(THINKING, **where)
         return [(row.id, row.thread, row.step) for row in rows]
+
+    async def under_way(self, debate_id: str) -> list[str]:
+        """Return the steps of a debate's calls in flight."""
+        return [str(one) for one in await self._database.column(UNDER_WAY, debate=debate_id)]
+
+    async def newest_call(self, debate_id: str) -> datetime | None:
+        """Return when a debate's newest try began; None before the first."""
+        found: datetime | None = await self._database.value(NEWEST_CALL, debate=debate_id)
+        return found
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
         """Return the ballots of the newest revealed debates of one kind, oldest first."""

@@ -27,14 +27,19 @@ def detail_lines(reveal: Reveal) -> Iterator[str]:
         yield _scored(reveal.criteria)
     if reveal.agree is None:
         yield say("People and jury cannot be compared: at least one of them did not decide.")
+    yield from judges_line(reveal)
+    yield plural(
+        "{n} model call, {cost}", "{n} model calls, {cost}", reveal.calls, cost=money(reveal.usd)
+    )
+
+
+def judges_line(reveal: Reveal) -> Iterator[str]:
+    """Yield which models are the format's own judges, where it has any."""
     if reveal.judges:
         yield say(
             "Also judged by {judges}",
             judges=say(", ").join(f"`{judge}`" for judge in reveal.judges),
         )
-    yield plural(
-        "{n} model call, {cost}", "{n} model calls, {cost}", reveal.calls, cost=money(reveal.usd)
-    )
 
 
 def _votes(reveal: Reveal) -> Iterator[str]:

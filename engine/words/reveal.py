@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from engine.values.debate import SOMEBODY
 from engine.values.language import N_, NN_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
 from engine.values.verdicts import TIE, Rationale, Verdict
-from engine.words.details import counts_of, lacks_readings, readings_of
+from engine.words.details import counts_of, judges_line, lacks_readings, readings_of
 from engine.words.phrases import (
     BRIEF_STANCE,
     captioned,
@@ -65,6 +66,30 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     yield outcome_line(reveal)
     if reveal.agree is not None:
         yield say(AGREE[reveal.agree])
+    yield from _course_lines(reveal)
+    yield ""
+    yield from _who_was_who(reveal)
+    if reveal.why is not None and reveal.why.text:
+        yield ""
+        yield from why_lines(reveal.why, reveal.names)
+    yield from _reconciled(reveal)
+    yield from _in_short(reveal)
+
+
+def background_lines(reveal: Reveal, *, why: bool) -> Iterator[str]:
+    """Yield what a page's head leaves out of a result; `why`: also the sentence that says it."""
+    yield from _course_lines(reveal)
+    yield from judges_line(reveal)
+    yield from _stood_in(reveal)
+    if reveal.why is not None and reveal.why.text:
+        yield ""
+        yield from islice(why_lines(reveal.why, reveal.names), 0 if why else 1, None)
+    yield from _reconciled(reveal)
+    yield from _in_short(reveal)
+
+
+def _course_lines(reveal: Reveal) -> Iterator[str]:
+    """Yield what people said on the way, and what was wrong with their votes."""
     if reveal.unread:
         yield say(UNREAD)
     elif reveal.gaps:
@@ -86,12 +111,9 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
                 counts=counts_of(moved),
             )
         )
-    yield ""
-    yield from _who_was_who(reveal)
-    if reveal.why is not None and reveal.why.text:
-        yield ""
-        yield from why_lines(reveal.why, reveal.names)
-    yield from _reconciled(reveal)
+
+
+def _in_short(reveal: Reveal) -> Iterator[str]:
     summary = reveal.verdict.summary
     if summary is not None and summary.text:
         yield ""
@@ -127,6 +149,21 @@ def people_line(reveal: Reveal) -> str:
 def jury_line(reveal: Reveal) -> str:
     """Return who won with the jury."""
     return say("Jury: {outcome}", outcome=_jury(reveal))
+
+
+def own_line(reveal: Reveal) -> str:
+    """Return who won by the format's own rules, and whether the jury agrees; empty without them."""
+    own, panel = reveal.own, reveal.verdict
+    if own is None:
+        return ""
+    winner = say("no verdict") if own.winner is None else _winner(own.winner, reveal)
+    if own.rubric == "stance":  # what people think of the topic now, which no jury judges
+        return say("Changed minds: **{winner}**", winner=winner)
+    if own.winner is None or panel.winner is None:
+        return say("The format's own judge: **{winner}**", winner=winner)
+    if own.winner == panel.winner:
+        return say("The format's own judge: **{winner}**, as the jury", winner=winner)
+    return say("The format's own judge: **{winner}**, unlike the jury", winner=winner)
 
 
 def captions_of(reveal: Reveal) -> dict[str, str]:
@@ -306,6 +343,11 @@ def _who_was_who(reveal: Reveal) -> Iterator[str]:
             right, n = reveal.guessed[side]
             told.append(say(GUESSED_BY_ONE[right]) if n == 1 else plural(*GUESSED, n, right=right))
         yield " · ".join(told)
+    yield from _stood_in(reveal)
+
+
+def _stood_in(reveal: Reveal) -> Iterator[str]:
+    """Yield which models took others' places, or spoke from seats of their own."""
     yield from (
         say("`{was}` became unavailable; `{now}` took its place.", was=was, now=now)
         for was, now in reveal.replaced

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import ViewportSize, expect
 
 from adapters.database.database import SqlDatabase
 from adapters.web.crowd import LiveUpdates
@@ -19,6 +19,7 @@ from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.values.ports import AttemptLog, Call, Reply
 from tests.browser.conftest import (
+    LARGE,
     NARROW,
     PHONE,
     Guard,
@@ -142,6 +143,120 @@ async def test_every_page_is_accessible_and_fits_any_screen(
         await assert_readable(page)
         assert await page.locator("h1").count() == 1
         assert len(await page.title()) > len(" · Rostrum")
+
+
+# --- a debate at a glance --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("size", "least"), [(LARGE, 600), (PHONE, 700)])
+async def test_the_result_stands_above_the_fold_in_every_format(
+    person: Open, reader: Reader, size: ViewportSize, least: int
+) -> None:
+    page = await person(viewport=size)
+    for debate_id in reader.ids[:7]:
+        await page.goto(reader.debate(debate_id))
+        await expect(page.locator("#head .card .model").first).to_be_visible()
+        below = await page.locator("#result .outcome").nth(1).bounding_box()
+        assert below is not None
+        assert below["y"] + below["height"] <= least, debate_id
+        widths = await page.locator(".card").evaluate_all(
+            "(all) => all.map((e) => Math.round(e.getBoundingClientRect().width))"
+        )
+        assert len(set(widths)) == 1, "cards are equal"
+
+
+async def test_every_fact_of_a_result_stands_once(person: Open, reader: Reader) -> None:
+    page = await person()
+    for debate_id in reader.ids[:7]:
+        await page.goto(reader.debate(debate_id))
+        text = await page.locator("main").inner_text()
+        assert text.count("Jury: ") == 1, debate_id
+        assert text.count("People: ") == 1, debate_id
+        assert text.count("People and jury") <= 1, debate_id
+
+
+async def test_the_head_leads_to_what_belongs_to_a_debate(person: Open, reader: Reader) -> None:
+    page = await person()
+    await page.goto(reader.debate(reader.ids[0]))
+    await page.locator(".jumps a", has_text="Ballots").click()
+    await expect(page.locator("#ballots")).to_be_in_viewport()
+    await expect(page.locator(".jumps")).to_be_in_viewport()  # it sticks
+    await page.locator(".related a", has_text="series").click()
+    await expect(page.locator("#debates > li")).to_have_count(1)
+    await page.locator("#debates a").click()
+    await page.locator(".related a", has_text="Mirror").click()
+    await expect(page.locator("#head")).to_contain_text(reader.ids[1][-6:].lower())
+
+
+async def test_what_stopped_says_why_and_how_it_goes_on(person: Open, reader: Reader) -> None:
+    page = await person(viewport=PHONE)
+    await page.goto(reader.debate(reader.ids[7]))
+    trouble = page.locator("#head")
+    await expect(trouble).to_contain_text("rehearsal/willow?fail=500")
+    await expect(trouble).to_contain_text(f"rostrum resume {reader.ids[7][-6:].lower()}")
+    await page.goto(reader.debate(reader.ids[-1]))
+    await expect(page.locator("#state")).to_contain_text("interrupted")
+    await expect(page.locator("#head")).to_contain_text("rostrum debate --resume")
+    await page.goto(reader.debate(reader.shelf.sealed.id))
+    await expect(page.locator("#state")).to_contain_text("open until")
+    await expect(page.locator("#state")).to_contain_text("0 votes")
+    assert await page.locator(".card .model").count() == 0
+
+
+async def test_twelve_readings_are_one_matrix_with_reasons_in_place(
+    person: Open, reader: Reader
+) -> None:
+    page = await person(viewport=LARGE)
+    await page.goto(reader.debate(reader.ids[0]))
+    jury = page.locator("#ballots-1")
+    await expect(jury.locator("tbody tr:not(.wrote)")).to_have_count(6)
+    box = await jury.bounding_box()
+    assert box is not None
+    assert box["height"] <= 700
+    reasons = jury.locator("details").first
+    await expect(reasons.locator(".said").first).to_be_hidden()
+    await reasons.locator("summary").click()
+    await expect(reasons.locator(".said").first).to_be_visible()
+
+
+async def test_nothing_scrolls_sideways_on_a_desk(person: Open, reader: Reader) -> None:
+    page = await person(viewport=LARGE)
+    for debate_id in reader.ids[:7]:
+        await page.goto(reader.debate(debate_id))
+        wide = await page.locator(".scroll").evaluate_all(
+            "(all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)"
+        )
+        assert not wide, wide
+
+
+async def test_an_outline_and_keys_lead_from_turn_to_turn(person: Open, reader: Reader) -> None:
+    page = await person(viewport=LARGE)
+    await page.goto(reader.debate(reader.ids[0]))
+    outline = page.locator("#outline nav")
+    await expect(outline).to_be_visible()
+    await expect(outline.locator("a")).to_have_count(8)
+    focused = "document.activeElement.closest('article.turn')?.id"
+    for key, turn in (("j", "t1"), ("j", "t2"), ("a", "t3"), ("b", "t4"), ("k", "t3")):
+        await page.keyboard.press(key)
+        await page.wait_for_timeout(700)  # the page scrolls there
+        assert await page.evaluate(focused) == turn
+    phone = await person(viewport=PHONE, java_script_enabled=False)
+    await phone.goto(reader.debate(reader.ids[0]))
+    await expect(phone.locator("#outline a").first).to_be_hidden()
+    await phone.locator("#outline summary").click()
+    await phone.locator("#outline a").nth(5).click()
+    assert phone.url.endswith("#t6")
+
+
+async def test_rounds_stand_side_by_side_at_one_tap(person: Open, reader: Reader) -> None:
+    page = await person(viewport=LARGE, java_script_enabled=False)
+    await page.goto(reader.debate(reader.ids[0]))
+    await page.get_by_label("Rounds side by side").check()
+    first, second = [await page.locator(f"#t{n}").bounding_box() for n in (1, 2)]
+    assert first is not None
+    assert second is not None
+    assert first["x"] + first["width"] <= second["x"]
+    await assert_fits(page)
 
 
 async def test_pictures_are_drawn_in_the_page_and_alone(person: Open, reader: Reader) -> None:

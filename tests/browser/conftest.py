@@ -84,6 +84,7 @@ def brief(violation: dict[str, Any]) -> str:
 
 
 DESKTOP = {"width": 1120, "height": 800}
+LARGE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 NARROW = {"width": 320, "height": 640}
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")

@@ -1,14 +1,23 @@
-"""Debates that pages are tested with: of every format, a hostile one, and one that is sealed."""
+"""Debates that pages are tested with: of every format, a hostile one, and one that is sealed.
+
+The first has a mirror, a second jury and a series; one of a terminal was interrupted.
+"""
 
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.values.debate import Debate, Model, Status
+from adapters.database.database import SqlDatabase
+from adapters.models.router import open_models
+from engine.fleet.leases import LeaseManager, Notifier
+from engine.run.later_judges import read_again
+from engine.store import Store
+from engine.values.debate import Debate, Model, PanelMode, Status
 from tests.doubles.hall import made_in
 from tests.doubles.model_server import Body, ModelServer
-from tests.kit import conclude
+from tests.kit import conclude, new_debate, run, turn, turn_post
 from tests.scenario.conftest import (
     DEFAULTS,
+    NO_CAPS,
     SUMMARY,
     Stage,
     ballot,
@@ -21,6 +30,7 @@ from tests.scenario.conftest import (
 )
 from tests.scenario.recorded_debates import hold_all
 
+SERIES, SECOND_JURY = "spring", ("ash", "yew", "fir", "alder", "hazel", "holly")
 MINUTES = 600.0  # that a vote stays open
 SEALED_MODELS = {
     "A": Model.parse("near/zorblax-9#quuxfam"),
@@ -66,7 +76,23 @@ async def fill(folder: Path) -> Shelf:
     url, out = await made_in(folder), folder / "export"
     await hold_all(url, out)
     hostile, sealed = await hold_hostile(url), await hold_sealed(url)
+    await judge_first_again(url)
     return Shelf(url, out, hostile, sealed)
+
+
+async def judge_first_again(url: str) -> None:
+    """Have six more jurors read the first debate in both orders, and interrupt another one."""
+    database = SqlDatabase(url)
+    store, models = Store(database), open_models({})
+    await database.run(f"UPDATE debates SET series = '{SERIES}' WHERE number = 1")  # noqa: S608
+    first = await store.debates.get(str(await database.value("SELECT min(id) FROM debates")))
+    jurors = tuple(Model.parse(f"rehearsal/{name}") for name in SECOND_JURY)
+    keeper = LeaseManager(store, Notifier(), holder="later")
+    await read_again(first, jurors, PanelMode.ALL, NO_CAPS, store, models, keeper)
+    killed = await run(store, new_debate(number=100, platform="terminal", user=None))
+    await store.journal.record_turn(killed.lease, killed.id, turn(1, "Cut off."), turn_post(1))
+    await store.leases.release(killed.lease)
+    await store.close()
 
 
 async def hold_hostile(url: str) -> Debate:

@@ -96,11 +96,13 @@ async def test_commands_and_pages_tell_what_was_killed_from_what_runs(
     everything = await library.find(read_sought({}), 1)
     assert [item.state for item in everything.items] == ["interrupted", "running"]
     page = await library.debate(killed.id)
-    assert page.waits == f"No process holds it any more. Go on with: {command}"
+    assert page.head.trouble == ("No process holds it any more.", f"Go on with: {command}")
     shown = write_debate(page, Links(live=True))
     assert 'class="state state-interrupted">interrupted<' in shown
     assert command in shown
     assert (await library.debate(held.id)).item.state == "running"
     public = await StoredLibrary(reader, operator=False).debate(killed.id)
-    assert (public.item.state, public.waits) == ("running", ""), "its visitors can start nothing"
+    assert (public.item.state, public.waits, public.head.trouble) == ("running", "", ()), (
+        "its visitors can start nothing"
+    )
     await reader.close()

@@ -52,9 +52,12 @@ async def stored(url: str) -> AsyncIterator[StoredLibrary]:
 
 def told(shown: DebatePage) -> DebatePage:
     """Return a page without what only one source tells: communities, results, who else judged."""
-    result = [line for line in shown.page.result if not line.startswith("Also judged by")]
-    page = shown.page._replace(result=tuple(result))
-    return shown._replace(item=shown.item._replace(community="", result=ListedResult()), page=page)
+    head = shown.head._replace(situation=shown.head.situation._replace(thread=""))
+    sections = tuple(
+        one._replace(text=re.sub(r"^Also judged by .*\s+", "", one.text)) for one in shown.sections
+    )
+    item = shown.item._replace(community="", result=ListedResult())
+    return shown._replace(item=item, head=head, sections=sections)
 
 
 def differences(one: object, other: object, name: str = "") -> list[str]:
