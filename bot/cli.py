@@ -18,14 +18,14 @@ from bot import __version__
 # Each module's commands.
 PLACES = {
     "demo": ("demo",),
-    "debate": ("debate",),
+    "debate": ("debate", "resume"),
     "data": ("export", "push", "import-labels", "stats", "usage"),
     "serve": (
         *("run", "gateway", "worker", "serve", "public", "health", "invite", "init", "check"),
         *("topics", "migrate"),
     ),
     "operate": (
-        *("list", "show", "report", "view", "judge", "calibrate", "cancel", "resume", "delete"),
+        *("list", "show", "report", "view", "judge", "calibrate", "cancel", "delete"),
         *("backup", "copy", "forget", "mydata", "unforget", "purge", "disconnect"),
     ),
     "bench": ("bench",),
@@ -49,16 +49,39 @@ SECTIONS = {
 }
 # What stands for a value whose option is not named like it.
 METAVARS = {
-    **dict.fromkeys(("a", "b"), "MODEL"),
-    **dict.fromkeys(("jurors", "judges"), "MODELS"),
-    **dict.fromkeys(("resume", "rematch", "debates"), "CODE"),
-    **dict.fromkeys(("blind", "round_votes", "confidence", "why"), "ON|OFF"),
-    **dict.fromkeys(("out", "folder"), "DIR"),
-    **dict.fromkeys(("since", "until"), "DATE"),
-    **dict.fromkeys(("seat", "replace_model"), "NAME=MODEL"),
-    **dict.fromkeys(("vote_minutes", "turn_minutes", "questions"), "TIME"),
-    **{"stance_a": "STANCE", "stance_b": "STANCE", "ask": "QUESTION", "option": "NAME=VALUE"},
-    **{"sources": "PATH", "series": "NAME", "quorum": "VOTES", "pay": "USD"},
+    name: metavar
+    for metavar, names in {
+        "ANSWERS": "sure",
+        "BRANCH": "revision",
+        "CODE": "resume rematch",
+        "CODE=SIDE": "known",
+        "CODES": "debates",
+        "DATE": "since until",
+        "DIR": "out folder",
+        "FILE": "about",
+        "KIND": "kind",
+        "LANGUAGE": "page_language",
+        "MODE": "panel",
+        "MODEL": "a b",
+        "MODELS": "jurors judges",
+        "NAME": "series source parameter",
+        "NAME=MODEL": "seat replace_model",
+        "NAME=VALUE": "option",
+        "NUMBER": "seeds learning rounds limit readers per_debate each links people",
+        "ORDER": "turn_order",
+        "PATH": "sources",
+        "PLATFORM": "sign_in",
+        "QUESTION": "ask",
+        "SHARE": "repeats",
+        "STANCE": "stance_a stance_b",
+        "TIME": "vote_minutes turn_minutes questions",
+        "USD": "pay",
+        "VOTES": "ahead quorum",
+        "WHOSE": "labels",
+        "WORD": "by",
+        "WORDS": "pace",
+    }.items()
+    for name in names.split()
 }
 
 

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 import typer
 
 app = typer.Typer(name="bench", help="Run a benchmark; each prints JSON.", no_args_is_help=True)
+DEBATES = typer.Option(min=1, metavar="NUMBER", help="Number of debates, or of those a seed.")
 SECONDS = typer.Option(min=0.001, max=60, help="Seconds that each model call takes.")
 
 
 @app.command()
 def live(
-    debates: Annotated[int, typer.Option(min=1, help="Number of debates.")] = 1000,
+    debates: Annotated[int, DEBATES] = 1000,
     over: Annotated[
         float, typer.Option(min=0, max=3600, help="Seconds over which they start.")
     ] = 18.0,
@@ -27,7 +28,7 @@ def live(
 
 @app.command()
 def jury(
-    debates: Annotated[int, typer.Option(min=1, help="Debates that count, per seed.")] = 600,
+    debates: Annotated[int, DEBATES] = 600,
     seeds: Annotated[int, typer.Option(min=1, help="Installations per world.")] = 24,
     first_seed: Annotated[
         int, typer.Option(min=0, help="First seed; those below 5000 are for tuning.")

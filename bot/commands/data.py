@@ -7,11 +7,11 @@ from collections.abc import Callable
 from copy import copy
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Optional
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from bot.commands.options import JSON, JURY, Text
+from bot.commands.options import JSON, JURY, Place, Text
 from bot.completion import complete_series
 
 app = typer.Typer()
@@ -36,7 +36,7 @@ _CHOICE = {
     "community": (Text, typer.Option(help="Only debates of this community.")),
     "formats": (
         Text,
-        typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team."),
+        typer.Option("--format", help="Only these debate formats, e.g. classic,team."),
     ),
     "languages": (Text, typer.Option("--language", help="Only these languages, e.g. en,tr.")),
     "since": (Text, typer.Option(help="Only {what}{revealed} since this date or time.")),
@@ -57,7 +57,7 @@ _CHOICE = {
     "include_rehearsal": (
         bool,
         typer.Option(
-            "--include-rehearsal/--no-rehearsal",
+            "--include-rehearsal/--no-include-rehearsal",
             help="Whether debates with a rehearsal model are among them.",
         ),
     ),
@@ -100,6 +100,11 @@ def choosing(
     return add
 
 
+AS = typer.Option(
+    "--as",
+    help="Kind of files: jsonl or parquet (tables), html (pages to read, which open from the "
+    "disk), argilla or label-studio (to label debates), rewardbench or inspect (to test models).",
+)
 WINNERS = typer.Option(
     "--labels", help="Whose winner makes preference pairs: chat, web (labels) or both."
 )
@@ -119,23 +124,10 @@ def export(
             help="Folder (with --archive, .zip file) to write; replaces an earlier export there."
         ),
     ],
-    file_format: Annotated[
-        str, typer.Option("--format", help="File format: jsonl or parquet.")
-    ] = "jsonl",
-    layout: Annotated[
-        Text,
-        typer.Option(
-            help="Write the files of another tool: argilla or label-studio (to label debates), "
-            "rewardbench or inspect (to test models)."
-        ),
-    ] = None,
+    kind: Annotated[str, AS] = "jsonl",
     tables: Annotated[Text, typer.Option(help="Only these tables, comma-separated.")] = None,
     prompts: Annotated[
         bool, typer.Option("--prompts", help="Add the table prompts: each call's prompt and reply.")
-    ] = False,
-    html: Annotated[
-        bool,
-        typer.Option("--html", help="Write pages to read, which open from the disk, not tables."),
     ] = False,
     labels: Annotated[str, WINNERS] = "chat",
     include_flawed: Annotated[bool, FLAWED] = False,
@@ -162,18 +154,9 @@ def export(
     from bot.record.filters import ExportChoices, run_export
 
     asked = ExportChoices(
-        chosen,
-        file_format,
-        tables,
-        license,
-        layout,
-        prompts,
-        labels,
-        include_flawed,
-        archive,
-        authors,
+        chosen, kind, tables, license, prompts, labels, include_flawed, archive, authors
     )
-    if html:
+    if kind == "html":
         from bot.record.pages import export_pages
 
         run(lambda: export_pages(out, asked))
@@ -189,13 +172,12 @@ def push(
     private: Annotated[bool, typer.Option("--private", help="Make it private.")] = False,
     revision: Annotated[Text, typer.Option(help="Branch to publish on (default: main).")] = None,
     folder: Annotated[
-        Optional[Path],  # noqa: UP045
+        Place,
         typer.Option(help="An export made before (default: a new one)."),
     ] = None,
-    file_format: Annotated[
-        str, typer.Option("--format", help="File format: jsonl or parquet.")
+    kind: Annotated[
+        str, typer.Option("--as", help="Kind of files, as for export; not html.")
     ] = "jsonl",
-    layout: Annotated[Text, typer.Option(help="Layout of another tool, as for export.")] = None,
     license: Annotated[
         Text, typer.Option(help="Licence for the dataset card, as for export.")
     ] = None,
@@ -209,7 +191,7 @@ def push(
     from bot.record.filters import ExportChoices
 
     asked = ExportChoices(
-        chosen, file_format, None, license, layout, labels=labels, include_flawed=include_flawed
+        chosen, kind, license=license, labels=labels, include_flawed=include_flawed
     )
     run(lambda: run_push(repo, folder, asked, private=private, revision=revision, yes=yes))
 
@@ -217,8 +199,8 @@ def push(
 @app.command("import-labels")
 def import_labels(
     file: Annotated[Path, typer.Argument(help="Export of Argilla or Label Studio, JSON or CSV.")],
-    blind: Annotated[
-        bool, typer.Option("--blind", help="Their people knew neither models nor jury: gold.")
+    gold: Annotated[
+        bool, typer.Option("--gold", help="Their people knew neither models nor jury.")
     ] = False,
     source: Annotated[
         Text, typer.Option(help="Name of where its people are (default: the tool).")
@@ -228,7 +210,7 @@ def import_labels(
     from bot.exits import run
     from bot.record.exchange import run_import
 
-    run(lambda: run_import(file, blind=blind, source=source))
+    run(lambda: run_import(file, gold=gold, source=source))
 
 
 @app.command()
@@ -236,7 +218,7 @@ def import_labels(
 def stats(
     chosen: DebateChoice,
     as_json: Annotated[bool, JSON] = False,
-    out: Annotated[Optional[Path], typer.Option(help="Folder for pictures (SVG).")] = None,  # noqa: UP045
+    out: Annotated[Place, typer.Option(help="Folder for pictures (SVG).")] = None,
     alt_test: Annotated[
         bool, typer.Option("--alt-test", help="Test whether the jury may replace people.")
     ] = False,

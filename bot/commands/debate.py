@@ -1,9 +1,8 @@
-"""`rostrum debate`."""
+"""`rostrum debate` and `rostrum resume`."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -11,16 +10,19 @@ from bot.commands.options import (
     AGAINST,
     AHEAD,
     CONFIDENCE,
+    DEBATE,
     FOR,
     LENGTH,
     OPTION,
-    REPLACE,
     ROUND_VOTES,
     SAY_WHY,
     STANCES,
     SURE,
     VOTES,
+    Dollars,
+    Flag,
     Names,
+    Place,
     Text,
 )
 from bot.completion import complete_debates, complete_models
@@ -38,7 +40,6 @@ JURORS = typer.Option(
 JUDGES = typer.Option(
     help="The format's own judges, comma-separated.", autocompletion=complete_models
 )
-RESUME = typer.Option(help="Resume this debate.", autocompletion=complete_debates)
 REMATCH = typer.Option(
     help="Hold this debate once more with the same models, their sides drawn again.",
     autocompletion=complete_debates,
@@ -52,7 +53,10 @@ SOURCES = typer.Option(
 )
 PANEL = typer.Option(help="How many jurors read: adaptive, all, one or strict.")
 SCORES = typer.Option(help="When a format's own scores show: after_vote or live.")
-WHY = typer.Option(help="on or off: a juror says for the reveal why the jury decided so.")
+BLIND = typer.Option("--blind/--no-blind", help="Hide model names from jurors.")
+WHY = typer.Option(
+    "--why/--no-why", help="Have a juror say for the reveal why the jury decided so."
+)
 SHOW_OF_HANDS = typer.Option(
     "--show-of-hands",
     help="Each vote here is another person's and counts; else those of options, and several of one "
@@ -66,9 +70,15 @@ TURN_MINUTES = typer.Option(
 )
 ASK = typer.Option(help="A question to both sides instead of those by keyboard; repeatable.")
 PACE = typer.Option(
-    help="Show turns no faster than people read: on (238 words a minute), a number, or 0 for no "
-    "limit."
+    help="Show turns no faster than this many words a minute; people read 238. 0 is no limit.",
 )
+OUT = typer.Option(help="Export this debate to a folder.")
+USD = typer.Option(
+    min=0,
+    help="What it may cost at most, in USD, its mirror included (default: the cap of the settings "
+    "for each).",
+)
+REPLACE = typer.Option(help="Replace an unavailable model, e.g. online/x=online/y; repeatable.")
 
 
 @app.command()
@@ -86,38 +96,62 @@ def debate(
     length: Annotated[Text, LENGTH] = None,
     rounds: Annotated[Text, typer.Option(help="Number of rebuttals.")] = None,
     turn_order: Annotated[Text, typer.Option(help="sequential or simultaneous turns.")] = None,
-    blind: Annotated[Text, typer.Option(help="on or off: hide model names from jurors.")] = None,
+    blind: Annotated[Flag, BLIND] = None,
     scores: Annotated[Text, SCORES] = None,
     vote_minutes: Annotated[Text, typer.Option(help="Minutes of the vote, or e.g. 1h.")] = None,
     quorum: Annotated[Text, typer.Option(help="Votes needed for a human winner.")] = None,
     panel: Annotated[Text, PANEL] = None,
     seed: Annotated[Text, typer.Option(help="Random seed of the debate, a whole number.")] = None,
-    mirror: Annotated[bool, MIRROR] = False,
+    mirror: Annotated[Flag, MIRROR] = None,
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,
-    round_votes: Annotated[Text, ROUND_VOTES] = None,
+    round_votes: Annotated[Flag, ROUND_VOTES] = None,
     ahead: Annotated[Text, AHEAD] = None,
-    confidence: Annotated[Text, CONFIDENCE] = None,
+    confidence: Annotated[Flag, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
     say_why: Annotated[bool, SAY_WHY] = False,
     show_of_hands: Annotated[bool, SHOW_OF_HANDS] = False,
-    why: Annotated[Text, WHY] = None,
+    why: Annotated[Flag, WHY] = None,
     questions: Annotated[Text, QUESTIONS] = None,
     turn_minutes: Annotated[Text, TURN_MINUTES] = None,
     ask: Annotated[Names, ASK] = None,
     pace: Annotated[Text, PACE] = None,
-    out: Annotated[Optional[Path], typer.Option(help="Export this debate to a folder.")] = None,  # noqa: UP045
+    out: Annotated[Place, OUT] = None,
     option: Annotated[Names, OPTION] = None,
     sources: Annotated[Names, SOURCES] = None,
     seat: Annotated[Names, SEAT] = None,
     judges: Annotated[Text, JUDGES] = None,
     rematch: Annotated[Text, REMATCH] = None,
     swap: Annotated[bool, SWAP] = False,
-    resume: Annotated[Text, RESUME] = None,
-    replace_model: Annotated[Names, REPLACE] = None,
+    usd: Annotated[Dollars, USD] = None,
 ) -> None:
     """Hold one debate in the terminal, on your backends."""
     from bot.exits import run
     from bot.local.single import run_debate
 
     run(lambda: run_debate(given.params))
+
+
+@app.command()
+def resume(
+    given: typer.Context,
+    debate_id: Annotated[str, DEBATE],
+    votes: Annotated[Text, VOTES] = None,
+    stances: Annotated[Text, STANCES] = None,
+    ahead: Annotated[Text, AHEAD] = None,
+    sure: Annotated[Text, SURE] = None,
+    say_why: Annotated[bool, SAY_WHY] = False,
+    show_of_hands: Annotated[bool, SHOW_OF_HANDS] = False,
+    ask: Annotated[Names, ASK] = None,
+    out: Annotated[Place, OUT] = None,
+    usd: Annotated[Dollars, USD] = None,
+    replace_model: Annotated[Names, REPLACE] = None,
+) -> None:
+    """Go on with a debate that was stopped or failed.
+
+    A terminal's goes on here, another one in the process that runs debates.
+    """
+    from bot.exits import run
+    from bot.local.single import run_resume
+
+    run(lambda: run_resume(given.params))

@@ -19,14 +19,15 @@ from bot.commands.options import (
     STANCES,
     SURE,
     VOTES,
+    Flag,
     Names,
     Text,
 )
 
 app = typer.Typer()
 DEMO_PACE = typer.Option(
-    help="In a terminal, any key shows the next round; 0 shows them all without waiting, on or a "
-    "number of words a minute no faster than people read."
+    help="Show turns no faster than this many words a minute; people read 238. 0 is no limit. "
+    "Without it any key shows the next round, in a terminal.",
 )
 
 
@@ -36,9 +37,9 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the export.")] = Path("demo-export"),
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,
-    round_votes: Annotated[Text, ROUND_VOTES] = None,
+    round_votes: Annotated[Flag, ROUND_VOTES] = None,
     ahead: Annotated[Text, AHEAD] = None,
-    confidence: Annotated[Text, CONFIDENCE] = None,
+    confidence: Annotated[Flag, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
     say_why: Annotated[bool, SAY_WHY] = False,
     format: Annotated[Text, typer.Option(help="Debate format (default: classic).")] = None,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from bot.commands.data import DebateChoice, choosing
-from bot.commands.options import JSON, Names
+from bot.commands.options import JSON, Dollars, Names, Place
 
 app = typer.Typer(
     name="label", help="Have people label debates blind, on pages.", no_args_is_help=True
@@ -46,7 +45,7 @@ def label_create(
     code: Code = "",
     hold_code: Annotated[bool, HOLD_CODE] = False,
     pay: Annotated[
-        Optional[float],  # noqa: UP045
+        Dollars,
         typer.Option(help="What a label earns in USD; stands in the invitation."),
     ] = None,
     parameter: Annotated[
@@ -57,7 +56,7 @@ def label_create(
         typer.Option(help="Who may join without a link: discord or slack; repeatable."),
     ] = None,
     about: Annotated[
-        Optional[Path],  # noqa: UP045
+        Place,
         typer.Option(help="File with your own text for the first page."),
     ] = None,
     as_json: Annotated[bool, JSON] = False,
@@ -98,7 +97,7 @@ def label_list(as_json: Annotated[bool, JSON] = False) -> None:
 def label_report(
     name: Annotated[str, NAME],
     pay: Annotated[
-        Optional[float],  # noqa: UP045
+        Dollars,
         typer.Option(help="What people are paid for a label, in USD."),
     ] = None,
     as_json: Annotated[bool, JSON] = False,
@@ -115,12 +114,13 @@ def label_exclude(
     name: Annotated[str, NAME],
     annotator: Annotated[str, typer.Argument(help="Name of the annotator in the report.")],
     undo: Annotated[bool, typer.Option("--undo", help="Count them again.")] = False,
+    as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Leave an annotator out of figures, and say what changes."""
     from bot.exits import run
     from bot.research.labels import exclude
 
-    run(lambda: exclude(name, annotator, undo=undo))
+    run(lambda: exclude(name, annotator, undo=undo, as_json=as_json))
 
 
 @app.command("close")

@@ -8,8 +8,8 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from bot.commands.data import DebateChoice, choosing
-from bot.commands.options import JSON, MOST, REPLACE, Names, Text
-from bot.completion import complete_both, complete_debates, complete_models, complete_panels
+from bot.commands.options import DEBATE, JSON, MOST, Dollars, Place, Text
+from bot.completion import complete_both, complete_models, complete_panels
 
 app = typer.Typer()
 
@@ -29,7 +29,6 @@ def list_(
     run(lambda: list_debates(state, limit, chosen, as_json=as_json))
 
 
-DEBATE = typer.Argument(help="A debate's id or short code.", autocompletion=complete_debates)
 DEBATE_OR_SERIES = typer.Argument(
     help="A debate's id or short code, or a series.", autocompletion=complete_both
 )
@@ -69,7 +68,7 @@ def report(
 def view(
     chosen: DebateChoice,
     folder: Annotated[
-        Optional[Path],  # noqa: UP045
+        Place,
         typer.Argument(help="Folder of an export (default: the database)."),
     ] = None,
     port: Annotated[
@@ -110,7 +109,7 @@ def judge(
         ),
     ] = None,
     usd: Annotated[
-        Optional[float],  # noqa: UP045
+        Dollars,
         typer.Option(min=0, help="What that jury may cost in all, in USD."),
     ] = None,
     yes: Annotated[
@@ -143,6 +142,7 @@ def calibrate(
         str,
         typer.Option(
             "--from",
+            metavar="SOURCE",
             help="An export's folder, a series held here, or a file of judgments with the columns "
             "of mt_bench_human_judgments.",
         ),
@@ -155,7 +155,7 @@ def calibrate(
         typer.Option(min=1, max=MOST, help="Only so many judgments."),
     ] = None,
     usd: Annotated[
-        Optional[float],  # noqa: UP045
+        Dollars,
         typer.Option(min=0, help="What it may cost in all, in USD."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before jurors are asked.")] = False,
@@ -178,17 +178,6 @@ def cancel(debate_id: Annotated[str, DEBATE]) -> None:
 
 
 @app.command()
-def resume(
-    debate_id: Annotated[str, DEBATE], replace_model: Annotated[Names, REPLACE] = None
-) -> None:
-    """Queue a failed or partial debate again."""
-    from bot.exits import run
-    from bot.operations.control import resume_debate
-
-    run(lambda: resume_debate(debate_id, tuple(replace_model or ())))
-
-
-@app.command()
 def delete(
     debate_id: Annotated[str, DEBATE],
     mirror: Annotated[bool, typer.Option("--mirror", help="Delete its mirror too.")] = False,
@@ -205,24 +194,29 @@ def delete(
 
 @app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(help="File to create.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File to create.")],
 ) -> None:
     """Copy the database, even while Rostrum runs. Verifies the copy."""
     from bot.exits import run
     from bot.operations.control import back_up
 
-    run(lambda: back_up(file))
+    run(lambda: back_up(out))
 
 
 @app.command()
 def copy(
-    to: Annotated[str, typer.Option("--to", help="Address of an empty database, postgresql://… .")],
+    out: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address of an empty PostgreSQL database, postgresql://… ."
+        ),
+    ],
 ) -> None:
     """Copy the SQLite file into an empty PostgreSQL database. Verifies the copy."""
     from bot.exits import run
     from bot.operations.copy import copy_database
 
-    run(lambda: copy_database(to))
+    run(lambda: copy_database(out))
 
 
 Platform = Annotated[
@@ -248,7 +242,9 @@ def forget(platform: Platform, user: User, yes: Annotated[bool, YES] = False) ->
 def mydata(
     platform: Platform,
     user: User,
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("rostrum-my-data.json"),
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File to write.")] = Path(
+        "rostrum-my-data.json"
+    ),
 ) -> None:
     """Write everything stored about a person into a JSON file."""
     from bot.exits import run

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Optional
 
 import typer
 
+from bot.completion import complete_debates
+
+DEBATE = typer.Argument(help="A debate's id or short code.", autocompletion=complete_debates)
 FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
 AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
 LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")
@@ -17,15 +21,19 @@ VOTES = typer.Option(
 STANCES = typer.Option(
     help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
 )
-CONFIDENCE = typer.Option(help="on or off: ask people with the vote how clear it was.")
+CONFIDENCE = typer.Option(
+    "--confidence/--no-confidence", help="Ask people with the vote how clear it was."
+)
 SURE = typer.Option(
     help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1. Also "
     "asks people."
 )
 SAY_WHY = typer.Option(
-    help="Ask those who vote by keys why they chose so, and which models debated."
+    "--say-why", help="Ask those who vote by keys why they chose so, and which models debated."
 )
-ROUND_VOTES = typer.Option(help="on or off: ask people after each round who is ahead.")
+ROUND_VOTES = typer.Option(
+    "--round-votes/--no-round-votes", help="Ask people after each round who is ahead."
+)
 AHEAD = typer.Option(
     help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
     "also for the rounds that follow. Also asks people."
@@ -34,7 +42,10 @@ AHEAD = typer.Option(
 # typer reads annotations at run time, and every version of it knows Optional.
 Text = Optional[str]  # noqa: UP045
 Names = Optional[list[str]]  # noqa: UP045
-REPLACE = typer.Option(help="Replace an unavailable model, e.g. online/x=online/y; repeatable.")
+Flag = Optional[bool]  # noqa: UP045
+Dollars = Optional[float]  # noqa: UP045
+Place = Optional[Path]  # noqa: UP045
+USD = typer.Option(min=0, help="What it may cost at most in all, in USD.")
 MOST = 1_000_000
 JSON = typer.Option("--json", help="Print JSON.")
 JURY = typer.Option(

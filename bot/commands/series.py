@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands.options import JSON, JURY, Text
+from bot.commands.options import JSON, JURY, USD, Dollars, Text
 from bot.completion import complete_series
 
 app = typer.Typer(
@@ -33,12 +33,26 @@ def series_plan(
 
 
 @app.command("run")
-def series_run(file: Annotated[Path, FILE], yes: Annotated[bool, MANY] = False) -> None:
-    """Hold a series; run again, it goes on where it was ended."""
+def series_run(
+    file: Annotated[Path, FILE],
+    usd: Annotated[Dollars, USD] = None,
+    yes: Annotated[bool, MANY] = False,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """Hold a series; run again, it goes on where it was ended. --usd replaces the file's limit."""
     from bot.exits import run
     from bot.research.series_runs import run_file
 
-    run(lambda: run_file(file, yes=yes))
+    run(lambda: run_file(file, usd, yes=yes, as_json=as_json))
+
+
+@app.command("list")
+def series_list(as_json: Annotated[bool, JSON] = False) -> None:
+    """List the series that were begun, and how far each is."""
+    from bot.exits import run
+    from bot.research.series_runs import list_series
+
+    run(lambda: list_series(as_json=as_json))
 
 
 @app.command("status")

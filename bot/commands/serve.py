@@ -127,12 +127,13 @@ def check(as_json: Annotated[bool, JSON] = False) -> None:
 @app.command()
 def topics(
     language: Annotated[Text, typer.Option(help="Only topics in this language, e.g. de.")] = None,
+    as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """List the topics on offer. Says what is wrong in your file of them."""
     from bot.exits import run
     from bot.operations.lookups import list_topics
 
-    run(lambda: list_topics(language))
+    run(lambda: list_topics(language, as_json=as_json))
 
 
 @app.command()

@@ -25,9 +25,10 @@ from bot.console import has_keyboard, showing_debate
 from bot.local.orders import (
     check_people,
     contenders_of,
+    given_beside,
     order_of,
     quiet,
-    refuse_for_resume,
+    spelled_option,
     with_people,
 )
 from bot.local.session import DEFAULT_STANCES, DEFAULT_VOTES, TerminalSession
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 KNOCK_SECONDS = 0.3
 PLACE = "debate"  # the folder of the database, in that of the export
+RESUME_OPTIONS = frozenset({"votes", "stances", "ahead", "sure", "say_why", "out", "resume"})
+"""The options allowed with --resume; all others are fixed when a debate starts."""
 
 QUESTIONS = {
     "en": "What should a small team decide first when it takes up a new tool?",
@@ -70,11 +73,14 @@ async def run_demo(given: Mapping[str, Any]) -> None:
     if order is not None:
         contenders, script = contenders_of(order, settings.default_format), order.format
     else:
-        refuse_for_resume(given)
+        for name in given_beside(given, RESUME_OPTIONS):
+            raise UsageError(
+                f"{spelled_option(name)} cannot change when a debate is resumed: leave it out."
+            )
         if not database.exists():
             raise UsageError(f"{out} has no demo to resume; start one with: rostrum demo.")
-        request = (await find_debate(settings, code)).request
-        contenders, script = tuple(request.sides), request.format
+        begun = await find_debate(settings, code)
+        contenders, script = tuple(begun.request.sides), begun.request.format
     votes = _votes_of(given, contenders)
     stances = given["stances"]
     if stances is None and find_format(script or "").stance and votes is not None:
@@ -88,7 +94,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
         session = TerminalSession(settings, console, votes, moves, given["ahead"], given["sure"])
         session.say_why, session.resume_command = given["say_why"], _resume_command(out)
         if order is None:
-            await session.resume(code)
+            await session.resume(begun)
         else:
             session.by_page = order.pace is None and has_keyboard()
             await _start(session, order, stances, database)

@@ -38,13 +38,6 @@ _SEED = re.compile(r"[+-]?[0-9]{1,100}")
 ASKING_MINUTES = 1.0  # at most, with --ask alone
 
 
-RESUME_OPTIONS = frozenset(
-    {"votes", "stances", "ahead", "sure", "ask", "say_why", "show_of_hands"}
-    | {"out", "resume", "replace_model"}
-)
-"""The options allowed with --resume; all others are fixed when a debate starts."""
-
-
 def order_of(given: Mapping[str, Any]) -> Order:
     """Parse the command's options. Raises UsageError naming the invalid one."""
     said = {name: given[name] for name in Options.model_fields if given.get(name) is not None}
@@ -84,17 +77,11 @@ def _seed(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-def refuse_for_resume(given: Mapping[str, Any]) -> None:
-    """Refuse options that are fixed at the start. Raises UsageError naming the first."""
-    for name in given_beside(given, RESUME_OPTIONS):
-        raise UsageError(
-            f"{spelled_option(name)} cannot change when a debate is resumed: leave it out."
-        )
-
-
 def given_beside(given: Mapping[str, Any], known: frozenset[str]) -> Iterator[str]:
+    """Yield the options that are given and not among the known ones."""
     for name, value in given.items():
-        unset = value is None or value is False or value in ([], ())
+        plain = value is False and name not in Options.model_fields  # a flag that is off
+        unset = value is None or plain or value in ([], ())
         if not unset and name not in known:
             yield name
 

@@ -27,7 +27,7 @@ from adapters.terminal.votes import (
     parse_votes,
 )
 from bot import sentences
-from bot.app import App, find_debate, run_app
+from bot.app import App, run_app
 from bot.console import has_keyboard
 from bot.settings.settings import Settings
 from engine.formats import find_format
@@ -62,7 +62,8 @@ class TerminalSession:
     `questions` what they ask both sides. `say_why`: those who vote by keys are asked why they chose
     so, and which models debated. `by_page`: a key is waited for between two rounds.
     `show_of_hands`: each vote is another person's; else those given as options, and those of one
-    keyboard from the second on, are no person's.
+    keyboard from the second on, are no person's. `usd` is what the debate may cost at most, its
+    mirror included; None leaves each the cap of the settings.
     """
 
     settings: Settings
@@ -72,7 +73,8 @@ class TerminalSession:
     ahead: str | None = None
     sure: str | None = None
     on_start: Callable[[Started], None] = lambda _: None
-    resume_command: str = "rostrum debate --resume"
+    resume_command: str = "rostrum resume"
+    usd: float | None = None
     questions: tuple[str, ...] | None = None
     say_why: bool = False
     by_page: bool = False
@@ -93,7 +95,7 @@ class TerminalSession:
             )
             again = order.rematch.of.request.speakers if order.rematch else ()
             update = {
-                "caps": _operators(app.defaults.caps),
+                "caps": self._caps(app, 2 if order.mirror else 1),
                 "models": (*app.defaults.models, *again),  # any may be named here
             }
             defaults = app.defaults.model_copy(update=update)
@@ -105,22 +107,23 @@ class TerminalSession:
                 return await self._follow(app, venue, started.debate.id)
             return await self._follow_pair(app, venue, started.debate.id, started.mirror.id)
 
-    async def resume(self, debate_id: str, changes: Sequence[Replacement] = ()) -> Debate:
+    async def resume(self, begun: Debate, changes: Sequence[Replacement] = ()) -> Debate:
         """Resume a debate that began in a terminal, and return it revealed.
 
         Its mirror is resumed with it.
         """
-        begun = await find_debate(self.settings, debate_id)
-        if begun.platform != PLATFORM:
-            raise UsageError(f"Debate {begun.code} runs on {begun.platform}, not in a terminal.")
+        if self.usd is not None and begun.status not in (Status.FAILED, Status.PARTIAL):
+            raise UsageError(
+                f"Debate {begun.code} goes on under the cap that it began with: leave --usd out."
+            )
         venue = self._open_venue(begun.place)
         venue.replay(*filter(None, (begun.place, begun.thread)))
         if begun.thread:
             venue.watch(begun.thread)
         async with run_app(self.settings, [venue], audience=self._audience(venue)) as app:
-            caps = _operators(app.defaults.caps)
+            mirror = await app.store.debates.mirror_of(begun)
+            caps = self._caps(app, 2 if mirror else 1)
             debate = await app.service.resume(begun.id, caps, changes)
-            mirror = await app.store.debates.mirror_of(debate)
             if mirror is None or _ended(mirror) or _ended(debate):
                 async with _taking_up(app, debate.id):
                     return await self._follow(app, venue, debate.id)
@@ -128,6 +131,14 @@ class TerminalSession:
             first, second = sorted((debate.id, mirror.id))
             async with _taking_up(app, first, second):
                 return await self._follow_pair(app, venue, first, second)
+
+    def _caps(self, app: App, debates: int) -> Caps:
+        """Return the caps of an operator's debates, which share what they may cost together."""
+        lifted = ("user_daily_debates", "max_live_per_community", "max_live")
+        update: dict[str, float | None] = dict.fromkeys(lifted)  # they protect from members
+        if self.usd is not None:
+            update["debate_usd"] = self.usd / debates
+        return app.defaults.caps.model_copy(update=update)
 
     def _open_venue(self, channel: str) -> TerminalVenue:
         folder = records_of(local_file(self.settings.database_url.get_secret_value()))
@@ -449,21 +460,12 @@ async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> 
     return debate
 
 
-def _operators(caps: Caps) -> Caps:
-    """Lift the caps that protect a community from its members: this is the operator."""
-    lifted = ("user_daily_debates", "max_live_per_community", "max_live")
-    return caps.model_copy(update=dict.fromkeys(lifted))
-
-
 def _way_on(debate: Debate, command: str) -> str:
     if debate.status is Status.CANCELLED:
         return "A cancelled debate cannot be resumed; start a new one."
-    raised = (
-        ""
-        if debate.status is not Status.PARTIAL
-        else "Raise the cap (ROSTRUM_BUDGET__DEBATE_USD). "
-    )
-    return f"{raised}Continue with: {command} {debate.code}"
+    if debate.status is Status.PARTIAL:
+        return f"Continue under a higher cap with: {command} {debate.code} --usd USD"
+    return f"Continue with: {command} {debate.code}"
 
 
 def _ended(debate: Debate) -> bool:

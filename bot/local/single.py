@@ -1,8 +1,8 @@
-"""`rostrum debate`: one debate in the terminal on configured backends."""
+"""`rostrum debate` and `rostrum resume`: one debate in the terminal on configured backends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from bot.local.orders import (
     given_beside,
     order_of,
     quiet,
-    refuse_for_resume,
     spelled_option,
     with_people,
 )
@@ -27,7 +26,7 @@ from engine.run.audience_questions import read_question
 from engine.run.plan import Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.run.service import Started
-from engine.values.debate import Model, Replacement
+from engine.values.debate import Debate, Model, Replacement
 from engine.values.errors import NotTextError, UsageError
 from engine.values.sources import (
     SourceFile,
@@ -36,7 +35,8 @@ from engine.values.sources import (
     read_sources,
 )
 
-REMATCH_OPTIONS = frozenset({"votes", "show_of_hands", "out", "rematch", "swap", "seed"})
+REMATCH_OPTIONS = frozenset({"votes", "show_of_hands", "out", "rematch", "swap", "seed", "usd"})
+QUEUED_OPTIONS = frozenset({"debate_id", "replace_model", "usd"})  # of a debate held elsewhere
 
 
 async def _read_order(given: Mapping[str, Any]) -> Order:
@@ -61,16 +61,9 @@ async def read_rematch(settings: Settings, given: Mapping[str, Any]) -> Order:
 
 
 async def run_debate(given: Mapping[str, Any]) -> None:
-    """Hold or resume a debate, then export if requested; `given` are the options by name."""
-    votes, stances, out, resume = (given[name] for name in ("votes", "stances", "out", "resume"))
-    changes = read_changes(given["replace_model"] or ())
-    if resume is not None:
-        refuse_for_resume(given)
-    elif changes:
-        raise UsageError("--replace-model needs --resume: name the debate to resume.")
+    """Hold a debate, then export if requested; `given` are the options by name."""
     order = await _read_order(given)
-    moves = None if stances is None else parse_stances(stances)
-    ahead, sure = given["ahead"], given["sure"]
+    moves, ahead, sure = _moves(given), given["ahead"], given["sure"]
     for name, said in (("--stances", moves), ("--ahead", ahead), ("--sure", sure)):
         if said is not None and order.mirror:
             raise UsageError(f"{name} cannot be given for a debate and its mirror at once.")
@@ -81,8 +74,37 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     files, left_out = read_files(given["sources"] or (), limits)
     print_lines(f"Left out: {why}" for why in left_out)
     order = order.model_copy(update={"sources": files})
-    if votes is not None or ahead is not None:
-        check_people(contenders_of(order, settings.default_format), votes, ahead)
+    if given["votes"] is not None or ahead is not None:
+        check_people(contenders_of(order, settings.default_format), given["votes"], ahead)
+    await _hold(settings, given, lambda session: session.start(order))
+
+
+async def run_resume(given: Mapping[str, Any]) -> None:
+    """Hold what is left of a terminal's debate; queue another one for the process that runs it."""
+    changes, settings = read_changes(given["replace_model"] or ()), load_settings()
+    found = await find_debate(settings, given["debate_id"])
+    if found.platform != PLATFORM:
+        for name in given_beside(given, QUEUED_OPTIONS):
+            raise UsageError(
+                f"{spelled_option(name)} is for a terminal's debate, and {found.code} is held on "
+                f"{found.platform}: leave it out."
+            )
+        from bot.operations.control import queue_debate  # only a terminal's debates go on here
+
+        await queue_debate(settings, found.id, changes, given["usd"])
+        return
+    check_people(tuple(found.request.sides), given["votes"], given["ahead"])
+    await _hold(settings, given, lambda session: session.resume(found, changes))
+
+
+async def _hold(
+    settings: Settings,
+    given: Mapping[str, Any],
+    hold: Callable[[TerminalSession], Awaitable[Debate]],
+) -> None:
+    """Hold a debate in a session of the options that new and resumed debates have."""
+    votes, out, sure = given["votes"], given["out"], given["sure"]
+    questions = tuple(map(read_question, given["ask"] or ()))
     if sure is not None:
         parse_sure(sure)
     if out is not None:
@@ -95,10 +117,11 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         def explain(started: Started) -> None:
             console.print(sentences.warnings(started), markup=False, end="")
 
-        session = TerminalSession(settings, console, votes, moves, ahead, sure, explain)
+        people = votes, _moves(given), given["ahead"], sure
+        session = TerminalSession(settings, console, *people, explain)
         session.questions, session.say_why = questions or None, given["say_why"]
-        session.show_of_hands = given["show_of_hands"]
-        held = await (session.resume(resume, changes) if resume else session.start(order))
+        session.show_of_hands, session.usd = given["show_of_hands"], given["usd"]
+        held = await hold(session)
     if out is not None:
         from bot.record.exports import export_into  # half of what it needs, no debate does
         from engine.dataset.writer import ExportRequest
@@ -107,6 +130,10 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         ids = tuple(filter(None, (held.id, held.mirror)))
         counts = await export_into(settings, out, ExportRequest(ExportFilter(ids=ids)))
         print(sentences.EXPORTED.format(out=out, counts=counts))
+
+
+def _moves(given: Mapping[str, Any]) -> tuple[tuple[str, str], ...] | None:
+    return None if given["stances"] is None else parse_stances(given["stances"])
 
 
 def read_files(

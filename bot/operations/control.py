@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,6 @@ from bot import log
 from bot.app import defaults_of, open_configured_models
 from bot.clock import SystemClock
 from bot.console import confirm
-from bot.local.single import read_changes
 from bot.read_only import SERVER_SECONDS, open_database, read_store
 from bot.record.filters import find_series
 from bot.sentences import NO_WEB
@@ -28,11 +28,12 @@ from bot.settings.settings import PLATFORMS, Settings
 from engine.chat.own_data import own_file
 from engine.chat.privacy import Erase, Keeping, check_no_live, forget, purge, wiped
 from engine.chat.settings import parse_public
+from engine.delivery.reasons import way_on
 from engine.fleet.leases import LEASE_SECONDS
 from engine.run.estimate import check_prices
 from engine.run.replacement import replace_models, replaced_post
 from engine.store import Store
-from engine.values.debate import UNATTENDED, Cause, Debate, Status
+from engine.values.debate import UNATTENDED, Cause, Debate, Replacement, Status
 from engine.values.errors import NotFoundError, StoppedError, UsageError
 from engine.values.ports import Permalinks, utc_now
 from engine.values.text import headline
@@ -69,17 +70,22 @@ async def cancel_debate(debate_id: str) -> None:
     print(f"Debate {debate.code} {'is stopped' if lease else 'is stopping'}.")
 
 
-async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
-    """Queue a failed or partial debate again, for the process that runs debates."""
-    changes, settings = read_changes(replaced), load_settings()
+async def queue_debate(
+    settings: Settings, debate_id: str, changes: Sequence[Replacement], usd: float | None
+) -> None:
+    """Queue a failed or partial debate again, for the process that runs debates.
+
+    `usd` is what it may cost in all; None takes the cap of the settings.
+    """
     async with read_store(settings) as store:
         debate = await store.debates.get(debate_id)
-        check_vote(debate)
         if debate.status not in (Status.FAILED, Status.PARTIAL):
             raise UsageError(
                 f"Debate {debate.code} is {debate.status}; there is nothing to resume."
             )
         caps, models = defaults_of(settings).caps, open_configured_models(settings)
+        if usd is not None:
+            caps = caps.model_copy(update={"debate_usd": usd})
         try:
             setup = await replace_models(debate.setup, changes, models)
         finally:
@@ -87,7 +93,7 @@ async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
         check_prices(setup.prices, caps)
         posts = [replaced_post(setup)] if changes else []
         await store.debates.requeue(debate.id, caps, utc_now(), setup, posts)
-    print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
+    print(f"Debate {debate.code} is queued, for {way_on(debate)}.")
 
 
 def check_vote(debate: Debate) -> None:
@@ -95,7 +101,7 @@ def check_vote(debate: Debate) -> None:
     if debate.platform == TERMINAL and debate.status is Status.VOTING:
         raise UsageError(
             f"The vote on debate {debate.code} is open; it goes on, and closes, in a terminal with "
-            f"rostrum debate --resume {debate.code}."
+            f"rostrum resume {debate.code}."
         )
 
 

@@ -34,7 +34,7 @@ async def copy_database(to: str) -> None:
     log.configure(settings.log, settings.secrets())
     if to.partition("://")[0].partition("+")[0] not in SERVERS:
         raise UsageError(
-            "--to is not an address of PostgreSQL; write it as "
+            "--out is not an address of PostgreSQL; write it as "
             "postgresql://USER:PASSWORD@HOST:5432/DATABASE."
         )
     if settings.shared:
@@ -86,7 +86,7 @@ async def _copy(path: Path, target: SqlDatabase, report: Report) -> Sums:
 def _of_target(error: StoreError) -> StoreError:
     """Return an error that names the option, where its advice is about the setting."""
     # A copy goes to PostgreSQL alone.
-    return StoreError(str(error).replace(OR_A_FILE, "").replace(SETTING, "--to"))
+    return StoreError(str(error).replace(OR_A_FILE, "").replace(SETTING, "--out"))
 
 
 def _copy_transcripts(path: Path, to: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from adapters.discord.permissions import application_id_of, invite_link
 from adapters.slack.install.manifest import NAME, NO_ADDRESS, manifest, to_json
+from bot.console import print_json
 from bot.settings.load import load_settings, load_topics
 from engine.chat.answers.catalogue import topic_line
 from engine.prompts.library import check_language
@@ -50,23 +51,27 @@ async def print_manifest(name: str | None, address: str | None) -> None:
 # `rostrum topics`: the topics on offer, the file they are from, and what is wrong in it.
 
 
-async def list_topics(language: str | None = None) -> None:
+async def list_topics(language: str | None = None, *, as_json: bool = False) -> None:
     """Print the topics by language.
 
     Raises RostrumError after listing what is wrong in the file, and UsageError for a language.
     """
     only = check_language(language) if language else None
     file, listed = load_topics()
-    print(
-        f"Topics of {file}"
-        if file
-        else "Built-in topics; ROSTRUM_TOPICS_FILE names a file of your own."
-    )
     shown = [topic for topic in listed.topics if only is None or topic.speaks(only)]
-    for line in _lines(shown) if shown or not listed.topics else ["none in this language"]:
-        print(clean(line))
-    for fault in listed.faults:
-        print(f"FAIL  {clean(fault)}")
+    if as_json:
+        topics = [topic.model_dump() for topic in shown]
+        print_json({"file": file and str(file), "topics": topics, "faults": listed.faults})
+    else:
+        print(
+            f"Topics of {file}"
+            if file
+            else "Built-in topics; ROSTRUM_TOPICS_FILE names a file of your own."
+        )
+        for line in _lines(shown) if shown or not listed.topics else ["none in this language"]:
+            print(clean(line))
+        for fault in listed.faults:
+            print(f"FAIL  {clean(fault)}")
     if listed.faults:
         # A fault of the file as a whole, such as that it holds no topic, is of no line.
         count = sum(fault.startswith(f"{file}, line ") for fault in listed.faults)

@@ -17,7 +17,7 @@ from bot.clock import SystemClock
 from bot.console import confirm
 from bot.read_only import read_store
 from bot.record.exports import export_into
-from bot.record.filters import ExportChoices
+from bot.record.filters import PAGES, ExportChoices
 from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, Manifest, check_replaceable
 from engine.dataset.label_files import read_labels
@@ -43,6 +43,8 @@ async def run_push(
     yes: bool = False,
 ) -> None:
     """Publish a folder that was exported before, or else a new export, and print where it is."""
+    if chosen.kind == PAGES:
+        raise UsageError("Pages are no dataset; choose another kind of files with --as.")
     check_ready(repo)
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
@@ -100,12 +102,12 @@ def _checked(folder: Path) -> Manifest:
 LARGEST = 1_000_000_000  # bytes
 PEOPLE, DEBATES = ("{n} person", "{n} people"), ("{n} debate", "{n} debates")
 NOT_GOLD = (
-    "They are not gold: if their people knew neither models nor jury, import them with --blind."
+    "They are not gold: if their people knew neither models nor jury, import them with --gold."
 )
 _SOURCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,23}")
 
 
-async def run_import(file: Path, *, blind: bool = False, source: str | None = None) -> None:
+async def run_import(file: Path, *, gold: bool = False, source: str | None = None) -> None:
     """Import the labels of a file, print what became of them, and each bad line.
 
     Raises UsageError if there is no label in it.
@@ -116,7 +118,7 @@ async def run_import(file: Path, *, blind: bool = False, source: str | None = No
         raise UsageError("--source is a short name of small letters, digits, dots and hyphens.")
     tool, read = read_labels(_content(file))
     async with read_store(settings) as store:
-        found = await import_labels(store, read, source or tool, SystemClock().now(), blind=blind)
+        found = await import_labels(store, read, source or tool, SystemClock().now(), blind=gold)
     for fault in found.faults:
         print(
             clean("{file}: {number}: {problem}".format(file=file, **fault._asdict())),
@@ -124,7 +126,7 @@ async def run_import(file: Path, *, blind: bool = False, source: str | None = No
         )
     if not found.outcomes:
         raise UsageError(f"{file} has no label that could be imported.")
-    print(_told(found, blind=blind))
+    print(_told(found, gold=gold))
 
 
 def _content(file: Path) -> bytes:
@@ -136,7 +138,7 @@ def _content(file: Path) -> bytes:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error
 
 
-def _told(found: Imported, *, blind: bool) -> str:
+def _told(found: Imported, *, gold: bool) -> str:
     people, debates = plural(*PEOPLE, found.people), plural(*DEBATES, found.debates)
     total = found.outcomes.total()
     counts = [f"{number} {outcome}" for outcome, number in sorted(found.outcomes.items())]
@@ -153,4 +155,4 @@ def _told(found: Imported, *, blind: bool) -> str:
         if found.faults
         else []
     )
-    return " ".join(lines if blind else [*lines, NOT_GOLD])
+    return " ".join(lines if gold else [*lines, NOT_GOLD])

@@ -17,7 +17,7 @@ from engine.dataset.bundle import beside_archive, write_archive
 from engine.dataset.card import read_license
 from engine.dataset.entry import LabelSource
 from engine.dataset.folder import FileFormat
-from engine.dataset.layouts import find_layout
+from engine.dataset.layouts import LAYOUTS
 from engine.dataset.tables import PROMPTS, SETTINGS, TABLES, choose_tables
 from engine.dataset.writer import ExportRequest
 from engine.prompts.library import check_language
@@ -29,6 +29,7 @@ from engine.values.errors import NotFoundError, UsageError
 from engine.values.options import hint
 
 INSTANT = timedelta(microseconds=1)
+PAGES = "html"  # the kind of an export that is pages, made of its tables
 
 
 def split_list(text: str | None) -> tuple[str, ...]:
@@ -164,10 +165,9 @@ class ExportChoices(NamedTuple):
     """The options of `rostrum export` as typed; lists are comma-separated."""
 
     debates: DebateChoice = DebateChoice()
-    file_format: str = FileFormat.JSONL
+    kind: str = FileFormat.JSONL
     tables: str | None = None
     license: str | None = None
-    layout: str | None = None
     prompts: bool = False
     labels: str = "chat"
     include_flawed: bool = False
@@ -182,23 +182,24 @@ class ExportChoices(NamedTuple):
         asked = tables if self.tables else ()
         if more := [name for name, on in ((PROMPTS, self.prompts), (SETTINGS, self.archive)) if on]:
             asked = (*(asked or (table.name for table in TABLES)), *more)
-        if self.layout is not None:
-            find_layout(self.layout)
-            if self.archive:
-                raise UsageError("An archive has tables; leave out --layout or --archive.")
+        if self.kind in LAYOUTS and self.archive:
+            raise UsageError(f"An archive has tables; leave out --as {self.kind} or --archive.")
         if self.authors is not None and not self.archive:
             raise UsageError("--authors is for the citation of an archive; add --archive.")
-        labels = _read_labels(self.labels)
-        try:
-            kind = FileFormat(self.file_format)
-        except ValueError:
-            known = " or ".join(FileFormat)
+        known = (*FileFormat, PAGES, *LAYOUTS)
+        if self.kind not in known:
             raise UsageError(
-                f"--format is “{self.file_format}”; this version writes {known}."
-            ) from None
-        flawed = self.include_flawed
+                "--as is “{kind}”; it must be {known:or}.", kind=self.kind, known=known
+            )
+        parquet = self.kind == FileFormat.PARQUET
         return ExportRequest(
-            where, asked, kind, license, self.layout or "", labels=labels, flawed=flawed
+            where,
+            asked,
+            FileFormat.PARQUET if parquet else FileFormat.JSONL,
+            license,
+            self.kind if self.kind in LAYOUTS else "",
+            labels=_read_labels(self.labels),
+            flawed=self.include_flawed,
         )
 
 

@@ -1,4 +1,4 @@
-"""Debates as pages: `rostrum view`, `rostrum report` and `rostrum export --html`."""
+"""Debates as pages: `rostrum view`, `rostrum report` and `rostrum export --as html`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from bot import log, sentences
 from bot.commands.data import EVERY_DEBATE, DebateChoice
 from bot.read_only import read_store
 from bot.record.exports import export_into
-from bot.record.filters import ExportChoices, debates_of, narrowed, where_of
+from bot.record.filters import PAGES, ExportChoices, debates_of, narrowed, where_of
 from bot.settings.load import load_store_settings
-from engine.dataset.folder import MANIFEST, FileFormat, Manifest, check_replaceable, staged
+from engine.dataset.folder import MANIFEST, Manifest, check_replaceable, staged
 from engine.dataset.page import write_html, write_markdown
 from engine.pages.debate_page import Library
 from engine.pages.folder import FolderLibrary, check_folder
@@ -113,19 +113,14 @@ def _open(folder: Path) -> FolderLibrary:
     return FolderLibrary(folder)
 
 
-# `rostrum export --html`: debates as a folder of pages, made of an export and so no less clean.
-
-
-PAGES = "html"  # the layout of such a folder
+# `rostrum export --as html`: debates as a folder of pages, made of an export and so no less clean.
 
 
 async def export_pages(out: Path, chosen: ExportChoices) -> None:
     """Write the pages of ended debates into a folder, and print what was written."""
-    of_tables = (chosen.tables, chosen.layout, chosen.license, chosen.archive)
-    if any(of_tables) or chosen.file_format != FileFormat.JSONL:
+    if chosen.tables or chosen.license or chosen.archive:
         raise UsageError(
-            "--html writes pages, not tables; leave out --format, --tables, --layout, --license "
-            "and --archive."
+            "--as html writes pages, not tables; leave out --tables, --license and --archive."
         )
     wanted, settings = chosen.wanted(), load_store_settings()
     log.configure(settings.log, settings.secrets())

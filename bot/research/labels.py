@@ -233,7 +233,7 @@ async def close_task(name: str) -> None:
     )
 
 
-async def exclude(name: str, annotator: str, *, undo: bool) -> None:
+async def exclude(name: str, annotator: str, *, undo: bool, as_json: bool) -> None:
     """Leave an annotator out of figures, or count them again, and print what changes.
 
     Raises NotFoundError.
@@ -242,6 +242,10 @@ async def exclude(name: str, annotator: str, *, undo: bool) -> None:
         before = await labelling.report(name)
         await labelling.exclude(name, annotator, excluded=not undo)
         after = await labelling.report(name)
+    if as_json:
+        changed = {"before": before.model_dump(mode="json"), "now": after.model_dump(mode="json")}
+        print_json({"annotator": annotator, "excluded": not undo, **changed})
+        return
     print(f"{annotator} {'counts again' if undo else 'is left out of figures, and of stats'}.")
     figures = zip(_figures(before), _figures(after), strict=True)
     rows = ((title, was, now) for (title, was), (_, now) in figures)

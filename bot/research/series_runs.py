@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tomllib
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,14 @@ from zoneinfo import ZoneInfo
 
 import orjson
 from pydantic import SecretStr
+from rich.table import Table
 
 from adapters.database.file import ADDRESS, local_file
 from adapters.database.migrate import migrate
 from adapters.pictures.png import to_png
 from bot import log
 from bot.app import MainLine, defaults_of, open_configured_models, run_app
-from bot.console import confirm, print_json, print_lines
+from bot.console import TableConsole, confirm, print_json, print_lines
 from bot.doctor.doctor import show, then_close
 from bot.doctor.trial import check_contexts, check_readings
 from bot.local.orders import quiet
@@ -70,7 +71,9 @@ if TYPE_CHECKING:
 # Series before people: stored for the process that serves their platform.
 
 
-async def plan_before_people(settings: Settings, series: Series, people: SeriesAudience) -> None:
+async def plan_before_people(
+    settings: Settings, series: Series, people: SeriesAudience, *, as_json: bool
+) -> None:
     """Store a series for the process that serves its platform, which may be running."""
     platform = _platform_of(settings, people.place)
     async with read_store(settings) as store:
@@ -85,6 +88,9 @@ async def plan_before_people(settings: Settings, series: Series, people: SeriesA
         finally:
             await platform.close()
         stored = await save_series(store, series)
+    if as_json:
+        print_json({"name": series.name, "due_at": stored.due_at, "problem": note.strip() or None})
+        return
     print(
         f"The series {series.name} is stored; rostrum run holds it in {people.place.said}, one "
         f"debate at a time.{note}"
@@ -251,26 +257,34 @@ def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
 # --- run ---------------------------------------------------------------------------------
 
 
-async def run_file(file: Path, *, yes: bool) -> None:
+async def run_file(file: Path, usd: float | None, *, yes: bool, as_json: bool) -> None:
     """Hold a series until all is held; a second run goes on where the first was ended.
 
-    One that people watch is stored, and held by the process that serves their platform.
+    One that people watch is stored, and held by the process that serves their platform. `usd` is
+    what it may cost in place of what the file says.
     """
     settings = _quiet_settings()
     series = load_series(file, settings)
+    if usd is not None:
+        limits = series.limits.model_copy(update={"usd": usd})
+        series = series.model_copy(update={"limits": limits})
     await _check_size(series, yes=yes)
     if series.people is not None:
-        await plan_before_people(settings, series, series.people)
+        await plan_before_people(settings, series, series.people, as_json=as_json)
         return
     async with run_app(settings, []) as app:
         await plan_series(one_of_each(series), app.service, defaults_of(settings))
         await save_series(app.store, series)
         display = Display(series, app.store, settings.budget.alert_percent)
-        with open_display(display) as show:
+        shown = nullcontext(lambda _: None) if as_json else open_display(display)
+        with shown as show:
             standing = await app.open_series(series, show).run()
         usage = await app.store.usage.read(UsageFilter(series=series.name))
-    print_lines(_standing_lines(series, standing))
-    print_usage(usage)
+    if as_json:
+        print_json(_as_json(series.name, standing) | {"takings": to_rows(usage)})
+    else:
+        print_lines(_standing_lines(series, standing))
+        print_usage(usage)
     if standing.ending is not Ending.COMPLETE or standing.failed:
         raise SeriesEndedError(_way_on(series, standing, usage, file))
 
@@ -285,7 +299,7 @@ def _way_on(series: Series, standing: SeriesProgress, usage: CallUsage, file: Pa
         more = f", about {dollars(spent / standing.held * missing)} USD" if standing.held else ""
         return (
             f"The series reached its cap of {dollars(series.limits.usd or 0)} USD; {missing:,} "
-            f"debates are missing{more}. Raise limits.usd, then go on with: {again}"
+            f"debates are missing{more}. Go on under a higher cap with: {again} --usd USD"
         )
     return f"{standing.failed:,} debates failed. Try them again with: {again}"
 
@@ -302,11 +316,39 @@ async def show_status(name: str, *, as_json: bool) -> None:
         usage = await store.usage.read(UsageFilter(series=name))
     if as_json:
         when = {"due_at": stored.due_at, "problem": stored.problem} if series.people else {}
-        found = {"name": name, "stopping": stored.stop, **when, **standing.model_dump(mode="json")}
+        found = _as_json(name, standing) | {"stopping": stored.stop, **when}
         print_json(found | {"takings": to_rows(usage)})
         return
     print_lines((*_standing_lines(series, standing), *people_lines(stored, series.people)))
     print_usage(usage)
+
+
+async def list_series(*, as_json: bool) -> None:
+    """Print the series that were begun, and how far each is."""
+    async with read_store(load_store_settings()) as store:
+        found = [
+            (one, await standing_of(store, Series.model_validate_json(one.body)))
+            for one in await store.series.all()
+        ]
+    if as_json:
+        rows = [
+            _as_json(one.name, standing)
+            | {"begun_at": one.begun_at, "usd": one.usd, "stopping": one.stop}
+            for one, standing in found
+        ]
+        print_json({"series": rows})
+        return
+    table = Table("series", "begun (UTC)", "held", "running", "failed", "cap in USD", box=None)
+    for one, standing in found:
+        counts = (f"{standing.running:,}", f"{standing.failed:,}")
+        held = f"{standing.held:,}" + ("" if one.recurs else f" of {standing.total:,}")
+        cap = "none" if one.usd is None else dollars(one.usd)
+        table.add_row(one.name, f"{one.begun_at:%Y-%m-%d %H:%M}", held, *counts, cap)
+    TableConsole().print(table if found else "No series; rostrum series run begins one.")
+
+
+def _as_json(name: str, standing: SeriesProgress) -> dict[str, Any]:
+    return {"name": name, **standing.model_dump(mode="json")}
 
 
 async def stop_series(name: str) -> None:

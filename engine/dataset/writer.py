@@ -204,7 +204,7 @@ def _check(asked: ExportRequest) -> ExportLayout | None:
     if not asked.layout:
         return None
     if asked.tables or asked.file_format is not FileFormat.JSONL:
-        raise UsageError("A layout has its own files; leave out --tables and --format.")
+        raise UsageError("A layout has its own files; leave out --tables and --prompts.")
     from engine.dataset.layouts import find_layout  # few exports have one
 
     return find_layout(asked.layout)

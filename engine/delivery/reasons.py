@@ -319,5 +319,5 @@ def way_on(debate: Debate) -> str:
     if debate.series is not None and not debate.attended:
         return f"rostrum series run, with the file of {debate.series}"
     if debate.platform == "terminal":
-        return f"rostrum debate --resume {debate.code}"
+        return f"rostrum resume {debate.code}"
     return "rostrum run"

@@ -414,7 +414,7 @@ def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
             "choose cheaper models, fewer rounds or fewer jurors.",
             usd=usd,
             cap=cap,
-            hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
+            hint="The cap is ROSTRUM_BUDGET__DEBATE_USD, or --usd in a terminal.",
         )
     reserved = most if cap is None else min(most, cap)
     if cap is None and caps.by_day:

@@ -182,7 +182,7 @@ class Steps:
             raise BudgetError(
                 f"The debate has used {self.spent:.4f} USD, and its next call may cost "
                 f"{start.cost_max:.4f}: more than its cap of {cap:g} USD allows.",
-                hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
+                hint="The cap is ROSTRUM_BUDGET__DEBATE_USD, or --usd in a terminal.",
             )
         # Counted before the first await: calls side by side must not pass the cap together.
         self.spent += start.cost_max

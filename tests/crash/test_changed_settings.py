@@ -43,7 +43,7 @@ CHANGED = {
 def rostrum(scene: Scene, settings: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
     kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
     return subprocess.Popen(
-        [sys.executable, "-c", "from bot.cli import main; main()", "debate", *arguments],
+        [sys.executable, "-c", "from bot.cli import main; main()", *arguments],
         cwd=scene.folder,
         env=kept | {"PYTHONPATH": str(ROOT), "ROSTRUM_DATABASE_URL": scene.url} | settings,
         stdout=subprocess.PIPE,
@@ -87,12 +87,12 @@ def test_other_settings_change_nothing_in_a_debate_that_is_resumed(
 ) -> None:
     whole, broken, other = new_scene(), new_scene(), new_scene()
     arguments = ("--votes", "A=3,B=2", "--seed", "7")
-    unbroken = rostrum(whole, FIRST, TOPIC, *arguments)
+    unbroken = rostrum(whole, FIRST, "debate", TOPIC, *arguments)
     # The same settings make another debate of one that is begun with them.
-    changed = rostrum(other, CHANGED, *arguments)
-    said = kill_after(rostrum(broken, FIRST, TOPIC, *arguments), "turn 3 of 8")
+    changed = rostrum(other, CHANGED, "debate", *arguments)
+    said = kill_after(rostrum(broken, FIRST, "debate", TOPIC, *arguments), "turn 3 of 8")
     [code] = re.findall(r"\[Debate\] \(#1 · (\w+)\)", said)
-    say(rostrum(broken, CHANGED, "--resume", code, *arguments[:2]))
+    say(rostrum(broken, CHANGED, "resume", code, *arguments[:2]))
     say(unbroken)
     say(changed)
     assert requests(broken) == requests(whole)

@@ -52,7 +52,7 @@ def moved(
         assert process.wait(PROCESS_SECONDS) == -signal.SIGKILL
     name = postgres.create()
     url = postgres.url(name)
-    ended = rostrum(scene.folder, "copy", "--to", url, ROSTRUM_DATABASE_URL=scene.url)
+    ended = rostrum(scene.folder, "copy", "--out", url, ROSTRUM_DATABASE_URL=scene.url)
     assert ended.code == 0, ended
     (scene.folder / "debate.db").rename(scene.folder / "left.db")
     (scene.folder / URL).write_text(url)

@@ -94,15 +94,15 @@ class TerminalActs(Acts):
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[None]:
-        sides = ("Tea beats coffee", "--a", "rehearsal/maple", "--b", "rehearsal/willow")
-        words = ("--resume", self.code) if self.code else sides
-        with seated(self.shell, "debate", *words) as self.seat:
+        sides = ("debate", "Tea beats coffee", "--a", "rehearsal/maple", "--b", "rehearsal/willow")
+        words = ("resume", self.code) if self.code else sides
+        with seated(self.shell, *words) as self.seat:
             yield
             if self.seat.process.poll() is None:
                 self.seat.screen.press("\x03")
                 self.seat.screen.until("Continue with")
                 self.shown += self.seat.rest(1)
-                self.code = re.findall(r"--resume (\w+)", self.shown)[-1]
+                self.code = re.findall(r"rostrum resume (\w+)", self.shown)[-1]
 
     async def start(self) -> None:
         some(self.seat).screen.until_keys()

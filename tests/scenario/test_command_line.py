@@ -5,11 +5,12 @@ import os
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -71,9 +72,9 @@ ERRANDS: Mapping[str, tuple[str, ...]] = {
     "demo with odd votes": ("demo", "--votes", "A=3,C=1"),
     "demo of no format": ("demo", "--format", "duel"),
     "demo in no language": ("demo", "--language", "klingon!"),
-    "export as a book": ("export", "--out", "x", "--format", "epub"),
+    "export as a book": ("export", "--out", "x", "--as", "epub"),
     "export of nothing": ("export", "--out", "x"),
-    "backup of nothing": ("backup", "copy.db"),
+    "backup of nothing": ("backup", "--out", "copy.db"),
     "check": ("check",),
     "typo": ("list", "ROSTRUM_MODLES=rehearsal/maple"),
     **{f"wrong: {words}": tuple(words.split()) for words in WRONG},
@@ -180,7 +181,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Office:
 
 @pytest.fixture(scope="module")
 def copy(office: Office) -> Path:
-    said = office.run("backup", "copy.db").done()
+    said = office.run("backup", "--out", "copy.db").done()
     assert re.fullmatch(r"Copied rostrum\.db to copy\.db \([\d,]+ bytes\)\.\n", said)
     return office.folder / "copy.db"
 
@@ -190,7 +191,7 @@ def test_a_debate_that_fails_says_why_and_how_to_go_on(office: Office) -> None:
     sentence = office.failure
     assert sentence.code == 1
     assert re.fullmatch(r"rostrum: Backend “rehearsal” refused the key[^\n]*\n", sentence.err)
-    assert f"rostrum debate --resume {office.failed}" in sentence.err
+    assert f"rostrum resume {office.failed}" in sentence.err
     assert "[Warning]" in office.failure.out
     assert "[Reveal]" not in office.failure.out
 
@@ -260,7 +261,7 @@ def test_a_later_juror_of_a_speakers_family_is_said_not_to_count(office: Office)
     assert "No jury here is “rehearsal/elm”" in unknown.failed(2)
 
 
-def test_a_failed_debate_is_queued_again_or_cancelled_and_one_that_ended_is_not(
+def test_a_failed_debate_is_resumed_or_cancelled_and_one_that_ended_is_not(
     office: Office, copy: Path
 ) -> None:
     cancelled, resumed = office.side_by_side(
@@ -271,19 +272,33 @@ def test_a_failed_debate_is_queued_again_or_cancelled_and_one_that_ended_is_not(
     )
     assert resumed.failed(2) == f"Debate {office.finished} is closed; there is nothing to resume."
     there = {"ROSTRUM_DATABASE_URL": f"sqlite+aiosqlite:///{copy}"}
-    said = office.run("resume", office.failed, **there).done()
-    assert said.startswith(f"Debate {office.failed} is queued.")
-    assert f"rostrum debate --resume {office.failed}" in said
+    again = office.run("resume", office.failed, "--votes", "A=1", **there)
+    assert f"rostrum resume {office.failed}" in again.err
+    with closing(sqlite3.connect(copy)) as database, database:
+        database.execute("UPDATE debates SET status = 'queued' WHERE status = 'failed'")
     said = office.run("cancel", office.failed, **there).done()
     assert said == f"Debate {office.failed} is stopped.\n"
     assert "An operator stopped it." in office.run("show", office.failed, **there).done()
 
 
+def test_a_debate_of_a_chat_is_queued_for_the_process_that_serves_the_chat(
+    office: Office, copy: Path, tmp_path: Path
+) -> None:
+    chat = shutil.copy(copy, tmp_path / "chat.db")
+    with closing(sqlite3.connect(chat)) as database, database:
+        database.execute("UPDATE debates SET platform = 'discord', status = 'failed'")
+    there = {"ROSTRUM_DATABASE_URL": f"sqlite+aiosqlite:///{chat}"}
+    refused = office.run("resume", office.failed, "--votes", "A=1", **there).failed(2)
+    assert refused.startswith("--votes is for a terminal's debate, and ")
+    said = office.run("resume", office.failed, "--usd", "2", **there).done()
+    assert said == f"Debate {office.failed} is queued, for rostrum run.\n"
+
+
 def test_backups_and_reports_overwrite_nothing_and_need_a_place(office: Office, copy: Path) -> None:
     before = copy.read_bytes()
     again, nowhere, blocked = office.side_by_side(
-        ("backup", "copy.db"),
-        ("backup", "nowhere/copy.db"),
+        ("backup", "--out", "copy.db"),
+        ("backup", "--out", "nowhere/copy.db"),
         ("report", office.finished, "--out", "rostrum.db"),
     )
     assert again.failed(2) == "copy.db exists already; name a new file."
@@ -332,7 +347,7 @@ def test_rehearsal_debates_are_no_labels_and_said_to_be_left_out(office: Office)
     assert "left out" not in all_of_them.out
 
 
-@pytest.mark.parametrize("kind", [(), ("--html",), ("--layout", "argilla")])
+@pytest.mark.parametrize("kind", [(), ("--as", "html"), ("--as", "argilla")])
 def test_a_filter_that_can_find_nothing_is_refused_and_an_earlier_export_stays(
     office: Office, kind: tuple[str, ...]
 ) -> None:
@@ -491,7 +506,7 @@ def test_the_demo_speaks_other_languages(
         ),
         ("demo of no format", 2, "There is no format “duel”; choose from "),
         ("demo in no language", 2, "“klingon!” is not a language code;"),
-        ("export as a book", 2, "--format is “epub”; this version writes jsonl or parquet."),
+        ("export as a book", 2, "--as is “epub”; it must be jsonl, parquet, html, argilla,"),
         ("export of nothing", 1, NO_DATABASE),
         ("backup of nothing", 2, "There is no database rostrum.db to copy."),
         ("typo", 1, "ROSTRUM_MODLES is not a setting; did you mean ROSTRUM_MODELS?"),
@@ -566,7 +581,7 @@ def test_a_shell_completes_codes_models_within_a_list_and_names_of_series(tmp_pa
     sides = ("--a", "rehearsal/maple", "--b", "rehearsal/cedar")
     rostrum(tmp_path, "debate", "Tabs", *sides, "--votes", "A=1", "--length", "short").done()
     code = rostrum(tmp_path, "list").done().splitlines()[1].split()[0]
-    for words in ("show", "judge", "debate --resume"):
+    for words in ("show", "judge", "resume"):
         assert complete(tmp_path, f"rostrum {words} {code[:3]}") == [code]
     assert complete(tmp_path, "rostrum show zzzzzzz") == []
     set_up = {"ROSTRUM_MODELS": MODELS, "ROSTRUM_JURORS": "rehearsal/elm"}

@@ -1,6 +1,7 @@
 """`rostrum check` fails whenever a debate could not start; what a service manager learns."""
 
 import asyncio
+import json
 import re
 import socket
 import sqlite3
@@ -21,6 +22,7 @@ from engine.store import Store
 from engine.values.errors import RostrumError
 from tests.doubles.command import Ended, printed_by, rostrum
 from tests.doubles.model_server import ModelServer
+from tests.kit import some
 from tests.scenario.discord_stage import free_port
 from tests.unit.test_health import ask, served
 
@@ -350,3 +352,26 @@ async def test_without_a_port_or_an_address_or_a_rostrum_it_fails_with_one_sente
 def test_it_loads_neither_settings_nor_the_engine() -> None:
     loaded = printed_by("import sys, bot.cli, bot.operations.probe; print(*sys.modules)").split()
     assert not {"pydantic", "sqlalchemy", "aiohttp", "structlog", "asyncio"} & {*loaded}
+
+
+async def test_usd_caps_a_debate_and_its_mirror_before_anything_is_paid(tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        given = {f"ROSTRUM_{name}": value for name, value in near(server).items()}
+
+        async def run(*arguments: str) -> Ended:
+            return await asyncio.to_thread(
+                rostrum, tmp_path, "debate", "Tea", *arguments, "--votes", "A=1", **given
+            )
+
+        refused = (await run("--usd", "0")).failed(1)
+        expected = float(some(re.search(r"expected to cost ([\d.]+) USD", refused))[1])
+        assert refused.endswith("The cap is ROSTRUM_BUDGET__DEBATE_USD, or --usd in a terminal.")
+        pair = (await run("--mirror", "--usd", f"{1.5 * expected:f}")).failed(1)
+        assert "expected to cost" in pair
+        assert not server.requests
+    short = ("debate", "Tea", "--usd", "0.5", "--length", "short", "--votes", "A=1")
+    sides = ("--a", "rehearsal/maple", "--b", "rehearsal/cedar")
+    (await asyncio.to_thread(rostrum, tmp_path, *short, *sides)).done()
+    with closing(sqlite3.connect(tmp_path / "rostrum.db")) as database:
+        [setup] = database.execute("SELECT setup FROM debates").fetchone()
+    assert json.loads(setup)["cap_usd"] == 0.5

@@ -114,7 +114,7 @@ def hide_rows(file: Path) -> None:
 
 def test_votes_that_a_damaged_index_hides_are_not_left_out_in_silence(office: Path) -> None:
     hide_rows(office / "rostrum.db")
-    for words in (("export", "--out", "x"), ("stats",), ("backup", "copy.db")):
+    for words in (("export", "--out", "x"), ("stats",), ("backup", "--out", "copy.db")):
         assert rostrum(office, *words).failed(1) == DAMAGED
     assert not (office / "x").exists()
     assert not (office / "copy.db").exists()
@@ -164,7 +164,7 @@ WRONG = {
         (0, ("show", "CODE")),
         (0, ("stats",)),
         (0, ("export", "--out", "x", "--include-rehearsal")),
-        (0, ("backup", "copy.db")),
+        (0, ("backup", "--out", "copy.db")),
         (0, ("migrate",)),
         (2, ("cancel", "CODE")),
         (1, ("purge", "slack", "T0", "--yes")),
@@ -209,7 +209,7 @@ def test_a_wrong_address_of_the_database_stops_them_all(
 @pytest.mark.slow
 def test_a_backup_that_does_not_fit_leaves_nothing(office: Path) -> None:
     before = set(contents(office))
-    ended = shell(office, "ulimit -f 100\nrostrum backup copy.db")
+    ended = shell(office, "ulimit -f 100\nrostrum backup --out copy.db")
     assert ended.returncode == 1
     assert re.fullmatch(
         r"rostrum: The backup could not be written to copy\.db: .+; free space or name [a-z ]+\.\n",
@@ -284,7 +284,7 @@ def test_a_backup_that_is_stopped_leaves_no_file(office: Path, how: signal.Signa
         "        go_on()\n"
         "    return copying(database, draft, wait)\n"
         "backup._copy = slow\n"
-        "sys.argv = ['rostrum', 'backup', 'copy.db']\n"
+        "sys.argv = ['rostrum', 'backup', '--out', 'copy.db']\n"
         "from bot.cli import main; main()\n"
     )
     before = set(contents(office))
@@ -308,7 +308,7 @@ def test_a_backup_that_is_stopped_leaves_no_file(office: Path, how: signal.Signa
 
 
 def test_a_backup_is_one_file_that_can_be_read_where_nothing_may_be_written(office: Path) -> None:
-    rostrum(office, "backup", "copy.db").done()
+    rostrum(office, "backup", "--out", "copy.db").done()
     address = f"file:{office / 'copy.db'}?immutable=1"
     with closing(sqlite3.connect(address, uri=True)) as copy:
         assert copy.execute("SELECT count(*) FROM votes").fetchone() == (3,)

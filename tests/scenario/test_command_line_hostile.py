@@ -97,8 +97,8 @@ def test_a_debate_into_head_is_interrupted_and_goes_on(tmp_path: Path) -> None:
     listed = rostrum(tmp_path, "list").done().splitlines()[-1].split()
     assert listed[1] == "interrupted"
     shown = rostrum(tmp_path, "show", listed[0]).done()
-    assert f"waits for  a process; go on with: rostrum debate --resume {listed[0]}" in shown
-    assert "[Reveal]" in rostrum(tmp_path, "debate", "--resume", listed[0]).done()
+    assert f"waits for  a process; go on with: rostrum resume {listed[0]}" in shown
+    assert "[Reveal]" in rostrum(tmp_path, "resume", listed[0]).done()
     assert rostrum(tmp_path, "list").done().splitlines()[-1].split()[1] == "closed"
 
 
@@ -170,7 +170,7 @@ def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
         assert held.wait(HANG_SECONDS) == 141
     assert found
     there = {"ROSTRUM_DATABASE_URL": f"sqlite+aiosqlite:///{database}"}
-    resumed = rostrum(tmp_path, "debate", "--resume", found[1], "--votes", "A=1", **there)
+    resumed = rostrum(tmp_path, "resume", found[1], "--votes", "A=1", **there)
     assert "[Reveal]" in resumed.done()
 
 
@@ -197,7 +197,7 @@ def test_an_output_that_takes_nothing_is_one_line_of_error(
         ("rostrum lists 2>&-", 2),
         ("rostrum list <&-", 0),
         ("rostrum show nobody 2>&-", 1),
-        ("rostrum backup quiet.db <&- >&- 2>&-", 0),
+        ("rostrum backup --out quiet.db <&- >&- 2>&-", 0),
     ],
 )
 def test_streams_that_are_closed_are_nobodys(office: Path, line: str, code: int) -> None:

@@ -1,4 +1,4 @@
-"""`--json` of `list`, `show` and `check`, and `show --transcript`."""
+"""`--json` of `list`, `show`, `check`, `topics` and series, and `show --transcript`."""
 
 import json
 import re
@@ -112,7 +112,7 @@ def test_a_transcript_in_a_pipe_is_the_report_s_markdown_and_sealed_while_people
     assert text.startswith("# Does \\[mention\\] prefer tabs?\n")
     assert "\n> " in text
     assert "`rehearsal/maple`" in text
-    rostrum(office, "backup", str(tmp_path / "rostrum.db")).done()
+    rostrum(office, "backup", "--out", str(tmp_path / "rostrum.db")).done()
     with closing(sqlite3.connect(tmp_path / "rostrum.db")) as database, database:
         database.execute("UPDATE debates SET status = 'voting', revealed_at = NULL")
     text = rostrum(tmp_path, "show", code, "--transcript").done()
@@ -130,3 +130,26 @@ def test_a_transcript_in_a_terminal_is_text_that_fits_it(office: Path) -> None:
     assert max(map(len, lines)) <= 100
     assert not any(line.startswith(("# ", "> ", "## ")) for line in lines)
     assert any("rehearsal/maple" in line for line in lines)
+
+
+def test_a_series_as_json_says_how_far_it_is_and_what_it_may_cost(tmp_path: Path) -> None:
+    file = tmp_path / "tea.toml"
+    models = 'models = ["rehearsal/maple", "rehearsal/cedar"]'
+    file.write_text(f'name = "tea"\ntopics = ["Tea"]\nrepeats = 1\n{models}\n')
+    rostrum(tmp_path, "migrate").done()
+    assert json.loads(rostrum(tmp_path, "series", "list", "--json").done()) == {"series": []}
+    ran = rostrum(tmp_path, "series", "run", "tea.toml", "--usd", "3", "--json").done()
+    held = json.loads(ran)
+    assert (held["name"], held["held"]) == ("tea", held["total"])
+    assert {one["model"] for one in held["takings"]} >= {"rehearsal/maple", "rehearsal/cedar"}
+    [listed] = json.loads(rostrum(tmp_path, "series", "list", "--json").done())["series"]
+    assert (listed["name"], listed["held"], listed["usd"]) == ("tea", held["held"], 3)
+    shown = rostrum(tmp_path, "series", "list").done().splitlines()
+    assert shown[1].split()[0] == "tea"
+    assert shown[1].split()[-1] == "3.00"
+
+
+def test_topics_as_json_are_those_of_the_language(tmp_path: Path) -> None:
+    listed = json.loads(rostrum(tmp_path, "topics", "--language", "de", "--json").done())
+    assert (listed["file"], listed["faults"]) == (None, [])
+    assert {one["language"] for one in listed["topics"]} == {"de"}

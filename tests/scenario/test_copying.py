@@ -386,7 +386,7 @@ def test_the_command_counts_every_table_and_says_what_to_do_next(
     records = file.with_name("rostrum.db.terminal")
     records.mkdir(mode=0o700)
     (records / "ABC.jsonl").write_text("{}")
-    ended = run(file.parent, "copy", "--to", target.server.tcp(target.name))
+    ended = run(file.parent, "copy", "--out", target.server.tcp(target.name))
     assert ended.code == 0, ended
     assert PASSWORD not in ended.out + ended.err
     assert f"votes: {DEBATES * VOTES} rows, checksum " in ended.out
@@ -402,7 +402,7 @@ def test_the_command_counts_every_table_and_says_what_to_do_next(
 @pytest.mark.slow
 def test_a_terminal_shows_a_bar(file: Path, target: Target) -> None:
     main, side = pty.openpty()
-    command = [sys.executable, "-c", "from bot.cli import main; main()", "copy", "--to"]
+    command = [sys.executable, "-c", "from bot.cli import main; main()", "copy", "--out"]
     settings = {"ROSTRUM_DATABASE_URL": of_file(file), "TERM": "xterm"}
     with subprocess.Popen(
         [*command, target.url],
@@ -443,7 +443,7 @@ def test_a_stop_leaves_an_empty_database_and_says_so(file: Path, target: Target)
         "main()\n"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code, "copy", "--to", target.url],
+        [sys.executable, "-c", code, "copy", "--out", target.url],
         cwd=file.parent,
         env=environment_of({"ROSTRUM_DATABASE_URL": of_file(file)}),
         capture_output=True,
@@ -457,10 +457,10 @@ def test_a_stop_leaves_an_empty_database_and_says_so(file: Path, target: Target)
 
 
 REFUSED: list[tuple[Callable[[PostgresDouble], str], int, str]] = [
-    (lambda server: "sqlite+aiosqlite:///other.db", 2, "--to is not an address of PostgreSQL"),
-    (lambda server: "postgresql://a:b:c@[", 1, "--to is no address of PostgreSQL"),
-    (lambda server: server.tcp(password="wrong"), 1, "Correct the password in --to."),
-    (lambda server: server.url("absent"), 1, "Create the database, or correct its name in --to."),
+    (lambda server: "sqlite+aiosqlite:///other.db", 2, "--out is not an address of PostgreSQL"),
+    (lambda server: "postgresql://a:b:c@[", 1, "--out is no address of PostgreSQL"),
+    (lambda server: server.tcp(password="wrong"), 1, "Correct the password in --out."),
+    (lambda server: server.url("absent"), 1, "Create the database, or correct its name in --out."),
 ]
 
 
@@ -468,16 +468,16 @@ REFUSED: list[tuple[Callable[[PostgresDouble], str], int, str]] = [
 def test_a_wrong_address_is_one_sentence_about_the_option(
     file: Path, postgres: PostgresDouble, to: Callable[[PostgresDouble], str], code: int, said: str
 ) -> None:
-    ended = run(file.parent, "copy", "--to", to(postgres))
+    ended = run(file.parent, "copy", "--out", to(postgres))
     last = ended.err.splitlines()[-1]
     assert (ended.code, said in last, "ROSTRUM_DATABASE_URL" in last) == (code, True, False), ended
 
 
 def test_the_source_must_be_a_file(tmp_path: Path, target: Target) -> None:
     where = {"ROSTRUM_DATABASE_URL": target.server.tcp(target.name)}
-    ended = run(tmp_path, "copy", "--to", target.url, **where)
+    ended = run(tmp_path, "copy", "--out", target.url, **where)
     assert (ended.code, "pg_dump" in ended.err) == (2, True), ended
     assert PASSWORD not in ended.err
-    ended = run(tmp_path, "copy", "--to", target.url)
+    ended = run(tmp_path, "copy", "--out", target.url)
     assert ended.failed(1).startswith("There is no database ")
     assert not list(tmp_path.iterdir())

@@ -342,8 +342,8 @@ def test_what_is_typed_is_read_and_nothing_is_everything_but_rehearsals() -> Non
     ("chosen", "told"),
     [
         (
-            ExportChoices(file_format="csv"),
-            "--format is “csv”; this version writes jsonl or parquet",
+            ExportChoices(kind="csv"),
+            "--as is “csv”; it must be jsonl, parquet, html, argilla, ",
         ),
         (
             ExportChoices(DebateChoice(since="yesterday")),

@@ -86,7 +86,7 @@ async def test_commands_and_pages_tell_what_was_killed_from_what_runs(
     code = (await killed.get()).code
     assert line.split()[0] == code
     await show_debate(killed.id)
-    command = f"rostrum debate --resume {code}"
+    command = f"rostrum resume {code}"
     assert f"waits for  a process; go on with: {command}" in capsys.readouterr().out
     await show_debate(held.id)
     assert "interrupted" not in capsys.readouterr().out

@@ -32,7 +32,7 @@ ELSEWHERE = (
     "rostrum invite",  # needs a bot's token
     "rostrum check",  # is part of the block of docs/debates.md
     "rostrum label create",  # needs debates of a whole season
-    "rostrum backup before-moving.db",  # needs a PostgreSQL
+    "rostrum backup --out before-moving.db",  # needs a PostgreSQL
     "sqlite3 ",
 )
 
@@ -54,8 +54,8 @@ def block(name: str, begins: str) -> str:
 
 OWN = block("docs/debates.md", "export ROSTRUM_BACKENDS")
 EXPORT = block("docs/debates.md", "rostrum export")
-PAGES = block("docs/web.md", "rostrum export --html")
-BACKUP = block("docs/operations.md", "rostrum backup rostrum-monday.db")
+PAGES = block("docs/web.md", "rostrum export --as html")
+BACKUP = block("docs/operations.md", "rostrum backup --out rostrum-monday.db")
 COPY = block("docs/operations.md", "ROSTRUM_DATABASE_URL=sqlite")
 EXPERIMENT = block("README.md", "rostrum series plan")
 SERIES = block("docs/series.md", "rostrum series plan")

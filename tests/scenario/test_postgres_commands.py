@@ -57,7 +57,7 @@ def test_a_debate_from_migrate_to_export(run: Run, tmp_path: Path, address: str)
 
 
 def test_a_backup_names_the_servers_own_command(run: Run, tmp_path: Path) -> None:
-    said = run("backup", "copy.db").failed(2)
+    said = run("backup", "--out", "copy.db").failed(2)
     assert "Nothing was copied; run pg_dump --format=custom --file=copy.db '--dbname=" in said
     assert PASSWORD not in said
     assert list(tmp_path.iterdir()) == []

@@ -160,11 +160,11 @@ async def test_pages_are_exported_by_one_command_without_keys_and_read_from_parq
             assert b"sk-abcdefghijklmnop1234" not in body.partition(b'id="prompt"')[2], path
     await export_pages(tmp_path / "html", chosen)  # replaces its own folder, with the same bytes
     assert await asyncio.to_thread(_read_all, tmp_path / "html") == files
-    with pytest.raises(UsageError, match="leave out --format"):
+    with pytest.raises(UsageError, match="leave out --tables"):
         await export_pages(tmp_path / "html", chosen._replace(tables="votes"))
     with pytest.raises(UsageError, match="laid out for html"):
         FolderLibrary(tmp_path / "html")
-    await run_export(tmp_path / "parquet", chosen._replace(file_format="parquet"))
+    await run_export(tmp_path / "parquet", chosen._replace(kind="parquet"))
     await run_export(tmp_path / "lines", chosen)
     one = await FolderLibrary(tmp_path / "parquet").debate(whole.debate.id)
     other = await FolderLibrary(tmp_path / "lines").debate(whole.debate.id)

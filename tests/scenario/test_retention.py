@@ -103,8 +103,8 @@ def test_nothing_is_deleted_without_a_yes_or_while_a_terminal_left_its_vote_open
     voting = "UPDATE debates SET status = 'voting' WHERE lower(id) LIKE ?"
     with closing(sqlite3.connect(office / "rostrum.db")) as database, database:
         database.execute(voting, [f"%{code}"])
-    for command in (["delete", code, "--yes"], ["cancel", code], ["resume", code]):
-        assert f"with rostrum debate --resume {code}." in rostrum(office, *command).failed(2)
+    for command in (["delete", code, "--yes"], ["cancel", code]):
+        assert f"with rostrum resume {code}." in rostrum(office, *command).failed(2)
 
 
 async def test_a_debate_that_is_held_is_not_deleted(hall: Hall, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.scenario.test_export import table
 from tests.scenario.test_terminal_debate import TOPIC
 
 MODELS = ("--a", "local/ash", "--b", "local/beech", "--jurors", "local/oak", "--quorum", "1")
-HELD = ("debate", TOPIC, *MODELS, "--why", "off", "--out", "out")
+HELD = ("debate", TOPIC, *MODELS, "--no-why", "--out", "out")
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def framed(screen: Screen) -> int:
 
 @pytest.mark.slow
 def test_the_demo_waits_for_a_key_between_rounds_on_a_terminal(shell: Shell) -> None:
-    with seated(shell, "demo", "--round-votes", "on", "--ahead", "A=1", "--votes", "A=1") as seat:
+    with seated(shell, "demo", "--round-votes", "--ahead", "A=1", "--votes", "A=1") as seat:
         seat.screen.until("any key shows the next one (--pace 0 shows them without waiting)")
         for number, name in enumerate(("rebuttal", "assumptions", "closing"), start=1):
             seat.screen.until_keys(f"Press any key for the next round: {name}.")
@@ -86,7 +86,7 @@ def test_the_demo_waits_for_a_key_between_rounds_on_a_terminal(shell: Shell) -> 
 
 @pytest.mark.slow
 def test_a_round_is_read_until_all_have_said_who_is_ahead(shell: Shell) -> None:
-    with seated(shell, "demo", "--round-votes", "on", "--length", "short") as seat:
+    with seated(shell, "demo", "--round-votes", "--length", "short") as seat:
         for pressed in ("a\n", "b\n", "\n"):
             seat.screen.until_keys("Enter = continue")
             assert framed(seat.screen) == 2
@@ -179,7 +179,7 @@ def test_given_answers_say_who_is_ahead_after_each_round_and_how_clear_it_was(
 
 @pytest.mark.slow
 def test_people_at_the_keyboard_say_who_is_ahead(shell: Shell) -> None:
-    with seated(shell, "debate", TOPIC, "--round-votes", "on", *SLOW) as seat:
+    with seated(shell, "debate", TOPIC, "--round-votes", *SLOW) as seat:
         seat.screen.until("Enter = continue")
         time.sleep(0.3)
         seat.screen.press("aae")
@@ -204,10 +204,10 @@ def test_a_stop_keeps_the_call_in_flight_and_the_debate_goes_on_later(
     assert (process.returncode, err) == (1, "")
     assert set(shell.calls()) == {"done"}
     assert shell.calls()["done"] < 12
-    [code] = re.findall(r"Continue with: +rostrum debate --resume (\w+)", out)
+    [code] = re.findall(r"Continue with: +rostrum resume (\w+)", out)
     stopped = set(turns_in(before + out))
 
-    exit_code, resumed, err = shell.run("debate", "--resume", code, "--votes", "A=1")
+    exit_code, resumed, err = shell.run("resume", code, "--votes", "A=1")
     assert (exit_code, err) == (0, "")
     assert set(turns_in(resumed)) | stopped == set(ALL_TURNS)
     assert max(Counter(turns_in(resumed)).values()) == 1
@@ -228,28 +228,22 @@ def test_a_second_process_on_the_same_file_is_refused(shell: Shell) -> None:
     assert re.fullmatch(r"rostrum: Another Rostrum already runs on .*; stop it first.*\n", err)
 
 
-FIXED = "{} cannot change when a debate is resumed: leave it out."
-RESUMED = ("--resume", "abc123")
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ((*RESUMED, "--rounds", "3"), FIXED.format("--rounds")),
-        ((*RESUMED, "--jurors", "rehearsal/oak"), FIXED.format("--jurors")),
-        ((*RESUMED, "--vote-minutes", "5"), FIXED.format("--vote-minutes")),
-        ((*RESUMED, "--option", "x=1"), FIXED.format("--option")),
-        ((*RESUMED, "--mirror"), FIXED.format("--mirror")),
-        ((*RESUMED, "Another topic"), FIXED.format("The topic")),
-        ((*RESUMED, "--replace-model", "near/x"), "write it as old=new."),
-        (("Tea", "--replace-model", "near/x=near/y"), "--replace-model needs --resume: name"),
-        (("Tea", "--b", "me", "--votes", "A=1"), "there is none here"),  # nothing to read a turn
+        (
+            ("demo", "--resume", "abc123", "--length", "short"),
+            "--length cannot change when a debate is resumed: leave it out.",
+        ),
+        (("resume", "abc123", "--replace-model", "near/x"), "write it as old=new."),
+        # nothing to read a turn
+        (("debate", "Tea", "--b", "me", "--votes", "A=1"), "there is none here"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_sentence(
     shell: Shell, given: tuple[str, ...], said: str
 ) -> None:
-    code, out, err = shell.run("debate", *given)
+    code, out, err = shell.run(*given)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
 
@@ -259,11 +253,9 @@ def test_a_debate_whose_model_is_gone_goes_on_with_another(shell: Shell) -> None
     gone = ("--b", "rehearsal/willow?fail=404")
     code, _, err = shell.run("debate", TOPIC, QUICK[0], QUICK[1], *gone, "--votes", "A=1")
     assert code == 1
-    [named] = re.findall(r"--resume (\w+)", err)
+    [named] = re.findall(r"rostrum resume (\w+)", err)
     change = "rehearsal/willow?fail=404=rehearsal/alder"
-    code, out, err = shell.run(
-        "debate", "--resume", named, "--replace-model", change, "--votes", "A=1"
-    )
+    code, out, err = shell.run("resume", named, "--replace-model", change, "--votes", "A=1")
     assert (code, err) == (0, "")
     assert "another one has taken its place" in out
     assert "🔴 B (against it) was rehearsal/alder" in out
@@ -318,8 +310,8 @@ def test_a_person_at_the_keyboard_argues_a_side_and_goes_on_after_ctrl_c(
         seat.screen.until(asked.format("rebuttal"))
         seat.screen.press("\x03")
         seat.rest(1)
-    code = re.findall(r"rostrum debate --resume (\w+)", seat.screen.shown)[-1]
-    with seated(shell, "debate", "--resume", code, "--votes", "A=1,B=2") as seat:
+    code = re.findall(r"rostrum resume (\w+)", seat.screen.shown)[-1]
+    with seated(shell, "resume", code, "--votes", "A=1,B=2") as seat:
         seat.screen.until(asked.format("rebuttal"))
         seat.screen.press("word " * 121 + "\n\n")
         seat.screen.until("at most 120 are allowed")

@@ -247,7 +247,7 @@ def test_an_archive_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> No
 def test_an_archive_has_tables_and_authors_are_for_it_alone() -> None:
     assert every_table()[-1].name in ExportChoices(archive=True).wanted().tables
     for choices, said in (
-        (ExportChoices(archive=True, layout="inspect"), "leave out --layout or --archive"),
+        (ExportChoices(archive=True, kind="inspect"), "leave out --as inspect or --archive"),
         (ExportChoices(EVERY_DEBATE, authors="Ada"), "add --archive"),
     ):
         with pytest.raises(UsageError, match=said):
