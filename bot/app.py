@@ -260,11 +260,11 @@ class MainLine:
         self._runner = Runner(store, models, lease_manager, notifier, audience, self._leaves)
         self._venues = {venue.platform: venue for venue in venues}
         self.deliveries = {
-            name: Delivery(venue, *services, permalinks) for name, venue in self._venues.items()
+            name: Delivery(venue, services, permalinks) for name, venue in self._venues.items()
         }
         self._windows = {
             venue.platform: VoteWindow(
-                venue, *services, self.deliveries[venue.platform].shares, moderator
+                venue, services, self.deliveries[venue.platform].shares, moderator
             )
             for venue in venues
         }
@@ -311,7 +311,7 @@ class MainLine:
         """Return what holds a series on this line."""
         from engine.series.runner import SeriesRunner  # one command needs it
 
-        return SeriesRunner(series, self.service, *self._services, defaults, watch)
+        return SeriesRunner(series, self.service, self._services, defaults, watch)
 
     def open_schedule(self, defaults: Defaults) -> Schedule:
         """Return what holds the series on this line's platforms that people watch."""
@@ -325,7 +325,7 @@ class MainLine:
         hold = partial(schedules.hold, Context(self.service, store, defaults, __version__))
         recurrences = Recurrences(self._venues, store, notifier, clock, hold)
         return Schedule(
-            self._venues, self.service, *self._services, defaults, overlay, recurrences=recurrences
+            self._venues, self.service, self._services, defaults, overlay, recurrences=recurrences
         )
 
     async def reconcile(self, *only: str) -> None:

@@ -20,9 +20,9 @@ import structlog
 
 from engine.delivery.fallbacks import LastWord, in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.seeds import SeedReactions, Unseeding
-from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.leases import Services
 from engine.fleet.shares import PartitionLeases
-from engine.store import DeliveryState, Intent, Lease, Store
+from engine.store import DeliveryState, Intent, Lease
 from engine.store.leases import Partition
 from engine.values.errors import (
     LeaseLostError,
@@ -48,7 +48,7 @@ from engine.values.messages import (
     VoteInvite,
 )
 from engine.values.pace import Backoff
-from engine.values.ports import Clock, Part, Permalinks, Typing, Venue
+from engine.values.ports import Part, Permalinks, Typing, Venue
 from engine.values.text import headline
 from engine.values.verdicts import Question
 from engine.words.phrases import LOCKED, WAITS_TO_POST
@@ -76,10 +76,7 @@ class Delivery:
     """Delivers a platform's messages, those of the shares that this process holds."""
 
     venue: Venue
-    store: Store
-    lease_manager: LeaseManager
-    notifier: Notifier
-    clock: Clock
+    services: Services
     permalinks: Permalinks = field(default_factory=Permalinks)
     shares: PartitionLeases = field(init=False)
     _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
@@ -95,21 +92,20 @@ class Delivery:
     _deleter: Deleter | None = None
 
     def __post_init__(self) -> None:
-        self._last_word = LastWord(self.venue, self.store, self.notifier, self.clock)
-        self.shares = PartitionLeases(
-            self.venue.platform, self.store, self.lease_manager, self.clock
-        )
-        self._seeds = SeedReactions(self.venue, self.store, self.notifier, self.clock, self._served)
-        services = (self.venue, self.store, self.notifier, self.clock)
-        self._unseeding = Unseeding(*services, self._seeds.adds_to, self._served)
-        if self.venue.limits.state_seconds is not None:
+        venue, (store, lease_manager, notifier, clock) = self.venue, self.services
+        self._last_word = LastWord(venue, store, notifier, clock)
+        self.shares = PartitionLeases(venue.platform, store, lease_manager, clock)
+        self._seeds = SeedReactions(venue, store, notifier, clock, self._served)
+        given = (venue, store, notifier, clock)
+        self._unseeding = Unseeding(*given, self._seeds.adds_to, self._served)
+        if venue.limits.state_seconds is not None:
             from engine.delivery.board import Board  # not all platforms show states
 
-            self._board = Board(self.venue, self.store, self.clock, self._served, self.permalinks)
-        if self.venue.erase is not None:
+            self._board = Board(venue, store, clock, self._served, self.permalinks)
+        if venue.erase is not None:
             from engine.delivery.deleter import Deleter  # not all platforms delete messages
 
-            self._deleter = Deleter(*services, self.shares)
+            self._deleter = Deleter(*given, self.shares)
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while other processes hold every share."""
@@ -125,15 +121,17 @@ class Delivery:
                 group.create_task(self._deleter.run())
             if self._board is not None:
                 group.create_task(self._board.run(self.venue.limits.state_seconds or LOOK_SECONDS))
-            look_at, known = self.clock.now(), frozenset[int]()
+            look_at, known = self.services.clock.now(), frozenset[int]()
             while True:
                 await self.shares.serving()
                 published = await self._look_for_waiting(self.shares.held - known)
                 self._waited.update(published)  # a process before this one may have said so
                 known = self.shares.held
                 pause = 0.0 if published else LOOK_SECONDS
-                published |= await self.notifier.wait(f"outbox/{self.venue.platform}", pause)
-                now = self.clock.now()
+                published |= await self.services.notifier.wait(
+                    f"outbox/{self.venue.platform}", pause
+                )
+                now = self.services.clock.now()
                 if self.venue.channel is not None or now >= look_at:
                     # Only the outbox knows other processes' messages and their channels.
                     published = published if self.venue.channel is None else set()
@@ -148,7 +146,7 @@ class Delivery:
         if self._managers is None:
             from engine.delivery.reasons import Alerts  # few debates have any
 
-            self._managers = Alerts(self.venue, self.store)
+            self._managers = Alerts(self.venue, self.services.store)
         return self._managers
 
     def _served(self) -> Partition:
@@ -156,8 +154,8 @@ class Delivery:
 
     async def settled(self, debate_id: str) -> None:
         """Wait until every message of a debate is delivered or given up."""
-        while await self.store.outbox.next(debate_id) is not None:
-            await self.clock.sleep(0.02)
+        while await self.services.store.outbox.next(debate_id) is not None:
+            await self.services.clock.sleep(0.02)
 
     async def _stop(self, share: int, lost: bool) -> None:
         """End what is delivered to a share: at once if it was lost, else after the next part."""
@@ -175,10 +173,13 @@ class Delivery:
 
     async def _look_for_waiting(self, shares: frozenset[int]) -> set[str]:
         served = self.shares.served._replace(held=shares)
-        outbox, (platform, channel) = self.store.outbox, (self.venue.platform, self.venue.channel)
+        outbox, (platform, channel) = (
+            self.services.store.outbox,
+            (self.venue.platform, self.venue.channel),
+        )
         if not shares:
             return set()
-        now = self.clock.now()
+        now = self.services.clock.now()
         return set(await outbox.waiting(platform, channel, served=served, now=now))
 
     def _start(self, debate_id: str, group: asyncio.TaskGroup) -> None:
@@ -199,7 +200,7 @@ class Delivery:
         if debate_id in self._missed:
             # It may have been queued just after this task's last check.
             self._missed.discard(debate_id)
-            self.notifier.publish(f"outbox/{self.venue.platform}", debate_id)
+            self.services.notifier.publish(f"outbox/{self.venue.platform}", debate_id)
 
     async def _deliver(self, debate_id: str) -> None:
         """Deliver a debate; stops quietly if its share is lost or the debate purged meanwhile."""
@@ -214,20 +215,20 @@ class Delivery:
 
     async def _exists(self, debate_id: str) -> bool:
         try:
-            await self.store.debates.get(debate_id)
+            await self.services.store.debates.get(debate_id)
         except NotFoundError:
             return False
         return True
 
     async def _deliver_in_order(self, debate_id: str) -> None:
-        following = await self.store.outbox.next(debate_id)
+        following = await self.services.store.outbox.next(debate_id)
         lease = following and self._take_up(following)
         if lease is None:
             return
         backoff = Backoff(LOOK_SECONDS, LONGEST_PAUSE)
         while (intent := following) is not None:
             # While people still read the turn before it is early; then a later look finds it.
-            early = intent.due is not None and intent.due > self.clock.now()
+            early = intent.due is not None and intent.due > self.services.clock.now()
             if early or self.shares.lease_for(intent.community) != lease:
                 return
             try:
@@ -237,14 +238,14 @@ class Delivery:
                 await self._caught_up(debate_id)
             except VenueAwayError as error:
                 await self._wait(intent, error, backoff.next())
-                following = await self.store.outbox.next(debate_id)
+                following = await self.services.store.outbox.next(debate_id)
             except VenueGoneError as error:
-                debate = await self.store.debates.get(intent.debate)
+                debate = await self.services.store.debates.get(intent.debate)
                 if not (isinstance(error, VenueLockedError) and debate.revealed_at is None):
                     following = await self._gone(lease, intent, error)
                     continue
                 await self._wait(intent, error, backoff.next())
-                following = await self.store.outbox.next(debate_id)
+                following = await self.services.store.outbox.next(debate_id)
             except VenueError as error:
                 following = await self._refused(lease, intent, error)
             except (LeaseLostError, NotFoundError, StoreError):
@@ -252,7 +253,7 @@ class Delivery:
             except Exception:  # a bug in one message must not block the others
                 log.exception("unhandled error in a message", debate=debate_id, post=intent.key)
                 following = await self._failed(lease, intent)
-            self.notifier.notify(f"delivered/{debate_id}")
+            self.services.notifier.notify(f"delivered/{debate_id}")
 
     def _take_up(self, intent: Intent) -> Lease | None:
         """Return the lease to deliver a debate by; None if that is for another process."""
@@ -274,19 +275,19 @@ class Delivery:
             return await self._refused(lease, intent, error)
         await self._last_word.go_elsewhere(lease, intent)
         await self._abandon(lease, intent.debate, error)
-        return await self.store.outbox.next(intent.debate)
+        return await self.services.store.outbox.next(intent.debate)
 
     async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
         log.warning("thread is gone", debate=debate_id, why=str(error))
-        await self.store.outbox.abandon(lease, debate_id, str(error.text))
+        await self.services.store.outbox.abandon(lease, debate_id, str(error.text))
         self._waited.discard(debate_id)
-        self.notifier.publish("stop")
-        self.notifier.notify(f"ended/{debate_id}")
-        self.notifier.publish(f"votes/{self.venue.platform}")
+        self.services.notifier.publish("stop")
+        self.services.notifier.notify(f"ended/{debate_id}")
+        self.services.notifier.publish(f"votes/{self.venue.platform}")
 
     async def _failed(self, lease: Lease, intent: Intent) -> Intent | None:
         """Look for a message that may have been posted, and send it once more before giving up."""
-        known = await self.store.outbox.find(intent.debate, intent.key) or intent
+        known = await self.services.store.outbox.find(intent.debate, intent.key) or intent
         sending = DeliveryState.SENDING
         if known.state is sending and (intent.state is not sending or intent.refs != known.refs):
             return known
@@ -315,7 +316,10 @@ class Delivery:
             question, _, step = intent.message.asks()
             await self._close(lease, intent, question, step)
         # Some of its parts may have been frozen and posted since it was read.
-        tried, intent = intent, await self.store.outbox.find(intent.debate, intent.key) or intent
+        tried, intent = (
+            intent,
+            await self.services.store.outbox.find(intent.debate, intent.key) or intent,
+        )
         # A message without a place is refused before its plain parts are frozen.
         refused_plain = tried.refs == intent.refs and is_plain(tried)
         if not (isinstance(intent.message, FOLLOWED) or refused_plain):
@@ -331,26 +335,28 @@ class Delivery:
     async def _close(
         self, lease: Lease, intent: Intent, question: Question, step: str = ""
     ) -> None:
-        now = self.clock.now()
-        await self.store.votes.close(lease, intent.debate, now, question=question, step=step)
-        self.notifier.publish(f"closed/{intent.debate}")
+        now = self.services.clock.now()
+        await self.services.store.votes.close(
+            lease, intent.debate, now, question=question, step=step
+        )
+        self.services.notifier.publish(f"closed/{intent.debate}")
 
     async def _wait(self, intent: Intent, error: VenueError, pause: float) -> None:
         log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))
         self._waited.add(intent.debate)
-        await self.store.debates.set_waiting(intent.debate, f"{WAITING}{error.text}")
+        await self.services.store.debates.set_waiting(intent.debate, f"{WAITING}{error.text}")
         after = error.retry_after if isinstance(error, VenueAwayError) else pause
-        await self.clock.sleep(max(after, pause))
+        await self.services.clock.sleep(max(after, pause))
 
     async def _caught_up(self, debate_id: str) -> None:
         if debate_id in self._waited:
             self._waited.discard(debate_id)
-            await self.store.debates.set_waiting(debate_id, "")
+            await self.services.store.debates.set_waiting(debate_id, "")
 
     async def _send(self, lease: Lease, intent: Intent) -> Intent | None:
         """Send the remaining parts of a message and return the debate's next one."""
         if intent.target is not None:
-            target = await self.store.outbox.find(intent.debate, intent.target)
+            target = await self.services.store.outbox.find(intent.debate, intent.target)
             if target is not None and target.refs:
                 await self._show_again(intent, target.refs[0])
             return await self._settle(lease, intent, DeliveryState.SENT)
@@ -387,9 +393,9 @@ class Delivery:
             # An invitation with what is known when it is shown: its link, and its end.
             link, until = await self._link_to(intent, intent.message.begins), intent.message.until
             if until is None and not intent.message.mirrored:  # a mirrored one may close later
-                debate = await self.store.debates.get(intent.debate)
+                debate = await self.services.store.debates.get(intent.debate)
                 lasts = timedelta(minutes=intent.message.minutes)
-                until = debate.vote_deadline or self.clock.now() + lasts
+                until = debate.vote_deadline or self.services.clock.now() + lasts
             return self.venue.render(
                 intent.message.model_copy(update={"link": link, "until": until}), stem_of(intent)
             )
@@ -398,7 +404,7 @@ class Delivery:
             if linked.before is not None:
                 from engine.delivery.board import with_link  # few debates are one
 
-                linked = await with_link(self.venue, self.store, intent.community, linked)
+                linked = await with_link(self.venue, self.services.store, intent.community, linked)
             return self.venue.render(await self._with_page(intent, linked), stem_of(intent))
         if isinstance(intent.message, Reveal):
             revealed = await self._with_page(intent, intent.message)
@@ -410,11 +416,13 @@ class Delivery:
             return message
         from engine.delivery.board import with_page  # not all installations have pages
 
-        return await with_page(self.permalinks, self.store, self.venue.platform, intent, message)
+        return await with_page(
+            self.permalinks, self.services.store, self.venue.platform, intent, message
+        )
 
     async def _link_to(self, intent: Intent, key: str) -> str:
         """Return the address of an earlier message; empty where it has none."""
-        first = await self.store.outbox.find(intent.debate, key)
+        first = await self.services.store.outbox.find(intent.debate, key)
         if first is None or not first.refs or first.refs[0] == UNSEEN:
             return ""
         try:
@@ -435,17 +443,19 @@ class Delivery:
             # A message waiting for its slot was not sent: no deadline, never in doubt.
             waited_for = isinstance(intent.message, Announcement)
             async with self.venue.turn(_place(intent), first=waited_for, part=part):
-                deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
-                intent = await self.store.outbox.sending(lease, intent, parts, deadline)
-                left = (deadline - self.clock.now()).total_seconds()
+                deadline = self.services.clock.now() + timedelta(
+                    seconds=self.venue.limits.send_seconds
+                )
+                intent = await self.services.store.outbox.sending(lease, intent, parts, deadline)
+                left = (deadline - self.services.clock.now()).total_seconds()
                 if left <= 0:
                     # This process was suspended: check again that the lease is still ours.
-                    return await self.store.outbox.unsent(lease, intent)
+                    return await self.services.store.outbox.unsent(lease, intent)
                 ref = await self._post(lease, intent, part, left)
         if len(intent.refs) + 1 == len(parts) and not isinstance(intent.message, FOLLOWED):
             # The message is settled next, and its last reference stored with that.
             return intent.model_copy(update={"refs": (*intent.refs, ref)})
-        return await self.store.outbox.posted(lease, intent, ref)
+        return await self.services.store.outbox.posted(lease, intent, ref)
 
     async def _find_doubtful(self, intent: Intent, part: Part) -> str | None:
         """Look for a part that may have been sent before; None: it was certainly not sent.
@@ -467,10 +477,10 @@ class Delivery:
     async def _look(self, intent: Intent, part: Part, deadline: datetime) -> str | None:
         after = next((ref for ref in reversed(intent.refs) if ref != UNSEEN), None)
         found = await self.venue.find(_place(intent), part.reference, after)
-        left = (deadline - self.clock.now()).total_seconds()
+        left = (deadline - self.services.clock.now()).total_seconds()
         if found is None and left > 0:
             # The request may still be in flight: wait for its deadline first.
-            await self.clock.sleep(left)
+            await self.services.clock.sleep(left)
             found = await self.venue.find(_place(intent), part.reference, after)
         return found
 
@@ -479,13 +489,13 @@ class Delivery:
             async with asyncio.timeout(seconds):
                 # An invitation to a person mentions them, which no stored message does.
                 if isinstance(intent.message, PersonInvite):
-                    guest = await self.store.guests.guest(intent.debate)
+                    guest = await self.services.store.guests.guest(intent.debate)
                     notify = (guest and guest.user) or ""
                     return await self.venue.post(_place(intent), part, notify=notify)
                 return await self.venue.post(_place(intent), part)
         except VenueAwayError as error:
             if not error.maybe_stored:
-                await self.store.outbox.unsent(lease, intent)
+                await self.services.store.outbox.unsent(lease, intent)
             raise
         except TimeoutError as error:
             raise VenueAwayError(
@@ -501,21 +511,23 @@ class Delivery:
         if isinstance(message, Announcement):
             title = headline(message.topic, TITLE_LENGTH)
             thread = await self.venue.open_thread(intent.channel, ref, title)
-            await self.store.outbox.set_thread(lease, intent.debate, thread, self.clock.now())
+            await self.services.store.outbox.set_thread(
+                lease, intent.debate, thread, self.services.clock.now()
+            )
         elif isinstance(message, Invitation):
             await self._ask(lease, intent, message)
 
     async def _ask(self, lease: Lease, intent: Intent, invite: Invitation) -> None:
         """Open the question of an invitation that was posted."""
-        votes, debate_id, ref = self.store.votes, intent.debate, intent.refs[0]
+        votes, debate_id, ref = self.services.store.votes, intent.debate, intent.refs[0]
         question, lasts, step = invite.asks()
         # People may react before the first seed is visible.
         await votes.accept(lease, debate_id, ref, question, step)
         await self._seeds.plant(debate_id, question, ref, invite.options)
-        now = self.clock.now()
+        now = self.services.clock.now()
         closes_at = None if lasts is None else now + lasts
         await votes.open(lease, debate_id, ref, now, closes_at, question, step)
-        self.notifier.publish(f"votes/{self.venue.platform}")
+        self.services.notifier.publish(f"votes/{self.venue.platform}")
 
     async def _settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
@@ -525,13 +537,15 @@ class Delivery:
         if isinstance(intent.message, TurnPost) and intent.message.reading:
             shown = state is not DeliveryState.REFUSED
             seconds = intent.message.reading if shown else 0
-            read_at = self.clock.now() + timedelta(seconds=seconds)
-        following = await self.store.outbox.settle(lease, intent, state, error, instead, read_at)
+            read_at = self.services.clock.now() + timedelta(seconds=seconds)
+        following = await self.services.store.outbox.settle(
+            lease, intent, state, error, instead, read_at
+        )
         log.info("message settled", debate=intent.debate, post=intent.key, state=state)
         if isinstance(intent.message, Reveal):
             if self._board is not None:
                 self._board.look_again(intent.debate)
-            self.notifier.publish(f"seeds/{self.venue.platform}")
+            self.services.notifier.publish(f"seeds/{self.venue.platform}")
         return following
 
     async def _show_typing(self, show: Typing) -> None:
@@ -539,7 +553,7 @@ class Delivery:
         shown: set[str] = set()
         while True:
             seats: dict[str, list[str]] = {}
-            for _, thread, step in await self.store.journal.thinking(
+            for _, thread, step in await self.services.store.journal.thinking(
                 self.venue.platform, self.venue.channel, served=self.shares.served
             ):
                 seats.setdefault(thread, []).append(_seat_of(step))
@@ -550,7 +564,7 @@ class Delivery:
                 except VenueError as error:
                     log.debug("typing not shown", thread=thread, why=str(error))
             shown = set(seats)
-            await self.clock.sleep(self.venue.limits.typing_seconds)
+            await self.services.clock.sleep(self.venue.limits.typing_seconds)
 
 
 def _place(intent: Intent) -> str:

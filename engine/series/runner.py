@@ -15,7 +15,7 @@ from itertools import chain, islice
 import structlog
 
 from engine.delivery.reasons import awaited
-from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.leases import Services
 from engine.formats import find_format
 from engine.run.estimate import check_prices
 from engine.run.plan import Defaults, Order
@@ -28,7 +28,7 @@ from engine.store.series import SeriesDebate
 from engine.values.debate import UNATTENDED, SeriesKey, Status, Value
 from engine.values.errors import BudgetError, LeaseLostError, SeriesCapError, UsageError
 from engine.values.pace import Retries
-from engine.values.ports import Clock, Location
+from engine.values.ports import Location
 from engine.values.text import dollars
 
 LOOK_SECONDS = 0.25
@@ -72,10 +72,7 @@ class SeriesRunner:
 
     series: Series
     service: Service
-    store: Store
-    lease_manager: LeaseManager
-    notifier: Notifier
-    clock: Clock
+    services: Services
     installed: Defaults
     watch: Callable[[SeriesProgress], None] = lambda _: None
     first_pause: float = FIRST_PAUSE
@@ -101,7 +98,7 @@ class SeriesRunner:
         """
         try:
             name = f"series/{self.series.name}"
-            async with self.lease_manager.hold(name, stoppable=False, patient=True):
+            async with self.services.lease_manager.hold(name, stoppable=False, patient=True):
                 return await self._hold()
         except LeaseLostError:
             raise LeaseLostError(
@@ -114,10 +111,10 @@ class SeriesRunner:
         await self._find_begun()
         while True:
             await self._refresh()
-            stored = await self.store.series.find(self.series.name)
+            stored = await self.services.store.series.find(self.series.name)
             ending = Ending.STOPPED if stored is None or stored.stop else None
             if ending is None:
-                now = self.clock.now()
+                now = self.services.clock.now()
                 for debate in self._waiting():  # tried again after pauses that grow
                     if self._retries.due(debate.id, now) > now:
                         continue
@@ -130,11 +127,11 @@ class SeriesRunner:
             idle = not standing.running and (not standing.waiting or ending is Ending.STOPPED)
             if ending is not None and idle:
                 return standing.model_copy(update={"ending": ending})
-            await self.notifier.wait("series", LOOK_SECONDS)
+            await self.services.notifier.wait("series", LOOK_SECONDS)
 
     async def _find_begun(self) -> None:
         """Go on with what a killed process left, and try again what had failed."""
-        for debate in await self.store.series.debates(self.series.name):
+        for debate in await self.services.store.series.debates(self.series.name):
             self._taken.add(debate.key)
             if debate.status.live:
                 self._live[debate.id] = debate
@@ -143,7 +140,7 @@ class SeriesRunner:
                 self._count(debate)
                 if debate.status in TRIED_AGAIN and not debate.refused:
                     self._again.append(debate)
-        refusals = self.store.series.refusals
+        refusals = self.services.store.series.refusals
         unended = [*self._live, *(debate.id for debate in self._again)]
         self._refusals.update(await refusals(self.series.name))
         self._refusals.subtract(await refusals(self.series.name, unended))
@@ -159,18 +156,18 @@ class SeriesRunner:
         """Read again the debates that were live."""
         if not self._live:
             return
-        found = await self.store.series.debates(self.series.name, list(self._live))
+        found = await self.services.store.series.debates(self.series.name, list(self._live))
         self._live = {debate.id: debate for debate in found if debate.status.live}
         ended = [debate for debate in found if not debate.status.live]
         for debate in ended:
             self._count(debate)
         if ended:
             ids = [debate.id for debate in ended]
-            self._refusals.update(await self.store.series.refusals(self.series.name, ids))
+            self._refusals.update(await self.services.store.series.refusals(self.series.name, ids))
             await self._read_results(ids)
 
     async def _read_results(self, among: Sequence[str] | None) -> None:
-        self._results.update(await self.store.series.results(self.series.name, among))
+        self._results.update(await self.services.store.series.results(self.series.name, among))
 
     async def _fill(self, chooser: Chooser) -> Ending | None:
         """Begin debates while there is room; return why no more can begin."""

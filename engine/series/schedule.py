@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import structlog
 
 from engine.delivery.reasons import awaited
-from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.leases import Services
 from engine.run.plan import Defaults, check_allowed
 from engine.run.service import Service
 from engine.series.contents import Planned, next_time
@@ -46,7 +46,7 @@ from engine.values.errors import (
 )
 from engine.values.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
 from engine.values.pace import Retries
-from engine.values.ports import Clock, Location, Venue
+from engine.values.ports import Location, Venue
 from engine.values.text import headline
 from engine.values.verdicts import TIE
 from engine.votes.close import read_reveal
@@ -138,10 +138,7 @@ class Schedule:
 
     venues: Mapping[str, Venue]
     service: Service
-    store: Store
-    lease_manager: LeaseManager
-    notifier: Notifier
-    clock: Clock
+    services: Services
     installed: Defaults
     frame: Callable[[Defaults, CommunitySettings], Defaults] = lambda defaults, _: defaults
     recurrences: Recurrences | None = None
@@ -153,18 +150,18 @@ class Schedule:
     async def run(self) -> None:
         """Look after every series, until cancelled."""
         while True:
-            for stored in await self.store.series.scheduled(tuple(self.venues)):
+            for stored in await self.services.store.series.scheduled(tuple(self.venues)):
                 await self._look_after(stored)
-            await self.notifier.wait("series", LOOK_SECONDS)
+            await self.services.notifier.wait("series", LOOK_SECONDS)
 
     async def _look_after(self, stored: StoredSeries) -> None:
         """Do what is due, once; a problem of one series does not stop the others."""
-        debates = await self.store.series.debates(stored.name)
+        debates = await self.services.store.series.debates(stored.name)
         try:
             if any(_goes_on(debate) for debate in debates):
                 await self._try_again(debates)
             if self._has_work(stored, debates):
-                async with self.lease_manager.hold(
+                async with self.services.lease_manager.hold(
                     f"series/{stored.name}", stoppable=False
                 ) as lease:
                     await self._step(lease, stored.name)
@@ -192,19 +189,21 @@ class Schedule:
             return False
         if _uses(debates, stored.due_at):
             return True
-        now = self.clock.now()
+        now = self.services.clock.now()
         if any(map(_goes_on, debates)):
             return stored.recurs and (stored.stop or now >= stored.due_at)
         told = not debates or debates[-1].id in self._told
         return stored.stop or not told or now >= stored.due_at
 
     async def _step(self, lease: Lease, name: str) -> None:
-        now = self.clock.now()  # first: a series that is stopped before its time begins nothing
-        stored = await self.store.series.find(name)
+        now = (
+            self.services.clock.now()
+        )  # first: a series that is stopped before its time begins nothing
+        stored = await self.services.store.series.find(name)
         if stored is None or stored.due_at is None:
             return
         series = Series.model_validate_json(stored.body)
-        debates = await self.store.series.debates(name)
+        debates = await self.services.store.series.debates(name)
         if series.recurring is not None:
             await self._recur(lease, stored, series, debates)
             return
@@ -243,7 +242,7 @@ class Schedule:
     ) -> tuple[StoredSeries, bool]:
         """Draw the next round of a league once it is due, and post the standing."""
         series = Series.model_validate_json(stored.body)
-        record = await read_record(self.store, league, debates)
+        record = await read_record(self.services.store, league, debates)
         if len(record[0]) == len(league.drawn) and not stored.stop:
             drawn = draw(league, record[0])
             over = drawn == league
@@ -253,7 +252,11 @@ class Schedule:
             over = False
         outcome: Outcome = "over" if over else "stopped" if stored.stop else "going"
         if debates:
-            due = stored.due_at if stored.due_at and stored.due_at > self.clock.now() else None
+            due = (
+                stored.due_at
+                if stored.due_at and stored.due_at > self.services.clock.now()
+                else None
+            )
             table = table_of(series, league, record, due_at=due, outcome=outcome)
             await self._post(lease, stored, debates[-1].id, table)
         return stored, over
@@ -262,12 +265,12 @@ class Schedule:
         self, lease: Lease, stored: StoredSeries, debate: str, table: LeagueTable
     ) -> None:
         """Post the standing after a match, and once more if the league is stopped later."""
-        known = await self.store.outbox.find(debate, STANDING)
+        known = await self.services.store.outbox.find(debate, STANDING)
         if known is not None and (table.outcome == "going" or known.message == table):
             return
         key = STANDING if known is None else STOPPED
-        await self.store.outbox.publish(lease, debate, [Post(key=key, message=table)])
-        self.notifier.publish(f"outbox/{stored.platform}", debate)
+        await self.services.store.outbox.publish(lease, debate, [Post(key=key, message=table)])
+        self.services.notifier.publish(f"outbox/{stored.platform}", debate)
 
     async def _end(self, lease: Lease, stored: StoredSeries) -> None:
         await self._keep(lease, stored, due_at=None, problem=None)
@@ -282,7 +285,7 @@ class Schedule:
     ) -> None:
         """Begin the next debate, or end the series."""
         begun = {debate.key for debate in debates}
-        results = await self.store.series.results(series.name)
+        results = await self.services.store.series.results(series.name)
         chosen = choose(series).next(begun, results)
         planned = next(iter(chosen), None)
         if planned is None:
@@ -322,7 +325,7 @@ class Schedule:
         defaults = await self._defaults(series, where)
         stored = await self._keep(lease, stored, community=where.community)
         if debates and debates[-1].gone and debates[-1].status is Status.FAILED:
-            due = next_time(people, self.clock.now(), self.clock.now())
+            due = next_time(people, self.services.clock.now(), self.services.clock.now())
             await self._keep(lease, stored, due_at=due, problem=None)
             await self.service.resume(debates[-1].id, defaults.caps)
         else:
@@ -333,22 +336,22 @@ class Schedule:
         if series.league is None:
             return defaults_of(series, self.installed)
         platform = _people_of(series).place.platform
-        settings = await self.store.communities.get(platform, where.community)
+        settings = await self.services.store.communities.get(platform, where.community)
         return self.frame(self.installed, settings)
 
     async def _keep(self, lease: Lease, stored: StoredSeries, **changes: Any) -> StoredSeries:
         changed = stored.model_copy(update=changes)
         if changed != stored:
-            await self.store.series.schedule(lease, changed)
+            await self.services.store.series.schedule(lease, changed)
         return changed
 
     def _rests(self, name: str) -> bool:
-        now = self.clock.now()
+        now = self.services.clock.now()
         return self._retries.due(name, now) > now
 
     def _put_off(self, name: str) -> None:
         """Let a series or a debate rest, twice as long as the last time."""
-        self._retries.put_off(name, self.clock.now(), self.first_pause)
+        self._retries.put_off(name, self.services.clock.now(), self.first_pause)
 
 
 def _goes_on(debate: SeriesDebate) -> bool:

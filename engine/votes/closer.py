@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.leases import Services
 from engine.jury.explain import STEP, of_artifacts
-from engine.store import Closing, Lease, OpenQuestion, Store
+from engine.store import Closing, Lease, OpenQuestion
 from engine.store.votes import Conclude, closes_with
 from engine.tally.fold import is_undecided
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
 from engine.values.language import speaking
-from engine.values.ports import Clock, Moderator, Venue
+from engine.values.ports import Moderator, Venue
 from engine.values.verdicts import Log, Question, VoteEvent, Withheld
 from engine.votes.close import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.outcome import NONE, tally_of
@@ -51,10 +51,7 @@ class Closer:
     """Closes the questions of one platform."""
 
     venue: Venue
-    store: Store
-    lease_manager: LeaseManager
-    notifier: Notifier
-    clock: Clock
+    services: Services
     reader: ReactionReader
     moderator: Moderator | None = None
 
@@ -67,16 +64,18 @@ class Closer:
         LeaseLostError, or VenueError if reactions cannot be read; the questions then stay open.
         """
         if asked.question is Question.VOTE:
-            early |= (await self.store.debates.get(asked.debate)).close_asked_at is not None
+            early |= (
+                await self.services.store.debates.get(asked.debate)
+            ).close_asked_at is not None
         async with self._hold_all(asked, closes_at, early) as open_ones:
             ready = [await self._make_ready(held, early) for held in open_ones]
             extended = [] if early else [held for held in ready if await self._extend(held)]
             for held in () if extended else ready:
                 await self._conclude(held, early)
         for held in open_ones:
-            self.notifier.publish(f"outbox/{self.venue.platform}", held.debate.id)
-            self.notifier.publish(f"closed/{held.debate.id}")
-            self.notifier.publish(f"seeds/{self.venue.platform}")
+            self.services.notifier.publish(f"outbox/{self.venue.platform}", held.debate.id)
+            self.services.notifier.publish(f"closed/{held.debate.id}")
+            self.services.notifier.publish(f"seeds/{self.venue.platform}")
 
     async def catch_up(self, asked: OpenQuestion, closes_at: datetime | None) -> None:
         """Recover the missed answers to a question that stays open."""
@@ -110,8 +109,8 @@ class Closer:
     ) -> dict[OpenQuestion, datetime | None]:
         if asked.question is not Question.VOTE:
             return {asked: closes_at}
-        debate = await self.store.debates.get(asked.debate)
-        mirror = await self.store.debates.mirror_of(debate)
+        debate = await self.services.store.debates.get(asked.debate)
+        mirror = await self.services.store.debates.mirror_of(debate)
         pair = [debate, mirror] if mirror and closes_with(debate, mirror) else [debate]
         return {OpenQuestion(one.id): one.vote_deadline for one in pair}
 
@@ -120,26 +119,26 @@ class Closer:
         self, asked: OpenQuestion, closes_at: datetime | None, *, patient: bool = False
     ) -> AsyncIterator[Held]:
         # A juror who still writes for the reveal holds the debate, and is not waited for.
-        self.notifier.notify(f"closing/{asked.debate}")
+        self.services.notifier.notify(f"closing/{asked.debate}")
         name = f"{KINDS[asked.question].lease}/{asked.debate}"
-        async with self.lease_manager.hold(name, patient=patient) as lease:
-            debate = await self.store.debates.get(asked.debate)
+        async with self.services.lease_manager.hold(name, patient=patient) as lease:
+            debate = await self.services.store.debates.get(asked.debate)
             vote = asked.question is Question.VOTE  # which may have been extended meanwhile
             yield Held(asked, debate.vote_deadline if vote else closes_at, debate, lease)
 
     async def _make_ready(self, held: Held, early: bool) -> Held:
         """Recover missed events and clear the waiting state."""
         asked, unread = held.asked, await self._read_to_the_end(held, early)
-        debate = await self.store.debates.get(asked.debate)
+        debate = await self.services.store.debates.get(asked.debate)
         if asked.question is Question.VOTE:  # its reveal shows the first stances too
-            before = await self.store.votes.targets(debate.id, Question.STANCE_BEFORE)
+            before = await self.services.store.votes.targets(debate.id, Question.STANCE_BEFORE)
             unread |= {Log(target.question) for target in before if target.unread}
         if asked.question is Question.VOTE:  # all that a debate still waits for
             if debate.reason and not debate.gone:
-                await self.store.debates.set_waiting(debate.id, "")
+                await self.services.store.debates.set_waiting(debate.id, "")
         elif asked.question is not Question.SPEAK:  # which waits until the runner has its turn
             waited = waiting_for(asked.question, self.venue.platform)
-            await self.store.debates.stop_waiting(debate.id, [waited])
+            await self.services.store.debates.stop_waiting(debate.id, [waited])
         return held._replace(debate=debate, unread=unread)
 
     async def _read_to_the_end(self, held: Held, early: bool) -> frozenset[Log]:
@@ -166,12 +165,15 @@ class Closer:
         )
 
     async def _hear_out(self, debate: Debate, due: datetime, asked: OpenQuestion) -> None:
-        patience, now = timedelta(seconds=self.venue.limits.redelivery_seconds), self.clock.now()
+        patience, now = (
+            timedelta(seconds=self.venue.limits.redelivery_seconds),
+            self.services.clock.now(),
+        )
         in_time = now < max(due, self.reader.heard_from) + 2 * patience
         if not in_time or debate.request.ballot is not BallotKind.OPEN:
             return
         for question in _together(asked):
-            events = await self.store.votes.events(debate.id, question)
+            events = await self.services.store.votes.events(debate.id, question)
             for step in {event.step for event in events if asked.step in ("", event.step)}:
                 own = [event for event in events if event.step == step]
                 if is_undecided(own, now - patience):
@@ -182,27 +184,29 @@ class Closer:
         debate = held.debate
         if held.asked.question is not Question.VOTE or not _may_extend(debate):
             return False
-        if all(one.closed for one in await self.store.votes.targets(debate.id, Question.VOTE)):
+        if all(
+            one.closed for one in await self.services.store.votes.targets(debate.id, Question.VOTE)
+        ):
             return False  # no one can vote below a deleted message
-        events = await self.store.votes.events(debate.id)
+        events = await self.services.store.votes.events(debate.id)
         if tally_of(debate, events, held.unread).quorum_met:
             return False
-        closes_at = self.clock.now() + timedelta(minutes=debate.request.vote_minutes)
-        invited = await self.store.outbox.find(debate.id, "vote")
+        closes_at = self.services.clock.now() + timedelta(minutes=debate.request.vote_minutes)
+        invited = await self.services.store.outbox.find(debate.id, "vote")
         with speaking(debate.request.language):
             posts = extension_of(debate, invited.message if invited else None, closes_at)
-        await self.store.votes.extend(held.lease, debate.id, closes_at, *posts)
+        await self.services.store.votes.extend(held.lease, debate.id, closes_at, *posts)
         return True
 
     async def _conclude(self, held: Held, early: bool) -> None:
         asked, unread = held.asked, held.unread
         conclude = await self._conclusion(held, early)
-        now = self.clock.now()
-        await self.store.votes.close(
+        now = self.services.clock.now()
+        await self.services.store.votes.close(
             held.lease, asked.debate, now, early, conclude, asked.question, asked.step
         )
         if asked.question is Question.VOTE:
-            self.lease_manager.watch.ended(Status.CLOSED)
+            self.services.lease_manager.watch.ended(Status.CLOSED)
             named = sorted("/".join(filter(None, one)) for one in unread)
             log.info("vote closed", debate=asked.debate, early=early, unread=named)
 
@@ -214,15 +218,15 @@ class Closer:
             return lambda _: Closing(unread=unread, said=said, withheld=withheld)
         if held.asked.question is not Question.VOTE:
             return lambda _: Closing(unread=unread)
-        verdict, ballots = await self.store.journal.judged(debate.id)
+        verdict, ballots = await self.services.store.journal.judged(debate.id)
         judged = Judged(
             verdict or NO_VERDICT,
             ballots,
-            *await self.store.journal.spending(debate.id),
-            words=await self.store.journal.words_spoken(debate.id),
-            interventions=await self.store.votes.interventions(debate.id),
-            own=await self.store.journal.own_verdict(debate.id, debate.request.format),
-            why=of_artifacts(await self.store.journal.found(debate.id, STEP)),
+            *await self.services.store.journal.spending(debate.id),
+            words=await self.services.store.journal.words_spoken(debate.id),
+            interventions=await self.services.store.votes.interventions(debate.id),
+            own=await self.services.store.journal.own_verdict(debate.id, debate.request.format),
+            why=of_artifacts(await self.services.store.journal.found(debate.id, STEP)),
         )
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
@@ -238,11 +242,11 @@ class Closer:
         """
         from engine.votes.spoken import said_below, take_over  # few debates have any
 
-        guest = await self.store.guests.guest(debate.id)
+        guest = await self.services.store.guests.guest(debate.id)
         if guest is None:
             return "", ""
-        text = await said_below(self.venue, self.store, debate, guest, step)
-        return await take_over(self.store, debate, text, self._check)
+        text = await said_below(self.venue, self.services.store, debate, guest, step)
+        return await take_over(self.services.store, debate, text, self._check)
 
     async def _check(self, text: str) -> None:
         if self.moderator is not None:

@@ -11,13 +11,12 @@ from weakref import WeakValueDictionary
 import structlog
 
 from engine.delivery.fallbacks import LastWord
-from engine.fleet.leases import LeaseManager, Notifier
-from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
+from engine.fleet.leases import Services
+from engine.store import Act, Cast, Intervention, Outcome, Press, Target
 from engine.values.debate import BallotKind, Value
 from engine.values.language import N_
 from engine.values.ports import (
     ButtonPressed,
-    Clock,
     CommunityLost,
     ConnectionGap,
     Inbound,
@@ -61,10 +60,7 @@ class Hearing:
     """Handles the events of one platform."""
 
     venue: Venue
-    store: Store
-    lease_manager: LeaseManager
-    notifier: Notifier
-    clock: Clock
+    services: Services
     removals: Removals
     reader: ReactionReader
     _targets: dict[tuple[str, str], Target] = field(default_factory=dict)
@@ -87,14 +83,14 @@ class Hearing:
             case ThreadDeleted() | CommunityLost():
                 return await self._lose(event)
             case PermissionsChanged():
-                self.notifier.publish(f"granted/{self.venue.platform}")
+                self.services.notifier.publish(f"granted/{self.venue.platform}")
                 return EventOutcome(outcome="noted")
             case ConnectionGap(phase="lost" | "resumed"):
                 self.reader.told(event.connection, lost=event.phase == "lost")
                 return EventOutcome(outcome="noted")
             case ConnectionGap():
                 await self.reader.hear_again(event.connection)
-                self.notifier.publish(f"votes/{self.venue.platform}", MISSED)
+                self.services.notifier.publish(f"votes/{self.venue.platform}", MISSED)
                 return EventOutcome(outcome="noted")
 
     async def _react(self, seen: ReactionSeen) -> EventOutcome:
@@ -106,8 +102,8 @@ class Hearing:
             return EventOutcome(outcome="unknown")  # it is answered by button alone
         if target.ballot is BallotKind.SECRET and not seen.added:
             return EventOutcome(outcome="noted")  # the echo of the bot's own removal
-        variant, now = target.variant_of(seen.option), self.clock.now()
-        outcome = await self.store.votes.cast(
+        variant, now = target.variant_of(seen.option), self.services.clock.now()
+        outcome = await self.services.store.votes.cast(
             Cast(
                 platform=self.venue.platform,
                 place=seen.place,
@@ -136,8 +132,8 @@ class Hearing:
         return days_since(made_at(user), now) if made_at else None
 
     async def _press(self, pressed: ButtonPressed) -> EventOutcome:
-        now = self.clock.now()
-        outcome, option = await self.store.votes.press(
+        now = self.services.clock.now()
+        outcome, option = await self.services.store.votes.press(
             Press(
                 platform=self.venue.platform,
                 place=pressed.place,
@@ -162,44 +158,50 @@ class Hearing:
         return EventOutcome(**given, name=name, voted=target.debate if voted else "")
 
     def _count(self, target: Target, how: How, outcome: Outcome) -> None:
-        self.lease_manager.watch.answered(self.venue.platform, target.question, how, outcome, 1)
+        self.services.lease_manager.watch.answered(
+            self.venue.platform, target.question, how, outcome, 1
+        )
 
     async def _name_of(self, target: Target, option: str) -> str:
         """Return the name of an option's agent; empty for any other option."""
         if not option.isdigit():
             return ""
-        return (await self.store.debates.get(target.debate)).setup.called.get(option, "")
+        return (await self.services.store.debates.get(target.debate)).setup.called.get(option, "")
 
     async def _note_clearing(self, event: ReactionsCleared) -> EventOutcome:
         target = await self._find(event.place, event.message)
         option = target.option_of(event.option) if target and event.option else None
         if target is None or (event.option and option is None):
             return EventOutcome(outcome="unknown")
-        noted = Intervention.on(target, "cleared", self.clock.now(), option)
-        await self.store.votes.intervene(target, noted)
+        noted = Intervention.on(target, "cleared", self.services.clock.now(), option)
+        await self.services.store.votes.intervene(target, noted)
         log.warning("vote tampering ignored", debate=target.debate, act=noted.act)
         return EventOutcome(outcome="noted")
 
     async def _shut(self, event: ThreadShut) -> EventOutcome:
-        held = await self.store.votes.held_in(self.venue.platform, thread=event.place)
+        held = await self.services.store.votes.held_in(self.venue.platform, thread=event.place)
         act = _act_of(event)
         for debate_id in held:
-            for target in await self.store.votes.targets(debate_id):
-                noted = Intervention.on(target, act, self.clock.now())
-                await self.store.votes.intervene(target, noted)
-            debate = await self.store.debates.get(debate_id)
+            for target in await self.services.store.votes.targets(debate_id):
+                noted = Intervention.on(target, act, self.services.clock.now())
+                await self.services.store.votes.intervene(target, noted)
+            debate = await self.services.store.debates.get(debate_id)
             if act == "locked":
-                await self.store.debates.set_waiting(debate_id, LOCKED)
+                await self.services.store.debates.set_waiting(debate_id, LOCKED)
             elif debate.reason == LOCKED:
-                await self.store.debates.set_waiting(debate_id, "")
+                await self.services.store.debates.set_waiting(debate_id, "")
         if not event.locked:
-            async with self.lease_manager.hold(f"reveals/{event.place}", stoppable=False) as lease:
-                last_word = LastWord(self.venue, self.store, self.notifier, self.clock)
+            async with self.services.lease_manager.hold(
+                f"reveals/{event.place}", stoppable=False
+            ) as lease:
+                last_word = LastWord(
+                    self.venue, self.services.store, self.services.notifier, self.services.clock
+                )
                 await last_word.reopen(lease, event.place)
         return EventOutcome(outcome="noted" if held else "unknown")
 
     async def _lose(self, lost: ThreadDeleted | CommunityLost) -> EventOutcome:
-        votes, platform = self.store.votes, self.venue.platform
+        votes, platform = self.services.store.votes, self.venue.platform
         if isinstance(lost, ThreadDeleted):
             held = await votes.held_in(platform, thread=lost.place)
             return await self._abandon(held, N_("The thread of this debate was deleted."))
@@ -214,12 +216,14 @@ class Hearing:
 
     async def _abandon(self, debates: list[str], why: str) -> EventOutcome:
         for debate_id in debates:
-            async with self.lease_manager.hold(f"gone/{debate_id}", stoppable=False) as lease:
-                await self.store.outbox.abandon(lease, debate_id, why)
+            async with self.services.lease_manager.hold(
+                f"gone/{debate_id}", stoppable=False
+            ) as lease:
+                await self.services.store.outbox.abandon(lease, debate_id, why)
             log.warning("thread is gone", debate=debate_id, why=why)
         if debates:
-            self.notifier.publish("stop")
-            self.notifier.publish(f"votes/{self.venue.platform}")
+            self.services.notifier.publish("stop")
+            self.services.notifier.publish(f"votes/{self.venue.platform}")
         return EventOutcome(outcome="noted" if debates else "unknown")
 
     async def _find(self, place: str, message: str) -> Target | None:
@@ -233,7 +237,7 @@ class Hearing:
         return self._targets.get(key)
 
     async def _look(self, place: str, message: str) -> None:
-        target = await self.store.votes.target(self.venue.platform, place, message)
+        target = await self.services.store.votes.target(self.venue.platform, place, message)
         if target is not None:
             if len(self._targets) >= MOST_REMEMBERED:
                 self._targets.clear()

@@ -12,9 +12,9 @@ from datetime import datetime
 
 import structlog
 
-from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.leases import Services
 from engine.fleet.shares import PartitionLeases
-from engine.store import OpenQuestion, Store
+from engine.store import OpenQuestion
 from engine.store.leases import EVERYONE, Partition
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.errors import (
@@ -28,7 +28,7 @@ from engine.values.errors import (
 )
 from engine.values.language import N_, Text
 from engine.values.pace import Retries
-from engine.values.ports import Clock, Moderator, Venue
+from engine.values.ports import Moderator, Venue
 from engine.values.verdicts import Question
 from engine.votes.closer import Closer
 from engine.votes.events import MISSED, Hearing
@@ -51,10 +51,7 @@ class VoteWindow:
     """Closes the questions of one platform when they are due, and handles their events."""
 
     venue: Venue
-    store: Store
-    lease_manager: LeaseManager
-    notifier: Notifier
-    clock: Clock
+    services: Services
     shares: PartitionLeases | None = None  # None: this process serves everyone
     moderator: Moderator | None = None  # of what people wrote for a turn that ends
     hearing: Hearing = field(init=False)
@@ -68,16 +65,15 @@ class VoteWindow:
     )  # of which something was missed
 
     def __post_init__(self) -> None:
-        venue, store, clock = self.venue, self.store, self.clock
-        services = (self.lease_manager, self.notifier, clock)
+        venue, (store, lease_manager, _, clock) = self.venue, self.services
         self._removals = Removals(venue, store, clock)
         taken = self.shares.since if self.shares else never
-        watch, since = self.lease_manager.watch, clock.now()
+        watch, since = lease_manager.watch, clock.now()
         self._reader = ReactionReader(
             venue, store, clock, self._removals, watch, since=since, taken=taken
         )
-        self.hearing = Hearing(venue, store, *services, self._removals, self._reader)
-        self._closer = Closer(venue, store, *services, self._reader, self.moderator)
+        self.hearing = Hearing(venue, self.services, self._removals, self._reader)
+        self._closer = Closer(venue, self.services, self._reader, self.moderator)
 
     async def run(self) -> None:
         """Recover missed events, then close each question when due, until cancelled."""
@@ -97,7 +93,7 @@ class VoteWindow:
                     await self._note_missed(served._replace(held=missed))
                 known = served.held
                 left = min(await self._catch_up_all(), await self._close_due())
-                published = await self.notifier.wait(f"votes/{self.venue.platform}", left)
+                published = await self.services.notifier.wait(f"votes/{self.venue.platform}", left)
 
     @property
     def _served(self) -> Partition:
@@ -105,7 +101,7 @@ class VoteWindow:
 
     async def _wake_at_changes(self, shares: PartitionLeases) -> None:
         async for _ in shares.follow():
-            self.notifier.publish(f"votes/{self.venue.platform}")
+            self.services.notifier.publish(f"votes/{self.venue.platform}")
 
     async def listen(self) -> None:
         """Record that this process listens, before the first question or event."""
@@ -124,9 +120,9 @@ class VoteWindow:
 
         The wish is stored, so it survives this process.
         """
-        await self.store.votes.ask_to_close(debates, self.clock.now())
+        await self.services.store.votes.ask_to_close(debates, self.services.clock.now())
         await self._attempt(OpenQuestion(debates[0]), self._close)
-        self.notifier.publish(f"votes/{self.venue.platform}")
+        self.services.notifier.publish(f"votes/{self.venue.platform}")
 
     async def end(self, asked: OpenQuestion) -> None:
         """End the time for a question's answers before it is due. Raises as `close` does."""
@@ -135,17 +131,17 @@ class VoteWindow:
     async def _note_missed(self, served: Partition) -> None:
         """Schedule recovery: the votes now, the thumbs on turns when there is time."""
         platform, channel = self.venue.platform, self.venue.channel
-        asked = await self.store.votes.due(platform, channel, served=served)
-        going = await self.store.votes.held_in(platform, channel=channel, served=served)
+        asked = await self.services.store.votes.due(platform, channel, served=served)
+        going = await self.services.store.votes.held_in(platform, channel=channel, served=served)
         self._behind |= {one: at for one, at in asked.items() if not KINDS[one.question].brief}
         self._retries.forget_all()  # the platform is there again
         await self._catch_up_all()
         for debate_id in dict.fromkeys((*going, *(one.debate for one in asked))):
-            self.notifier.publish(f"thumbs/{platform}", debate_id)
+            self.services.notifier.publish(f"thumbs/{platform}", debate_id)
 
     async def _catch_up_all(self) -> float:
         """Recover missed events and return the seconds until the next check."""
-        now = self.clock.now()
+        now = self.services.clock.now()
         await self._do_due(self._catch_up, dict.fromkeys(self._behind, now), now)
         return self._seconds_to(self._catch_up, dict.fromkeys(self._behind, now), now)
 
@@ -153,9 +149,9 @@ class VoteWindow:
         """Read thumbs on turns, message by message, oldest debates first."""
         behind, left = set[OpenQuestion](), LONGEST_WAIT
         while True:
-            published = await self.notifier.wait(f"thumbs/{self.venue.platform}", left)
+            published = await self.services.notifier.wait(f"thumbs/{self.venue.platform}", left)
             behind |= {OpenQuestion(debate_id, Question.TURN) for debate_id in published}
-            now = self.clock.now()
+            now = self.services.clock.now()
             for turns in sorted(behind):
                 if self._retries.due((self._catch_up_turns, turns), now) <= now:
                     again = await self._attempt(turns, self._catch_up_turns)
@@ -164,11 +160,11 @@ class VoteWindow:
 
     async def _close_due(self) -> float:
         """Close what is due and return the seconds until the next check."""
-        now = self.clock.now()
+        now = self.services.clock.now()
         # What waits for a retry is due first and must not hide the others.
         most = MOST_AT_A_LOOK + len(self._retries)
         served = (self.venue.platform, self.venue.channel, most)
-        self._due = await self.store.votes.due(*served, now=now, served=self._served)
+        self._due = await self.services.store.votes.due(*served, now=now, served=self._served)
         await self._do_due(self._close, self._due, now)
         return self._seconds_to(self._close, self._due, now)
 
@@ -222,7 +218,9 @@ class VoteWindow:
         return False
 
     def _put_off(self, asked: OpenQuestion, work: Work, at_least: float = 0.0) -> float:
-        return self._retries.put_off((work, asked), self.clock.now(), LOOK_SECONDS, at_least)
+        return self._retries.put_off(
+            (work, asked), self.services.clock.now(), LOOK_SECONDS, at_least
+        )
 
     async def _close(self, asked: OpenQuestion) -> None:
         await self._closer.close(asked, self._due.get(asked))
@@ -235,10 +233,12 @@ class VoteWindow:
     async def _catch_up_turns(self, turns: OpenQuestion) -> None:
         """Read the thumbs on a debate's turns, without the debate's own lease."""
         debate_id = turns.debate
-        if not await self.store.votes.targets(debate_id, Question.TURN):
+        if not await self.services.store.votes.targets(debate_id, Question.TURN):
             return
-        async with self.lease_manager.hold(f"thumbs/{debate_id}", stoppable=False) as lease:
-            debate = await self.store.debates.get(debate_id)
+        async with self.services.lease_manager.hold(
+            f"thumbs/{debate_id}", stoppable=False
+        ) as lease:
+            debate = await self.services.store.debates.get(debate_id)
             await self._reader.recover(debate, lease, Question.TURN)
 
     async def _say_waiting(self, asked: OpenQuestion, work: Work, error: Exception) -> None:
@@ -261,11 +261,11 @@ class VoteWindow:
 
             members = error.text if isinstance(error, VenueError) else REFUSED
             why = str(Text("Waiting to close the vote: {why}", why=members))
-        await self.store.debates.set_waiting(asked.debate, why, while_open=asked)
+        await self.services.store.debates.set_waiting(asked.debate, why, while_open=asked)
 
     async def _is_to_close(self, debate_id: str) -> bool:
         """Return whether somebody asked to close a vote."""
         try:
-            return (await self.store.debates.get(debate_id)).close_asked_at is not None
+            return (await self.services.store.debates.get(debate_id)).close_asked_at is not None
         except NotFoundError:  # deleted meanwhile
             return False

@@ -13,7 +13,7 @@ import engine.delivery.outbox
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
 from engine.fleet import leases, shares
-from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.leases import LeaseManager, Notifier, Services
 from engine.store import Intent, Lease, Post, Store
 from engine.store.leases import Partition, partition_key_of
 from engine.values.debate import Debate, Status
@@ -59,7 +59,7 @@ class Gateway:
     async def die(self) -> None:
         """End at once, without giving anything back."""
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(self.delivery.store.leases, "release", _keep)
+            patched.setattr(self.delivery.services.store.leases, "release", _keep)
             for task in self.tasks:
                 task.cancel()
             await asyncio.gather(*self.tasks, return_exceptions=True)
@@ -83,8 +83,9 @@ class Hall:
     async def gateway(self, name: str) -> AsyncIterator[Gateway]:
         notifier, clock = Notifier(), SystemClock()
         kept = LeaseManager(self.store, notifier, name)
-        delivery = Delivery(self.venue, self.store, kept, notifier, clock)
-        window = VoteWindow(self.venue, self.store, kept, notifier, clock, delivery.shares)
+        services = Services(self.store, kept, notifier, clock)
+        delivery = Delivery(self.venue, services)
+        window = VoteWindow(self.venue, services, delivery.shares)
         made = Gateway(delivery, window)
         works = (kept.run(), delivery.run(), window.run())
         made.tasks = [asyncio.create_task(work) for work in works]
@@ -226,7 +227,7 @@ async def test_a_ring_for_a_debate_of_another_process_costs_one_look(hall: Hall)
         await until(lambda: len(first.held) == len(second.held) == 2)
         debate = next(d for n, d in enumerate(hall.debates) if n in second.held)
         looked = list[str]()
-        look = first.delivery.store.outbox.next
+        look = first.delivery.services.store.outbox.next
 
         async def next_of(debate_id: str) -> Intent | None:
             looked.append(debate_id)
@@ -235,9 +236,9 @@ async def test_a_ring_for_a_debate_of_another_process_costs_one_look(hall: Hall)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(hall.venue, "latency", 0.5)  # so that it waits meanwhile
             await hall.queue()
-            patched.setattr(first.delivery.store.outbox, "next", next_of)
+            patched.setattr(first.delivery.services.store.outbox, "next", next_of)
             for _ in range(5):
-                first.delivery.notifier.publish("outbox/memory", debate.id)
+                first.delivery.services.notifier.publish("outbox/memory", debate.id)
                 await asyncio.sleep(0.05)
         assert looked.count(debate.id) <= 2, "the one that delivers looks as well"
         await hall.all_said()

@@ -9,7 +9,7 @@ from typing import Any
 
 from ulid import ULID
 
-from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.leases import LeaseManager, Notifier, Services
 from engine.store import DeliveryState, Store
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.messages import Notice
@@ -75,7 +75,7 @@ class Poll:
         """Let another process begin to watch, and wait until it has read what it missed."""
         self.restart()
         async with self.watching(), asyncio.timeout(HANG_SECONDS):
-            notifier = self.window.notifier
+            notifier = self.window.services.notifier
             while isinstance(notifier, WatchedNotifier) and not notifier.quiet:  # noqa: ASYNC110
                 await asyncio.sleep(0)
 
@@ -94,7 +94,7 @@ class Poll:
         async with asyncio.timeout(HANG_SECONDS):
             while not done(debate := await self.debate()):
                 await self.clock.sleep(0.02)
-                self.window.notifier.publish("votes/memory")
+                self.window.services.notifier.publish("votes/memory")
                 await asyncio.sleep(0.005)
         return debate
 
@@ -132,9 +132,8 @@ class WatchedNotifier(Notifier):
 
 def watcher(store: Store, venue: MemoryVenue, clock: HandSetClock) -> VoteWindow:
     notifier = WatchedNotifier()
-    return VoteWindow(
-        venue, store, LeaseManager(store, notifier, holder=str(ULID())), notifier, clock
-    )
+    lease_manager = LeaseManager(store, notifier, holder=str(ULID()))
+    return VoteWindow(venue, Services(store, lease_manager, notifier, clock))
 
 
 async def open_poll(

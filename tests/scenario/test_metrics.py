@@ -51,7 +51,7 @@ class Scraped:
 @asynccontextmanager
 async def scraping(line: MainLine, store: Store) -> AsyncIterator[str]:
     """Serve what a line has counted; yields the address of `/metrics`."""
-    watch = next(iter(line.deliveries.values())).lease_manager.watch
+    watch = next(iter(line.deliveries.values())).services.lease_manager.watch
     assert isinstance(watch, Counts)
     async with served(Health(store, {}, LoopWatch(watch))) as url:
         yield f"{url}/metrics"

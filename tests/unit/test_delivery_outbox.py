@@ -17,7 +17,7 @@ import engine.delivery.seeds
 from adapters.database.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
-from engine.fleet.leases import LeaseManager, Notifier
+from engine.fleet.leases import LeaseManager, Notifier, Services
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
@@ -44,7 +44,7 @@ class Office:
 
     async def publish(self, *posts: Post) -> None:
         await self.store.outbox.publish(self.lease, self.debate.id, posts)
-        self.delivery.notifier.publish("outbox/memory", self.debate.id)
+        self.delivery.services.notifier.publish("outbox/memory", self.debate.id)
 
     async def settled(self) -> None:
         async with asyncio.timeout(HANG_SECONDS):
@@ -67,7 +67,10 @@ class Office:
 @asynccontextmanager
 async def running(delivery: Delivery) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(work) for work in (delivery.run(), delivery.lease_manager.run())]
+        tasks = [
+            group.create_task(work)
+            for work in (delivery.run(), delivery.services.lease_manager.run())
+        ]
         try:
             yield
         finally:
@@ -77,7 +80,8 @@ async def running(delivery: Delivery) -> AsyncIterator[None]:
 
 def deliverer(store: Store, venue: MemoryVenue, holder: str) -> Delivery:
     notifier = Notifier()
-    return Delivery(venue, store, LeaseManager(store, notifier, holder), notifier, SystemClock())
+    kept = LeaseManager(store, notifier, holder)
+    return Delivery(venue, Services(store, kept, notifier, SystemClock()))
 
 
 async def _begin(store: Store, **given: Any) -> tuple[Debate, Lease]:
@@ -125,7 +129,7 @@ async def test_what_is_queued_while_the_last_look_comes_back_empty_is_delivered_
     monkeypatch.setattr(office.store.outbox, "next", look_and_be_overtaken)
     async with office.delivering():
         await asyncio.sleep(0.05)
-        office.delivery.notifier.publish("outbox/memory", office.debate.id)
+        office.delivery.services.notifier.publish("outbox/memory", office.debate.id)
         await until(lambda: office.said() == ["info: late"])
 
 
@@ -162,7 +166,7 @@ async def test_a_second_deliverer_waits_for_the_first(shared: tuple[Office, Deli
             await office.settled()
             await late.enter_async_context(running(second))
             await office.queue("two")
-            second.notifier.publish("outbox/memory", office.debate.id)
+            second.services.notifier.publish("outbox/memory", office.debate.id)
             await office.settled()
             assert office.said() == ["info: one", "info: two"]
         await office.queue("three")
@@ -212,7 +216,7 @@ async def test_a_deliverer_that_stood_still_past_its_deadline_sends_nothing(
     monkeypatch.setattr(office.store.outbox, "sending", write_and_stand_still)
     await office.queue("one")
     first = asyncio.create_task(office.delivery.run())
-    task = asyncio.create_task(office.delivery.lease_manager.run())
+    task = asyncio.create_task(office.delivery.services.lease_manager.run())
     await woken.wait()
     await office.settled()
     await asyncio.sleep(0.05)
@@ -391,7 +395,7 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
 
     async def ring_all_the_time() -> None:
         while True:
-            office.delivery.notifier.publish("outbox/memory", office.debate.id)
+            office.delivery.services.notifier.publish("outbox/memory", office.debate.id)
             await asyncio.sleep(0.01)
 
     ringing = asyncio.create_task(ring_all_the_time())

@@ -202,7 +202,7 @@ async def test_a_reading_while_they_went_says_nothing(store: Store, complete: bo
     await poll.react("bob", "tie")
     poll.venue.listening = False
     await poll.unreact("bob", "tie")
-    lease_manager = poll.window.lease_manager
+    lease_manager = poll.window.services.lease_manager
     async with (
         lease_manager.hold("debate/other") as other,
         lease_manager.hold("debate/one") as lease,

@@ -295,11 +295,11 @@ async def test_thumbs_are_read_until_the_platform_answers(poll: Poll, venue: Lis
         await give(poll, message, "ann")
     async with poll.watching(), asyncio.timeout(HANG_SECONDS):
         while venue.read.count(message) < 12:  # more often than it is asked at once
-            poll.window.notifier.publish(f"thumbs/{PLATFORM}")
+            poll.window.services.notifier.publish(f"thumbs/{PLATFORM}")
             await asyncio.sleep(0.005)
         venue.failing = {}
         while not await log_of(poll):
-            poll.window.notifier.publish(f"thumbs/{PLATFORM}")
+            poll.window.services.notifier.publish(f"thumbs/{PLATFORM}")
             await asyncio.sleep(0.005)
     assert await labels(poll) == [("ann", 1, "up")]
 

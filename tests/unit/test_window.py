@@ -250,7 +250,7 @@ async def test_what_was_missed_is_read_again_though_the_vote_stays_open(poll: Po
     poll.restart()
     async with poll.watching(), asyncio.timeout(HANG_SECONDS):
         while not await poll.store.votes.events(poll.debate_id):
-            poll.window.notifier.publish("votes/memory")
+            poll.window.services.notifier.publish("votes/memory")
             await asyncio.sleep(0.005)
     debate = await poll.debate()
     assert (debate.status, debate.reason) == (Status.VOTING, "")
@@ -354,7 +354,7 @@ async def test_it_closes_when_it_is_due_and_not_before(poll: Poll) -> None:
     await poll.react("ann", "A")
     async with poll.watching():
         poll.clock.pass_minutes(29)
-        poll.window.notifier.publish("votes/memory")
+        poll.window.services.notifier.publish("votes/memory")
         await asyncio.sleep(0.05)
         assert (await poll.debate()).status is Status.VOTING
         poll.clock.pass_minutes(2)
@@ -380,7 +380,7 @@ async def test_a_debate_that_is_deleted_while_its_votes_are_read_ends_no_other_v
     await until(lambda: any(seen.method == "reactions" for seen in venue.seen))
     venue.looks = look  # at the close
     poll.clock.pass_minutes(31)
-    poll.window.notifier.publish("votes/memory")
+    poll.window.services.notifier.publish("votes/memory")
     async with asyncio.timeout(HANG_SECONDS):
         await read.wait()
     await asyncio.sleep(0.1)

@@ -79,7 +79,7 @@ class Pair:
 
     async def look(self, looks: int = 3) -> None:
         window = watcher(self.store, self.venue, self.clock)
-        notifier = window.notifier
+        notifier = window.services.notifier
         assert isinstance(notifier, WatchedNotifier)
         self.venue.listener = window.hearing.hear
         task = asyncio.create_task(window.run())
