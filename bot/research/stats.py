@@ -21,7 +21,7 @@ from engine.stats.agreement import (
     measure_agreement,
 )
 from engine.stats.alternative import (
-    Replacement,
+    ReplacementTest,
     measure_replacement,
     tell_replacement,
 )
@@ -168,7 +168,7 @@ class _Measured(NamedTuple):
     leaderboard: Leaderboard
     adjusted: AdjustedLeaderboard
     juries: Juries | None
-    replacement: Replacement | None
+    replacement: ReplacementTest | None
 
 
 def _measure(rows: Sequence[Row], jury: str | None, *, alt_test: bool) -> _Measured:
@@ -305,7 +305,7 @@ def _told(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
             yield cells
 
 
-def _show_replacement(found: Replacement) -> None:
+def _show_replacement(found: ReplacementTest) -> None:
     lines, tables = tell_replacement(found)
     for title, columns, rows in tables:
         show_table(title, columns, rows)

@@ -20,7 +20,7 @@ from engine.drawing.svg import Picture
 from engine.stats.agreement import share_alike
 from engine.stats.figure import Share
 from engine.store.debates import ListedResult
-from engine.store.listings import ORDERS, DebateQuery, DebateSummary, Facet, Totals
+from engine.store.listings import ORDERS, DebateQuery, DebateSummary, Facet, ListTotals
 from engine.values.debate import Debate, Status, Turn
 from engine.values.errors import UsageError
 from engine.values.text import clean, headline, redact
@@ -67,7 +67,7 @@ class ListFigures(NamedTuple):
     usd: float
 
 
-def figures_of(totals: Totals) -> ListFigures:
+def figures_of(totals: ListTotals) -> ListFigures:
     """Return what debates came to; takes a moment for thousands."""
     alike = sum(people == jury for _, people, jury in totals.decided)
     pairs = [(topic_id(topic), people, jury) for topic, people, jury in totals.decided]

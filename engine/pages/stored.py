@@ -54,7 +54,7 @@ from engine.pages.head import DebateSituation, mirror_and_rematches
 from engine.pages.sections import report_sections
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
-from engine.store.listings import DebateQuery, DebateSummary, Totals
+from engine.store.listings import DebateQuery, DebateSummary, ListTotals
 from engine.store.usage import UsageFilter
 from engine.values.debate import BallotKind, Debate, Source, Status, side_of
 from engine.values.errors import NotFoundError, StoreError
@@ -358,7 +358,7 @@ class _Choices:
 
     def __init__(self, store: Store, within: DebateQuery) -> None:
         self._store, self._within = store, within
-        self._known: _Known = DebateSummary(), figures_of(Totals((), 0.0)), ()
+        self._known: _Known = DebateSummary(), figures_of(ListTotals((), 0.0)), ()
         self._until = 0.0
         self._reading: asyncio.Task[None] | None = None
 

@@ -67,7 +67,7 @@ class NeededDebates(Value):
     debates: tuple[int | None, ...]
 
 
-class Replacement(Value):
+class ReplacementTest(Value):
     """The test of the panel and of each juror, beside what would decide it.
 
     `alike` is how often two people chose the same, on which `needed` rests: a judge that is as good
@@ -83,14 +83,14 @@ class Replacement(Value):
 USUAL = 0.75  # how often two people choose the same, where nobody has been asked yet
 
 
-def measure_replacement(rows: Sequence[Row]) -> Replacement:
+def measure_replacement(rows: Sequence[Row]) -> ReplacementTest:
     """Test every judge, and return what would decide it with people like these.
 
     Rows have their people.
     """
     pairs = [_alike(people.values()) for row in rows if len(people := _people(row, "both")) > 1]
     alike = round(fmean(pairs), 2) if len(pairs) >= FEWEST else USUAL
-    return Replacement(
+    return ReplacementTest(
         tests=tuple(compare_judges(rows)),
         alike=alike,
         needed=tuple(NeededDebates(voters=n, debates=needed_debates(alike, n)) for n in VOTERS),
@@ -277,7 +277,7 @@ UNTESTED = (
 )
 
 
-def tell_replacement(found: Replacement) -> tuple[list[str], list[ShownTable]]:
+def tell_replacement(found: ReplacementTest) -> tuple[list[str], list[ShownTable]]:
     """Return what is said of the test, and its tables."""
     lines = [WHAT, RESTS]
     rows = []

@@ -57,7 +57,7 @@ Facet: TypeAlias = tuple[str, str, str, bool]
 """What chips choose debates by: state, format, language, and whether people and jury disagree."""
 
 
-class Totals(NamedTuple):
+class ListTotals(NamedTuple):
     """What a list's debates came to, without rehearsals.
 
     `decided` has the topic, and who won by people and by the jury, where both decided. `usd` is
@@ -176,12 +176,12 @@ class Listings:
             {(row.state, row.format, row.language, bool(row.disagree)): row.n for row in rows}
         )
 
-    async def totals(self, within: DebateQuery) -> Totals:
+    async def totals(self, within: DebateQuery) -> ListTotals:
         """Return figures of all debates of a list; takes a look at every one."""
         where, values = " AND ".join(_conditions(within)), _values(within)
         decided = await self._database.rows(DECIDED.format(where), **values)
         usd = await self._database.value(SPENT.format(where), **values)
-        return Totals(tuple((row.topic, row.people, row.jury) for row in decided), float(usd))
+        return ListTotals(tuple((row.topic, row.people, row.jury) for row in decided), float(usd))
 
     async def choices(self) -> DebateSummary:
         """Return what the debates can be chosen by."""

@@ -23,7 +23,7 @@ from engine.series.report.data import (
 from engine.series.runner import SeriesProgress, count_standing
 from engine.series.spec import Pairing, Series
 from engine.stats.agreement import Agreement, measure_agreement
-from engine.stats.alternative import Replacement, measure_replacement
+from engine.stats.alternative import ReplacementTest, measure_replacement
 from engine.stats.juries import Juries, measure_juries, of_jury
 from engine.stats.ratings import (
     AdjustedLeaderboard,
@@ -253,7 +253,7 @@ class SeriesReport(Value):
     people_wins: tuple[PairResult, ...]
     agreement: Agreement
     juries: Juries | None
-    replacement: Replacement
+    replacement: ReplacementTest
     juror_pairs: tuple[JurorPair, ...]
     topics: TopicSplits
     conduct: tuple[_ModelConduct, ...]
