@@ -15,7 +15,7 @@ from engine.store.debates import listing_of
 from engine.store.journal import FROM_CALL, PANEL
 from engine.values.debate import Model, PanelSetup, Request, Setup, Status, Turn, Usage
 from engine.values.ports import Reply
-from engine.values.verdicts import Ballot, Question, Verdict, Vote
+from engine.values.verdicts import Ballot, Question, Verdict, Vote, iso
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
 JURORS = 6
@@ -220,12 +220,13 @@ class Past:
             tally_visible=True,
             votes_seen_before=0,
             changes=0,
-            first_at=self.at,
-            last_at=self.at,
-        ).model_dump(mode="json")
+            first_at=iso(self.at),
+            last_at=iso(self.at),
+        )
+        plain = orjson.loads(vote.encode())
         voters = self.rng.sample(range(1, PEOPLE + 1), self.votes)
         for seen, person in enumerate(voters):
             option = self.rng.choice(("A", "A", "A", "B", "B", "tie", "weak"))
-            body = vote | {"person": person, "option": option, "votes_seen_before": seen}
+            body = plain | {"person": person, "option": option, "votes_seen_before": seen}
             row = {"debate": self.id, "person": person, "question": Question.VOTE, "step": ""}
             yield row | {"body": orjson.dumps(body).decode()}

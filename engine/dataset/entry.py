@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple
 
 import orjson
 
-from engine.store import DebateRecord, ExportFilter, StandingAnswer
+from engine.store import DebateRecord, ExportFilter
 from engine.tally.tally import agreement, count
 from engine.values.debate import ENDED, Debate, Turn
 from engine.values.text import redact
 from engine.values.topics import split_of, topic_id
-from engine.values.verdicts import Persuasion, Question, Summary, Tally
+from engine.values.verdicts import Persuasion, Question, Summary, Tally, Vote
 from engine.votes.close import persuasion, tally_labels
 
 # Pseudonyms of voters: the same within one export, different in the next.
@@ -119,7 +119,7 @@ class Entry:
     stances: Mapping[str, str]
     split: str
     speeches: tuple[ExportedTurn, ...]
-    votes: tuple[StandingAnswer, ...]
+    votes: tuple[Vote, ...]
     tally: Tally | None
     labels: Tally | None
     agree: bool | None
@@ -197,7 +197,7 @@ def newest_moment(debate: Debate) -> datetime:
     return debate.revealed_at or debate.created_at
 
 
-def _count(record: DebateRecord, votes: tuple[StandingAnswer, ...]) -> Tally | None:
+def _count(record: DebateRecord, votes: tuple[Vote, ...]) -> Tally | None:
     if record.debate.revealed_at is None or not (record.debate.attended or votes):
         return None
     request = record.debate.request

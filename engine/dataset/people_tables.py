@@ -21,10 +21,9 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import NO_CHANCES, Entry
-from engine.store import StandingAnswer
 from engine.store.questions import AudienceQuestion
 from engine.values.text import redact
-from engine.values.verdicts import IMPORT, QUESTIONS, Question
+from engine.values.verdicts import IMPORT, QUESTIONS, Question, Vote
 from engine.votes.close import platform_of
 
 # The table of votes: each answer, its time, and what the person could know.
@@ -43,13 +42,13 @@ PHASES: dict[str, str] = {
 IMPORTED = "imported"
 
 
-def is_imported(answer: StandingAnswer) -> bool:
+def is_imported(answer: Vote) -> bool:
     """Return whether an answer is a label from another tool."""
     return answer.recovery == IMPORTED
 
 
 # voter, phase, round, a number, the answer, the probability that most others agree, the platform
-_Answered: TypeAlias = tuple[str, str, str, int, StandingAnswer, float | None, str]
+_Answered: TypeAlias = tuple[str, str, str, int, Vote, float | None, str]
 
 
 def _answered(entry: Entry) -> list[_Answered]:
@@ -181,7 +180,7 @@ class _Guess(NamedTuple):
     """A guess, who made it, and what it could be."""
 
     voter: str
-    answer: StandingAnswer
+    answer: Vote
     model: str
     options: tuple[str, ...]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from engine.jury.rubric import find_rubric
 from engine.stats.confidence import Sure, compare
 from engine.stats.figure import Share
-from engine.store import Archive, DebateRecord, ExportFilter, StandingAnswer
+from engine.store import Archive, DebateRecord, ExportFilter
 from engine.store.journal import PANEL
 from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
@@ -21,7 +21,7 @@ from engine.values.debate import TurnOrder, Value
 from engine.values.errors import StoppedError
 from engine.values.text import headline, redact
 from engine.values.topics import topic_id
-from engine.values.verdicts import IMPORT, TIE, WEAK, Ballot, Question, Tally, Verdict
+from engine.values.verdicts import IMPORT, TIE, WEAK, Ballot, Question, Tally, Verdict, Vote
 from engine.votes.close import platform_of, tally_labels
 
 # How blind people are, and what decides for them; pure.
@@ -334,7 +334,7 @@ def _choices(record: DebateRecord) -> dict[str, tuple[tuple[int, str], ...]]:
     }
 
 
-def _counts(vote: StandingAnswer) -> bool:
+def _counts(vote: Vote) -> bool:
     return vote.gold and not vote.ambiguous
 
 

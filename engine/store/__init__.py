@@ -9,7 +9,6 @@ from engine.store.archive import (
     CallRecord,
     DebateRecord,
     ExportFilter,
-    StandingAnswer,
     count_rehearsals,
 )
 from engine.store.budgets import Caps, NewDebate
@@ -57,7 +56,6 @@ __all__ = [
     "Post",
     "Press",
     "Remarked",
-    "StandingAnswer",
     "Step",
     "Stop",
     "Store",

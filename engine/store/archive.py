@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any
 
 import orjson
 
@@ -23,7 +23,6 @@ from engine.tally.tally import count, revised_votes, turn_labels
 from engine.values.debate import Debate, Turn
 from engine.values.ports import Reply
 from engine.values.verdicts import (
-    LABELS,
     REVEALED,
     Adjustment,
     Artifact,
@@ -34,7 +33,7 @@ from engine.values.verdicts import (
     Score,
     TurnLabel,
     Verdict,
-    VoteEvent,
+    Vote,
 )
 
 
@@ -90,40 +89,6 @@ class CallRecord:
     request: str = ""
 
 
-class StandingAnswer(NamedTuple):
-    """A standing vote or stance as it is stored: a Vote whose question and times are texts.
-
-    An export reads a million of them; building a Vote for each would take most of its time.
-    """
-
-    person: int
-    option: str
-    ambiguous: bool
-    gold: bool
-    starter: bool
-    judge_visible: bool
-    late_seen: bool
-    tally_visible: bool
-    votes_seen_before: int
-    changes: int
-    first_at: str
-    last_at: str
-    question: str = Question.VOTE
-    mirror_revealed: bool = False
-    fast: bool = False
-    reason: str = ""
-    recovery: Recovery = "complete"
-    step: str = ""
-    confidence: str = ""
-    ground: str = ""
-    account_days: int | None = None
-    member_days: int | None = None
-    order: str = ""
-    seconds: float | None = None
-    comment: str = ""
-    task: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class DebateRecord:
     """Everything kept of one debate, for an export.
@@ -139,7 +104,7 @@ class DebateRecord:
     turns: tuple[Turn, ...]
     ballots: tuple[Ballot, ...]
     verdict: Verdict | None
-    answers: tuple[StandingAnswer, ...] = ()
+    answers: tuple[Vote, ...] = ()
     calls: tuple[CallRecord, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     artifacts: tuple[Artifact, ...] = ()
@@ -150,11 +115,11 @@ class DebateRecord:
     opted_out: frozenset[int] = frozenset()
     questions: tuple[AudienceQuestion, ...] = ()
     people: PeopleCounts | None = None
-    _by_question: dict[str, list[StandingAnswer]] = field(
+    _by_question: dict[str, list[Vote]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def asked(self, question: Question) -> tuple[StandingAnswer, ...]:
+    def asked(self, question: Question) -> tuple[Vote, ...]:
         """Return the answers to a question."""
         if not self._by_question:  # grouped once, as every table asks
             for answer in self.answers:
@@ -169,8 +134,6 @@ def count_rehearsals(archive: Archive, where: ExportFilter) -> int:
     return archive.size(replace(where, without_rehearsal=False)) - archive.size(where)
 
 
-# The fields that every vote has; those after them are of labels.
-ANSWER = itemgetter(*StandingAnswer._fields[: StandingAnswer._fields.index("order")])
 BY_QUESTION = attrgetter("question", "step", "person")
 # The parts of a filter that SQL can check; only the votes themselves say which were gold.
 ENDED = """
@@ -329,7 +292,9 @@ def _complete(
     for debate in chunk:
         verdict = judged[debate.id]
         events = tuple(read_log(open_still[debate.id]))
-        answers = (*_to_answers(cast[debate.id]), *_to_revised(events, debate, debate.id in unread))
+        recovery: Recovery = "unread" if debate.id in unread else "complete"
+        revised = revised_votes(debate, events, recovery)
+        answers = (*_to_answers(cast[debate.id]), *revised)
         yield DebateRecord(
             debate=debate,
             turns=tuple(Turn.model_validate_json(row.body) for row in spoken[debate.id]),
@@ -345,24 +310,11 @@ def _complete(
         )
 
 
-def _to_answers(rows: Sequence[Any]) -> list[StandingAnswer]:
+def _to_answers(rows: Sequence[Any]) -> list[Vote]:
     """Return the votes and stances that stood at the close."""
     # As one text: parsing a million of them one by one takes longer.
     bodies = orjson.loads(f"[{','.join([row.body for row in rows])}]")
-    return sorted(map(_to_answer, bodies), key=BY_QUESTION)
-
-
-def _to_answer(body: dict[str, Any]) -> StandingAnswer:
-    if body.get("question") in LABELS:
-        return StandingAnswer(**body)
-    return StandingAnswer(*ANSWER(body))
-
-
-def _to_revised(
-    events: Iterable[VoteEvent], debate: Debate, unread: bool
-) -> Iterator[StandingAnswer]:
-    for vote in revised_votes(debate, events, "unread" if unread else "complete"):
-        yield StandingAnswer(**vote.model_dump(mode="json"))
+    return sorted(map(Vote.of, bodies), key=BY_QUESTION)
 
 
 def _to_question(row: Any, hidden: frozenset[int]) -> AudienceQuestion:

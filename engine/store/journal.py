@@ -674,7 +674,7 @@ def _past(connection: SqlConnection, limit: int, rehearsal: bool) -> list[PastDe
         readings[row.debate].append(to_ballot(row))
     cast: defaultdict[str, list[Vote]] = defaultdict(list)
     for row in connection.rows(VOTES, debates=chosen):
-        cast[row.debate].append(Vote.model_validate_json(row.body))
+        cast[row.debate].append(Vote.of(orjson.loads(row.body)))
     past = (_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed))
     return [one for one in past if one is not None]
 

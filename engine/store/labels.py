@@ -18,7 +18,7 @@ from engine.store.people import PersonIdentity, ensure_person, find_key, find_kn
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Value
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.verdicts import LABELS, WEB, NotGold, Question, Vote
+from engine.values.verdicts import LABELS, WEB, NotGold, Question, Vote, iso
 
 NAME = r"[a-z0-9][a-z0-9-]{0,39}"
 MOST_COMMENT = 2000  # characters
@@ -371,8 +371,8 @@ def votes_of(drawn: Drawn, filled: StoredSheetAnswer, now: datetime) -> Iterator
         tally_visible=False,
         votes_seen_before=0,
         changes=filled.changes,
-        first_at=drawn.answered_at or now,
-        last_at=now,
+        first_at=iso(drawn.answered_at or now),
+        last_at=iso(now),
         question=Question.LABEL,
         fast=filled.fast,
         confidence=filled.confidence,
@@ -383,9 +383,9 @@ def votes_of(drawn: Drawn, filled: StoredSheetAnswer, now: datetime) -> Iterator
         task=drawn.task,
     )
     yield label
-    said = {"confidence": "", "ground": "", "comment": "", "question": Question.LABEL_TURN}
+    thumb = label._replace(confidence="", ground="", comment="", question=Question.LABEL_TURN)
     for step, up in sorted(filled.thumbs.items()):
-        yield label.model_copy(update={**said, "step": step, "option": UP if up else DOWN})
+        yield thumb._replace(step=step, option=UP if up else DOWN)
 
 
 class LabellingStore:
@@ -813,4 +813,4 @@ def _keep_votes(
         connection.run(DROP_VOTES, questions=LABELS, **of)
     for vote in votes_of(drawn, filled, now):
         asked = {"question": vote.question, "step": vote.step}
-        connection.run(KEEP_VOTE, body=vote.model_dump_json(), **asked, **of)
+        connection.run(KEEP_VOTE, body=vote.encode(), **asked, **of)

@@ -265,7 +265,7 @@ def read_own_votes(
     ids = [row.id for row in stood]
     cast: dict[str, list[Vote]] = defaultdict(list)
     for row in connection.rows(CAST, debates=ids):
-        cast[row.debate].append(Vote.model_validate_json(row.body))
+        cast[row.debate].append(Vote.of(orjson.loads(row.body)))
     juries = {row.debate: orjson.loads(row.body) for row in connection.rows(JURIES, debates=ids)}
     return tuple(_own(row, cast[row.id], juries.get(row.id, {}).get("winner")) for row in stood)
 

@@ -9,6 +9,8 @@ from datetime import datetime
 from threading import Lock
 from typing import Any, Literal, NamedTuple
 
+import orjson
+
 from engine.store.database import Database, SqlConnection
 from engine.store.people import (
     BEGAN,
@@ -128,10 +130,10 @@ def _bring(connection: SqlConnection, label: Brought, key: bytes | None) -> Kept
         return "forgotten"
     own = {"debate": label.debate, "person": person.id}
     body = connection.value(FIND_LABEL, **own)
-    vote = label.vote.model_copy(update={"person": person.id})
-    if body is not None and _says_same(Vote.model_validate_json(body), vote):
+    vote = label.vote._replace(person=person.id)
+    if body is not None and _says_same(Vote.of(orjson.loads(body)), vote):
         return "same"
-    connection.run(KEEP_LABEL, **own, body=vote.model_dump_json())
+    connection.run(KEEP_LABEL, **own, body=vote.encode())
     return "new" if body is None else "changed"
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from pydantic import SkipValidation
+
 from engine.store.database import SqlConnection
 from engine.store.debates import note_result
 from engine.store.journal import insert_verdict
@@ -63,7 +65,7 @@ class Closing(Value):
     `withheld` why something that they wrote is not.
     """
 
-    votes: tuple[Vote, ...] = ()
+    votes: SkipValidation[tuple[Vote, ...]] = ()
     posts: tuple[Post, ...] = ()
     last: tuple[Post, ...] = ()
     verdicts: Mapping[str, Verdict] = {}
@@ -335,7 +337,7 @@ def _store(connection: SqlConnection, asked: OpenQuestion, closing: Closing) -> 
     debate_id = asked.debate
     for vote in closing.votes:
         stood = {"person": vote.person, "question": vote.question, "step": vote.step}
-        connection.run(INSERT_VOTE, debate=debate_id, body=vote.model_dump_json(), **stood)
+        connection.run(INSERT_VOTE, debate=debate_id, body=vote.encode(), **stood)
     for unread in closing.unread:
         connection.run(MARK_UNREAD, debate=debate_id, **unread._asdict())
     insert_posts(connection, debate_id, closing.posts)

@@ -12,7 +12,7 @@ from datetime import datetime
 from math import sqrt
 from operator import attrgetter
 from statistics import NormalDist
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from engine.tally.fold import VoteEventFold, as_given, standing_option, take, vote_folds
 from engine.tally.questions import UP, vote_options
@@ -28,6 +28,7 @@ from engine.values.verdicts import (
     Verdict,
     Vote,
     VoteEvent,
+    iso,
 )
 
 Z95 = NormalDist().inv_cdf(0.975)
@@ -36,35 +37,6 @@ REASONS: tuple[NotGold, ...] = (
     *("scripted", "judge", "starter", "speaker", "new"),
     *("ambiguous", "known", "mirror", "gap", "unread"),
 )
-
-
-class StandingVote(Protocol):
-    """The part of a standing vote that a tally needs; `ambiguous` votes are never counted."""
-
-    @property
-    def person(self) -> int:
-        """The voter, as a surrogate id."""
-        ...
-
-    @property
-    def option(self) -> str:
-        """The chosen option."""
-        ...
-
-    @property
-    def ambiguous(self) -> bool:
-        """Whether it is unknown which of several choices stands."""
-        ...
-
-    @property
-    def gold(self) -> bool:
-        """Whether it is a label."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """Why it is no label; empty for one that is."""
-        ...
 
 
 def standing_votes(
@@ -114,12 +86,12 @@ def standing_votes(
                 "unread": recovery == "unread",
             }
             vote = _vote(person, course, person == starter, tally_visible, of_all, least_days)
-            fast = readable_at is not None and vote.last_at < readable_at
-            votes.append(vote.model_copy(update={"fast": fast, "recovery": recovery}))
+            fast = readable_at is not None and datetime.fromisoformat(vote.last_at) < readable_at
+            votes.append(vote._replace(fast=fast, recovery=recovery))
     return tuple(votes)
 
 
-def count(votes: Iterable[StandingVote], contenders: Sequence[str], quorum: int) -> Tally:
+def count(votes: Iterable[Vote], contenders: Sequence[str], quorum: int) -> Tally:
     """Count standing votes and gold votes by option.
 
     The quorum counts gold votes, ties and both-weak included. `share` is the first contender's
@@ -209,8 +181,8 @@ def _vote(
         tally_visible=tally_visible,
         votes_seen_before=latest.votes_seen_before if tally_visible else 0,
         changes=course.changes,
-        first_at=first.received_at,
-        last_at=turned.received_at,
+        first_at=iso(first.received_at),
+        last_at=iso(turned.received_at),
         question=latest.question,
         mirror_revealed=turned.mirror_revealed,
         account_days=_rounded(latest.account_days),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from operator import not_
-from typing import Literal, NamedTuple
+from operator import itemgetter, not_
+from typing import Any, Literal, NamedTuple
 
 import orjson
 from pydantic import Field, JsonValue
@@ -255,9 +255,10 @@ another tool.
 """
 
 
-class Vote(Value):
-    """A person's standing vote, derived from the events of that person.
+class Vote(NamedTuple):
+    """A person's standing vote or stance, derived from the events of that person.
 
+    Its times are texts, as they are stored: an export reads a million votes.
     In a question of stance `option` is "for", "against" or "unsure". `votes_seen_before` is 0 if
     others' votes are hidden. `mirror_revealed`: the debate's mirror had named the models before
     the choice. `fast`: no one can have read the debate by then. `step` is the round after which
@@ -279,9 +280,9 @@ class Vote(Value):
     tally_visible: bool
     votes_seen_before: int
     changes: int
-    first_at: datetime
-    last_at: datetime
-    question: Question = Question.VOTE
+    first_at: str
+    last_at: str
+    question: str = Question.VOTE
     mirror_revealed: bool = False
     fast: bool = False
     reason: NotGold = ""
@@ -291,10 +292,32 @@ class Vote(Value):
     ground: str = ""
     account_days: int | None = None
     member_days: int | None = None
-    order: str = Field("", exclude_if=not_)
-    seconds: float | None = Field(None, exclude_if=_missing)
-    comment: str = Field("", exclude_if=not_)
-    task: str = Field("", exclude_if=not_)
+    order: str = ""
+    seconds: float | None = None
+    comment: str = ""
+    task: str = ""
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> Vote:
+        """Return a vote of its stored fields."""
+        return cls(**body) if body["question"] in LABELS else cls(*_EVERY_VOTE(body))
+
+    def encode(self) -> str:
+        """Return it as it is stored: without what only a label has, where it is empty."""
+        fields = self._asdict()
+        for name in _LABEL_ALONE:
+            if fields[name] in ("", None):
+                del fields[name]
+        return orjson.dumps(fields).decode()
+
+
+_LABEL_ALONE = ("order", "seconds", "comment", "task")
+_EVERY_VOTE = itemgetter(*(name for name in Vote._fields if name not in _LABEL_ALONE))
+
+
+def iso(at: datetime) -> str:
+    """Return a UTC time as votes have it."""
+    return at.isoformat().replace("+00:00", "Z")
 
 
 class TurnLabel(Value):

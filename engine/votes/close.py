@@ -15,7 +15,7 @@ from engine.jury.rubric import DEBATE, find_rubric
 from engine.jury.why import REASONS, mean_marks, quote, told_reasons
 from engine.store import Closing, DebateRecord, Intervention, Post, Store
 from engine.tally.questions import vote_options
-from engine.tally.tally import StandingVote, agreement, count, leader, wilson
+from engine.tally.tally import agreement, count, leader, wilson
 from engine.values.debate import Criterion, Debate, Setup
 from engine.values.language import N_
 from engine.values.messages import (
@@ -44,7 +44,6 @@ from engine.values.verdicts import (
     VoteEvent,
 )
 from engine.votes.outcome import (
-    Answer,
     course_of,
     guessed_of,
     guesses_of,
@@ -76,19 +75,19 @@ def seen_by_others(
             shown.setdefault(Log(noted.question, noted.step), noted.at)
 
     def told(vote: Vote) -> Vote:
-        log = Log(vote.question, vote.step)
+        log = Log(Question(vote.question), vote.step)
         since = shown.get(log)
-        if vote.tally_visible or since is None or vote.last_at <= since:
+        if vote.tally_visible or since is None or datetime.fromisoformat(vote.last_at) <= since:
             return vote
         own = [e for e in events if (e.person, e.question, e.step) == (vote.person, *log)]
         seen = max(own, key=lambda event: event.number).votes_seen_before
-        return vote.model_copy(update={"tally_visible": True, "votes_seen_before": seen})
+        return vote._replace(tally_visible=True, votes_seen_before=seen)
 
     return tuple(map(told, votes))
 
 
 def persuasion(
-    before: Iterable[StandingVote], after: Iterable[StandingVote], contenders: Sequence[str]
+    before: Iterable[Vote], after: Iterable[Vote], contenders: Sequence[str]
 ) -> Persuasion:
     """Count moves towards and away from the thesis, among people with both stances.
 
@@ -274,9 +273,9 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
     return (Post(key="again", message=invite),)
 
 
-def _count(debate: Debate, tally: Tally, stood: Iterable[Answer], unread: bool) -> PeopleCounts:
+def _count(debate: Debate, tally: Tally, stood: Iterable[Vote], unread: bool) -> PeopleCounts:
     """Count what people said; None moved where more than two contend, as none argues against."""
-    by: defaultdict[str, list[Answer]] = defaultdict(list)
+    by: defaultdict[str, list[Vote]] = defaultdict(list)
     for answer in stood:
         by[answer.question].append(answer)
     stances = (by[Question.STANCE_BEFORE], by[Question.STANCE_AFTER])
@@ -370,6 +369,6 @@ def platform_of(question: str, platform: str) -> str:
     return WEB if question in LABELS else platform
 
 
-def tally_labels(labels: Iterable[StandingVote], contenders: tuple[str, ...]) -> Tally:
+def tally_labels(labels: Iterable[Vote], contenders: tuple[str, ...]) -> Tally:
     """Count the labels of a debate."""
     return count(labels, contenders, QUORUM)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from engine.store import Brought, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotFoundError
-from engine.values.verdicts import TIE, WEAK, Vote
+from engine.values.verdicts import TIE, WEAK, Vote, iso
 from engine.votes.outcome import WORDS_A_MINUTE
 
 FIRST, SECOND = "first", "second"
@@ -137,8 +137,8 @@ def _vote(option: str, at: datetime, *, blind: bool) -> Vote:
         tally_visible=False,
         votes_seen_before=0,
         changes=0,
-        first_at=at,
-        last_at=at,
+        first_at=iso(at),
+        last_at=iso(at),
     )
 
 

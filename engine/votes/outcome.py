@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import TypeAlias
 
-from engine.store import StandingAnswer
 from engine.tally.questions import CONFIDENCE_NAMES, options_of, round_options, stance_name
 from engine.tally.tally import count, standing_votes
 from engine.values.debate import BallotKind, Debate, Scores
 from engine.values.verdicts import Log, Question, RoundTally, Tally, Vote, VoteEvent
 
-Answer: TypeAlias = Vote | StandingAnswer
 WORDS_A_MINUTE = 1000
 NONE: frozenset[Log] = frozenset()
 
@@ -48,11 +45,9 @@ def with_remarks(
         for question in (Question.CONFIDENCE, Question.GROUND)
     )
     return tuple(
-        vote.model_copy(
-            update={
-                "confidence": CONFIDENCE_NAMES.get(clear.get(vote.person, ""), ""),
-                "ground": grounds.get(vote.person, ""),
-            }
+        vote._replace(
+            confidence=CONFIDENCE_NAMES.get(clear.get(vote.person, ""), ""),
+            ground=grounds.get(vote.person, ""),
         )
         for vote in votes
     )
@@ -78,7 +73,7 @@ def guesses_of(
     menu, voters = debate.setup.menu, {vote.person for vote in votes}
     guesses = [e for e in events if e.question is Question.GUESS and e.person in voters]
     return tuple(
-        vote.model_copy(update={"option": menu[int(vote.option)], "step": side})
+        vote._replace(option=menu[int(vote.option)], step=side)
         for side in debate.request.sides
         for vote in standing_votes(
             [event for event in guesses if event.step == side],
@@ -90,7 +85,7 @@ def guesses_of(
     )
 
 
-def guessed_of(debate: Debate, guesses: Iterable[Answer]) -> dict[str, tuple[int, int]]:
+def guessed_of(debate: Debate, guesses: Iterable[Vote]) -> dict[str, tuple[int, int]]:
     """Count, by side, the guesses that were right and all; only those of people who could not know.
 
     The starter may have chosen the models, and a mirror's reveal names them.
@@ -109,7 +104,7 @@ def stances_of(
 ) -> tuple[Vote, ...]:
     """Return people's stances before and after the debate."""
     return tuple(
-        vote.model_copy(update={"option": stance_name(vote.option)})
+        vote._replace(option=stance_name(vote.option))
         for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
         for vote in _standing(debate, events, Log(question), None, unread)
     )
@@ -121,13 +116,13 @@ def round_votes_of(
     """Return whom people saw ahead after each round, in the order of the rounds."""
     rounds = dict.fromkeys(e.step for e in events if e.question is Question.ROUND)
     return tuple(
-        vote.model_copy(update={"step": step})
+        vote._replace(step=step)
         for step in rounds
         for vote in _standing(debate, events, Log(Question.ROUND, step), None, unread)
     )
 
 
-def course_of(debate: Debate, votes: Iterable[Answer]) -> tuple[RoundTally, ...]:
+def course_of(debate: Debate, votes: Iterable[Vote]) -> tuple[RoundTally, ...]:
     """Count the votes of each round; an ambiguous or a scripted one is in no count."""
     counts: dict[str, dict[str, int]] = {}
     for vote in votes:

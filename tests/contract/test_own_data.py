@@ -13,18 +13,19 @@ from engine.chat.own_data import own_file
 from engine.chat.privacy import purge
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import TABLES
-from engine.store import ExportFilter, StandingAnswer, Store
+from engine.store import ExportFilter, Store
 from engine.store.people import ROWS
 from engine.store.series import StoredSeries
 from engine.store.tables import OF_DEBATES, TEXTS_OF_DEBATES, metadata, people, referring_to
 from engine.values.debate import Status
+from engine.values.verdicts import Vote
 from tests.doubles.databases import opened, traces
 from tests.kit import NOW, create, new_debate, run, some
 
 ANN, BOB = "ann-4711-user", "bob-0815-user"
 MINE, THEIRS = "mine-of-ann", "theirs-of-bob"
 FIXED = {"platform": "chat", "community": "club", "removed": ""}
-ANSWER = StandingAnswer(
+ANSWER = Vote(
     person=0,
     option="A",
     ambiguous=False,

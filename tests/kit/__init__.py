@@ -14,7 +14,6 @@ from tests.kit.builders import (
     NOW as NOW,
     Running as Running,
     announcement as announcement,
-    answers_of as answers_of,
     asking as asking,
     ballot as ballot,
     begin as begin,

@@ -23,7 +23,6 @@ from engine.store import (
     NewDebate,
     Note,
     Post,
-    StandingAnswer,
     Store,
     Target,
 )
@@ -56,6 +55,7 @@ from engine.values.verdicts import (
     Verdict,
     Vote,
     VoteEvent,
+    iso,
 )
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -183,7 +183,7 @@ def event(number: int, person: int, option: str, **fields: Any) -> VoteEvent:
 
 def vote(person: int, option: str = "A", **fields: Any) -> Vote:
     """Return a gold vote."""
-    plain = {
+    plain: dict[str, Any] = {
         "person": person,
         "option": option,
         "ambiguous": False,
@@ -197,7 +197,8 @@ def vote(person: int, option: str = "A", **fields: Any) -> Vote:
         "first_at": NOW,
         "last_at": NOW,
     }
-    return make(Vote, plain, fields)
+    times = {name: iso(at) for name, at in (plain | fields).items() if isinstance(at, datetime)}
+    return Vote(**plain | fields | times)
 
 
 # --- messages ----------------------------------------------------------------------------
@@ -402,15 +403,10 @@ def cast(user: str = "user-1", option: str = "A", **fields: Any) -> Cast:
 # --- what exports and figures read -----------------------------------------------------------
 
 
-def answers_of(*votes: Vote) -> tuple[StandingAnswer, ...]:
-    """Return votes and stances as the store keeps them."""
-    return tuple(StandingAnswer(**vote.model_dump(mode="json")) for vote in votes)
-
-
 def votes_in(record: DebateRecord, *questions: Question) -> tuple[Vote, ...]:
     """Return the standing answers to questions as votes; without one those of the vote."""
     asked = questions or (Question.VOTE,)
-    return tuple(Vote.model_validate(one._asdict()) for q in asked for one in record.asked(q))
+    return tuple(one for question in asked for one in record.asked(question))
 
 
 def stances_in(record: DebateRecord) -> tuple[Vote, ...]:
@@ -604,7 +600,7 @@ def make_record(
         ballots=tuple(ballots),
         **(make_findings() if closed else {}),
         verdict=verdict if closed else None,
-        answers=answers_of(*votes),
+        answers=tuple(votes),
         labels=tuple(labels),
         calls=tuple([call_record(turn.step) for turn in turns] if calls is None else calls),
         questions=tuple(

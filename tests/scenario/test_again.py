@@ -9,12 +9,12 @@ import pytest
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
 from engine.run.plan import Defaults
-from engine.store import DebateRecord, ExportFilter, OpenQuestion, StandingAnswer, Target
+from engine.store import DebateRecord, ExportFilter, OpenQuestion, Target
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import VenueError
 from engine.values.messages import Reveal
 from engine.values.ports import ButtonPressed, Reactions
-from engine.values.verdicts import Question
+from engine.values.verdicts import Question, Vote
 from tests.doubles.databases import traces
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
@@ -52,7 +52,7 @@ async def asked_again(
             await asyncio.sleep(0.005)
 
 
-async def answers(session: Session, debate: Debate) -> list[StandingAnswer]:
+async def answers(session: Session, debate: Debate) -> list[Vote]:
     record = await record_of(session.store, debate.id)
     return list(record.asked(Question.AGAIN))
 

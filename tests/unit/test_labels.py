@@ -21,7 +21,7 @@ from engine.values.errors import UsageError
 from engine.values.verdicts import How, Question, Verdict, Vote, VoteEvent
 from engine.votes.close import persuasion
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
-from tests.kit import NOW, answers_of, event, id_of, make_debate, make_turn, make_vote, some, vote
+from tests.kit import NOW, event, id_of, make_debate, make_turn, make_vote, some, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPENING = "turn/opening/A"
@@ -41,7 +41,7 @@ def thumb(
 
 def stances(**by_person: str) -> list[Vote]:
     return [
-        vote(int(person.removeprefix("p")), option).model_copy(update={"ambiguous": "+" in option})
+        vote(int(person.removeprefix("p")), option, ambiguous="+" in option)
         for person, option in by_person.items()
     ]
 
@@ -120,7 +120,7 @@ DOUBTS = st.lists(st.tuples(PART, PART), max_size=20).map(
 def record(p_a: float, *options: str, blind: bool = True) -> DebateRecord:
     verdict = Verdict(winner="A", p={"A": p_a, "B": 1 - p_a}, valid=3, invalid=0, blind=blind)
     votes = [make_vote(n, option) for n, option in enumerate(options)]
-    return DebateRecord(make_debate(), (), (), verdict, answers_of(*votes), ())
+    return DebateRecord(make_debate(), (), (), verdict, tuple(votes), ())
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_tie_counts_for_both_and_votes_not_gold_and_open_panels_tell_nothing()
     assert doubt_of(record(0.5, "tie", "weak")).difference == pytest.approx(0)
     assert doubt_of(record(1.0, "A", "tie")).difference == pytest.approx(0.25)
     seen = make_vote(1, "B", gold=False, judge_visible=True)
-    assert doubt_of(replace(record(0.9), answers=answers_of(seen))).difference is None
+    assert doubt_of(replace(record(0.9), answers=(seen,))).difference is None
     assert doubt_of(record(0.5, "A", blind=False))[1:] == (None, None)
 
 
@@ -175,7 +175,7 @@ def test_five_at_most_each_once_all_day(doubts: list[Doubt], answered: set[int])
 
 def queued(number: int, p_a: float, votes: str = "", *, blind: bool = True) -> DebateRecord:
     verdict = Verdict(winner="A", p={"A": p_a, "B": 1 - p_a}, valid=3, invalid=0, blind=blind)
-    cast = answers_of(*(make_vote(n, option) for n, option in enumerate(votes)))
+    cast = tuple(make_vote(n, option) for n, option in enumerate(votes))
     return DebateRecord(make_debate(number), (make_turn(1),), (), verdict, cast, ())
 
 

@@ -79,7 +79,7 @@ def test_the_larger_gain_wins_from_a_quorum_on(moves: list[tuple[str, str]], exp
 def test_a_stance_that_contradicts_itself_counts_for_nobody() -> None:
     moves = [("against", "for"), ("unsure", "for"), ("for", "for")]
     stances = room(*moves)
-    stances[0] = stances[0].model_copy(update={"ambiguous": True})
+    stances[0] = stances[0]._replace(ambiguous=True)
     decision = some(Oxford().decide(setup_for("oxford", quorum=3).request, stances, PANEL))
     assert decision.verdict.rubric == "panel_for_stance"
 

@@ -36,7 +36,6 @@ from tests.kit import (
     ASPEN,
     BIRCH,
     MAPLE,
-    answers_of,
     cancelled,
     make_ballot,
     make_debate,
@@ -484,7 +483,7 @@ def test_who_came_to_the_jury_and_left_it_is_counted_where_enough_people_did() -
 
 def test_only_gold_votes_and_clear_answers_are_compared() -> None:
     again = {"question": Question.AGAIN, "gold": False, "judge_visible": True}
-    answers = answers_of(
+    answers = (
         make_vote(1, "weak"),
         make_vote(2, "B"),
         make_vote(3, "B", gold=False, starter=True),

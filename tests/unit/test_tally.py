@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from engine.tally.tally import count, standing_votes, wilson
 from engine.values.debate import BallotKind
 from engine.values.ports import Reactions
-from engine.values.verdicts import How, Vote, VoteEvent
+from engine.values.verdicts import How, Vote, VoteEvent, iso
 from engine.votes.recovery import reconcile
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -190,7 +190,7 @@ def test_a_vote_carries_when_and_under_what_it_was_cast_in_the_order_of_receipt(
     vote = standing(log("~+B", "~+A"))[0]
     assert (vote.option, vote.ambiguous, vote.gold) == ("A+B", True, False)
     vote = standing(log("+A", "+B", "+B"))[0]
-    assert (vote.first_at, vote.last_at) == (at(1), at(2))
+    assert (vote.first_at, vote.last_at) == (iso(at(1)), iso(at(2)))
     first, last = log("+A", "+B")
     last = last.model_copy(update={"votes_seen_before": 7, "late_seen": True})
     vote = standing([first, last])[0]
@@ -224,7 +224,7 @@ def test_a_choice_made_before_the_debate_can_be_read_is_fast() -> None:
         for readable_at in (None, at(2), at(3))
     )
     assert (unknown.fast, slow.fast, fast.fast) == (False, False, True)
-    assert fast == slow.model_copy(update={"fast": True})  # gold as ever
+    assert fast == slow._replace(fast=True)  # gold as ever
 
 
 @pytest.mark.parametrize("what", ["+B", "-B"])
