@@ -105,6 +105,21 @@ class _LazyCommands(TyperGroup):
             _name_values(command)
         return command
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a number out of its range is refused as chats refuse one."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            option = error.param
+            low, high = getattr(option, "min", None), getattr(option, "max", None)
+            found: list[Any] = getattr(error.__cause__, "errors", list)()
+            if option is None or not found or low is high is None:
+                raise
+            least = f"at least {low:.10g}"
+            wanted = least if high is None else f"between {low:.10g} and {high:.10g}"
+            spelled, given = max(option.opts, key=len), found[0]["input"]
+            (error.ctx or ctx).fail(f"{spelled} is “{given}”; it must be {wanted}.")
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, a section for each purpose."""
         for title, names in SECTIONS.items():

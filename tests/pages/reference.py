@@ -32,7 +32,18 @@ def pages() -> dict[str, str]:
 def shell_lines() -> Iterator[str]:
     yield "# Commands of the shell"
     yield ""
-    yield "Each of them explains itself too, with `--help`."
+    yield "Each of them explains itself too, with `--help`. They have one grammar:"
+    yield ""
+    yield "- `--format` is the format of debates, `--as` the kind of files that are written."
+    yield "- What is written goes to `--out`: a `DIR`, a `FILE`, or the `ADDRESS` of a database."
+    yield "- `--community --format --language --series --since --until --quorum-met` and"
+    yield "  `--include-rehearsal` choose debates, on each command that is about several."
+    yield "- `--usd` caps what a command may spend; nothing is paid for that would pass it."
+    yield "- A flag that can be on without being given, by settings or by default, is a pair, `--x` and"
+    yield "  `--no-x`. Any other flag is off unless it is given."
+    yield "- `--json` prints as data what is otherwise a table; `--yes` skips the question."
+    yield "- Values are named by words: `CODE` of a debate, `MODEL` as backend/model, `DATE`."
+    yield "- A number out of its range is refused: “--port is “0”; it must be between 1 and 9.”"
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     yield from command_lines(typer.Context(group, info_name="rostrum"), group)
