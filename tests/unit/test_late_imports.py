@@ -1,7 +1,8 @@
-"""What is imported only once it is needed: a process starts at once, and the core is read alone."""
+"""What is imported only once it is needed, and what a name means: the core is read alone."""
 
 import ast
 import os
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -115,3 +116,11 @@ def test_the_command_line_knows_where_each_command_is(module: str) -> None:
 def test_help_shows_every_command_in_one_section() -> None:
     shown = [name for names in SECTIONS.values() for name in names]
     assert sorted(shown) == sorted(name for names in PLACES.values() for name in names)
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    parts = (ROOT / part for part in ("adapters", "bot", "engine", "migrations"))
+    trees = (ast.parse(path.read_text()) for part in parts for path in part.rglob("*.py"))
+    classes = (node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+    named = Counter(name for name in classes if not name.startswith("_"))
+    assert not [name for name, times in named.items() if times > 1]
