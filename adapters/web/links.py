@@ -76,6 +76,14 @@ class Links:
         """Return where a call is."""
         return self.of(item, f"calls/{number}")
 
+    def at_turn(self, item: Item, number: int) -> str:
+        """Return where a turn is, on whichever part."""
+        return f"{self.of(item)}?turn={number}"
+
+    def call_of(self, item: Item, step: str) -> str:
+        """Return where the call is that a step asked for."""
+        return self.of(item, f"calls?{urlencode({'step': step})}")
+
     def picture(self, item: Item, name: str) -> str:
         """Return where a picture is."""
         return self.of(item, f"{name}.svg")
@@ -124,6 +132,12 @@ class _Filed(Links):
 
     def call(self, item: Item, number: int) -> str:
         return self.of(item, f"call-{number}.html")
+
+    def at_turn(self, item: Item, number: int) -> str:
+        return f"{self.debate(item)}#t{number}"
+
+    def call_of(self, item: Item, step: str) -> str:
+        return f"{self.calls(item)}#{quote(step)}"
 
 
 # Pages for reading as HTML: a list, a debate, its calls; the same served and in a folder.

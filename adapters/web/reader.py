@@ -13,6 +13,8 @@ from adapters.web.links import Links, write_call, write_calls, write_debate, wri
 from engine.pages.debate_page import Library, read_sought
 from engine.values.errors import UsageError
 
+LONGEST_STEP = 255  # characters
+
 
 class ReadingPages:
     """Serves a library; `live` pages of debates that go on grow by themselves."""
@@ -58,8 +60,11 @@ class ReadingPages:
         return await _page(write_debate, shown, self._links)
 
     async def calls(self, request: web.Request) -> web.Response:
-        """Show a page of a debate's calls."""
+        """Show a page of a debate's calls, or lead to the one that a step asked for."""
         name, number = request.match_info["name"], number_in(request, "page") or 1
+        if step := request.query.get("step", "")[:LONGEST_STEP]:
+            item, place = await self._library.call_of(name, step)
+            raise web.HTTPFound(self._links.call(item, place))
         return await _page(write_calls, await self._library.calls(name, number), self._links)
 
     async def call(self, request: web.Request) -> web.Response:

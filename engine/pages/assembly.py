@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from engine.pages.debate_page import (
     CallsPage,
     DebatePage,
     Item,
+    ModelSpending,
     PageTry,
     Rows,
     TurnsPart,
@@ -94,8 +96,11 @@ def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
 # --- calls -------------------------------------------------------------------------------
 
 
-def tries_of(calls: Sequence[Mapping[str, Any]]) -> tuple[PageTry, ...]:
-    """Return the tries of calls in the order of an export."""
+def tries_of(
+    calls: Sequence[Mapping[str, Any]], turns: Sequence[Mapping[str, Any]]
+) -> tuple[PageTry, ...]:
+    """Return the tries of calls in the order of an export, which does not say when they began."""
+    spoken = {one["step"]: one["number"] for one in turns}
     return tuple(
         PageTry(
             number=number,
@@ -108,6 +113,7 @@ def tries_of(calls: Sequence[Mapping[str, Any]]) -> tuple[PageTry, ...]:
             tokens_out=one["tokens_out"],
             usd=one["cost_usd"],
             seconds=one["latency_s"],
+            turn=spoken.get(one["step"], 0),
         )
         for number, one in enumerate(calls, 1)
     )
@@ -118,20 +124,46 @@ def calls_page(item: Item, tries: Sequence[PageTry], number: int, *, kept: bool)
     count = max(1, -(-len(tries) // CALLS_ON_A_PAGE))
     number = min(max(number, 1), count)
     start = (number - 1) * CALLS_ON_A_PAGE
-    costs = [one.usd for one in tries]
-    known = [cost for cost in costs if cost is not None]
+    line = sorted(tries, key=lambda one: (one.began or 0.0, one.number))
+    models = {
+        model: _spending([one for one in tries if one.model == model])
+        for model in dict.fromkeys(one.model for one in tries)
+    }
     return CallsPage(
         item=item,
-        tries=tuple(tries[start : start + CALLS_ON_A_PAGE]),
+        tries=tuple(line[start : start + CALLS_ON_A_PAGE]),
         number=number,
         pages=count,
         total=len(tries),
         tokens_in=sum(one.tokens_in or 0 for one in tries),
         tokens_out=sum(one.tokens_out or 0 for one in tries),
-        usd=fsum(known) if len(known) == len(costs) else None,
+        usd=_cost(tries),
         sealed=False,
         kept=kept,
+        lasted=max(
+            (one.began + (one.seconds or 0.0) for one in tries if one.began is not None),
+            default=0.0,
+        ),
+        by_model=tuple(sorted(models.values(), key=lambda one: (-(one.usd or 0.0), one.model))),
     )
+
+
+def _spending(tries: Sequence[PageTry]) -> ModelSpending:
+    return ModelSpending(
+        model=tries[0].model,
+        calls=len(tries),
+        failed=sum(not one.answered for one in tries),
+        tokens_in=sum(one.tokens_in or 0 for one in tries),
+        tokens_out=sum(one.tokens_out or 0 for one in tries),
+        seconds=fsum(one.seconds or 0.0 for one in tries),
+        usd=_cost(tries),
+    )
+
+
+def _cost(tries: Sequence[PageTry]) -> float | None:
+    """Return what tries cost in USD; None if one of them is unknown."""
+    known = [one.usd for one in tries if one.usd is not None]
+    return fsum(known) if len(known) == len(tries) else None
 
 
 def sealed_calls(item: Item) -> CallsPage:
@@ -140,11 +172,19 @@ def sealed_calls(item: Item) -> CallsPage:
 
 
 def call_page(
-    item: Item, tries: Sequence[PageTry], number: int, asked: Mapping[str, Any] | None
+    item: Item,
+    tries: Sequence[PageTry],
+    number: int,
+    asked: Mapping[str, Any] | None,
+    before: Mapping[str, Any] | None = None,
 ) -> CallPage:
-    """Return a call's page; `asked` is its row in `prompts`, None where an export has none."""
+    """Return a call's page; `asked` is its row in `prompts`, None where an export has none.
+
+    `before` is the row of the call to which `earlier_call` leads.
+    """
     row = asked or {"messages": None, "reply": None, "error": None, "schema": None}
     messages = row["messages"]
+    pairs = zip(messages or (), (before or {}).get("messages") or (), strict=False)
     return CallPage(
         item=item,
         call=tries[number - 1],
@@ -155,7 +195,24 @@ def call_page(
         error=row["error"] or "",
         schema=row["schema"] or "",
         calls=len(tries),
+        shared=sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)),
     )
+
+
+def earlier_call(tries: Sequence[PageTry], number: int) -> PageTry | None:
+    """Return the call that asked the same model before, of the same kind and side; None without."""
+    call = tries[number - 1]
+    kind = _kind(call)
+    alike = [one for one in tries if _kind(one) == kind and one.number != number]
+    if call.began is not None:
+        alike = [one for one in alike if (one.began or 0.0, one.number) < (call.began, number)]
+        return max(alike, key=lambda one: (one.began or 0.0, one.number), default=None)
+    return None
+
+
+def _kind(call: PageTry) -> tuple[str, str, str]:
+    steps = call.step.split("/")
+    return call.model, steps[0], steps[2] if steps[0] == "turn" and steps[2:] else ""
 
 
 def whole_text(debate: Debate, turns: Sequence[Turn], number: int) -> str | None:

@@ -384,7 +384,11 @@ class DebatePage(NamedTuple):
 
 
 class PageTry(NamedTuple):
-    """A try of a model call; `number` is its place in the debate, from 1."""
+    """A try of a model call; `number` is its place in the debate, from 1.
+
+    `began` is in seconds since the debate's first call; None where that is unknown. `error` says
+    why it failed, and `turn` is the number of the turn that it wrote, else 0.
+    """
 
     number: int
     step: str
@@ -396,10 +400,29 @@ class PageTry(NamedTuple):
     tokens_out: int | None
     usd: float | None
     seconds: float | None
+    began: float | None = None
+    error: str = ""
+    turn: int = 0
+
+
+class ModelSpending(NamedTuple):
+    """What the calls of a model came to; `usd` is None if unknown, `failed` had no answer."""
+
+    model: str
+    calls: int
+    failed: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    usd: float | None
 
 
 class CallsPage(NamedTuple):
-    """A page of a debate's calls, with the sums over all of them; `usd` is None if unknown."""
+    """A page of a debate's calls, with the sums over all of them; `usd` is None if unknown.
+
+    They are in the order of their beginning where that is known; `lasted` is their time line, in
+    seconds, and `by_model` has the dearest model first.
+    """
 
     item: Item
     tries: tuple[PageTry, ...]
@@ -411,6 +434,8 @@ class CallsPage(NamedTuple):
     usd: float | None
     sealed: bool
     kept: bool
+    lasted: float = 0.0
+    by_model: tuple[ModelSpending, ...] = ()
 
 
 class CallPage(NamedTuple):
@@ -423,6 +448,7 @@ class CallPage(NamedTuple):
     error: str
     schema: str
     calls: int
+    shared: int = 0  # of its first messages, which the call before had too
 
 
 def shorten(page: ReportedDebate, part: TurnsPart) -> tuple[ReportedDebate, frozenset[int]]:
@@ -476,6 +502,9 @@ class Library(Protocol):
 
     async def calls(self, name: str, number: int = 1) -> CallsPage:
         """Return a page of a debate's calls; none while anything of it is sealed."""
+
+    async def call_of(self, name: str, step: str) -> tuple[Item, int]:
+        """Return a debate and the number of the last try of a step's call."""
 
     async def call(self, name: str, number: int) -> CallPage:
         """Return a call with what was asked and answered, by its place from 1."""

@@ -171,14 +171,24 @@ class FolderLibrary:
         """Return a page of a debate's calls."""
         with self._sound(name):
             item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
-            tries = tries_of(rows.get("calls", ()))
+            tries = tries_of(rows.get("calls", ()), rows.get("turns", ()))
             return calls_page(item, tries, number, kept=bool(rows.get(PROMPTS)))
+
+    async def call_of(self, name: str, step: str) -> tuple[Item, int]:
+        """Return a debate and the number of the last try of a step's call."""
+        with self._sound(name):
+            item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
+            tries = tries_of(rows.get("calls", ()), rows.get("turns", ()))
+            number = max((one.number for one in tries if one.step == step), default=0)
+            if not number:
+                raise NotFoundError(UNKNOWN)
+            return item, number
 
     async def call(self, name: str, number: int) -> CallPage:
         """Return a call with what was asked and answered, if the export holds it."""
         with self._sound(name):
             item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
-            tries = tries_of(rows.get("calls", ()))
+            tries = tries_of(rows.get("calls", ()), rows.get("turns", ()))
             if not 1 <= number <= len(tries):
                 raise NotFoundError(UNKNOWN)
             call = tries[number - 1]

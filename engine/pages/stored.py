@@ -8,14 +8,14 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Container, Sequence, Set
 from dataclasses import replace
 from secrets import token_bytes
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import structlog
 
 from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.findings_tables import retrieved
 from engine.dataset.page import ReportedDebate, lay_out
-from engine.dataset.prompt_table import PROMPTS
+from engine.dataset.prompt_table import PROMPTS, redact_keys
 from engine.dataset.tables import TABLES
 from engine.delivery.board import turns_expected
 from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
@@ -25,6 +25,7 @@ from engine.pages.assembly import (
     assemble,
     call_page,
     calls_page,
+    earlier_call,
     readable,
     sealed_calls,
     whole_text,
@@ -59,7 +60,7 @@ from engine.store.usage import UsageFilter
 from engine.values.debate import BallotKind, Debate, Source, Status, side_of
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.language import speaking
-from engine.values.text import marked
+from engine.values.text import marked, redact
 from engine.values.verdicts import RETRIEVED, Ballot
 from engine.votes.close import read_reveal
 from engine.votes.outcome import tally_of
@@ -191,6 +192,15 @@ class StoredLibrary:
         tries = await self._tries(debate)
         return calls_page(item, tries, number, kept=debate.pruned_at is None)
 
+    async def call_of(self, name: str, step: str) -> tuple[Item, int]:
+        """Return a debate and the number of the last try of a step's call."""
+        debate = await self._store.debates.get(name)
+        tries = await self._tries(debate) if self._operator and readable(debate) else ()
+        number = max((one.number for one in tries if one.step == step), default=0)
+        if not number:
+            raise NotFoundError(UNKNOWN)
+        return item_of(debate), number
+
     async def call(self, name: str, number: int) -> CallPage:
         """Return a call with what was asked and answered, by its place from 1."""
         debate = await self._store.debates.get(name)
@@ -200,10 +210,11 @@ class StoredLibrary:
         if not 1 <= number <= len(tries):
             raise NotFoundError(UNKNOWN)
         tried = tries[number - 1]
-        record = await self._record(debate, (tried.step,), prompts=True)
-        one = tuple(call for call in record.calls if call.attempt == tried.attempt)
-        row = PROMPTS.rows(self._entry(replace(record, calls=one, turns=())))[0]
-        return call_page(item_of(debate), tries, number, row)
+        row = await self._prompt(debate, tried)
+        before = earlier_call(tries, number)
+        return call_page(
+            item_of(debate), tries, number, row, before and await self._prompt(debate, before)
+        )
 
     async def picture(self, name: str, picture: str) -> Picture:
         """Return a picture of a debate's page."""
@@ -294,7 +305,25 @@ class StoredLibrary:
 
     async def _tries(self, debate: Debate) -> tuple[PageTry, ...]:
         tries = await self._store.journal.tries(debate.id)
-        return tuple(PageTry(number, *one) for number, one in enumerate(tries, 1))
+        parts = await self._outlines.read(debate, await self._store.journal.turns_held(debate.id))
+        turns = {one["step"]: one["number"] for one in parts.spoken}
+        first = min((one.began for one in tries), default=None)
+        return tuple(
+            PageTry(
+                number,
+                *one[:-2],
+                began=(one.began - first).total_seconds() if first else None,
+                error=redact(redact_keys(one.error, self._secrets)),
+                turn=turns.get(one.step, 0),
+            )
+            for number, one in enumerate(tries, 1)
+        )
+
+    async def _prompt(self, debate: Debate, tried: PageTry) -> dict[str, Any]:
+        """Return the row of a try in `prompts`."""
+        record = await self._record(debate, (tried.step,), prompts=True)
+        one = tuple(call for call in record.calls if call.attempt == tried.attempt)
+        return PROMPTS.rows(self._entry(replace(record, calls=one, turns=())))[0]
 
     async def _record(
         self, debate: Debate, steps: Sequence[str] = (), *, prompts: bool = False

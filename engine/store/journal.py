@@ -54,7 +54,8 @@ class PastDebate(NamedTuple):
 class _Tried(NamedTuple):
     """A try of a call; tokens, `cost` (USD) and `latency` (seconds) are None where unknown.
 
-    Without an answer there is no latency: how long a failure took says nothing of a model.
+    Without an answer there is no latency: how long a failure took says nothing of a model. `error`
+    is for an operator alone: it may hold anything that a backend says.
     """
 
     step: str
@@ -66,6 +67,8 @@ class _Tried(NamedTuple):
     tokens_out: int | None
     cost: float | None
     latency: float | None
+    began: datetime
+    error: str
 
 
 class Failed(NamedTuple):
@@ -326,7 +329,7 @@ TURNS_IN_ORDER = f"{TURNS} ORDER BY number"
 TURNS_BETWEEN = f"{TURNS} AND number BETWEEN :first AND :last ORDER BY number"
 TRIES = """
 SELECT step, attempt, model, reply IS NOT NULL AS answered, tokens_in, tokens_cached, tokens_out,
-    cost, CASE WHEN reply IS NOT NULL THEN latency END AS latency
+    cost, CASE WHEN reply IS NOT NULL THEN latency END AS latency, started_at, error
 FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%' ORDER BY step, attempt
 """
 REQUEST = """

@@ -196,7 +196,7 @@ async def test_what_stopped_says_why_and_how_it_goes_on(person: Open, reader: Re
     await expect(trouble).to_contain_text(f"rostrum resume {reader.ids[7][-6:].lower()}")
     await page.goto(reader.debate(reader.ids[-1]))
     await expect(page.locator("#state")).to_contain_text("interrupted")
-    await expect(page.locator("#head")).to_contain_text("rostrum debate --resume")
+    await expect(page.locator("#head")).to_contain_text("rostrum resume")
     await page.goto(reader.debate(reader.shelf.sealed.id))
     await expect(page.locator("#state")).to_contain_text("open until")
     await expect(page.locator("#state")).to_contain_text("0 votes")
@@ -257,6 +257,26 @@ async def test_rounds_stand_side_by_side_at_one_tap(person: Open, reader: Reader
     assert second is not None
     assert first["x"] + first["width"] <= second["x"]
     await assert_fits(page)
+
+
+async def test_a_turn_and_its_call_lead_to_each_other(person: Open, reader: Reader) -> None:
+    page = await person()
+    await page.goto(reader.debate(reader.ids[0]))
+    await page.get_by_label("The call of turn 3").click()
+    await expect(page.locator("h1")).to_have_text("turn/rebuttal/A")
+    await expect(page.locator("#prompt ~ details").first).to_contain_text("as in the call before")
+    await page.get_by_role("link", name="turn 3").click()
+    assert page.url.endswith("#t3")
+
+
+async def test_calls_stand_on_a_time_line_with_what_failed(person: Open, reader: Reader) -> None:
+    page = await person(viewport=LARGE)
+    await page.goto(f"{reader.debate(reader.ids[7])}/calls")
+    await expect(page.locator("#calls .bar")).to_have_count(3)
+    failed = page.locator("#calls tbody tr:has(.broken)")
+    await expect(failed.first).to_contain_text("500")
+    await expect(failed.first).not_to_contain_text("free")
+    await expect(page.locator("#sums tbody tr")).to_have_count(2)
 
 
 async def test_pictures_are_drawn_in_the_page_and_alone(person: Open, reader: Reader) -> None:

@@ -439,6 +439,7 @@ ACCOUNTS = {"discord_client_id": "7", "discord_client_secret": SecretStr("7")}
 FAILED = f"{8:023d}-"
 TERMS = Terms(name="tea", each=2, repeats=0, about="Thank you.", code="TEA-42")
 COLUMNS = re.compile(r"\n(?:\| `|  +- name: |  +dtype: ).*")  # which docs/dataset.md has too
+TIMED = re.compile(r'(?<=<rect class=")(?:spoke|lost)" x="[\d.]+" width="[\d.]+')
 DRAWN_ANEW = re.compile(  # keys and tokens; ids of debates have 26 characters
     r"(?<=\?k=)[\w.-]+|(?<=link:)[\w-]{16}|(?<=/c/)\w{20}"
     r"|(?<![\w-])(?!rehearsal)[\w-]{22}(?:[\w-]{21})?(?![\w-])"
@@ -474,7 +475,7 @@ async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[st
     async for path, body in write_folder(StoredLibrary(store)):
         # What was asked side by side has no order, but in a debate that failed at its start.
         if not path.startswith("static") and ("-call" not in path or FAILED in path):
-            keep(path, body.decode())
+            keep(path, TIMED.sub("…", body.decode()))
     everything = CommunitySettings(public=tuple(PublicPart))
     await store.communities.change("memory", "club", lambda _: everything, clock.now())
     settings = Settings(web=WebSettings.model_validate({"url": URL, "port": 0} | ACCOUNTS))
