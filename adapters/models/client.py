@@ -191,6 +191,10 @@ class HttpModels:
         """Learn from the refusal of a request made with `used`; False if it teaches nothing."""
         if used != self.habits(model):
             return True  # a concurrent call has learned it already
+        if model.configuration and any(
+            name in refusal for name in model.configuration.request_fields
+        ):
+            return False  # what is compared would change without a word
         learned = used.without(refusal)
         if learned is not None:
             self._habits[model.ref] = learned

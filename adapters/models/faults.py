@@ -12,7 +12,6 @@ from typing import Any
 
 import orjson
 
-from adapters.models.safe_text import redact
 from engine.values.debate import Origin, Usage
 from engine.values.errors import name_failure
 from engine.values.ports import FaultKind
@@ -172,6 +171,8 @@ def status_fault(
     status: int, body: bytes, headers: Mapping[str, str], secrets: Sequence[str] = ()
 ) -> CallFault:
     """Classify a response with an error status; the secrets are taken out of its words."""
+    from adapters.models.safe_text import redact  # rehearsal models have no server
+
     message, codes = error_words(body)
     fault = classify(status, message, codes, headers)
     # Of a refused key, providers repeat parts.

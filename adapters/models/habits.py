@@ -146,13 +146,19 @@ def streams(call: Call, habits: Habits) -> bool:
 
 def request_body(call: Call, habits: Habits, cap: int) -> dict[str, Any]:
     """Return a chat completion's request body for this model; `cap` is in tokens."""
+    sampling, own = call.sampling, call.model.configuration
     body: dict[str, Any] = {
+        **(sampling.extra or {}),
         "model": call.model.name,
         "messages": mark(call.messages) if habits.marks else plain(call.messages),
         habits.cap: cap,
     }
-    if habits.temperature:
-        body["temperature"] = call.sampling.temperature
+    if habits.temperature or (own and own.temperature is not None):
+        body["temperature"] = sampling.temperature
+    if sampling.top_p is not None:
+        body["top_p"] = sampling.top_p
+    if sampling.effort is not None:
+        body["reasoning_effort"] = sampling.effort
     if streams(call, habits):
         body["stream"] = True
         if habits.counted:

@@ -161,7 +161,7 @@ class PriceBook:
         return price
 
     async def _find(self, model: Model, backend: Backend) -> Price | None:
-        for name in (model.ref, model.name):
+        for name in (model.ref, model.bare, model.name):
             if name.lower() in self._table:
                 return self._table[name.lower()]
         if backend.local:

@@ -19,6 +19,7 @@ from engine.jury.roster import PanelFit, seat_panel
 from engine.prompts.library import load_prompts
 from engine.run.estimate import check_prices, longest_prompts, price
 from engine.run.plan import Defaults, Order, freeze, plan
+from engine.values.configuration import parse_model
 from engine.values.debate import Model, PanelMode, Price, Sampling
 from engine.values.errors import RostrumError
 from engine.values.messages import Estimate
@@ -177,7 +178,7 @@ async def check_contexts(
 ) -> AsyncIterator[Finding]:
     """Compare what models read at most with what their servers say that they hold."""
     for ref, needed in longest.items():
-        size = await models.context(Model.parse(ref))
+        size = await models.context(parse_model(ref))
         cap = max(one.max_tokens for one in caps.values())
         if size is None or size >= needed + cap:
             continue

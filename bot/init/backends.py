@@ -17,6 +17,7 @@ from bot.app import open_configured_models
 from bot.console import ask
 from bot.doctor.doctor import show
 from bot.settings.settings import Settings
+from engine.values.configuration import parse_model
 from engine.values.debate import Model, Price
 from engine.values.errors import ModelError, SettingsError, UsageError
 from engine.values.options import nearest
@@ -312,7 +313,7 @@ def _read_model(text: str, backends: Backends) -> Model:
     names = {*backends.listed, *backends.before}
     only = next(iter(names)) if len(names) == 1 else ""
     known = slash and backend.strip().lower() in names
-    model = Model.parse(text if known or not only else f"{only}/{text}")
+    model = parse_model(text if known or not only else f"{only}/{text}")
     if model.backend not in names:
         raise UsageError(
             f"“{text}” names no backend; begin it with {' or '.join(sorted(names))} and /"

@@ -22,7 +22,7 @@ from engine.run.plan import ME, ONLY_ONE, Invited, Order
 from engine.tally.questions import round_options, vote_options
 from engine.values.debate import Model
 from engine.values.errors import UsageError
-from engine.values.options import STANCES, Options, read_options
+from engine.values.options import STANCES, Options, read_options, split_models
 from engine.values.text import headline
 
 HOST = "host"
@@ -61,7 +61,7 @@ def order_of(given: Mapping[str, Any]) -> Order:
         place="",
         user=HOST,
         guest=guest,
-        models={side: Model.parse(text) for side, text in sides.items() if text},
+        models={side: _roster(text)[0] for side, text in sides.items() if (text or "").strip()},
         jurors=_roster(given.get("jurors")),
         judges=_roster(given.get("judges")),
         seed=_seed(given.get("seed")),
@@ -165,5 +165,8 @@ def _pairs(name: str, given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _roster(text: str | None) -> tuple[Model, ...]:
-    names = [name for name in (text or "").split(",") if name.strip()]
-    return tuple(Model.parse(name) for name in names)
+    if not text:
+        return ()
+    from bot.settings.load import read_model  # a demo's models are built in
+
+    return tuple(map(read_model, filter(None, split_models(text))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,13 @@ from bot.local.orders import (
     with_people,
 )
 from bot.local.session import PLATFORM, TerminalSession
-from bot.settings.load import load_settings
+from bot.settings.load import load_settings, read_model
 from bot.settings.settings import Settings
 from engine.run.audience_questions import read_question
 from engine.run.plan import Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.run.service import Started
-from engine.values.debate import Debate, Model, Replacement
+from engine.values.debate import Debate, Replacement
 from engine.values.errors import NotTextError, UsageError
 from engine.values.sources import (
     SourceFile,
@@ -183,8 +184,10 @@ def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:
     """Parse `old=new` pairs. Raises UsageError."""
     changes = []
     for item in given:
-        was, equals, now = item.rpartition("=")  # rehearsal models' options contain some
-        if not equals:
+        # Rehearsal models' options, and settings of others, have equals signs too.
+        places = [one.start() for one in re.finditer("=(?=[^=@?,]+(/|$))", item)]
+        if not places:
             raise UsageError(f"--replace-model is “{item}”; write it as old=new.")
-        changes.append(Replacement(was=Model.parse(was), now=Model.parse(now)))
+        was, now = (read_model(part) for part in (item[: places[-1]], item[places[-1] + 1 :]))
+        changes.append(Replacement(was=was, now=now))
     return tuple(changes)

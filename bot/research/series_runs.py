@@ -143,7 +143,7 @@ def load_series(file: Path, settings: Settings) -> Series:
     """Read and check the file of a series. Raises UsageError with the first mistake."""
     held = _read_toml(file)
     try:
-        series = read_series(held, _topics(held, file), settings.models)
+        series = read_series(held, _topics(held, file), settings.models, settings.variants)
         known = {"rehearsal", *(backend.name for backend in settings.endpoints())}
         for model in (*series.models, *series.jury.models):
             if model.backend not in known:

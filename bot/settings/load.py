@@ -28,6 +28,8 @@ from pydantic_settings import (
 from bot.settings.sections import PREFIX, NamePath, SettingsSection, Wrong, json_object, variable
 from bot.settings.settings import ContradictionError, Settings
 from bot.settings.topics_file import read_topics
+from engine.values.configuration import parse_model
+from engine.values.debate import Model
 from engine.values.errors import SettingsError
 from engine.values.limits import FormatLimits
 from engine.values.options import nearest
@@ -417,6 +419,12 @@ def load_settings(
     if settings is None or wrong:
         raise SettingsError(wrong[0])
     return settings
+
+
+def read_model(text: str) -> Model:
+    """Read a model, or the name of a variant that is set. Raises UsageError and SettingsError."""
+    named = "/" not in text or "@" in text
+    return parse_model(text, load_settings().variants if named and text.strip() else None)
 
 
 def examine_settings(

@@ -13,7 +13,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
 from adapters.models import OPENAI, ClientName, JsonForm
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
@@ -21,6 +21,7 @@ from engine.prompts.library import check_language
 from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling, Value
 from engine.values.errors import UsageError
 from engine.values.limits import MOST
+from engine.values.options import split_models
 
 if TYPE_CHECKING:
     from adapters.models.backends import ModerationEndpoint, SearchEndpoint
@@ -139,20 +140,32 @@ def _rubric(value: Any) -> Any:
         raise ValueError(f"names {file}, {error}") from None
 
 
-def _model(value: Any) -> Model:
-    try:
-        return value if isinstance(value, Model) else Model.parse(str(value))
-    except UsageError:
+def _model(value: Any, info: ValidationInfo) -> Model:
+    """Read a model, or the name of one of the variants that were read before."""
+    if isinstance(value, Model):
+        return value
+    known = info.data.get("variants") or {}
+    text = str(value).strip()
+    if "/" not in text and text not in known:
+        near = f" or a variant: {', '.join(known)}" if known else ""
         raise ValueError(
-            f"names “{value}”, which is not backend/model; write for example rehearsal/maple"
-        ) from None
+            f"names “{value}”, which is not backend/model{near}; write for example rehearsal/maple"
+        )
+    try:
+        if "@" not in text and text not in known:
+            return Model.parse(text)
+        from engine.values.configuration import parse_model  # which few models need
+
+        return parse_model(text, known)
+    except UsageError as error:
+        raise ValueError(f"names “{value}”: {error}") from None
 
 
-def _roster(value: Any) -> Any:
-    items = _items(value)
+def _roster(value: Any, info: ValidationInfo) -> Any:
+    items = list(filter(None, split_models(value))) if isinstance(value, str) else _items(value)
     if not isinstance(items, list | tuple):
         raise ValueError("must be a comma-separated list of backend/model")
-    models = [_model(item) for item in items]
+    models = [_model(item, info) for item in items]
     refs = [model.ref for model in models]
     twice = next((ref for ref in refs if refs.count(ref) > 1), None)
     if twice:
@@ -190,7 +203,35 @@ def json_object(value: object) -> dict[str, Any]:
     return value
 
 
-def _prices(value: Any) -> dict[str, Price]:
+def _variants(value: Any) -> dict[str, Model]:
+    from engine.values.configuration import parse_model, read_configuration  # which few have
+
+    variants: dict[str, Model] = {}
+    for name, entry in json_object(value).items():
+        if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
+            raise ValueError(
+                f"names “{name}”; use at most 40 small letters, digits, dots and hyphens"
+            )
+        if not isinstance(entry, dict) or not isinstance(entry.get("model"), str):
+            raise ValueError(
+                f'says nothing of {name}’s model; write {{"{name}": {{"model": "online/x", …}}}}'
+            )
+        try:
+            model = parse_model(entry["model"])
+            if model.configuration is not None:
+                raise UsageError("Its model has settings of its own; write them beside it.")
+            own = {key: one for key, one in entry.items() if key != "model"}
+            if not own:
+                raise UsageError("It sets nothing; name at least one setting.")
+            configuration = read_configuration(own)
+        except UsageError as error:
+            raise ValueError(f"is wrong in {name}: {error}") from None
+        update = {"variant": name, "configuration": configuration}
+        variants[name] = model.model_copy(update=update)
+    return variants
+
+
+def _prices(value: Any, info: ValidationInfo) -> dict[str, Price]:
     prices: dict[str, Price] = {}
     for name, entry in json_object(value).items():
         try:
@@ -202,11 +243,11 @@ def _prices(value: Any) -> dict[str, Price]:
                 f'gives no price for “{name}”; write {{"in": 0.3, "out": 1.2}} or [0.3, 1.2], '
                 "in USD per million tokens"
             )
-        prices[_model(name).ref] = price
+        prices[_model(name, info).ref] = price
     return prices
 
 
-def _seats(value: Any) -> dict[str, Model]:
+def _seats(value: Any, info: ValidationInfo) -> dict[str, Model]:
     if isinstance(value, dict):
         pairs = [(str(seat), model) for seat, model in value.items()]
     else:
@@ -214,7 +255,7 @@ def _seats(value: Any) -> dict[str, Model]:
         if not all(equals and seat.strip() for seat, equals, _ in split):
             raise ValueError("must be a list such as A2=online/x,B4=local/y")
         pairs = [(seat, model) for seat, _, model in split]
-    return {seat.strip().upper(): _model(model) for seat, model in pairs}
+    return {seat.strip().upper(): _model(model, info) for seat, model in pairs}
 
 
 Folded = BeforeValidator(_fold)
@@ -226,6 +267,7 @@ FormatName = Annotated[str, Folded, AfterValidator(_format)]
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
 OneModel = Annotated[Model, BeforeValidator(_model)]
 Roster = Annotated[tuple[Model, ...], BeforeValidator(_roster)]
+Variants = Annotated[dict[str, Model], BeforeValidator(_variants)]
 Prices = Annotated[dict[str, Price], BeforeValidator(_prices)]
 Seats = Annotated[dict[str, Model], BeforeValidator(_seats)]
 Usd = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Cap]

@@ -40,6 +40,7 @@ from bot.settings.sections import (
     Seats,
     SlackSettings,
     SourcesSettings,
+    Variants,
     WebSettings,
     WorkerSettings,
     Wrong,
@@ -92,6 +93,7 @@ class Settings(BaseSettings):
     worker: WorkerSettings = WorkerSettings()
     stop_seconds: float = Field(STOP_SECONDS, ge=2, le=86400)
     backends: dict[str, BackendSettings] = {}
+    variants: Variants = {}
     models: Roster = ()
     jurors: Roster = ()
     prices: Prices = {}

@@ -145,6 +145,7 @@ def _overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
 def choose_model(text: str, offered: Iterable[Model]) -> Model:
     """Return the offered model of that name. Raises UsageError with the closest match."""
     known = {model.ref.casefold(): model for model in offered}
+    known |= {model.variant: model for model in known.values() if model.variant}
     wanted = text.strip().partition("#")[0].casefold()
     if wanted in known:
         return known[wanted]

@@ -56,6 +56,11 @@ def _contenders(entry: Entry) -> list[_Contender]:
     ]
 
 
+def _settings_of(one: _Contender) -> str | None:
+    own = one.model.configuration
+    return redact(orjson.dumps(own.settings).decode()) if own else None
+
+
 def _total_cost(entry: Entry) -> float | None:
     costs = [call.cost for call in entry.record.calls]
     known = [cost for cost in costs if cost is not None]
@@ -128,6 +133,12 @@ _ASKED: Columns = (
             Column("model", TEXT, "the model's name there", "model.name", "asker"),
             Column("family", TEXT, "the model's family; jurors of it are recused",
                    "model.family"),
+            Column("variant", TEXT, "how it was configured: a variant's name, or its settings as "
+                   "`effort=high,temperature=0`, as stands behind `@` wherever a table names a "
+                   "`backend/model`; null without a configuration of its own",
+                   lambda one: one.model.label or None, "asker"),
+            Column("settings", TEXT, "that configuration as a JSON object, keys and mentions "
+                   "removed; null without one", _settings_of, "asker"),
             Column("drawn", FLAG, "whether the model was drawn at random"),
             Column("stance", TEXT, "what it argued, in the asker's words, mentions removed; "
                    "null if for or against the topic", maker="asker"),
@@ -136,6 +147,7 @@ _ASKED: Columns = (
         _contenders,
     ),
 )  # fmt: skip
+
 _SPOKEN: Columns = (
     Column("n_turns", WHOLE, "number of turns", lambda entry: len(entry.speeches), unit="turns"),
     Column("spoke_first", TEXT, "the side whose turn was posted first; null without turns",

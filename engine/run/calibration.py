@@ -158,7 +158,9 @@ def price_questions(
             read = JURY_PROMPT_TOKENS + math.ceil(size / manner.token)
             usd += price.cost(read, manner.ballot)
             worst = PROMPT_TOKENS + math.ceil(2 * size / BYTES_PER_TOKEN)
-            most += 2 * price.cost(worst, sampling.max_tokens, written=worst)
+            most += 2 * price.cost(
+                worst, reading.juror.sampling(sampling).max_tokens, written=worst
+            )
     return usd, most
 
 

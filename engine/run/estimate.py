@@ -249,6 +249,7 @@ class _DryRun:
 
     async def call(self, call: Call) -> Reply:
         """Count a call and answer with filler of the expected length."""
+        call = call.configured()
         setup, manner = self.setup, manner_of(call.model)
         language, rate = setup.request.language, setup.chars_per_word
         if setup.retrieval and call.model == setup.retrieval.model:
@@ -328,25 +329,28 @@ async def estimate(
     if setup.request.sources or setup.retrieval:
         reading += LOOKED_UP_TOKENS * script.turns(setup.request)
     seats = attendance(setup.panel)
-    jurors, most = setup.panel.readers[: seats.most], setup.sampling["juror"].max_tokens
+    jurors, usual = setup.panel.readers[: seats.most], setup.sampling["juror"]
     fewest, expected, most_asked = seats.calls
     if setup.panel.audit:  # with a model of jurors only one reads the other order too
         expected += 1 if setup.panel.fit else expected
         most_asked += 1 if setup.panel.fit else most_asked
     asks = (jurors * 2)[:most_asked]
     if script.summarised:
-        bill.add(setup.panel.roster[-1], 1, reading, SUMMARY_TOKENS, most)
+        last = setup.panel.roster[-1]
+        bill.add(last, 1, reading, SUMMARY_TOKENS, last.sampling(usual).max_tokens)
     if setup.request.why:
         # From reasons, not from the debate.
         writer = cheapest_of([one for one in jurors if one in setup.panel.roster], setup.prices)
         if writer is not None:
             read = WHY_PROMPT_TOKENS + expected * manner_of(writer).ballot
-            bill.add(writer, 1, read, WHY_TOKENS, most)
+            bill.add(writer, 1, read, WHY_TOKENS, writer.sampling(usual).max_tokens)
     asked = bill.calls
     for juror in asks[:expected]:
+        most = juror.sampling(usual).max_tokens
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
     calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
     for juror in asks[expected:]:
+        most = juror.sampling(usual).max_tokens
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
     models = [*cast.values(), *jurors, setup.panel.roster[-1]]
     known = all(setup.prices.get(model.ref) is not None for model in models)
@@ -466,7 +470,7 @@ async def _outline(
 ) -> _ScriptDemand:
     """Return a script's demand, from the cache or by a dry run."""
     request = setup.request
-    roles = tuple((name, model.backend) for name, model in cast.items())
+    roles = tuple((name, model.backend, model.label) for name, model in cast.items())
     has = map(bool, (request.conditions, request.stance_a, request.questions, request.sources))
     key = script, prompts.digest, roles, tuple(has), setup.model_dump_json(exclude=FREE)
     known = _outlines.get(key)
@@ -509,7 +513,7 @@ def _without_topic(setup: Setup, speakers: Mapping[str, Model]) -> Setup:
     """Return the setup reduced to what determines the demand."""
     request = setup.request
     cast = {
-        name: Model(backend=model.backend, name=name, family=name)
+        name: model.model_copy(update={"name": name, "family": name})
         for name, model in speakers.items()
     }
     asked = {

@@ -133,9 +133,12 @@ class SeriesJury:
         turns = await self.store.journal.turns(debate.id)
         size = sum(len(turn.text.encode()) for turn in turns)
         read = PROMPT_TOKENS + math.ceil(2 * size / BYTES_PER_TOKEN)
-        written = debate.setup.sampling["juror"].max_tokens
-        known = [price for price in prices.values() if price is not None]
-        return sum(2 * READINGS * one.cost(read, written, written=read) for one in known)
+        usual = debate.setup.sampling["juror"]
+        return sum(
+            2 * READINGS * price.cost(read, juror.sampling(usual).max_tokens, written=read)
+            for juror in self.jurors
+            if (price := prices[juror.ref]) is not None
+        )
 
     async def _show(self, total: int) -> None:
         while True:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from engine.formats import find_format
 from engine.formats.format import read_own
 from engine.prompts.library import check_language
+from engine.values.configuration import parse_model
 from engine.values.debate import Model, PanelMode, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_, Text
@@ -274,18 +275,22 @@ class _File(Value):
 
 
 def read_series(
-    held: Mapping[str, Any], topics: Sequence[Topic], offered: Sequence[Model] = ()
+    held: Mapping[str, Any],
+    topics: Sequence[Topic],
+    offered: Sequence[Model] = (),
+    variants: Mapping[str, Model] | None = None,
 ) -> Series:
     """Check what a file holds; `topics` are those of its `topics_file`, or the built-in ones.
 
-    `offered` debate if the file names no models. Raises UsageError with the first mistake.
+    `offered` debate if the file names no models; `variants` may be named in it. Raises UsageError
+    with the first mistake.
     """
     try:
         file = _File.model_validate(dict(held))
     except ValidationError as error:
         raise UsageError(_describe(error)) from None
-    models = _models("models", file.models) if file.models else tuple(offered)
-    pairs = _pairs(file.pairing, models)
+    models = _models("models", file.models, variants) if file.models else tuple(offered)
+    pairs = _pairs(file.pairing, models, variants)
     try:
         languages = tuple(map(check_language, file.languages))
     except UsageError as error:
@@ -311,7 +316,7 @@ def read_series(
         formats=_formats(file.formats),
         languages=languages,
         repeats=file.repeats,
-        jury=Jury(models=_models("jury.models", file.jury.models), mode=file.jury.mode),
+        jury=Jury(models=_models("jury.models", file.jury.models, variants), mode=file.jury.mode),
         limits=file.limits,
         people=_people(file.people) if file.people else None,
     )
@@ -365,11 +370,13 @@ def _ahead(near: str) -> str:
 # --- its parts ---------------------------------------------------------------------------
 
 
-def _models(key: str, names: Sequence[str]) -> tuple[Model, ...]:
+def _models(
+    key: str, names: Sequence[str], variants: Mapping[str, Model] | None
+) -> tuple[Model, ...]:
     found: dict[str, Model] = {}
     for name in names:
         try:
-            model = Model.parse(name)
+            model = parse_model(name, variants)
         except UsageError as error:
             raise UsageError(f"{key}: {error}") from None
         if model.ref in found:
@@ -378,7 +385,11 @@ def _models(key: str, names: Sequence[str]) -> tuple[Model, ...]:
     return tuple(found.values())
 
 
-def _pairs(pairing: str | tuple[tuple[str, str], ...], models: Sequence[Model]) -> tuple[Pair, ...]:
+def _pairs(
+    pairing: str | tuple[tuple[str, str], ...],
+    models: Sequence[Model],
+    variants: Mapping[str, Model] | None,
+) -> tuple[Pair, ...]:
     """Return the pairs that meet: those listed, or each model with each other one."""
     if isinstance(pairing, str):
         if len(models) < 2:
@@ -388,7 +399,7 @@ def _pairs(pairing: str | tuple[tuple[str, str], ...], models: Sequence[Model]) 
         return tuple(combinations(models, 2))
     known, pairs = {model.ref: model for model in models}, {}
     for names in pairing:
-        one, other = (_of_list(known, name) for name in names)
+        one, other = (_of_list(known, name, variants) for name in names)
         if one.ref == other.ref:
             raise UsageError(f"pairing lets {one.ref} meet itself; name two different models.")
         met = frozenset((one.ref, other.ref))
@@ -400,8 +411,8 @@ def _pairs(pairing: str | tuple[tuple[str, str], ...], models: Sequence[Model]) 
     return tuple(pairs.values())
 
 
-def _of_list(known: Mapping[str, Model], name: str) -> Model:
-    (model,) = _models("pairing", (name,))
+def _of_list(known: Mapping[str, Model], name: str, variants: Mapping[str, Model] | None) -> Model:
+    (model,) = _models("pairing", (name,), variants)
     if known and model.ref not in known:
         raise UsageError(
             f"pairing names {model.ref}, which is not in models; {_ahead(hint(model.ref, known))}"

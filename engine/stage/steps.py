@@ -152,7 +152,7 @@ class Steps:
         if known is not None:
             return self._cut(known.reply)
         price = self._debate.setup.prices.get(call.model.ref)
-        call = replace(call, session=self._debate.id, price=price)
+        call = replace(call.configured(), session=self._debate.id, price=price)
         try:
             reply = await self._models.complete(call, CallAttempts(self, call))
         except ModelError as error:

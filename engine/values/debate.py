@@ -5,11 +5,12 @@ Every value here can be written as JSON and read back unchanged; nothing here do
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from operator import not_
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -29,6 +30,11 @@ class Value(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
     )
+
+
+def _unset(value: object) -> bool:
+    """Whether a field says nothing, and is not written."""
+    return not value
 
 
 Rehearsal = Literal["", "speakers", "some speakers", "jury"]
@@ -117,17 +123,85 @@ class PanelMode(StrEnum):
     ONE = "one"  # a single juror, in both orders
 
 
+class Sampling(Value):
+    """How a role samples: temperature, and a cap on the reply's tokens.
+
+    The rest is of a model's own configuration: nucleus, effort of reasoning, and what its backend
+    takes beyond these.
+    """
+
+    temperature: float = Field(ge=0, le=2)
+    max_tokens: int = Field(gt=0)
+    top_p: float | None = Field(None, exclude_if=_unset)
+    effort: str | None = Field(None, exclude_if=_unset)
+    extra: Mapping[str, JsonValue] | None = Field(None, exclude_if=_unset)
+
+
+class Configuration(Value):
+    """What is set for a model; what is not set stays as its role has it.
+
+    `note` is put before everything that it reads; `extra` are fields of the request to its backend.
+    """
+
+    effort: str | None = Field(None, pattern=r"^[a-z]{1,20}$")
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    max_tokens: int | None = Field(None, gt=0, le=1_000_000)
+    note: str | None = Field(None, min_length=1, max_length=4000)
+    extra: Mapping[str, JsonValue] | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is set, by name."""
+        return self.model_dump(exclude_none=True)
+
+    @property
+    def request_fields(self) -> tuple[str, ...]:
+        """The fields of a request that come from it, as its backend names them."""
+        own = [name for name in self.settings if name in ("temperature", "top_p")]
+        effort = ("reasoning_effort",) if self.effort else ()
+        return (*own, *effort, *(self.extra or ()))
+
+
 class Model(Value):
-    """A model on a backend; jurors are recused by `family`."""
+    """A model on a backend, as it is configured; jurors are recused by `family`.
+
+    `variant` is the name of its configuration, empty where that is written out or there is none.
+    """
 
     backend: str
     name: str
     family: str
+    variant: str = Field("", exclude_if=_unset)
+    configuration: Configuration | None = Field(None, exclude_if=_unset)
 
     @property
     def ref(self) -> str:
-        """The `backend/name` that commands and settings use."""
+        """The `backend/name@configuration` that commands and settings use; what is rated."""
+        return f"{self.bare}@{self.label}" if self.label else self.bare
+
+    @property
+    def bare(self) -> str:
+        """The `backend/name`, however it is configured."""
         return f"{self.backend}/{self.name}"
+
+    @property
+    def label(self) -> str:
+        """The configuration in short: its name, or its settings; empty without one."""
+        if self.variant or self.configuration is None:
+            return self.variant
+        settings = self.configuration.settings.items()
+        return ",".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in settings
+        )
+
+    def sampling(self, usual: Sampling) -> Sampling:
+        """Return how it samples in a role with such a sampling."""
+        if self.configuration is None:
+            return usual
+        own = self.configuration.settings
+        return usual.model_copy(update={k: v for k, v in own.items() if k != "note"})
 
     @property
     def rehearses(self) -> bool:
@@ -155,20 +229,13 @@ class Model(Value):
             )
         name = name.strip()
         vendor = name.split("/")[0] if "/" in name else name.replace("_", "-").split("-")[0]
-        vendor = vendor.split(":")[0]
+        vendor = re.split("[:@]", vendor)[0]
         chosen = family.strip() or vendor
         return cls(backend=backend.strip().lower(), name=name, family=chosen.lower())
 
 
 SOMEBODY = Model(backend=PERSON, name="somebody", family=PERSON)
 """What stands in the place of a model for a side that a person argues; it never says who."""
-
-
-class Sampling(Value):
-    """How a role samples: temperature, and a cap on the reply's tokens."""
-
-    temperature: float = Field(ge=0, le=2)
-    max_tokens: int = Field(gt=0)
 
 
 class Origin(StrEnum):

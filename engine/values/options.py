@@ -15,7 +15,15 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue, field_validator
 
-from engine.values.debate import BallotKind, Length, PanelMode, Request, Scores, TurnOrder, Value
+from engine.values.debate import (
+    BallotKind,
+    Length,
+    PanelMode,
+    Request,
+    Scores,
+    TurnOrder,
+    Value,
+)
 from engine.values.errors import UsageError
 from engine.values.language import N_, Text
 from engine.values.text import READING, headline
@@ -267,9 +275,20 @@ def parse_switch(name: str, text: str) -> bool:
     return _YES[text.strip().casefold()]
 
 
+def split_models(text: str) -> list[str]:
+    """Split a comma-separated list of models, whose settings have commas too."""
+    found: list[str] = []
+    for item in map(str.strip, text.split(",")):
+        if found and "@" in found[-1] and re.match(r"[a-z_]+=[^/]*$", item):
+            found[-1] += f",{item}"
+        else:
+            found.append(item)
+    return found
+
+
 def parse_list(name: str, text: str) -> tuple[str, ...]:
     """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
-    items = tuple(item.strip() for item in text.split(","))
+    items = split_models(text)
     if not all(items):
         raise UsageError(
             "{name} has an empty entry; write a list such as one,two.",

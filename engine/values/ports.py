@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -236,6 +236,17 @@ class Call:
     on_text: Callable[[str, str], None] | None = None
     session: str = ""
     price: Price | None = None
+
+    def configured(self) -> Call:
+        """Return it as its model is configured: how it samples, and the note before all else."""
+        own = self.model.configuration
+        if own is None:
+            return self
+        messages = self.messages
+        if own.note:
+            messages = (ChatMessage(role="system", content=own.note), *messages)
+        sampling = self.model.sampling(self.sampling)
+        return replace(self, messages=messages, sampling=sampling)
 
 
 class Reply(Value):

@@ -15,6 +15,7 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.discovery import probe
 from adapters.models.router import ModelRouter, open_models
+from engine.values.configuration import parse_model
 from engine.values.debate import Model, Price, Sampling
 from engine.values.errors import ModelError
 from engine.values.ports import AnswerSchema, Call, ChatMessage
@@ -288,3 +289,30 @@ async def test_the_sdk_s_client_lists_models_behind_a_gateway(
     monkeypatch.setenv("HTTP_PROXY", server.base_url.removesuffix("/v1"))
     elsewhere = Backend.of("online", base_url="http://models.example/v1", client="openai")
     assert await probe(elsewhere) == ["maple"]
+
+
+CONFIGURED = "online/m@effort=high,temperature=0,top_p=0.5,max_tokens=900"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_a_configuration_reaches_the_backend_and_is_priced_as_its_model(
+    server: ModelServer, client: ClientName
+) -> None:
+    call = call_of(model=parse_model(CONFIGURED)).configured()
+    seen = await see(server, call, [], client=client)
+    (body,) = seen.requests
+    sent = {name: body[name] for name in ("reasoning_effort", "temperature", "top_p", "max_tokens")}
+    assert sent == {"reasoning_effort": "high", "temperature": 0, "top_p": 0.5, "max_tokens": 900}
+    assert body["model"] == "m"
+    assert seen.reply["cost"] > 0
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("field", ["temperature", "reasoning_effort"])
+async def test_a_setting_that_is_refused_is_said_and_never_left_out(
+    server: ModelServer, client: ClientName, field: str
+) -> None:
+    server.script(*[acts.refuse(field)] * 3)
+    seen = await see(server, call_of(model=parse_model(CONFIGURED)).configured(), [], client=client)
+    assert field in seen.error
+    assert len(seen.requests) == 1
