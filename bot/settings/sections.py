@@ -204,10 +204,10 @@ def json_object(value: object) -> dict[str, Any]:
 
 
 def _variants(value: Any) -> dict[str, Model]:
-    from engine.values.configuration import parse_model, read_configuration  # which few have
-
     variants: dict[str, Model] = {}
     for name, entry in json_object(value).items():
+        from engine.values.configuration import parse_model, read_configuration  # if there are any
+
         if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
             raise ValueError(
                 f"names “{name}”; use at most 40 small letters, digits, dots and hyphens"

@@ -10,7 +10,6 @@ from engine.store.archive import Archive
 from engine.store.database import Database
 from engine.store.debates import Debates
 from engine.store.fits import Learning
-from engine.store.guests import GuestStore
 from engine.store.journal import Journal
 from engine.store.leases import Leases
 from engine.store.outbox import Outbox
@@ -20,6 +19,7 @@ from engine.store.votes import Votes
 
 if TYPE_CHECKING:
     from engine.store.communities import Communities
+    from engine.store.guests import GuestStore
     from engine.store.installs import Installs
     from engine.store.labels import LabellingStore
     from engine.store.listings import Listings
@@ -43,7 +43,6 @@ class Store:
         self.outbox = Outbox(database)
         self.votes = Votes(database)
         self.asking = AudienceQuestions(database)
-        self.guests = GuestStore(database)
         self.people = PeopleStore(database)
         self.archive = Archive(database)
         self.learning = Learning(database)
@@ -63,6 +62,13 @@ class Store:
         from engine.store.installs import Installs, Vault
 
         return Installs(self.database, Vault(self._keys))
+
+    @cached_property
+    def guests(self) -> GuestStore:
+        """People who argue a side, and their turns."""
+        from engine.store.guests import GuestStore
+
+        return GuestStore(self.database)
 
     @cached_property
     def listings(self) -> Listings:
