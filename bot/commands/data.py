@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from bot.commands.options import JSON, JURY, Place, Text
-from bot.completion import complete_series
+from bot.completion import complete_debates, complete_series
 
 app = typer.Typer()
 
@@ -100,6 +100,7 @@ def choosing(
     return add
 
 
+DEBATE = typer.Argument(help="A debate's id or short code.", autocompletion=complete_debates)
 AS = typer.Option(
     "--as",
     help="Kind of files: jsonl or parquet (tables), html (pages to read, which open from the "

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from bot.commands.data import DEBATE
 from bot.commands.options import (
     AGAINST,
     AHEAD,
     CONFIDENCE,
-    DEBATE,
     FOR,
     LENGTH,
     OPTION,

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from bot.commands.data import DebateChoice, choosing
-from bot.commands.options import DEBATE, JSON, MOST, Dollars, Place, Text
+from bot.commands.data import DEBATE, DebateChoice, choosing
+from bot.commands.options import JSON, MOST, Dollars, Place, Text
 from bot.completion import complete_both, complete_models, complete_panels
 
 app = typer.Typer()

@@ -7,9 +7,6 @@ from typing import Optional
 
 import typer
 
-from bot.completion import complete_debates
-
-DEBATE = typer.Argument(help="A debate's id or short code.", autocompletion=complete_debates)
 FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
 AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
 LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")

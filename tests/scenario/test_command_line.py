@@ -55,7 +55,7 @@ WRONG: Mapping[str, str] = {
     "list --colour": "No such option: --colour",
     "export": "Missing option '--out'",
     "show": "Missing argument",
-    "list --limit 0": "'--limit'",
+    "list --limit 0": "--limit is “0”; it must be between 1 and 1000000.",
     "debate --rounds many": "--rounds is “many”; write a whole number.",
     "debate --vote-minutes 0": "--vote-minutes is “0”; choose more than 0",
     "judge zzzzzz --jurors rehearsal/x --panel foo": "--panel is “foo”; it must be",
