@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping
 from hashlib import sha256
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from adapters.web.application import address_of, assets, write
 from engine.delivery.reasons import INTERRUPTED
+from engine.drawing.svg import data_address
 from engine.pages.debate_page import (
     CallPage,
     CallsPage,
@@ -20,6 +22,8 @@ from engine.pages.debate_page import (
     more_filters,
     write_sought,
 )
+from engine.stats.presentation import draw_leaderboard, leaderboard_alt
+from engine.stats.ratings import word_rating
 from engine.store.listings import ORDERS, DebateQuery
 from engine.values.debate import Status
 from engine.values.language import ENGLISH, N_
@@ -31,15 +35,16 @@ from engine.words.translation import day, moment, number
 class Links:
     """The addresses of pages of a running server, as templates ask for them.
 
-    `at` is where a debate's page is, by its id. `live` pages grow by themselves.
+    `at` is where a debate's page is, by its id. `live` pages grow by themselves. With `figures`
+    there are pages of models, jurors, costs and series.
     """
 
     filters = True
     policy = ""  # of a page that no server sends headers with
     between = "/"  # a debate's address, and what belongs to it
 
-    def __init__(self, at: str = "/debates/{}", *, live: bool) -> None:
-        self._at, self.live = at, live
+    def __init__(self, at: str = "/debates/{}", *, live: bool, figures: bool = False) -> None:
+        self._at, self.live, self.figures = at, live, figures
 
     def asset(self, name: str) -> str:
         """Return where a style sheet or script is."""
@@ -187,7 +192,19 @@ def write_list(page: ListPage, links: Links, language: str) -> str:
         "chosen": write_sought(page.sought),
         "more": more_filters,
     }
-    return _write("list.html.jinja", language, links, page=page, **values)
+    return _write("list.html.jinja", language, links, page=page, here="/", **values)
+
+
+def write_figures(name: str, links: Links, language: str, values: Mapping[str, Any]) -> str:
+    """Return a page of figures."""
+    shown: dict[str, object] = {
+        "word_rating": word_rating,
+        "draw": draw_leaderboard,
+        "alt": leaderboard_alt,
+        "data": data_address,
+        "here": f"/{name}",
+    }
+    return _write(f"{name}.html.jinja", language, links, **shown, **values)
 
 
 def write_debate(

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from aiohttp import web
 
-from adapters.web.application import DRAWN, SVG, language_of, number_in
+from adapters.web.application import DRAWN, SVG, Handler, language_of, number_in
 from adapters.web.crowd import LiveUpdates
-from adapters.web.links import Links, write_call, write_calls, write_debate, write_list
+from adapters.web.links import (
+    Links,
+    write_call,
+    write_calls,
+    write_debate,
+    write_figures,
+    write_list,
+)
 from engine.pages.debate_page import Library, read_sought
+from engine.pages.figures import FiguresReader
 from engine.values.errors import UsageError
+from engine.values.language import ENGLISH
 
 LONGEST_STEP = 255  # characters
 
 
 class ReadingPages:
-    """Serves a library; `live` pages of debates that go on grow by themselves."""
+    """Serves a library; `live` pages of debates that go on grow by themselves.
 
-    def __init__(self, library: Library, *, live: bool, pulses: LiveUpdates | None = None) -> None:
-        self._library = library
-        self._links = Links(live=live)
+    With `figures` there are pages of models, jurors, costs and series.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        *,
+        live: bool,
+        pulses: LiveUpdates | None = None,
+        figures: FiguresReader | None = None,
+    ) -> None:
+        self._library, self._figures = library, figures
+        self._links = Links(live=live, figures=figures is not None)
         self._pulses = pulses or LiveUpdates(library.pulse)
 
     def routes(self) -> Sequence[web.RouteDef]:
@@ -35,7 +54,37 @@ class ReadingPages:
             web.get(f"{one}/turn-{{number:[0-9]+}}.txt", self.turn),
             web.get(f"{one}/{{picture:[a-z]+}}.svg", self.picture),
             web.get(f"{one}/events", self.events, allow_head=False),
+            *self._figure_routes(),
         ]
+
+    def _figure_routes(self) -> Iterator[web.RouteDef]:
+        if self._figures is None:
+            return
+        reads = {
+            "models": self._figures.models,
+            "jurors": self._figures.jurors,
+            "costs": self._figures.costs,
+        }
+        for name, read in reads.items():
+            yield web.get(f"/{name}", self._figure_page(name, read))
+        series = self._figures.series
+
+        async def report(request: web.Request) -> web.Response:
+            name = request.match_info["name"]
+            values = {"found": await series(name), "series": name}
+            return await _page(write_figures, "series", self._links, ENGLISH, values)
+
+        yield web.get("/series/{name}", report)
+
+    def _figure_page(self, name: str, read: Callable[..., Awaitable[object]]) -> Handler:
+        """Return what answers with a page of figures, a template filled with what is read."""
+
+        async def answer(request: web.Request) -> web.Response:
+            asked = dict(request.query)
+            values = {"found": await read(asked), "asked": asked}
+            return await _page(write_figures, name, self._links, language_of(request), values)
+
+        return answer
 
     def end(self) -> None:
         """Let the readers of growing pages go: the server stops."""

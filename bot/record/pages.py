@@ -17,6 +17,7 @@ from adapters.web.links import write_folder
 from adapters.web.reader import ReadingPages
 from adapters.web.session import OneReaderAccess
 from bot import log, sentences
+from bot.clock import SystemClock
 from bot.commands.data import EVERY_DEBATE, DebateChoice
 from bot.read_only import read_store
 from bot.record.exports import export_into
@@ -25,6 +26,7 @@ from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, Manifest, check_replaceable, staged
 from engine.dataset.page import write_html, write_markdown
 from engine.pages.debate_page import Library
+from engine.pages.figures import FiguresReader
 from engine.pages.folder import FolderLibrary, check_folder
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
@@ -72,9 +74,10 @@ async def viewing(
     Raises SettingsError for a port in use, StoreError without a database, UsageError for a folder
     that is no export.
     """
-    async with _library(folder, chosen) as library:
+    async with _library(folder, chosen) as (library, figures):
         debates = (await library.find(DebateQuery(), 1)).total
-        door, reading = OneReaderAccess(), ReadingPages(library, live=folder is None)
+        door = OneReaderAccess()
+        reading = ReadingPages(library, live=folder is None, figures=figures)
         site = Site(
             HOST,
             port,
@@ -95,16 +98,19 @@ async def viewing(
 
 
 @asynccontextmanager
-async def _library(folder: Path | None, chosen: DebateChoice) -> AsyncIterator[Library]:
+async def _library(
+    folder: Path | None, chosen: DebateChoice
+) -> AsyncIterator[tuple[Library, FiguresReader | None]]:
     if folder is not None:
-        yield await asyncio.to_thread(_open, folder)
+        yield await asyncio.to_thread(_open, folder), None
         return
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
     where = where_of(chosen)
     async with read_store(settings) as store:
         within = await narrowed(store, DebateQuery(), where)
-        yield StoredLibrary(store, tuple(settings.secrets()), within=within)
+        library = StoredLibrary(store, tuple(settings.secrets()), within=within)
+        yield library, FiguresReader(store, SystemClock(), where)
 
 
 def _open(folder: Path) -> FolderLibrary:

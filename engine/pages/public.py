@@ -30,7 +30,7 @@ from engine.series.spec import Series
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.ratings import Leaderboard, rank_models
 from engine.stats.row import Row, work_out
-from engine.store import ExportFilter, Store, count_rehearsals
+from engine.store import Archive, ExportFilter, Store, count_rehearsals
 from engine.store.communities import HeldDebate, PublicCommunity, PublicPart
 from engine.store.series import StoredSeries
 from engine.values.debate import ENDED, Debate, Status
@@ -60,6 +60,15 @@ class _Extent(NamedTuple):
     debates: int
     newest: object = None
     deleted: str = ""
+
+
+async def extent_of(archive: Archive, where: ExportFilter) -> _Extent:
+    """Return what a value of the debates of a filter rests on now."""
+
+    def read() -> _Extent:
+        return _Extent(archive.size(where), archive.newest(where), archive.last_deletion())
+
+    return await asyncio.to_thread(read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,15 +312,8 @@ class PublicReader:
         def work() -> Awaitable[T]:
             return work_out(self._store.archive, where, make)
 
-        return await self._kept.get((kind, where), await self._extent(where), work)
-
-    async def _extent(self, where: ExportFilter) -> _Extent:
-        archive = self._store.archive
-
-        def read() -> _Extent:
-            return _Extent(archive.size(where), archive.newest(where), archive.last_deletion())
-
-        return await asyncio.to_thread(read)
+        extent = await extent_of(self._store.archive, where)
+        return await self._kept.get((kind, where), extent, work)
 
     async def revealed(self, key: str) -> tuple[str, ...]:
         """Return the ids of the debates whose results figures, reports and the dataset hold."""
@@ -336,7 +338,9 @@ class PublicReader:
             raise NotFoundError(NOTHING)
         where = replace(_revealed(shown), series=name, without_rehearsal=False)
         return await self._kept.get(
-            ("league", where), await self._extent(where), lambda: self._report(stored)
+            ("league", where),
+            await extent_of(self._store.archive, where),
+            lambda: self._report(stored),
         )
 
     async def _report(self, stored: StoredSeries) -> LeagueReport:
@@ -356,7 +360,7 @@ class PublicReader:
     async def dataset_size(self, key: str) -> int:
         """Return how many debates the dataset of a community has."""
         shown, _ = await self._shown(key, PublicPart.DATASET)
-        return (await self._extent(_revealed(shown))).debates
+        return (await extent_of(self._store.archive, _revealed(shown))).debates
 
     async def dataset(self, key: str) -> Bundle:
         """Return the dataset of a community's revealed debates, at most some minutes old.
@@ -377,7 +381,7 @@ class PublicReader:
             )
 
         kept = ("dataset", where, wanted.license)
-        return await self._datasets.get(kept, await self._extent(where), make)
+        return await self._datasets.get(kept, await extent_of(self._store.archive, where), make)
 
     async def _shown(
         self, key: str, part: PublicPart | None

@@ -170,7 +170,7 @@ class Share(Figure):
             return ""
         right = self.raw * self.n
         whole = abs(right - round(right)) < TINY
-        return f"{round(right) if whole else self.write(self.raw)} of {self.n}"
+        return say("{k} of {n}", k=str(round(right)) if whole else self.write(self.raw), n=self.n)
 
     def write(self, value: float) -> str:
         return percent(value)

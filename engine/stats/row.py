@@ -155,7 +155,7 @@ UNREAD = JuryReading(None, None, (), {})
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A revealed debate.
+    """A revealed debate, with its `id`.
 
     `people` is the winner by gold votes, `jury` that of a blind panel (a contender or "tie"),
     None without one; `gold` counts gold votes, with “neither” as a tie; `p_a` is the panel's, for
@@ -195,6 +195,7 @@ class Row:
     choices: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     later: Mapping[str, JuryReading] = field(default_factory=dict)
     jury_name: str = FIRST
+    id: str = ""
 
     @property
     def compared(self) -> bool:
@@ -259,6 +260,7 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
         people=tally.winner,
         jury=first.jury,
         gold=_count_choices(tally),
+        id=record.debate.id,
         p_a=first.p_a,
         closer=_closer(record),
         blind=record.debate.setup.panel.blind,

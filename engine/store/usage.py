@@ -51,7 +51,7 @@ class UsageFilter:
     `since` (exclusive) and `until` (inclusive) apply to a call's start. `series` and `debate` are
     those that it belongs to; of one debate, calls of later judgings are left out.
     `without_rehearsal` leaves out debates with a rehearsal model; `community`, `formats`,
-    `languages` and `ids` are those of debates.
+    `languages` and `ids` are those of debates, and with `ended` of those that have.
     """
 
     since: datetime | None = None
@@ -63,6 +63,7 @@ class UsageFilter:
     formats: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    ended: bool = False
 
 
 class CallUsage(NamedTuple):
@@ -109,6 +110,7 @@ CONDITIONS = {
     "formats": "debates.format IN :formats",
     "languages": "debates.language IN :languages",
     "ids": "debates.id IN :ids",
+    "ended": "debates.status IN ('closed', 'partial', 'cancelled', 'failed')",
 }
 TAKINGS = """
 SELECT {key} AS of, {role} AS role, count(DISTINCT calls.debate) AS debates,

@@ -15,6 +15,8 @@ from playwright.async_api import ViewportSize, expect
 from adapters.database.database import SqlDatabase
 from adapters.web.crowd import LiveUpdates
 from adapters.web.reader import ReadingPages
+from bot.clock import SystemClock
+from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.values.ports import AttemptLog, Call, Reply
@@ -37,6 +39,7 @@ from tests.scenario.shelf import INVISIBLE, Shelf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 LOOK_SECONDS = 0.05
+MET = "rehearsal=1&a=rehearsal/maple&b=rehearsal/willow"
 
 
 @dataclass
@@ -59,7 +62,9 @@ async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Asyn
     url = f"sqlite+aiosqlite:///{path}"
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
-    reading = ReadingPages(library, live=True, pulses=LiveUpdates(library.pulse, LOOK_SECONDS))
+    figures = FiguresReader(Store(database), SystemClock())
+    pulses = LiveUpdates(library.pulse, LOOK_SECONDS)
+    reading = ReadingPages(library, live=True, pulses=pulses, figures=figures)
     async with serving(reading.routes()) as port:
         ids = [str(one) for one in await database.column("SELECT id FROM debates ORDER BY number")]
         yield Reader(f"http://127.0.0.1:{port}", url, shelf, ids)
@@ -119,6 +124,23 @@ async def test_the_first_screen_has_a_list_and_not_a_form(
     assert last == f"d-{reader.shelf.sealed.code}"  # what it cost so far sorts as nothing
 
 
+async def test_two_models_are_compared_and_the_debates_behind_a_figure_shown(
+    person: Open, reader: Reader
+) -> None:
+    page = await person(java_script_enabled=False)
+    await page.goto(reader.url)
+    await page.get_by_role("link", name="Models").click()
+    await page.get_by_role("link", name="Count").click()
+    await page.get_by_label("Model", exact=True).select_option("rehearsal/maple")
+    await page.get_by_label("against").select_option("rehearsal/willow")
+    await page.get_by_role("button", name="Compare").click()
+    await expect(page.locator("#met tbody tr")).to_have_count(6)
+    await page.get_by_role("row", name="oxford").get_by_role("link").click()
+    await expect(page.locator("#met tbody tr")).to_have_count(1)
+    await page.locator("#met a").click()
+    await expect(page.locator("#debate")).to_be_visible()
+
+
 async def test_a_turn_has_a_link_of_its_own(person: Open, reader: Reader) -> None:
     page = await person(viewport=PHONE)
     await page.goto(f"{reader.debate(reader.ids[0])}#t5")
@@ -135,6 +157,8 @@ async def test_every_page_is_accessible_and_fits_any_screen(
     page = await person(color_scheme=scheme)
     first, sealed = reader.debate(reader.ids[0]), reader.debate(reader.shelf.sealed.id)
     lists = [reader.url, f"{reader.url}/?order=disputed&format=oxford"]
+    lists += [f"{reader.url}/{page}?rehearsal=1" for page in ("models", "jurors", "costs")]
+    lists.append(f"{reader.url}/models?{MET}")
     pages = [*lists, first, sealed, f"{first}/calls", f"{first}/calls/1"]
     every = map(reader.debate, reader.ids)  # colours are those of the first
     for url in [*pages, *(every if scheme == "light" else ())]:

@@ -5,14 +5,25 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from aiohttp import ClientSession
 
+from adapters.web.reader import ReadingPages
+from bot.clock import SystemClock
 from bot.research.series_runs import make_files, read_report
+from engine.pages.figures import FiguresReader
+from engine.pages.stored import StoredLibrary
 from engine.series.contents import save_series
 from engine.series.report.page import NO_DEBATES
 from engine.series.report.report import CaveatKind, SeriesReport
+from engine.stats.agreement import measure_agreement
+from engine.stats.ratings import rank_models
+from engine.stats.row import work_out
+from engine.store import ExportFilter
 from engine.values.errors import NotFoundError
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status
+from tests.doubles.wire import serving
+from tests.kit import some
 from tests.scenario.conftest import Stage
 from tests.scenario.test_report import tags_of
 from tests.scenario.test_series import hold, series, stage as stage
@@ -33,6 +44,35 @@ async def test_a_report_has_the_totals_and_results_of_its_series(stage: Stage) -
     assert CaveatKind.FEW_DEBATES in {one.kind for one in report.caveats}
     read = SeriesReport.model_validate_json(make_files(report)["report.json"])
     assert read.model_dump() == report.model_dump()
+
+
+async def test_pages_have_the_figures_of_stats_and_lead_to_the_report_and_back(
+    stage: Stage,
+) -> None:
+    async with stage.process() as line:
+        await hold(line, series())
+        store = line.store
+        figures = FiguresReader(store, SystemClock())
+        rows = await work_out(store.archive, ExportFilter(series="spring"), tuple)
+        found = await figures.models({"a": "near/ana", "b": "near/ben"})
+        assert found.board == rank_models(rows)
+        whole, *kinds = some(found.comparison).shares
+        assert whole.n == len(some(found.comparison).debates)
+        assert whole.n == sum(one.n for one in kinds if one.kind == "side")
+        jurors = await figures.jurors({})
+        assert jurors.agreement == measure_agreement(rows)
+        costs = await figures.costs({})
+        assert costs.models.debates == costs.series.totals[0].debates == 12
+        reading = ReadingPages(StoredLibrary(store), live=True, figures=figures)
+        async with serving(reading.routes()) as port, ClientSession() as client:
+            at = f"http://127.0.0.1:{port}"
+            listed = await (await client.get(f"{at}/")).text()
+            assert 'href="/series/spring"' in listed
+            report = await (await client.get(f"{at}/series/spring")).text()
+            assert 'href="/?series=spring"' in report
+            assert "12 of 12 debates" in report
+            assert (await client.get(f"{at}/series/sprong")).status == 404
+            reading.end()
 
 
 async def test_a_series_without_debates_and_an_unknown_one_have_a_sentence(stage: Stage) -> None:

@@ -20,6 +20,8 @@ from adapters.web.crowd import LiveUpdates
 from adapters.web.public import PublicPages
 from adapters.web.reader import ReadingPages
 from adapters.web.session import OneReaderAccess
+from bot.clock import SystemClock
+from engine.pages.figures import FiguresReader
 from engine.pages.public import PublicReader
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
@@ -214,7 +216,9 @@ async def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 async def showing(url: str, shelf: Shelf) -> AsyncIterator[Shown]:
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
-    reading = ReadingPages(library, live=True, pulses=LiveUpdates(library.pulse, 0.02))
+    figures = FiguresReader(Store(database), SystemClock())
+    pulses = LiveUpdates(library.pulse, 0.02)
+    reading = ReadingPages(library, live=True, pulses=pulses, figures=figures)
     async with serving(reading.routes()) as port:
         yield Shown(port, shelf)
         reading.end()
@@ -233,7 +237,8 @@ on_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 @on_one_loop
 async def test_hostile_text_is_data_on_every_page(shown: Shown) -> None:
-    for path in ("/", *shown.of(shown.shelf.hostile)):
+    figures = ("/models?a=%3Cscript%3E&b='", "/models", "/jurors", "/costs")
+    for path in ("/", *figures, *shown.of(shown.shelf.hostile)):
         answer = await ask(shown.port, path)
         assert answer.status in (200, 302, 404), path
         assert answer.one("content-security-policy").startswith("default-src 'none'")
@@ -295,7 +300,8 @@ async def test_no_byte_or_header_tells_what_is_sealed(shown: Shown) -> None:
     paths = ["/", *shown.of(sealed), *(f"/?q={word}" for word in CANARIES)]
     paths += [f"/?model=near/{name}" for name in ("zorblax-9", "fnordic-3")]
     paths += [f"/?order={order}&q=tea" for order in ("disputed", "closest", "dearest")]
-    paths += ["/?disagreement=1", "/?state=voting"]
+    paths += ["/?disagreement=1", "/?state=voting", "/costs"]
+    paths += ["/models?rehearsal=1&a=near/zorblax-9&b=near/fnordic-3", "/jurors?rehearsal=1"]
     for path in paths:
         for method in ("GET", "HEAD", "POST", "OPTIONS"):
             answer = await ask(shown.port, path, method)
