@@ -45,8 +45,7 @@ async def run_jury(
 ) -> None:
     """Have a jury read the debates of a series, one debate or those chosen; print what it found.
 
-    The same jury is paid once: asked again, it reads what is missing. Raises SeriesEndedError if
-    debates are missing.
+    The same jury is paid once. Raises SeriesEndedError if debates are missing: ask again.
     """
     settings = load_settings()
     mode = parse_choice(PanelMode, "--panel", panel)
@@ -58,10 +57,9 @@ async def run_jury(
             if name is None:
                 await confirm(sentences.JUDGE_ALL.format(n=len(debates)), yes)
             caps = defaults_of(settings).caps
-            read = partial(read_again, jurors=named, mode=mode, store=store, models=models)
-            rows = await _read_each(
-                debates, caps, usd, store, partial(read, lease_manager=lease_manager)
-            )
+            own: dict[str, Any] = {"models": models, "lease_manager": lease_manager}
+            read = partial(read_again, jurors=named, mode=mode, store=store, **own)
+            rows = await _read_each(debates, caps, usd, store, read)
             _show(rows, as_json=as_json)
             return
         series = Series.model_validate_json(stored.body)

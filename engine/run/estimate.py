@@ -309,67 +309,72 @@ class _Bill:
             # A turn may have to be shortened and a juror retried: twice the maximum.
             self.usd_max += 2 * price.cost(2 * tokens_in, most)
 
+    def ask(self, juror: Model, setup: Setup, tokens_in: int, tokens_out: int) -> None:
+        """Add one call of a juror, whose reply has the cap of its role or its own."""
+        most = juror.sampling(setup.sampling["juror"]).max_tokens
+        self.add(juror, 1, tokens_in, tokens_out, most)
+
 
 async def estimate(
     setup: Setup, script: Format, prompts: Prompts, pace: Mapping[str, float]
 ) -> Estimate:
     """Estimate calls, tokens, minutes and money of a debate.
 
-    `pace` is the seconds per call of each model. Cost is None if any model's price is unknown.
-    The maximum assumes that every reply reaches its token cap and is retried once.
+    `pace` is the seconds per call of each model. Unless every price is known, cost is None.
     """
-    cast, bill = _cast(setup), _Bill(setup.prices)
-    outline = await _outline(setup, cast, script, prompts)
-    cast = {name: model for name, model in cast.items() if not model.person}
+    every, bill = _cast(setup), _Bill(setup.prices)
+    outline = await _outline(setup, every, script, prompts)
+    cast = {name: model for name, model in every.items() if not model.person}
     for name, model in cast.items():
         share = outline.shares.get(name, _ParticipantDemand())
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
-    reading = outline.judged + JURY_PROMPT_TOKENS
-    if setup.request.sources or setup.retrieval:
-        reading += LOOKED_UP_TOKENS * script.turns(setup.request)
+    looked_up = script.turns(setup.request) if setup.request.sources or setup.retrieval else 0
+    reading = outline.judged + JURY_PROMPT_TOKENS + LOOKED_UP_TOKENS * looked_up
     seats = attendance(setup.panel)
-    jurors, usual = setup.panel.readers[: seats.most], setup.sampling["juror"]
+    jurors = setup.panel.readers[: seats.most]
     fewest, expected, most_asked = seats.calls
     if setup.panel.audit:  # with a model of jurors only one reads the other order too
         expected += 1 if setup.panel.fit else expected
         most_asked += 1 if setup.panel.fit else most_asked
     asks = (jurors * 2)[:most_asked]
     if script.summarised:
-        last = setup.panel.roster[-1]
-        bill.add(last, 1, reading, SUMMARY_TOKENS, last.sampling(usual).max_tokens)
+        bill.ask(setup.panel.roster[-1], setup, reading, SUMMARY_TOKENS)
     if setup.request.why:
         # From reasons, not from the debate.
         writer = cheapest_of([one for one in jurors if one in setup.panel.roster], setup.prices)
         if writer is not None:
             read = WHY_PROMPT_TOKENS + expected * manner_of(writer).ballot
-            bill.add(writer, 1, read, WHY_TOKENS, writer.sampling(usual).max_tokens)
-    asked = bill.calls
+            bill.ask(writer, setup, read, WHY_TOKENS)
     for juror in asks[:expected]:
-        most = juror.sampling(usual).max_tokens
-        bill.add(juror, 1, reading, manner_of(juror).ballot, most)
+        bill.ask(juror, setup, reading, manner_of(juror).ballot)
     calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
     for juror in asks[expected:]:
-        most = juror.sampling(usual).max_tokens
-        bill.add(juror, 1, reading, manner_of(juror).ballot, most)
-    models = [*cast.values(), *jurors, setup.panel.roster[-1]]
-    known = all(setup.prices.get(model.ref) is not None for model in models)
-    slowest = max(pace[model.ref] for model in models)
-    searches = 2 * setup.retrieval.calls if setup.retrieval else 0
-    waves = searches + script.waves(setup.request) + 1 + (seats.calls[1] - fewest) / 2
-    a_turn = min(setup.request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
-    waited = setup.request.questions + outline.heard * a_turn  # for people
-    paced = slowest + 60 * outline.words / setup.request.pace if setup.request.pace else 0.0
+        bill.ask(juror, setup, reading, manner_of(juror).ballot)
+    refs = [model.ref for model in (*cast.values(), *jurors, setup.panel.roster[-1])]
+    known = all(setup.prices.get(ref) is not None for ref in refs)
+    slowest = max(pace[ref] for ref in refs)
+    waves = script.waves(setup.request) + 1 + (seats.calls[1] - fewest) / 2
     return Estimate(
         calls=calls,
-        calls_max=2 * (asked + len(asks)),
+        calls_max=2 * (calls + len(asks[expected:])),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        minutes=round(max(waves * slowest, paced) / 60 + waited, 2),
+        minutes=_minutes(setup, outline, waves, slowest),
         usd=usd if known else None,
         usd_max=bill.usd_max if known else None,
         reading=round(outline.words / READING, 2),
     )
+
+
+def _minutes(setup: Setup, outline: _ScriptDemand, waves: float, slowest: float) -> float:
+    """Return how long a debate takes, in waves of calls and with the people that it waits for."""
+    request = setup.request
+    searches = 2 * setup.retrieval.calls if setup.retrieval else 0
+    a_turn = min(request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
+    waited = request.questions + outline.heard * a_turn
+    paced = slowest + 60 * outline.words / request.pace if request.pace else 0.0
+    return round(max((searches + waves) * slowest, paced) / 60 + waited, 2)
 
 
 def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
