@@ -153,6 +153,8 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
             "rostrum init asks questions, which needs a terminal. Without one, set variables such "
             "as ROSTRUM_DISCORD__TOKEN and run rostrum init --from-env."
         )
+    if from_env and ENV_FILE.exists() and not yes and not has_terminal():
+        raise UsageError(f"{ENV_FILE} exists. Nothing was done: add --yes to write into it.")
     try:
         draft = await (_read_environment() if from_env else _ask_all())
         if not draft.values:
@@ -352,6 +354,9 @@ async def _read_environment() -> _EnvDraft:
         raise RostrumError(f"Nothing was written: {', '.join(sorted(bad))} failed; see above.")
     if settings.backends and not settings.models:
         await _choose_models(draft, await _list_models(settings), asking=False)
+    elif settings.models:
+        for part in (check_roster, check_debate):
+            draft.failed |= bool(await _show(part(settings)))
     return draft
 
 

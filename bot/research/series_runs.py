@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tomllib
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -64,6 +64,8 @@ from engine.values.options import hint
 from engine.values.ports import utc_now
 from engine.values.text import dollars
 from engine.values.topics import Topic, built_in_topics
+from engine.values.verdicts import TIE
+from engine.words.translation import plural
 
 if TYPE_CHECKING:
     from bot.serve.platforms import Platform
@@ -279,11 +281,12 @@ async def run_file(file: Path, usd: float | None, *, yes: bool, as_json: bool) -
         shown = nullcontext(lambda _: None) if as_json else open_display(display)
         with shown as show:
             standing = await app.open_series(series, show).run()
+        verdicts = await app.store.series.verdicts(series.name)
         usage = await app.store.usage.read(UsageFilter(series=series.name))
     if as_json:
         print_json(_as_json(series.name, standing) | {"takings": to_rows(usage)})
     else:
-        print_lines(_standing_lines(series, standing))
+        print_lines((*_standing_lines(series, standing), *_verdict_lines(verdicts)))
         print_usage(usage)
     if standing.ending is not Ending.COMPLETE or standing.failed:
         raise SeriesEndedError(_way_on(series, standing, usage, file))
@@ -313,13 +316,15 @@ async def show_status(name: str, *, as_json: bool) -> None:
         stored = await find_series(store, name)
         series = Series.model_validate_json(stored.body)
         standing = await standing_of(store, series)
+        verdicts = await store.series.verdicts(name)
         usage = await store.usage.read(UsageFilter(series=name))
     if as_json:
         when = {"due_at": stored.due_at, "problem": stored.problem} if series.people else {}
         found = _as_json(name, standing) | {"stopping": stored.stop, **when}
         print_json(found | {"takings": to_rows(usage)})
         return
-    print_lines((*_standing_lines(series, standing), *people_lines(stored, series.people)))
+    told = (*_standing_lines(series, standing), *_verdict_lines(verdicts))
+    print_lines((*told, *people_lines(stored, series.people)))
     print_usage(usage)
 
 
@@ -374,6 +379,19 @@ def _standing_lines(series: Series, standing: SeriesProgress) -> Iterable[str]:
         yield f"Refused by {model}: {number:,} debates"
     for model, number in standing.waiting.items():
         yield f"Waiting for {model}: {number:,} debates"
+
+
+def _verdict_lines(verdicts: Sequence[tuple[str | None, str, int]]) -> Iterator[str]:
+    """Yield how many debates the jury decided, and why it did not decide the others."""
+    if not verdicts:
+        return
+    ties = sum(n for winner, _, n in verdicts if winner == TIE)
+    none = sum(n for winner, _, n in verdicts if winner is None)
+    won = sum(n for *_, n in verdicts) - ties - none
+    yield f"The jury: {won:,} won, {plural('{n} tie', '{n} ties', ties)}, {none:,} undecided"
+    for winner, problem, n in verdicts:
+        if winner is None:
+            yield f"Undecided: {n:,}, as {problem}"
 
 
 def _at_most(series: Series) -> str:

@@ -25,7 +25,7 @@ from engine.stats.alternative import (
     measure_replacement,
     tell_replacement,
 )
-from engine.stats.figure import Figure
+from engine.stats.figure import Figure, signed
 from engine.stats.juries import Juries, measure_juries, of_jury, tell_juries
 from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
 from engine.stats.presentation import draw_pictures
@@ -52,9 +52,9 @@ RULES = {
     "none": "There is no verdict yet unless all readings agree: these jurors have not yet shown "
     "that they see more than order or chance. A stake of 1 on that is worth {stake:.3g}, of 100.",
     "model": "The model of jurors decides: held-back ballots bear it out as well as the balanced "
-    "rule ({ahead:+.1f} standard errors).",
+    "rule ({ahead} standard errors).",
     "balanced": "The balanced rule decides: held-back ballots bear the model of jurors out less "
-    "({ahead:+.1f} standard errors).",
+    "({ahead} standard errors).",
 }
 
 
@@ -98,7 +98,12 @@ def show_panel(view: FitView) -> None:
         (("by all", _interval(view.shared)), ("by one family", _interval(view.family))),
     )
     panels = (
-        (str(size), f"{100 * one.right:.1f} %", f"{100 * one.gain:+.1f} points", one.jurors[-1])
+        (
+            str(size),
+            f"{100 * one.right:.1f} %",
+            f"{signed(100 * one.gain, '+.1f')} points",
+            one.jurors[-1],
+        )
         for size, one in enumerate(view.panels, start=1)
     )
     show_table("The best panel of each size", ("", "right", "the last one adds", "last"), panels)
@@ -120,9 +125,11 @@ def _cells(one: JurorView) -> Iterator[str]:
 
 
 def _notes(view: FitView) -> Iterator[str]:
-    yield RULES[view.rule].format(stake=view.stake, ahead=view.ahead)
+    yield RULES[view.rule].format(stake=view.stake, ahead=signed(view.ahead, "+.1f"))
     if view.further is not None:
-        yield f"One more juror, of a family of its own: {100 * view.further:+.1f} points."
+        yield (
+            f"One more juror, of a family of its own: {signed(100 * view.further, '+.1f')} points."
+        )
     for one in view.jurors:
         if one.sees < SEES:
             yield (
@@ -137,7 +144,8 @@ def _notes(view: FitView) -> Iterator[str]:
 
 
 def _interval(one: IntervalEstimate, form: str = ".2f") -> str:
-    return f"{one.value:{form}} ({one.low:{form}} to {one.high:{form}})"
+    value, low, high = (signed(figure, form) for figure in (one.value, one.low, one.high))
+    return f"{value} ({low} to {high})"
 
 
 SCHEMA_VERSION = 1

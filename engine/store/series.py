@@ -126,6 +126,14 @@ WHERE debates.series = :name AND (:every OR debates.id IN :among)
     AND debates.status NOT IN ('queued', 'running', 'voting')
 ORDER BY debates.number
 """
+VERDICTS = """
+SELECT winner, problem, count(*) AS n FROM (
+    SELECT /*-*/ verdicts.body ->> '$.winner' /*+ verdicts.body::json ->> 'winner' */ AS winner,
+        /*-*/ verdicts.body ->> '$.problem' /*+ verdicts.body::json ->> 'problem' */ AS problem
+    FROM debates JOIN verdicts ON verdicts.debate = debates.id AND verdicts.judge = 'panel'
+    WHERE debates.series = :name AND debates.status = 'closed'
+) AS judged GROUP BY winner, problem ORDER BY n DESC, problem
+"""
 REFUSALS = """
 SELECT model, count(*) FROM (
     SELECT cause_model AS model, id FROM debates
@@ -211,6 +219,11 @@ class SeriesStore:
         which = {"every": among is None, "among": among or ()}
         rows = await self._database.rows(RESULTS, name=name, **which)
         return {row.series_key: row.jury for row in rows}
+
+    async def verdicts(self, name: str) -> list[tuple[str | None, str, int]]:
+        """Return how many held debates a jury decided for whom, and for which reason not at all."""
+        rows = await self._database.rows(VERDICTS, name=name)
+        return [(row.winner, row.problem or "", row.n) for row in rows]
 
     async def refusals(self, name: str, among: Sequence[str] | None = None) -> dict[str, int]:
         """Return in how many debates each model refused: a turn, or so that the debate ended.

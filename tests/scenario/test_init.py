@@ -446,8 +446,17 @@ async def test_without_a_terminal_the_environment_is_tried_and_written(world: Wo
         "ROSTRUM_JURORS": "near/gpt-5-mini,near/qwen3-max",
     }
     assert stat.S_IMODE(world.env.stat().st_mode) == 0o600
+    asked = len(world.models.requests)
     again = await world.run("--from-env", **given)
-    assert "Nothing was done: add --yes to skip the question." in again.failed(2)
+    assert "Nothing was done: add --yes to write into it." in again.failed(2)
+    assert len(world.models.requests) == asked, "it tried the network first"
+    named = given | {
+        "ROSTRUM_MODELS": "near/deepseek-v3,near/mistral-large",
+        "ROSTRUM_JURORS": "near/gpt-5-mini,near/qwen3-max",
+    }
+    missing = (await world.run("--from-env", "--yes", **named)).done()
+    assert "ok    models: near/deepseek-v3, near/mistral-large" in missing
+    assert "6 readings have to agree, and 2 jurors give 4" in missing
     assert (await world.run("--from-env", "--yes", **given)).code == 0
 
 

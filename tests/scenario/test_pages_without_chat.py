@@ -32,6 +32,8 @@ async def test_debates_of_a_terminal_and_a_series_are_shown_and_labelled(tmp_pat
     web["ROSTRUM_WEB__URL"] = url = f"http://127.0.0.1:{web['ROSTRUM_WEB__PORT']}"
     assert rostrum(tmp_path, "debate", "Tea", *HELD).code == 0
     assert rostrum(tmp_path, "series", "run", "spring.toml").code == 0
+    status = said(tmp_path, "series", "status", "spring")
+    assert re.search(r"The jury: \d+ won, \d+ ties?, \d+ undecided", status)
     assert said(tmp_path, "public") == "Public of the terminal's debates: nothing.\n"
     unserved = said(tmp_path, "public", "all")
     assert "No page is served: set ROSTRUM_WEB__URL and ROSTRUM_WEB__PORT" in unserved

@@ -411,3 +411,11 @@ def test_names_that_look_alike_are_told_apart_and_scales_have_round_ticks() -> N
     scale = round_scale(0, 10, 0, 100, 5)
     assert (scale.at(5), scale.at(-3), scale.at(99)) == (50, 0, 100)
     assert [scale.word(value) for value in (-0.5, 1000, -50_000)] == ["−0.5", "1000", "−50k"]
+
+
+def test_without_a_verdict_a_sentence_stands_in_place_of_an_empty_table() -> None:
+    series = make_series(make_file(("near/ana", "near/ben")), jury=None)
+    page = write_page(make_report(series, NOW))
+    (ratings,) = [one for one in page.sections if one.key == "ratings"]
+    assert "there are no ratings yet" in ratings.lines[0]
+    assert not ratings.grids

@@ -46,6 +46,7 @@ NO_DEBATES = (
     "No debate of this series has ended with a result yet. Go on with rostrum series run, then "
     "write the report again."
 )
+NO_RATINGS = "No debate was decided, by the jury or by people, so there are no ratings yet."
 STATE = "{held:,} of {total:,} debates held"
 HOW = (
     "In brackets: 95 % intervals, resampled by topic; those of ratings come from the likelihood. "
@@ -130,6 +131,8 @@ def _results(report: SeriesReport) -> tuple[PageSection, ...]:
     if not report.ratings.debates:
         return ()
     judged = (_jury(report), _replacement(report))
+    if not (report.ratings.jury or report.ratings.people):
+        return PageSection("ratings", N_("Ratings"), lines=(NO_RATINGS,)), *judged
     return _ratings(report), _wins(report), _sides(report), _topics(report), *judged
 
 
