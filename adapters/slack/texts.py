@@ -92,6 +92,7 @@ LENGTHS = {"short": N_("short: read in five minutes"), "normal": N_("normal"), "
 AS_USUAL = N_("Default")
 MINUTES_HINT = N_("Default; or 30, 1h30m")
 SWITCH = {"on": N_("yes"), "off": N_("no")}
+CONFIDENCES = {**SWITCH, "percent": N_("yes, in percent")}
 BALLOTS = {
     "open": N_("by reactions"),
     "private": N_("by buttons; no one sees other people's choices"),
@@ -147,7 +148,13 @@ SETTINGS = {
     "starters": N_("User groups that may start debates, such as S0123ABC"),
     "public": N_("What everyone may see on the web"),
 }
-_WORDS = {"length": LENGTHS, "panel": PANELS, "ballot": BALLOTS, "topic_approval": SWITCH}
+_WORDS = {
+    "length": LENGTHS,
+    "panel": PANELS,
+    "ballot": BALLOTS,
+    "confidence": CONFIDENCES,
+    "topic_approval": SWITCH,
+}
 
 
 def words_of(name: str) -> Mapping[str, str]:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from engine.chat.answers.voters import read_percent
 from engine.labelling.sheet import Sheet, SheetAnswer
 from engine.store.labels import MOST_COMMENT
+from engine.values.errors import UsageError
 from engine.values.language import N_
 
 OPTIONS = ("first", "second", "tie", "weak")
@@ -17,6 +19,7 @@ CONFIDENCES = ("close", "clear", "one-sided")
 GROUNDS = ("logic", "evidence", "rebuttal", "style", "other")
 FIELDS = ("option", "confidence", "ground", "comment", "seconds")
 THUMB, UP, DOWN = "thumb-", "up", "down"
+MOST_TYPED = 20  # characters of how sure somebody is
 LONGEST_SECONDS = 86_400.0
 
 Form = Mapping[str, Any]
@@ -58,7 +61,7 @@ def filled(form: Form, sheet: Sheet, problem: str = "") -> FilledForm:
     thumbs = ((number, form.get(f"{THUMB}{number}")) for number in numbers)
     return FilledForm(
         one_of("option", OPTIONS),
-        one_of("confidence", CONFIDENCES),
+        _typed(form) if sheet.percent else one_of("confidence", CONFIDENCES),
         one_of("ground", GROUNDS),
         _comment(form),
         {number: thumb == UP for number, thumb in thumbs if thumb in (UP, DOWN)},
@@ -71,13 +74,17 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
     given = filled(form, sheet)
     if not given.option:
         return N_("Choose who debated better; without that there is nothing to store.")
+    try:
+        sure = read_percent(given.confidence) if sheet.percent and given.confidence else ""
+    except UsageError:
+        return N_("How sure you are is a whole number from 0 to 100, such as 70.")
     if len(given.comment) > MOST_COMMENT:
         return N_("Your reason is too long. Shorten it to 2,000 characters.")
     try:
         return SheetAnswer.model_validate(
             {
                 "option": given.option,
-                "confidence": given.confidence,
+                "confidence": sure or given.confidence,
                 "ground": given.ground,
                 "comment": given.comment,
                 "thumbs": dict(given.thumbs),
@@ -86,6 +93,11 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
         )
     except ValidationError:
         return N_("Your answer could not be read. Check it and send it once more.")
+
+
+def _typed(form: Form) -> str:
+    given = form.get("confidence")
+    return given.strip()[:MOST_TYPED] if isinstance(given, str) else ""
 
 
 def _comment(form: Form) -> str:

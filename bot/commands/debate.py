@@ -107,7 +107,7 @@ def debate(
     stances: Annotated[Text, STANCES] = None,
     round_votes: Annotated[Flag, ROUND_VOTES] = None,
     ahead: Annotated[Text, AHEAD] = None,
-    confidence: Annotated[Flag, CONFIDENCE] = None,
+    confidence: Annotated[Text, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
     say_why: Annotated[bool, SAY_WHY] = False,
     show_of_hands: Annotated[bool, SHOW_OF_HANDS] = False,

@@ -39,7 +39,7 @@ def demo(
     stances: Annotated[Text, STANCES] = None,
     round_votes: Annotated[Flag, ROUND_VOTES] = None,
     ahead: Annotated[Text, AHEAD] = None,
-    confidence: Annotated[Flag, CONFIDENCE] = None,
+    confidence: Annotated[Text, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
     say_why: Annotated[bool, SAY_WHY] = False,
     format: Annotated[Text, typer.Option(help="Debate format (default: classic).")] = None,

@@ -19,11 +19,11 @@ STANCES = typer.Option(
     help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
 )
 CONFIDENCE = typer.Option(
-    "--confidence/--no-confidence", help="Ask people with the vote how clear it was."
+    help="on, off or percent: ask people with the vote how clear it was, or how sure they are."
 )
 SURE = typer.Option(
-    help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1. Also "
-    "asks people."
+    help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1, or "
+    "80=2,55=1 in percent. Also asks people."
 )
 SAY_WHY = typer.Option(
     "--say-why", help="Ask those who vote by keys why they chose so, and which models debated."

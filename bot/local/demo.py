@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from adapters.database.file import ADDRESS, BESIDE, lock
 from adapters.models import LM_STUDIO, OLLAMA
 from adapters.terminal.record import records_of
-from adapters.terminal.votes import parse_stances, parse_sure
+from adapters.terminal.votes import parse_stances
 from bot import log, sentences
 from bot.app import find_debate
 from bot.console import has_keyboard, showing_debate
@@ -82,6 +82,10 @@ async def run_demo(given: Mapping[str, Any]) -> None:
         begun = await find_debate(settings, code)
         contenders, script = tuple(begun.request.sides), begun.request.format
     votes = _votes_of(given, contenders)
+    if given["sure"] is not None:
+        from bot.local.keyboard import check_sure  # few debates are told
+
+        check_sure((begun.request if order is None else order).confidence, given["sure"])
     stances = given["stances"]
     if stances is None and find_format(script or "").stance and votes is not None:
         stances = DEFAULT_STANCES
@@ -137,8 +141,6 @@ def _votes_of(given: Mapping[str, Any], contenders: tuple[str, ...]) -> str | No
     if votes is None and not has_keyboard():
         votes = DEFAULT_VOTES.format(*contenders)
     check_people(contenders, votes, given["ahead"])
-    if given["sure"] is not None:
-        parse_sure(given["sure"])
     return votes
 
 

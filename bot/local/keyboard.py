@@ -12,17 +12,17 @@ from typing import NamedTuple
 from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, keyboard, keys_of
 from adapters.terminal.texts import key_help
 from adapters.terminal.venue import TerminalVenue
-from adapters.terminal.votes import GUEST, guests_among
+from adapters.terminal.votes import GUEST, guests_among, parse_sure, parse_votes
 from bot import sentences
 from bot.app import App
 from bot.console import has_keyboard
 from bot.local.orders import HOST
-from engine.chat.answers.voters import ASK, MENU
+from engine.chat.answers.voters import ASK, MENU, read_percent
 from engine.run.audience_questions import ask
 from engine.store import OpenQuestion, VoterComment
 from engine.store.guests import OpenTurn
 from engine.tally.questions import CONFIDENCES, GROUNDS
-from engine.values.debate import Debate
+from engine.values.debate import ConfidenceScale, Debate
 from engine.values.errors import LeaseLostError, RostrumError, UsageError
 from engine.values.language import speaking
 from engine.values.text import marked
@@ -197,6 +197,8 @@ def _typed(fd: int) -> Iterator[asyncio.Queue[str | None]]:
 # Those who voted at a keyboard say why, and guess the models: each in turn, by one key.
 
 
+PERCENTS_EXAMPLE = "80=2,55=1"
+RUBBED_OUT = frozenset({"\x7f", "\b"})
 MODEL_KEYS = "123456789abcdefghijklmnopqrstvwxyz"  # without the one that goes back
 
 
@@ -238,6 +240,68 @@ async def say_why(app: App, venue: TerminalVenue, debate: Debate) -> None:
                     )
                     venue.note(f"{guests[at]}: {asked.names[option]}")
                     at += 1
+
+
+def check_sure(asked: ConfidenceScale | None, sure: str) -> None:
+    """Refuse what is no word or, where a debate asks so, no percent. Raises UsageError."""
+    if asked is ConfidenceScale.PERCENT:
+        _parse_percents(sure)
+    else:
+        parse_sure(sure)
+
+
+def _parse_percents(text: str) -> tuple[str, ...]:
+    """Read `80=2,55=1` into how sure people are, one by one. Raises UsageError."""
+    names = [read_percent(entry.partition("=")[0]) for entry in text.split(",")]
+    said = parse_votes(text, tuple(dict.fromkeys(names)), "--sure", PERCENTS_EXAMPLE)
+    return tuple(percent for percent, number in said.items() for _ in range(number))
+
+
+async def say_sure(app: App, venue: TerminalVenue, debate: Debate, given: str | None) -> None:
+    """Take in percent how sure each voter is, in their order: what is given, or typed lines.
+
+    An empty line leaves somebody out.
+    """
+    read = await venue.reactions(debate.thread or "", debate.vote_message or "")
+    voters = {user for held in read.holders.values() for user in held}
+    guests = sorted(voters, key=lambda user: guests_among([user]))
+    if given is not None:
+        for guest, percent in zip(guests, _parse_percents(given), strict=False):
+            await _keep_sure(app, debate, guest, percent)
+        return
+    with speaking(debate.request.language), keyboard(sys.stdin.fileno()) as keys:
+        venue.note(say(ASK["sure"]))
+        for guest in guests:
+            while typed := await _typed_line(keys, venue, guest):
+                try:
+                    await _keep_sure(app, debate, guest, read_percent(typed))
+                    break
+                except UsageError as error:
+                    venue.note(str(error))
+
+
+async def _typed_line(keys: asyncio.Queue[str], venue: TerminalVenue, guest: str) -> str:
+    """Return what is typed until Enter, shown as it is then; empty for nothing."""
+    typed = ""
+    while (key := await keys.get()) not in CLOSING_KEYS:
+        typed = typed[:-1] if key in RUBBED_OUT else typed + key
+    if typed:
+        venue.note(f"{guest}: {typed}")
+    return typed
+
+
+async def _keep_sure(app: App, debate: Debate, guest: str, percent: str) -> None:
+    await app.store.votes.remark(
+        VoterComment(
+            debate=debate.id,
+            ballot=debate.request.ballot,
+            platform=debate.platform,
+            user=guest,
+            question=Question.CONFIDENCE,
+            option=percent,
+            received_at=app.service.clock.now(),
+        )
+    )
 
 
 def _questions(debate: Debate) -> Iterator[_KeyboardQuestion]:

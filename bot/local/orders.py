@@ -20,7 +20,7 @@ from engine.formats import find_format
 from engine.formats.format import read_own
 from engine.run.plan import ME, ONLY_ONE, Invited, Order
 from engine.tally.questions import round_options, vote_options
-from engine.values.debate import Model
+from engine.values.debate import ConfidenceScale, Model
 from engine.values.errors import UsageError
 from engine.values.options import STANCES, Options, read_options, split_models
 from engine.values.text import headline
@@ -102,7 +102,9 @@ def with_people(
     update: dict[str, object] = {"stance": moves is not None or None}
     update |= {"round_votes": True} if ahead else {}
     update |= {"questions": ASKING_MINUTES} if questions and order.questions is None else {}
-    return order.model_copy(update=update | ({"confidence": True} if sure else {}))
+    if sure and order.confidence is not ConfidenceScale.PERCENT:
+        update |= {"confidence": ConfidenceScale.ON}
+    return order.model_copy(update=update)
 
 
 def check_people(contenders: tuple[str, ...], votes: str | None, ahead: str | None) -> None:

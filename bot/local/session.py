@@ -35,7 +35,7 @@ from engine.run.plan import Order
 from engine.run.service import Started
 from engine.store import Caps, OpenQuestion
 from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
-from engine.values.debate import OTHER, Debate, Replacement, Status, short_code
+from engine.values.debate import OTHER, ConfidenceScale, Debate, Replacement, Status, short_code
 from engine.values.errors import LeaseLostError, RostrumError, StoreError, UsageError, VenueError
 from engine.values.language import speaking
 from engine.values.ports import Audience, Inbound, ReactionSeen, VenueLimits
@@ -311,7 +311,12 @@ class TerminalSession:
         else:
             venue.note(sentences.NO_VOTERS)
         asks_how_sure = debate.request.confidence and self.votes is None and self.sure is None
-        if asks_how_sure and has_keyboard():
+        if debate.request.confidence is ConfidenceScale.PERCENT:
+            if self.sure is not None or (asks_how_sure and has_keyboard()):
+                from bot.local.keyboard import say_sure  # few debates ask that
+
+                await say_sure(app, venue, debate, self.sure)
+        elif asks_how_sure and has_keyboard():
             await _until(app, debate.id, lambda _: venue.asked(CLOSE))
             await _by_keys(venue, CONFIDENCES)
         if self.say_why and self.votes is None and has_keyboard():

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from adapters.terminal.votes import parse_stances, parse_sure
+from adapters.terminal.votes import parse_stances
 from bot import log, sentences
 from bot.app import find_debate
 from bot.console import print_lines, showing_debate
@@ -27,7 +27,7 @@ from engine.run.audience_questions import read_question
 from engine.run.plan import Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.run.service import Started
-from engine.values.debate import Debate, Replacement
+from engine.values.debate import ConfidenceScale, Debate, Replacement
 from engine.values.errors import NotTextError, UsageError
 from engine.values.sources import (
     SourceFile,
@@ -77,7 +77,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     order = order.model_copy(update={"sources": files})
     if given["votes"] is not None or ahead is not None:
         check_people(contenders_of(order, settings.default_format), given["votes"], ahead)
-    await _hold(settings, given, lambda session: session.start(order))
+    await _hold(settings, given, order.confidence, lambda session: session.start(order))
 
 
 async def run_resume(given: Mapping[str, Any]) -> None:
@@ -95,19 +95,23 @@ async def run_resume(given: Mapping[str, Any]) -> None:
         await queue_debate(settings, found.id, changes, given["usd"])
         return
     check_people(tuple(found.request.sides), given["votes"], given["ahead"])
-    await _hold(settings, given, lambda session: session.resume(found, changes))
+    asked = found.request.confidence
+    await _hold(settings, given, asked, lambda session: session.resume(found, changes))
 
 
 async def _hold(
     settings: Settings,
     given: Mapping[str, Any],
+    asked: ConfidenceScale | None,
     hold: Callable[[TerminalSession], Awaitable[Debate]],
 ) -> None:
     """Hold a debate in a session of the options that new and resumed debates have."""
     votes, out, sure = given["votes"], given["out"], given["sure"]
     questions = tuple(map(read_question, given["ask"] or ()))
     if sure is not None:
-        parse_sure(sure)
+        from bot.local.keyboard import check_sure  # few debates are told
+
+        check_sure(asked, sure)
     if out is not None:
         from engine.dataset.folder import check_writable  # no debate needs it
 

@@ -25,6 +25,7 @@ from engine.stats.alternative import (
     measure_replacement,
     tell_replacement,
 )
+from engine.stats.confidence import PercentFigures
 from engine.stats.figure import Figure, signed
 from engine.stats.juries import Juries, measure_juries, of_jury, tell_juries
 from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
@@ -410,6 +411,7 @@ def _people(agreement: Agreement) -> Iterator[_Shown]:
         ("most others agree, calibrated", "votes"),
         ((one.word, f"{one.p:.2f}", one.n) for one in agreement.confidence if one.p is not None),
     )
+    yield _percents(agreement.percents)
     yield _guessing(agreement.guessing)
     grounds = []
     for one in agreement.grounds:
@@ -417,6 +419,21 @@ def _people(agreement: Agreement) -> Iterator[_Shown]:
             jurors = "" if one.jurors is None else f"{one.criterion} {100 * one.jurors:.0f} %"
             grounds.append((one.name, one.people, jurors, one.people.n))
     yield "What decided", ("for people", "for jurors", "people"), grounds
+
+
+def _percents(percents: PercentFigures) -> _Shown:
+    """Return the probabilities of people and panel, and how right each was, side by side."""
+    rows: list[tuple[object, ...]] = []
+    if percents.difference.n:
+        apart, people, jury = percents.difference, percents.brier_people, percents.brier_jury
+        rows.append(("mean absolute difference", apart, "", apart.n))
+        rows.append(("Brier score", people, jury, people.n))
+    for own, beside in zip(percents.people, percents.jury, strict=True):
+        seen = ("" if one.observed is None else f"{one.observed:.2f}" for one in (own, beside))
+        if own.n or beside.n:
+            said = f"A won, of p(A) {own.low:.1f} to {own.high:.1f}"
+            rows.append((said, *seen, f"{own.n}, {beside.n}"))
+    return "How sure people and panel are", ("people", "panel", "votes"), rows
 
 
 def _guessing(guessing: GuessFigures) -> _Shown:

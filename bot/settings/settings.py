@@ -46,7 +46,7 @@ from bot.settings.sections import (
     Wrong,
     variable,
 )
-from engine.values.debate import REHEARSAL, Length, Model, Scores, TurnOrder
+from engine.values.debate import REHEARSAL, ConfidenceScale, Length, Model, Scores, TurnOrder
 from engine.values.errors import SettingsError
 from engine.values.limits import (
     AuditedLimits,
@@ -118,7 +118,7 @@ class Settings(BaseSettings):
     default_quorum: int = Field(5, ge=0, le=1_000_000)
     default_extend: bool = True
     default_round_votes: bool = False
-    default_confidence: bool = False
+    default_confidence: Annotated[ConfidenceScale, Folded] = ConfidenceScale.OFF
     default_questions: float = Field(0, ge=0, le=60)
     default_pace: int = Field(0, ge=0, le=2000)
     default_turn_minutes: float = Field(10, gt=0, le=1440)

@@ -331,6 +331,7 @@ FORMS: Mapping[str, Callable[[Context, Requester, Any], Awaitable[Answer]]] = {
     "unask": participants.take_back,
     "consent": participants.consent,
     "write": participants.give_turn,
+    "sure": participants.say_sure,
     "done": participants.finish_turn,
     "remark": remark,
 }

@@ -98,7 +98,8 @@ class TopicsArguments(Arguments):
 
 
 class FormArguments(Arguments):
-    """What somebody wrote in a form below a debate: a question, a question's number, a turn."""
+    """What somebody wrote in a form below a debate: a question, a question's number, a turn, or
+    how sure they are of their vote."""
 
     debate: str
     text: str = ""
@@ -236,6 +237,8 @@ def submitted_invocation(form: str, of: str, typed: Mapping[str, str]) -> Invoca
             return Invocation("unask", FormArguments(debate=debate, text=typed.get("number", "")))
         case "write":
             return Invocation("write", FormArguments(debate=debate, **typed))
+        case "sure":
+            return Invocation("sure", FormArguments(debate=debate, text=typed.get("percent", "")))
     return None
 
 

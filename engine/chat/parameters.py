@@ -106,7 +106,7 @@ START = (
     _option("blind", "Whether the models' names are hidden from jurors"),
     _option("stance", "Whether to ask people for their opinion before and after"),
     _option("round_votes", "Whether to ask people after each round who is ahead"),
-    _option("confidence", "Whether to ask with the vote how clear it was"),
+    _option("confidence", "Whether to ask with the vote how clear it was, or how sure in percent"),
     _option("why"),
     _option("questions", usage="[questions=2m]"),
     _option("pace", usage="[pace=on|off]"),

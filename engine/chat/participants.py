@@ -23,6 +23,7 @@ from engine.chat.answers.voters import (
     ReviewAnswer,
     ReviewLine,
     RevisedAnswer,
+    read_percent,
 )
 from engine.chat.context import Context, Requester, find_held, find_named, find_only, manages
 from engine.chat.invocation import (
@@ -35,8 +36,8 @@ from engine.chat.invocation import (
 from engine.run.audience_questions import UNKNOWN, ask, is_listed, remove
 from engine.run.plan import ME, ONLY_ONE, Invited
 from engine.store import ExportFilter, Store, VoterComment
-from engine.tally.questions import CONFIDENCES, GROUNDS, vote_options
-from engine.values.debate import Debate, Status
+from engine.tally.questions import CONFIDENCES, GROUNDS, PERCENTS, vote_options
+from engine.values.debate import ConfidenceScale, Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import Count, Text
 from engine.values.text import clean, headline
@@ -153,12 +154,21 @@ async def remark(context: Context, person: Requester, asked: RemarkArguments) ->
         ground=held.ground,
         confidence=held.confidence,
         asks=debate.request.reasons,
+        percent=debate.request.confidence is ConfidenceScale.PERCENT,
+        language=debate.request.language,
         sides=tuple(debate.request.sides),
         menu=debate.setup.menu,
         guesses={side: debate.setup.menu[int(at)] for side, at in held.guesses.items()},
         names=debate.setup.called,
         page=asked.page,
     )
+
+
+async def say_sure(context: Context, person: Requester, asked: FormArguments) -> Answer:
+    """Store how sure somebody is of their vote, in percent, as they wrote it in a form."""
+    percent = read_percent(asked.text)
+    said = RemarkArguments(debate=asked.debate, question=Question.CONFIDENCE, option=percent)
+    return await remark(context, person, said)
 
 
 def _check(debate: Debate, asked: RemarkArguments) -> str:
@@ -170,6 +180,8 @@ def _check(debate: Debate, asked: RemarkArguments) -> str:
             return ""
         case Question.GROUND if request.reasons:
             offered = GROUNDS
+        case Question.CONFIDENCE if request.confidence is ConfidenceScale.PERCENT:
+            offered = PERCENTS
         case Question.CONFIDENCE if request.reasons:
             offered = CONFIDENCES
         case Question.GUESS if asked.side in sides:

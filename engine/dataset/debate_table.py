@@ -33,7 +33,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.jury.rubric import find_rubric
-from engine.values.debate import Model, PanelMode
+from engine.values.debate import ConfidenceScale, Model, PanelMode
 from engine.values.text import redact
 from engine.values.verdicts import TIE, WEAK
 from engine.votes.close import QUORUM
@@ -72,6 +72,7 @@ def _hash_prompts(entry: Entry) -> str | None:
     return hashlib.sha256(orjson.dumps(prompts)).hexdigest() if prompts else None
 
 
+_SCALES = {ConfidenceScale.ON: "words", ConfidenceScale.PERCENT: "percent"}
 _ASKED: Columns = (
     Column("status", TEXT, "`closed`, or `partial`, `cancelled` or `failed` without a vote",
            "debate.status"),
@@ -94,7 +95,10 @@ _ASKED: Columns = (
                    "the vote"),
             Column("ballot", TEXT, BALLOT.about),
             Column("round_votes", FLAG, "whether people were asked after each round who is ahead"),
-            Column("confidence", FLAG, "whether people were asked with the vote how clear it was"),
+            Column("confidence", FLAG, "whether people were asked with the vote how clear it was",
+                   lambda request: bool(request.confidence)),
+            Column("confidence_in", TEXT, "`words` or `percent`; null if they were not asked",
+                   lambda request: _SCALES.get(request.confidence)),
             Column("reasons", FLAG,
                    "whether voters could say in private what decided and how clear it was"),
             Column("guess", FLAG, "whether voters could guess the models"),

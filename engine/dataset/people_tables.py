@@ -86,7 +86,13 @@ _ANSWER = part_of(
     Column("confidence", TEXT,
            "how clear the voter found it: `close`, `clear` or `one-sided`; null if the voter did "
            "not say or was not asked, or the last of several words is unknown",
-           "confidence or None", "people"),
+           lambda answer: None if answer.confidence.isdigit() else answer.confidence or None,
+           "people"),
+    Column("confidence_percent", WHOLE,
+           "how likely the voter thought it, 0 to 100, that most others chose as they did; null if "
+           "the voter did not say or was not asked in percent",
+           lambda answer: int(answer.confidence) if answer.confidence.isdigit() else None,
+           "people", "percent"),
     Column("ground", TEXT,
            "what decided for the voter: `logic`, `evidence`, `rebuttal`, `style` or `other`; null "
            "if the voter did not say or was not asked",
@@ -163,9 +169,10 @@ VOTES = Table(
         *_ANSWER,
         *_LABEL,
         Column("p_majority", REAL,
-               "the probability that most other gold voters chose the same side, by `confidence`, "
-               "calibrated on this export; null without a word, for fewer than 30 votes with that "
-               "word, for a vote for no side, and with more than two contenders", 5),
+               "the probability that most other gold voters chose the same side, by `confidence` "
+               "or `confidence_percent`, calibrated on this export; null without either, for fewer "
+               "than 30 votes with that word or in that fifth of percents, for a vote for no side, "
+               "and with more than two contenders", 5),
         BALLOT,
         Column("platform", TEXT, "where the vote was given: `terminal`, `discord`, `slack`, `web` "
                "or `import`", 6),

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 from engine.blinding.transcript import Round
 from engine.dataset.layouts import read_blind, unquote, without_mentions
 from engine.store.labels import MOST_COMMENT, Drawn, StoredSheetAnswer, Task
-from engine.values.debate import Debate, Turn, Value
+from engine.values.debate import ConfidenceScale, Debate, Turn, Value
 from engine.values.text import clean, headline
 from engine.values.verdicts import TIE, WEAK
 from engine.votes.imported import is_fast
@@ -52,12 +52,13 @@ class _SheetRound(Value):
 class SheetAnswer(Value):
     """What an annotator says of a debate; `option` weak: neither debated well.
 
-    `ground` is what decided and `comment` the reason in their own words. `thumbs` are by number of
-    the speech. `seconds` is how long the page was seen, None where nothing measured it.
+    `confidence` is a word of `CONFIDENCE_NAMES` or a whole number of percent, `ground` what decided
+    and `comment` the reason in their own words. `thumbs` are by number of the speech. `seconds` is
+    how long the page was seen, None where nothing measured it.
     """
 
     option: Option
-    confidence: Literal["", "close", "clear", "one-sided"] = ""
+    confidence: str = ""
     ground: Literal["", "logic", "evidence", "rebuttal", "style", "other"] = ""
     comment: str = Field("", max_length=MOST_COMMENT)
     thumbs: Mapping[int, bool] = {}
@@ -75,6 +76,7 @@ class Sheet(Value):
     `names` are the neutral names of the first and the second, as in the texts; `stances` what each
     argues, empty where they argue for and against the topic. Then `argues` says who does which; it
     is empty where nobody takes a side. `answer` is what was said before; `open`: it takes one.
+    `percent`: it asks how sure they are.
     """
 
     id: str
@@ -91,6 +93,7 @@ class Sheet(Value):
     words: int
     answer: SheetAnswer | None
     open: bool
+    percent: bool = False
 
 
 class SheetLine(Value):
@@ -144,6 +147,7 @@ def make_sheet(drawn: Drawn, debate: Debate, turns: Sequence[Turn], *, open: boo
         words=sum(turn.words for turn in turns),
         answer=_answer(drawn, turns),
         open=open,
+        percent=debate.request.confidence is ConfidenceScale.PERCENT,
     )
 
 

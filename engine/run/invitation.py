@@ -14,7 +14,7 @@ from engine.formats.format import Format
 from engine.jury.why import names_hidden
 from engine.store import Post
 from engine.tally.questions import CONFIDENCES, STANCES, round_options, vote_options
-from engine.values.debate import Debate, Turn
+from engine.values.debate import ConfidenceScale, Debate, Turn
 from engine.values.messages import ConfidenceInvite, RoundInvite, StanceInvite, VoteInvite
 from engine.values.text import (
     clean,
@@ -79,6 +79,9 @@ _MARKUP = regex.compile(r"[*`~|<>\\]+|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])")
 def invitation(debate: Debate, turns: Sequence[Turn], judged: Sequence[Turn]) -> tuple[Post, ...]:
     """Return what people are asked once a debate is over; `judged` is what its jury reads."""
     request = debate.request
+    percent = (
+        request.confidence is ConfidenceScale.PERCENT
+    )  # which is said in a form, beside the vote
     invite = VoteInvite(
         options=vote_options(tuple(request.sides)),
         minutes=request.vote_minutes,
@@ -90,14 +93,15 @@ def invitation(debate: Debate, turns: Sequence[Turn], judged: Sequence[Turn]) ->
         topic=headline(request.topic, TOPIC),
         cases=cases_of(debate, judged),
         begins=turns[0].step if turns else "",
-        code=debate.code if request.reasons or debate.setup.menu else "",
+        code=debate.code if request.reasons or percent or debate.setup.menu else "",
         reasons=request.reasons,
+        percent=percent,
         known=debate.setup.known,
         guest=request.guest,
     )
     vote = Post(key="vote", message=invite)
     posts = [vote]
-    if request.confidence:
+    if request.confidence and not percent:
         sure = ConfidenceInvite(options=CONFIDENCES, ballot=request.ballot)
         posts.append(Post(key="vote/confidence", message=sure))
     if request.stance:

@@ -19,7 +19,7 @@ from engine.stats.coefficients import (
     kappa_sums,
     reliability,
 )
-from engine.stats.confidence import Confidence, calibrate
+from engine.stats.confidence import Confidence, PercentFigures, calibrate, measure_percents
 from engine.stats.figure import Difference, Figure, Observation, Share, mean_of
 from engine.stats.jurors import JurorFigures, juror_figures
 from engine.stats.row import GuessFigures, ReasonShare, Row, measure_grounds, measure_guesses
@@ -191,6 +191,7 @@ class Agreement(Value):
     reliability: tuple[Bin, ...]
     anchoring: _Anchoring
     confidence: tuple[Confidence, ...]
+    percents: PercentFigures
     guessing: GuessFigures
     grounds: tuple[ReasonShare, ...]
     models: tuple[_ModelFigures, ...]
@@ -223,6 +224,7 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
         reliability=reliability(forecast for _, forecast in forecasts),
         anchoring=measure_anchoring(rows),
         confidence=calibrate(one for row in rows for one in row.sure),
+        percents=measure_percents((row.topic, row.p_a, row.percents) for row in rows),
         guessing=measure_guesses(one for row in rows for one in row.guesses),
         grounds=measure_grounds(_sum(row.grounds for row in rows), _sum(row.leads for row in rows)),
         models=_model_figures(rows),

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from engine.jury.rubric import find_rubric
-from engine.stats.confidence import Sure, compare
+from engine.stats.confidence import Sure, SureVote, compare, sure_votes
 from engine.stats.figure import Share
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.store.journal import PANEL
@@ -161,7 +161,8 @@ class Row:
     None without one; `gold` counts gold votes, with “neither” as a tie; `p_a` is the panel's, for
     two contenders; `closer` had the last word, None with simultaneous turns. `revised` has, for
     each gold voter, the vote and the answer after the reveal. `mixed`: a model was replaced, so
-    sides do not stand for models. `sure` compares votes with how clear their people found it;
+    sides do not stand for models. `sure` compares votes with how clear their people found it,
+    and `percents` are those who said how sure they are;
     `words` are those that each side spoke. `guesses` are blind ones at the models, `grounds` counts
     what voters said decided, and `leads` what did for jurors, where a voter said so.
     `crowds` counts gold votes by the platform where they were given, and `web` is the winner by
@@ -186,6 +187,7 @@ class Row:
     revised: tuple[tuple[str, str], ...] = ()
     mixed: bool = False
     sure: tuple[Sure, ...] = ()
+    percents: tuple[SureVote, ...] = ()
     words: Mapping[str, int] = field(default_factory=dict)
     guesses: tuple[BlindGuess, ...] = ()
     grounds: Mapping[str, int] = field(default_factory=dict)
@@ -268,6 +270,11 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
         revised=_revised(record),
         mixed=bool(record.debate.setup.replaced),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
+        percents=tuple(
+            sure
+            for question in (Question.VOTE, Question.LABEL)
+            for sure in sure_votes(record.asked(question), sides)
+        ),
         words=dict(words),
         guesses=tuple(guesses_in(record)),
         grounds=grounds,

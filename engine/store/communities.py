@@ -24,7 +24,15 @@ from engine.store.purge import (
     load_tables,
     purge_some,
 )
-from engine.values.debate import BallotKind, Length, Model, PanelMode, Status, Value
+from engine.values.debate import (
+    BallotKind,
+    ConfidenceScale,
+    Length,
+    Model,
+    PanelMode,
+    Status,
+    Value,
+)
 
 MOST_SETTINGS = 256  # kept parsed
 
@@ -76,7 +84,7 @@ class CommunitySettings(Value):
     broadcast: bool | None = None
     again: bool | None = None
     round_votes: bool | None = None
-    confidence: bool | None = None
+    confidence: ConfidenceScale | None = None
     why: bool | None = None
     reasons: bool | None = None
     guess: bool | None = None

@@ -15,6 +15,7 @@ STANCES = (UP, DOWN, UNSURE)
 NUMBERS = tuple("123456789")
 CLOSE, CLEAR, ONE_SIDED = "close", "clear", "onesided"
 CONFIDENCES = (CLOSE, CLEAR, ONE_SIDED)
+PERCENTS = tuple(map(str, range(101)))
 LOGIC, EVIDENCE, REBUTTAL, STYLE, OTHER = "logic", "evidence", "rebuttal", "style", "other"
 GROUNDS = (LOGIC, EVIDENCE, REBUTTAL, STYLE, OTHER)
 CONFIDENCE_NAMES = {CLOSE: "close", CLEAR: "clear", ONE_SIDED: "one-sided"}
@@ -102,7 +103,7 @@ KINDS = {
         during=(Status.VOTING,),
         along=(Question.CONFIDENCE, Question.STANCE_AFTER, Question.ROUND),
     ),
-    Question.CONFIDENCE: Kind(lambda _: CONFIDENCES),
+    Question.CONFIDENCE: Kind(lambda _: (*CONFIDENCES, *PERCENTS)),
     Question.STANCE_AFTER: Kind(lambda _: STANCES),
     # Said in private beside a vote, by buttons and menus; they end with it.
     Question.GROUND: Kind(lambda _: GROUNDS),

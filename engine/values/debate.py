@@ -12,7 +12,7 @@ from enum import StrEnum
 from operator import not_
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_serializer
 
 from engine.values.errors import UsageError
 from engine.values.language import N_
@@ -104,6 +104,24 @@ class BallotKind(StrEnum):
     OPEN = "open"
     SECRET = "secret"  # noqa: S105 - a kind of ballot, not a credential
     PRIVATE = "private"
+
+
+class ConfidenceScale(StrEnum):
+    """Whether people are asked how sure they are of their vote: in words, or in percent.
+
+    `on` and `off` are also what a switch is; off is false.
+    """
+
+    OFF = "off"
+    ON = "on"
+    PERCENT = "percent"
+
+    @classmethod
+    def _missing_(cls, value: object) -> ConfidenceScale | None:
+        return (cls.ON if value else cls.OFF) if isinstance(value, bool) else None
+
+    def __bool__(self) -> bool:
+        return self is not ConfidenceScale.OFF
 
 
 class Length(StrEnum):
@@ -601,13 +619,18 @@ class Request(Value):
     length: Length = Length.NORMAL
     sources: tuple[Source, ...] = Field((), exclude_if=not_)
     round_votes: bool = Field(False, exclude_if=not_)
-    confidence: bool = Field(False, exclude_if=not_)
+    confidence: ConfidenceScale = Field(ConfidenceScale.OFF, exclude_if=not_)
     why: bool = Field(False, exclude_if=not_)
     questions: float = Field(0, ge=0, le=60, exclude_if=not_)
     reasons: bool = Field(False, exclude_if=not_)
     guess: bool = Field(False, exclude_if=not_)
     pace: int = Field(0, ge=0, le=2000, exclude_if=not_)
     turn_minutes: float = Field(0, ge=0, le=1440, exclude_if=not_)
+
+    @field_serializer("confidence", when_used="json")
+    def _write_confidence(self, asked: ConfidenceScale) -> bool | str:
+        """A switch, unless it is in percent."""
+        return asked.value if asked is ConfidenceScale.PERCENT else bool(asked)
 
     @property
     def guest(self) -> str:

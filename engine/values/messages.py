@@ -207,7 +207,8 @@ class VoteInvite(Invitation):
     reactions and a button that withdraws. `mirrored`: the vote closes together with its mirror's.
     `names` are those of agents whose final answers are voted on. `cases` are what each side argued
     in a line, and `begins` is the key of the first turn's post. With the debate's `code`, a button
-    lets those who voted say why (`reasons`), or guess the models. Delivery fills in `link`, the
+    lets those who voted say why (`reasons`) or how sure they are (`percent`), or guess the models.
+    Delivery fills in `link`, the
     address of that post, and `until`, when the vote closes, if that is certain. `known`: people can
     know the models, so no vote is gold. `guest` is the side that a person argued.
     """
@@ -224,6 +225,7 @@ class VoteInvite(Invitation):
     begins: str = Field("", exclude_if=not_)
     code: str = Field("", exclude_if=not_)
     reasons: bool = Field(False, exclude_if=not_)
+    percent: bool = Field(False, exclude_if=not_)
     link: str = Field("", exclude_if=not_)
     until: datetime | None = Field(None, exclude_if=not_)
     known: bool = Field(False, exclude_if=not_)

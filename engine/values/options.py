@@ -17,6 +17,7 @@ from pydantic import BaseModel, JsonValue, field_validator
 
 from engine.values.debate import (
     BallotKind,
+    ConfidenceScale,
     Length,
     PanelMode,
     Request,
@@ -49,11 +50,12 @@ class Options(Value):
     a second debate with sides swapped. `panel` is how many jurors read, and how often. `stance_a`
     and `stance_b` are what the sides argue, where that is not for and against the topic.
     `round_votes` asks people after each round who is ahead, `confidence` with the vote how clear
-    it was. `why` asks a juror to say for the reveal why the panel decided so. `questions` is for
-    how many minutes the audience may ask the sides something before they close; 0 for none.
-    `reasons` lets those who voted say in private what decided and how clear it was, `guess` guess
-    the models. `pace` is at how many words a minute turns are posted at most; 0 for no limit.
-    `turn_minutes` is how long a person who argues a side has for each turn.
+    it was, or how sure they are in percent. `why` asks a juror to say for the reveal why the panel
+    decided so. `questions` is for how many minutes the audience may ask the sides something before
+    they close; 0 for none. `reasons` lets those who voted say in private what decided and how clear
+    it was, `guess` guess the models. `pace` is at how many words a minute turns are
+    posted at most; 0 for no limit. `turn_minutes` is how long a person who argues a side has for
+    each turn.
     """
 
     topic: str | None = None
@@ -80,7 +82,7 @@ class Options(Value):
     stance_b: str | None = None
     length: Length | None = None
     round_votes: bool | None = None
-    confidence: bool | None = None
+    confidence: ConfidenceScale | None = None
     why: bool | None = None
     questions: float | None = None
     reasons: bool | None = None
@@ -286,6 +288,16 @@ def split_models(text: str) -> list[str]:
     return found
 
 
+def parse_confidence(name: str, text: str) -> ConfidenceScale:
+    """Read a switch, or `percent`. Raises UsageError."""
+    switched = _YES.get(text.strip().casefold())
+    return (
+        parse_choice(ConfidenceScale, name, text)
+        if switched is None
+        else ConfidenceScale("on" if switched else "off")
+    )
+
+
 def parse_list(name: str, text: str) -> tuple[str, ...]:
     """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
     items = split_models(text)
@@ -328,7 +340,7 @@ _BY_TYPE: Mapping[type, Reader] = {
     float: parse_minutes,
     bool: parse_switch,
 }
-READERS: Mapping[str, Reader] = {"pace": parse_pace}
+READERS: Mapping[str, Reader] = {"pace": parse_pace, "confidence": parse_confidence}
 """Options that are read otherwise than by their type."""
 
 

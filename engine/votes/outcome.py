@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from engine.tally.questions import CONFIDENCE_NAMES, options_of, round_options, stance_name
+from engine.tally.questions import (
+    CONFIDENCE_NAMES,
+    PERCENTS,
+    options_of,
+    round_options,
+    stance_name,
+)
 from engine.tally.tally import count, standing_votes
-from engine.values.debate import BallotKind, Debate, Scores
+from engine.values.debate import BallotKind, ConfidenceScale, Debate, Scores
 from engine.values.verdicts import Log, Question, RoundTally, Tally, Vote, VoteEvent
 
 WORDS_A_MINUTE = 1000
@@ -39,14 +45,19 @@ def with_remarks(
     events: tuple[VoteEvent, ...],
     unread: frozenset[Log] = NONE,
 ) -> tuple[Vote, ...]:
-    """Return votes with how clear their people found it, and what decided for them."""
+    """Return votes with how clear their people found it, and what decided for them.
+
+    In percent, that is how sure they were.
+    """
+    in_percent = debate.request.confidence is ConfidenceScale.PERCENT
+    names = {one: one for one in PERCENTS} if in_percent else CONFIDENCE_NAMES
     clear, grounds = (
         _said(debate, events, Log(question), unread)
         for question in (Question.CONFIDENCE, Question.GROUND)
     )
     return tuple(
         vote._replace(
-            confidence=CONFIDENCE_NAMES.get(clear.get(vote.person, ""), ""),
+            confidence=names.get(clear.get(vote.person, ""), ""),
             ground=grounds.get(vote.person, ""),
         )
         for vote in votes

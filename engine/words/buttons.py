@@ -18,12 +18,13 @@ DETAILS = N_("Details")
 ASK = N_("Ask")
 UNASK = N_("Remove")
 DONE = N_("Done")
+SURE = N_("Say how sure you are")
 IN_PLACE = ("ground", "clear", "guess", "page")
 REMATCH = N_("Rematch")
 ACTIONS = (
     *("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove"),
     *("delete", "delete_both"),
-    *("ask", "unask", "write"),  # which open a form
+    *("ask", "unask", "write", "sure"),  # which open a form
     *("accept", "decline", "done"),
     *("remark", *IN_PLACE),
     *("rematch", "swap"),
@@ -150,11 +151,16 @@ def deletion_buttons(code: str, *, both: bool) -> tuple[Button, ...]:
     return (one, more) if both else (one,)
 
 
-def remark_button(code: str, *, reasons: bool) -> Button:
+def remark_button(code: str, *, reasons: bool, percent: bool = False) -> Button:
     """Return the button with which a voter says more about their vote."""
-    return Button(
-        f"{PREFIX}:remark:{code}", say(N_("Say why") if reasons else N_("Guess the models"))
-    )
+    label = N_("Say why") if reasons else N_("Guess the models")
+    return Button(f"{PREFIX}:remark:{code}", say(SURE if percent else label))
+
+
+def sure_button(code: str, language: str, percent: str) -> Button:
+    """Return the button with which a voter says in percent how sure they are."""
+    label = say(N_("{percent} %: change it"), percent=percent) if percent else say(SURE)
+    return Button(f"{PREFIX}:sure:{code}.{language}", label, chosen=bool(percent))
 
 
 def remark_id(what: str, code: str, of: str) -> str:

@@ -499,7 +499,11 @@ def broken_rule(broken: Violation) -> str:
 def vote_card(invite: VoteInvite) -> Card:
     """Return the card that asks people to vote."""
     paper = vote_on(invite)
-    more = (remark_button(invite.code, reasons=invite.reasons),) if invite.code else ()
+    more = (
+        (remark_button(invite.code, reasons=invite.reasons, percent=invite.percent),)
+        if invite.code
+        else ()
+    )
     return Card(
         say(INVITE),
         "vote",

