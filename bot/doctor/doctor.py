@@ -34,6 +34,7 @@ from engine.values.debate import REHEARSAL
 from engine.values.errors import ModelError, RostrumError, SettingsError, StoreError
 from engine.values.ports import utc_now
 from engine.values.text import clean
+from engine.words.translation import plural
 
 # `rostrum check` on the day of the whole installation: what is spent of it, and its cap.
 
@@ -287,7 +288,8 @@ async def check_backend(settings: Settings, backend: Backend) -> Finding:
             "the backend"
         )
         return Finding(subject, False, text)
-    return Finding(subject, True, f"answers, with {len(listed)} models")
+    text = plural("answers, with {n} model", "answers, with {n} models", len(listed))
+    return Finding(subject, True, text)
 
 
 async def then_close(

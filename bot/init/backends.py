@@ -21,6 +21,7 @@ from engine.values.configuration import parse_model
 from engine.values.debate import Model, Price
 from engine.values.errors import ModelError, SettingsError, UsageError
 from engine.values.options import nearest
+from engine.words.translation import plural
 
 # Which models of a backend's list to propose: debaters, and jurors of other families; pure.
 
@@ -193,7 +194,8 @@ async def _try(backends: Backends, said: str) -> None:
     except (ModelError, SettingsError) as error:
         show(Finding(subject, False, str(error)))
     else:
-        show(Finding(subject, True, f"answers, with {len(listed)} models"))
+        text = plural("answers, with {n} model", "answers, with {n} models", len(listed))
+        show(Finding(subject, True, text))
         backends.add(backend, listed)
 
 

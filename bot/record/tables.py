@@ -255,7 +255,7 @@ def _lines(seen: _DebateView) -> Iterator[tuple[str, str]]:
     yield "started", f"{debate.created_at:%Y-%m-%d %H:%M:%S} UTC"
     yield "money", f"{_money(seen.usd)} of {_money(cap) if cap is not None else 'no cap'}"
     yield "prices from", ", ".join(f"{name} ({n})" for name, n in seen.origins.items()) or "-"
-    yield "steps", f"{len(seen.steps)} done, {seen.tries} tries"
+    yield "steps", f"{len(seen.steps)} done, {plural('{n} try', '{n} tries', seen.tries)}"
     for usage in seen.totals:
         counts = f"{usage.tokens_reasoning:,} reasoning, {usage.tokens_cached:,} cached"
         used = f"{usage.tokens_in:,} in, {usage.tokens_out:,} out ({counts})"

@@ -294,11 +294,11 @@ def show_report(found: LabelReport) -> None:
 
 def _told(of: LabelReport) -> Iterable[str]:
     state = "open" if of.open else "closed"
-    people = plural("by {n} person", "by {n} people", of.annotators)
+    people = plural("{n} person has joined", "{n} people have joined", of.annotators)
     out = plural("{n} sheet is out", "{n} sheets are out", of.waiting)
     yield (
-        f"{of.name} ({state}): {of.labels} of {of.wanted} labels {people}; "
-        f"{of.complete} of {of.debates} debates complete, {out}."
+        f"{of.name} ({state}): {of.labels} of {of.wanted} labels, "
+        f"{of.complete} of {of.debates} debates complete; {people}, {out}."
     )
     yield f"Gold {of.gold}, too fast {of.fast}. Shown first and chosen: {_rate(of.first)}."
     yield (

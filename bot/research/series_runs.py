@@ -131,6 +131,7 @@ def people_lines(stored: StoredSeries, people: SeriesAudience | None) -> Iterato
 
 
 MANY = 10_000  # debates, from which on the operator is asked
+DEBATES = ("{n} debate", "{n} debates")
 VOTERS = 5  # a debate, in the plan's line on people
 
 
@@ -304,7 +305,7 @@ def _way_on(series: Series, standing: SeriesProgress, usage: CallUsage, file: Pa
             f"The series reached its cap of {dollars(series.limits.usd or 0)} USD; {missing:,} "
             f"debates are missing{more}. Go on under a higher cap with: {again} --usd USD"
         )
-    return f"{standing.failed:,} debates failed. Try them again with: {again}"
+    return f"{plural(*DEBATES, standing.failed)} failed. Try again with: {again}"
 
 
 # --- status and stop ---------------------------------------------------------------------
@@ -376,9 +377,9 @@ def _standing_lines(series: Series, standing: SeriesProgress) -> Iterable[str]:
         points = f"{series.limits.interval_points:g}"
         yield f"Every rating's interval is at most {points} points wide; no more is needed."
     for model, number in standing.refusals.items():
-        yield f"Refused by {model}: {number:,} debates"
+        yield f"Refused by {model}: {plural(*DEBATES, number)}"
     for model, number in standing.waiting.items():
-        yield f"Waiting for {model}: {number:,} debates"
+        yield f"Waiting for {model}: {plural(*DEBATES, number)}"
 
 
 def _verdict_lines(verdicts: Sequence[tuple[str | None, str, int]]) -> Iterator[str]:
@@ -419,13 +420,13 @@ async def write_series_report(name: str, out: Path, jury: str | None = None) -> 
         raise UsageError(
             f"The report cannot be written to {out}: {error.strerror}; choose another --out."
         ) from None
-    page = write_page(report)
+    page, drawn = write_page(report), sum(name.endswith(".svg") for name in files)
     print("\n".join(page.lines))
     print(
         (
-            "Wrote report.md, report.html and report.json to {out}, with {n} pictures as SVG and "
-            "as PNG (light and dark)."
-        ).format(out=out, n=sum(name.endswith(".svg") for name in files))
+            "Wrote report.md, report.html and report.json to {out}, with {pictures} as SVG and as "
+            "PNG (light and dark)."
+        ).format(out=out, pictures=plural("{n} picture", "{n} pictures", drawn))
     )
 
 

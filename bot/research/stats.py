@@ -67,13 +67,15 @@ def show_panel(view: FitView) -> None:
         more = (
             f", {evidence.learnt_ballots:,} of them on {evidence.learnt:,} judgments from elsewhere"
         )
-    counts = {"debates": evidence.debates, "ballots": evidence.readings}
+    counts = {
+        "debates": plural("{n} debate", "{n} debates", evidence.debates),
+        "ballots": plural("{n} ballot", "{n} ballots", evidence.readings),
+    }
     console.print()
     console.print(
-        (
-            "Fit {number} of {when:%Y-%m-%d %H:%M} UTC: {debates:,} debates, {ballots:,} "
-            "ballots{more}."
-        ).format(number=view.number, when=view.made_at, more=more, **counts)
+        ("Fit {number} of {when:%Y-%m-%d %H:%M} UTC: {debates}, {ballots}{more}.").format(
+            number=view.number, when=view.made_at, more=more, **counts
+        )
     )
     if view.labels:
         console.print(f"People decided {view.labels:,} of them.")
