@@ -163,7 +163,7 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
             capabilities = await capabilities_of(
                 await self.workspaces.find(requester.team), requester.channel
             )
-        return person.model_copy(update={"ground": capabilities})
+        return person.model_copy(update={"capabilities": capabilities})
 
     async def _asking(self, requester: ReplyTarget, command: Invocation) -> Requester:
         """Return who asks; their own data is theirs in a workspace too that is not served."""

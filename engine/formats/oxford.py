@@ -94,7 +94,7 @@ class Oxford(Format):
             {
                 vote.person: vote.option
                 for vote in stances
-                if vote.question is question and not vote.ambiguous
+                if vote.question == question and not vote.ambiguous
             }
             for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
         )

@@ -155,7 +155,7 @@ class FiguresReader:
         async def report() -> tuple[ReportPage, Mapping[str, Picture]]:
             rows = await read_series_rows(self._store.series, name)
             if rows is None:
-                raise NotFoundError(f"There is no series {name!r}; see the list.")
+                raise NotFoundError("There is no series “{name}”; see the list.", name=name)
             made = await asyncio.to_thread(make_report, rows, self._clock.now())
             return await asyncio.to_thread(lambda: (write_results(made), draw_report(made)))
 

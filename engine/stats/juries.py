@@ -14,7 +14,6 @@ from engine.stats.ratings import Leaderboard, rank_models, word_rating
 from engine.stats.row import Row, names_of, read_by
 from engine.values.debate import Value
 from engine.values.errors import UsageError
-from engine.values.options import hint
 
 
 class _JuryFigures(Value):
@@ -55,10 +54,10 @@ def of_jury(rows: Sequence[Row], asked: str) -> list[Row]:
     wanted = "".join(asked.split())
     found = [name for name in known if wanted in (name, name.rpartition(":")[0])]
     if len(found) != 1:
-        near = hint(wanted, known)
         raise UsageError(
-            f"{'Several juries are' if found else 'No jury here is'} “{asked}”. "
-            f"{f'{near} ' if near else ''}There are: {', '.join(found or known)}."
+            "The jury “{name}” is not one of those here; there are {known:and}.",
+            name=asked,
+            known=tuple(found or known),
         )
     return list(read_by(rows, found[0]))
 

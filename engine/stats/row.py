@@ -168,7 +168,7 @@ class Row:
     `crowds` counts gold votes by the platform where they were given, and `web` is the winner by
     labels given on pages. `choices` has each person and their gold choice, in the chat (or
     terminal) and on pages; empty unless asked for. `later` are juries that read it afterwards, by
-    their jurors and how they read, as `online/x,online/y:all`; `jury_name` is that of its own.
+    their jurors and how they read, as `x/a,y/b:all`; `jury_name` is that of its own.
     """
 
     topic: str

@@ -45,10 +45,11 @@ def _read_inline(text: str) -> Configuration:
         name, _, value = (part.strip() for part in item.partition("="))
         if name in ("note", "extra"):
             raise UsageError(
-                f"{name} cannot be written behind a model; name a variant in ROSTRUM_VARIANTS."
+                "{name} cannot be written behind a model; name a variant in ROSTRUM_VARIANTS.",
+                name=name,
             )
         if name in settings:
-            raise UsageError(f"{name} stands twice behind a model; remove one.")
+            raise UsageError("{name} stands twice behind a model; remove one.", name=name)
         settings[name] = value
     return read_configuration(settings)
 
@@ -57,12 +58,20 @@ def read_configuration(settings: Mapping[str, Any]) -> Configuration:
     """Check settings by name. Raises UsageError, which names the one that is wrong."""
     for name in settings:
         if name not in Configuration.model_fields:
-            known = ", ".join(Configuration.model_fields)
-            raise UsageError(f"“{name}” is no setting of a model; there are {known}.")
+            raise UsageError(
+                "“{name}” is no setting of a model; there are {known:and}.",
+                name=name,
+                known=tuple(Configuration.model_fields),
+            )
     try:
         return Configuration.model_validate(dict(settings))
     except ValidationError as error:
         mistake = error.errors(include_url=False, include_context=False)[0]
         name = str(mistake["loc"][0])
         given = headline(str(settings[name]), 40)
-        raise UsageError(f"{name} is “{given}”; it must be {_LIMITS[name]}.") from None
+        raise UsageError(
+            "{name} of a model is “{given}”; write {limits}.",
+            name=name,
+            given=given,
+            limits=_LIMITS[name],
+        ) from None

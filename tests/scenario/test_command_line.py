@@ -258,7 +258,7 @@ def test_a_later_juror_of_a_speakers_family_is_said_not_to_count(office: Office)
     found = json.loads(resting.done())
     assert found["juries"]["juries"][0]["name"] == "first"
     assert {one["juror"] for one in found["agreement"]["jurors"]} >= set(recused)
-    assert "No jury here is “rehearsal/elm”" in unknown.failed(2)
+    assert "The jury “rehearsal/elm” is not one of those here" in unknown.failed(2)
 
 
 def test_a_failed_debate_is_resumed_or_cancelled_and_one_that_ended_is_not(

@@ -39,7 +39,7 @@ async def close(session: Session, debate_id: str) -> DebateRecord:
 
 
 def stances(record: DebateRecord, asked: Question) -> list[str]:
-    return sorted(vote.option for vote in stances_in(record) if vote.question is asked)
+    return sorted(vote.option for vote in stances_in(record) if vote.question == asked)
 
 
 def turns_posted(hall: Hall) -> list[StoredMessage]:
