@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Protocol
 
@@ -21,7 +21,14 @@ from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
 from engine.fleet.shares import PartitionLeases
-from engine.values.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
+from engine.values.errors import (
+    SettingsError,
+    StoreError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+    why_of,
+)
 from engine.values.pace import Backoff
 from engine.values.ports import ConnectionGap, Listener
 
@@ -128,15 +135,21 @@ class SlackConnection:
             await asyncio.sleep(backoff.next(after))
 
     async def _note_arrival(self, listener: Listener) -> None:
-        """Log that events arrive from now on, and where; some may be missed."""
-        via = self._site.where if self._transport.signing_secret else "Socket Mode"
-        if self._installer is None:
-            me = await self._workspaces.app.identity()
-            log.info("slack connected", bot=me.name, workspace=me.team_name, via=via)
-        else:
-            teams = await self._workspaces.teams()
-            log.info("slack connected", workspaces=len(teams), via=via)
+        """Tell that some events may have been missed; log that they arrive from now on, and where.
+
+        A log line waits for nobody: where Slack does not say who the bot is, it goes without that.
+        """
         await listener(ConnectionGap("missed"))
+        via = self._site.where if self._transport.signing_secret else "Socket Mode"
+        with suppress(VenueError):
+            if self._installer is None:
+                me = await self._workspaces.app.identity()
+                log.info("slack connected", bot=me.name, workspace=me.team_name, via=via)
+            else:
+                teams = await self._workspaces.teams()
+                log.info("slack connected", workspaces=len(teams), via=via)
+            return
+        log.info("slack connected", via=via)
 
     @asynccontextmanager
     async def _watching(self, handler: SlackInteractionHandler) -> AsyncIterator[None]:
