@@ -199,7 +199,8 @@ async def require_newest(database: SqlDatabase) -> None:
     """Check that a database is ready to be read. Raises StoreError that says what to run."""
     if not database.dialect.exists():
         raise StoreError(
-            f"There is no database {database.name}; run rostrum migrate, or start a debate first."
+            f"There is no database {database.name} yet: no debate was held. rostrum debate holds "
+            "one, and rostrum migrate makes an empty database."
         )
     found = await _require_tables(database)
     _refuse_others(database, found)

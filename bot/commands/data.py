@@ -100,7 +100,9 @@ def choosing(
     return add
 
 
-DEBATE = typer.Argument(help="A debate's id or short code.", autocompletion=complete_debates)
+DEBATE = typer.Argument(
+    metavar="CODE", help="A debate's id or short code.", autocompletion=complete_debates
+)
 AS = typer.Option(
     "--as",
     help="Kind of files: jsonl or parquet (tables), html (pages to read, which open from the "

@@ -44,6 +44,11 @@ def read_formats(text: str | None) -> tuple[str, ...]:
     # Imported only here: formats load much, and few use this option.
     from engine.formats import find_format
 
+    kinds = sorted({"jsonl", "parquet", "html"} & {*names})
+    if kinds:
+        raise UsageError(
+            f"--format is a kind of debate; for {kinds[0]} files write --as {kinds[0]}."
+        )
     return tuple(find_format(name).name for name in names)
 
 

@@ -248,7 +248,7 @@ def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
     else:
         yield f"  cost       {most}{dollars(plan.usd)} USD (at most {dollars(plan.usd_max)})"
     needed = needed_debates(USUAL, VOTERS)[-1]
-    told = f"{needed} debates with {VOTERS} people each tell whether the jury may replace them"
+    told = f"{needed} debates with {VOTERS} each tell whether the jury may replace them"
     yield f"  people     {told}"
     cap = series.limits.usd
     yield f"  cap        {'none' if cap is None else f'{dollars(cap)} USD'}"

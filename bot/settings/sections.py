@@ -225,7 +225,7 @@ def _variants(value: Any) -> dict[str, Model]:
                 raise UsageError("It sets nothing; name at least one setting.")
             configuration = read_configuration(own)
         except UsageError as error:
-            raise ValueError(f"is wrong in {name}: {error}") from None
+            raise ValueError(f"is wrong in {name}: {str(error).removesuffix('.')}") from None
         update = {"variant": name, "configuration": configuration}
         variants[name] = model.model_copy(update=update)
     return variants

@@ -141,7 +141,7 @@ def write_archive(folder: Path, out: Path, authors: Iterable[str] = ()) -> None:
 def _check_archive(out: Path) -> None:
     """Raise UsageError for a place with anything but an earlier archive."""
     if out.suffix != ZIP:
-        raise UsageError(f"--archive writes one file; name it {out}{ZIP}.")
+        raise UsageError(f"--archive writes one file; name it {out.with_suffix(ZIP)}.")
     place = out.expanduser()
     if not place.exists():
         return

@@ -27,7 +27,7 @@ TURN = re.compile(r"(?m)^\[[🔵🔴] ([AB]) · [a-z]+ · turn (\d) of 8\]")
 ALL_TURNS = ["A1", "B2", "A3", "B4", "A5", "B6", "A7", "B8"]
 LONG_TOPIC = "Cities with good trams should close their centres to private cars for ever"
 KEY = "sk-canary-5d1f9c"
-NO_DATABASE = "There is no database rostrum.db; run rostrum migrate, or start a debate first."
+NO_DATABASE = "There is no database rostrum.db yet: no debate was held. rostrum debate holds one, "
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -58,6 +58,7 @@ WRONG: Mapping[str, str] = {
     "list --limit 0": "--limit is “0”; it must be between 1 and 1000000.",
     "debate --rounds many": "--rounds is “many”; write a whole number.",
     "debate --vote-minutes 0": "--vote-minutes is “0”; choose more than 0",
+    "export --out x --format jsonl": "for jsonl files write --as jsonl",
     "judge zzzzzz --jurors rehearsal/x --panel foo": "--panel is “foo”; it must be",
     "judge zzzzzz --judges x/y --panel one": "--panel and --usd are for --jurors",
     "judge zzzzzz --judges x/y --usd 3": "--panel and --usd are for --jurors",
