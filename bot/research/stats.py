@@ -62,11 +62,10 @@ RULES = {
 def show_panel(view: FitView) -> None:
     """Print what is known of the jurors, and what panels of them are worth."""
     console, evidence = TableConsole(), view.evidence
-    more = ""
-    if evidence.learnt:
-        more = (
-            f", {evidence.learnt_ballots:,} of them on {evidence.learnt:,} judgments from elsewhere"
-        )
+    learnt = (
+        f", {evidence.learnt_ballots:,} of them on {evidence.learnt:,} judgments from elsewhere"
+    )
+    more = learnt if evidence.learnt else ""
     counts = {
         "debates": plural("{n} debate", "{n} debates", evidence.debates),
         "ballots": plural("{n} ballot", "{n} ballots", evidence.readings),

@@ -7,6 +7,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from statistics import fmean
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -120,6 +121,7 @@ def measure_grounds(
 
 
 TITLE_LENGTH = 80
+GIVEN = (Question.VOTE, Question.LABEL)  # in chats and on pages
 
 
 class JurorBallot(NamedTuple):
@@ -270,11 +272,7 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
         revised=_revised(record),
         mixed=bool(record.debate.setup.replaced),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
-        percents=tuple(
-            sure
-            for question in (Question.VOTE, Question.LABEL)
-            for sure in sure_votes(record.asked(question), sides)
-        ),
+        percents=tuple(chain.from_iterable(sure_votes(record.asked(one), sides) for one in GIVEN)),
         words=dict(words),
         guesses=tuple(guesses_in(record)),
         grounds=grounds,
