@@ -66,15 +66,11 @@ def show_panel(view: FitView) -> None:
         f", {evidence.learnt_ballots:,} of them on {evidence.learnt:,} judgments from elsewhere"
     )
     more = learnt if evidence.learnt else ""
-    counts = {
-        "debates": plural("{n} debate", "{n} debates", evidence.debates),
-        "ballots": plural("{n} ballot", "{n} ballots", evidence.readings),
-    }
+    debates = plural("{n} debate", "{n} debates", evidence.debates)
+    ballots = plural("{n} ballot", "{n} ballots", evidence.readings)
     console.print()
     console.print(
-        ("Fit {number} of {when:%Y-%m-%d %H:%M} UTC: {debates}, {ballots}{more}.").format(
-            number=view.number, when=view.made_at, more=more, **counts
-        )
+        f"Fit {view.number} of {view.made_at:%Y-%m-%d %H:%M} UTC: {debates}, {ballots}{more}."
     )
     if view.labels:
         console.print(f"People decided {view.labels:,} of them.")
