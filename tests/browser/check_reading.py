@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from aiohttp import ClientResponse, ClientSession, web
 from playwright.async_api import ViewportSize, expect
 
 from adapters.database.database import SqlDatabase
@@ -416,6 +418,71 @@ async def test_a_debate_that_goes_on_grows_without_a_reload(person: Open, reader
         await expect(page.locator("#ballots")).to_be_visible()
         assert await page.evaluate("window.stayed")
     await assert_accessible(page)
+
+
+class Gateway:
+    """A proxy before the pages, which may answer by itself as one does while the bot restarts."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin, self.status = origin, 200
+        self._cut = asyncio.Event()
+
+    async def forward(self, request: web.Request) -> web.StreamResponse:
+        if self.status != 200:
+            return web.Response(status=self.status)
+        url = f"{self.origin}{request.rel_url}"
+        async with ClientSession() as client, client.get(url) as found:
+            told = web.StreamResponse(status=found.status)
+            told.content_type = found.content_type
+            await told.prepare(request)
+            passing = asyncio.create_task(self._pass(found, told))
+            cut = asyncio.create_task(self._cut.wait())
+            await asyncio.wait((passing, cut), return_when=asyncio.FIRST_COMPLETED)
+            for task in (passing, cut):
+                task.cancel()
+            return told
+
+    async def _pass(self, found: ClientResponse, told: web.StreamResponse) -> None:
+        with suppress(ConnectionError):
+            async for part in found.content.iter_any():
+                await told.write(part)
+
+    def restart(self, status: int) -> None:
+        """End every answer that goes on, and answer so from now on."""
+        self.status = status
+        self._cut.set()
+        self._cut = asyncio.Event()
+
+
+@pytest.mark.parametrize("status", [502, 503])
+async def test_a_page_comes_back_by_itself_from_behind_a_proxy_that_was_alone(
+    person: Open, reader: Reader, guard: Guard, status: int
+) -> None:
+    guard.expected.add(status)
+    page, gateway, models = await person(), Gateway(reader.url), Paced()
+    async with serving([web.get("/{rest:.*}", gateway.forward)]) as port:
+        url = f"http://127.0.0.1:{port}"
+        guard.origins.add(url)
+        async with Hall(reader.database, AttentiveVenue(limits=LIMITS)).open(models) as session:
+            debate_id = await session.start(WHOLE.model_copy(update={"vote_minutes": 600.0}))
+            await page.goto(reader.debate(debate_id).replace(reader.url, url))
+            models.gate.release()
+            await expect(page.locator("article.turn")).to_have_count(1, timeout=20_000)
+            await page.evaluate("window.stayed = true")
+            gateway.restart(status)
+            await expect(page.locator("#stale")).to_contain_text("Not up to date since")
+            for _ in range(20):
+                models.gate.release()
+            await session.voting(debate_id)
+            gateway.status = 200
+            await expect(page.locator("article.turn")).to_have_count(8, timeout=20_000)
+            await expect(page.locator("#stale")).to_be_hidden()
+            gateway.restart(status)  # in mid-vote
+            await expect(page.locator("#stale")).to_be_visible()
+            await session.service.close_vote(debate_id)
+            gateway.status = 200
+            await expect(page.locator("#ballots")).to_be_visible(timeout=20_000)
+            assert await page.evaluate("window.stayed")
 
 
 async def test_a_wrong_address_says_so_in_the_readers_language(

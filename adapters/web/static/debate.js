@@ -17,16 +17,40 @@ function step(event) {
   turns[next].scrollIntoView({ block: "start" });
 }
 
+const FIRST = 1000, LONGEST = 60000; // milliseconds until a stream that was refused is asked for again
+const stale = document.getElementById("stale");
+let stream, pause = FIRST;
+
 function follow() {
-  const stream = new EventSource(address);
-  stream.addEventListener("grown", () => renew(stream));
-  addEventListener("pagehide", () => stream.close(), { once: true });
-  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); }, { once: true });
+  stream = new EventSource(address);
+  stream.addEventListener("grown", renew);
+  stream.addEventListener("open", () => {
+    pause = FIRST;
+    if (!stale.hidden) renew(); // what was missed
+  });
+  stream.addEventListener("error", () => {
+    miss();
+    if (stream.readyState !== EventSource.CLOSED) return; // it comes back by itself, but not from a 502 or 503
+    setTimeout(follow, pause * (0.5 + Math.random()));
+    pause = Math.min(2 * pause, LONGEST);
+  });
 }
 
-async function renew(stream) {
-  const answer = await fetch(location.pathname + location.search);
-  if (!answer.ok) return;
+function miss() {
+  if (!stale.hidden) return;
+  const time = new Date().toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
+  stale.textContent = stale.dataset.told.replace("{time}", time);
+  stale.hidden = false;
+}
+
+async function renew() {
+  const answer = await fetch(location.pathname + location.search).catch(() => null);
+  if (!answer?.ok) {
+    miss();
+    if (stream.readyState === EventSource.OPEN) setTimeout(renew, pause * (0.5 + Math.random()));
+    return;
+  }
+  stale.hidden = true;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const now = page.getElementById("debate");
   if (!now) return;
@@ -43,4 +67,8 @@ async function renew(stream) {
 }
 
 if (debate) addEventListener("keydown", step);
-if (address) follow();
+if (address) {
+  follow();
+  addEventListener("pagehide", () => stream.close());
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+}
