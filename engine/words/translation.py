@@ -82,7 +82,7 @@ def plural(one: str, many: str, n: float, /, **more: object) -> str:
     language = _primary()
     found = catalogue(language).get(many, (one, many))
     form = found if isinstance(found, str) else found[0 if _is_one(language, n) else -1]
-    return _fill(form, {"n": number(n, "g"), **more})
+    return _fill(form, {"n": number(int(n), ",") if n == int(n) else number(n, "g"), **more})
 
 
 def say_stored(english: str) -> str:

@@ -10,7 +10,7 @@ from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
 from engine.run.plan import Defaults
 from engine.store import DebateRecord, ExportFilter, OpenQuestion, Target
-from engine.values.debate import BallotKind, Debate
+from engine.values.debate import BallotKind, ConfidenceScale, Debate
 from engine.values.errors import VenueError
 from engine.values.messages import Reveal
 from engine.values.ports import ButtonPressed, Reactions
@@ -215,7 +215,7 @@ class HalfReadVenue(AttentiveVenue):
 
 
 def asking_too(ballot: BallotKind = BallotKind.OPEN) -> Defaults:
-    return DEFAULTS.model_copy(update={"confidence": True, "ballot": ballot})
+    return DEFAULTS.model_copy(update={"confidence": ConfidenceScale.ON, "ballot": ballot})
 
 
 async def open_both(session: Session, defaults: Defaults) -> tuple[str, str, str, str]:

@@ -266,7 +266,7 @@ async def test_one_tap_says_who_is_ahead_and_the_reveal_shows_the_course(
 
 async def test_how_clear_it_was_is_one_more_tap_beside_the_vote(chat: Chat) -> None:
     async with chat.stage.process() as app:
-        ballot = await vote(chat, confidence=True)
+        ballot = await vote(chat, confidence="on")
         await voting(app)
         sure = (await said(chat, "How clear was it?")).id
         await taking(app, Question.CONFIDENCE)

@@ -322,7 +322,7 @@ async def test_a_cap_is_used_up_and_a_second_run_reads_what_is_missing(stage: St
         await whole.run()
         debate = await line.store.debates.get(next(iter(whole.judged)))
         prices = {one.ref: await line.service.models.price(one) for one in LATER}
-        most = await whole._most(debate, prices)
+        most = await jury(line)._most(debate, prices)
         before = (await whole._usage()).sum("usd")
         standing = await jury(line, usd=1.5 * most).run()
         spent = (await whole._usage()).sum("usd") - before

@@ -17,7 +17,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_they_go_as_each_question_closes_and_peoples_stay(chat: Chat) -> None:
     async with chat.stage.process() as app:
-        ballot = await vote(chat, round_votes=True, confidence=True)
+        ballot = await vote(chat, round_votes=True, confidence="on")
         await voting(app)
         ahead = [m.id for m in chat.thread() if m.title.startswith("After ")]
         await until(lambda: not any(map(chat.seeds, ahead)))
