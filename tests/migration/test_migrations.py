@@ -125,7 +125,9 @@ async def _contents(url: str) -> object:
 async def test_a_missing_database_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
     path = tmp_path / "absent.db"
     database = SqlDatabase(f"sqlite+aiosqlite:///{path}", writable=False)
-    with pytest.raises(StoreError, match=r"There is no database .*absent\.db yet: no debate was held"):
+    with pytest.raises(
+        StoreError, match=r"There is no database .*absent\.db yet: no debate was held"
+    ):
         await require_newest(database)
     await database.close()
     assert os.listdir(tmp_path) == []
