@@ -89,7 +89,7 @@ async def test_one_finds_a_debate_and_reads_it(person: Open, reader: Reader) -> 
     await page.get_by_role("link", name="oxford 1").click()
     await expect(page.locator("#debates > li")).to_have_count(1)
     assert "format=oxford" in page.url
-    await page.locator("#debates a").click()
+    await page.locator("#debates a.topic").click()
     await expect(page.locator("article.turn")).to_have_count(6)
     await expect(page.locator("#result")).to_be_visible()
     await page.go_back()
@@ -209,7 +209,7 @@ async def test_the_head_leads_to_what_belongs_to_a_debate(person: Open, reader: 
     await expect(page.locator(".jumps")).to_be_in_viewport()  # it sticks
     await page.locator(".related a", has_text="series").click()
     await expect(page.locator("#debates > li")).to_have_count(1)
-    await page.locator("#debates a").click()
+    await page.locator("#debates a.topic").click()
     await page.locator(".related a", has_text="Mirror").click()
     await expect(page.locator("#head")).to_contain_text(reader.ids[1][-6:].lower())
 
@@ -336,7 +336,7 @@ async def test_a_debate_prints_its_turns_and_nothing_to_press(person: Open, read
 async def test_it_is_read_without_javascript(person: Open, reader: Reader) -> None:
     page = await person(java_script_enabled=False)
     await page.goto(f"{reader.url}/?format=team")
-    await page.locator("#debates a").click()
+    await page.locator("#debates a.topic").click()
     assert await page.locator("article.turn").count() >= 10
     await expect(page.locator("#result")).to_be_visible()
 
