@@ -99,7 +99,7 @@ async def test_one_gets_from_the_list_to_a_result_without_javascript(
 ) -> None:
     page = await person(java_script_enabled=False)
     await page.goto(town.club)
-    await page.locator("#debates a.topic").last.click()
+    await page.locator("#debates a").last.click()
     await expect(page.locator("#result")).to_be_visible()
     assert await page.locator("article.turn").count() == 8
     await page.go_back()
