@@ -20,7 +20,7 @@ from bot.settings.settings import Settings
 from engine.values.configuration import parse_model
 from engine.values.debate import Model, Price
 from engine.values.errors import ModelError, SettingsError, UsageError
-from engine.values.options import nearest
+from engine.values.options import nearest, split_models
 from engine.words.translation import plural
 
 # Which models of a backend's list to propose: debaters, and jurors of other families; pure.
@@ -256,7 +256,7 @@ def _read_models(said: str, fewest: int, backends: Backends) -> tuple[str, list[
     The backend may be left out if there is one. Raises UsageError.
     """
     models, problems = dict[str, None](), []
-    for item in filter(None, map(str.strip, said.split(","))):
+    for item in filter(None, split_models(said)):
         model = _read_model(item, backends)
         listed = backends.listed.get(model.backend)
         if listed and not is_listed(model.name, listed):

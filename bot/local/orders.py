@@ -22,7 +22,7 @@ from engine.run.plan import ME, ONLY_ONE, Invited, Order
 from engine.tally.questions import round_options, vote_options
 from engine.values.debate import ConfidenceScale, Model
 from engine.values.errors import UsageError
-from engine.values.options import STANCES, Options, read_options, split_models
+from engine.values.options import STANCES, Options, read_options
 from engine.values.text import headline
 
 HOST = "host"
@@ -169,6 +169,6 @@ def _pairs(name: str, given: Mapping[str, Any]) -> dict[str, str]:
 def _roster(text: str | None) -> tuple[Model, ...]:
     if not text:
         return ()
-    from bot.settings.load import read_model  # a demo's models are built in
+    from bot.settings.load import read_models  # a demo's models are built in
 
-    return tuple(map(read_model, filter(None, split_models(text))))
+    return read_models(text)

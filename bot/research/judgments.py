@@ -16,7 +16,7 @@ from bot.console import confirm, print_json, print_lines
 from bot.read_only import read_store
 from bot.record.filters import debates_of
 from bot.record.tables import show_table
-from bot.settings.load import load_settings, read_model
+from bot.settings.load import load_settings, read_models
 from bot.settings.settings import Settings
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.fleet.limits import Fleet, FleetMember
@@ -25,7 +25,6 @@ from engine.run.later_judges import judge_again
 from engine.store import DebateRecord, ExportFilter, Judging, Note, Store
 from engine.values.debate import Debate
 from engine.values.errors import NotFoundError
-from engine.values.options import split_models
 from engine.values.ports import Models
 from engine.values.verdicts import TIE, Score, Verdict
 from engine.words.translation import plural
@@ -117,7 +116,7 @@ async def run_judge(
     The same judges are paid once: asked again, they only show what they found.
     """
     settings = load_settings()
-    named = tuple(map(read_model, filter(None, split_models(judges))))
+    named = read_models(judges)
     async with asking(settings) as (store, models, lease_manager):
         debates = await debates_of(store, code, chosen)
         if code is None:

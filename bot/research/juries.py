@@ -15,7 +15,7 @@ from bot.record.filters import debates_of
 from bot.research.judgments import asking
 from bot.research.series_progress import Display, open_display
 from bot.research.series_runs import SeriesEndedError
-from bot.settings.load import load_settings, read_model
+from bot.settings.load import load_settings, read_models
 from engine.run.later_judges import read_again
 from engine.series.later_juries import SeriesJury, cap_left
 from engine.series.runner import Ending
@@ -26,7 +26,7 @@ from engine.store.journal import PANEL
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, PanelMode
 from engine.values.errors import NotFoundError
-from engine.values.options import parse_choice, split_models
+from engine.values.options import parse_choice
 from engine.values.text import clean, headline
 from engine.values.verdicts import Verdict
 
@@ -49,7 +49,7 @@ async def run_jury(
     """
     settings = load_settings()
     mode = parse_choice(PanelMode, "--panel", panel)
-    named = tuple(map(read_model, filter(None, split_models(jurors))))
+    named = read_models(jurors)
     async with asking(settings) as (store, models, lease_manager):
         stored = None if name is None else await store.series.find(name)
         if name is None or stored is None:

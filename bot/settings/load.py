@@ -32,7 +32,7 @@ from engine.values.configuration import parse_model
 from engine.values.debate import Model
 from engine.values.errors import SettingsError
 from engine.values.limits import FormatLimits
-from engine.values.options import nearest
+from engine.values.options import nearest, split_models
 from engine.values.text import clean
 from engine.values.topics import TopicList, built_in_topics
 
@@ -419,6 +419,11 @@ def load_settings(
     if settings is None or wrong:
         raise SettingsError(wrong[0])
     return settings
+
+
+def read_models(text: str) -> tuple[Model, ...]:
+    """Read a comma-separated list, each as `read_model` does."""
+    return tuple(map(read_model, filter(None, split_models(text))))
 
 
 def read_model(text: str) -> Model:

@@ -19,7 +19,6 @@ from engine.fleet.leases import Notifier
 from engine.store import Act, Intervention, OpenQuestion, Store, Target
 from engine.store.leases import Partition, everyone
 from engine.store.vote_log import unseeded_of
-from engine.tally.questions import CONFIDENCES
 from engine.values.debate import BallotKind
 from engine.values.errors import (
     MessageGoneError,
@@ -249,10 +248,8 @@ class Unseeding:
         """Remove a message's seeds; return why it has to be tried again."""
         if self.adds_to(target):
             return VenueAwayError("Reactions are still being added.")
-        # How sure people are in per cent is typed; reactions are the words alone.
-        words = CONFIDENCES if target.question is Question.CONFIDENCE else target.options
         try:
-            await self.venue.remove_own_reactions(target.place, target.message, words)
+            await self.venue.remove_own_reactions(target.place, target.message, target.options)
         except VenueAwayError as error:
             return error
         except VenueError as error:  # the message is gone, and its reactions with it, or refused

@@ -67,7 +67,7 @@ class Chars(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A text has so many words, which only the schema says: no answer is refused for its length."""
+    """How many words a text should have; the schema says so, and no answer is refused for it."""
 
     least: int | str
     most: int | str

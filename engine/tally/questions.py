@@ -103,7 +103,7 @@ KINDS = {
         during=(Status.VOTING,),
         along=(Question.CONFIDENCE, Question.STANCE_AFTER, Question.ROUND),
     ),
-    Question.CONFIDENCE: Kind(lambda _: (*CONFIDENCES, *PERCENTS)),
+    Question.CONFIDENCE: Kind(lambda _: CONFIDENCES),  # or typed in percent, see PERCENTS
     Question.STANCE_AFTER: Kind(lambda _: STANCES),
     # Said in private beside a vote, by buttons and menus; they end with it.
     Question.GROUND: Kind(lambda _: GROUNDS),

@@ -152,6 +152,8 @@ def _standing(
 ) -> tuple[Vote, ...]:
     question, step = log
     options = options_of(question, tuple(debate.request.sides))
+    if question is Question.CONFIDENCE and debate.request.confidence is ConfidenceScale.PERCENT:
+        options = PERCENTS  # which are typed, and no reactions
     shown = debate.request.scores is Scores.LIVE and question is not Question.STANCE_BEFORE
     return standing_votes(
         [e for e in events if (e.question, e.step) == (question, step) and e.option in options],

@@ -1,10 +1,12 @@
 """A model with its settings: how it is written, what it changes, and where it may stand."""
 
 import json
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from bot.init.backends import Backends, _read_models
 from bot.settings.load import load_settings
 from engine.chat.settings import choose_model
 from engine.series.spec import read_series
@@ -72,6 +74,13 @@ def test_a_list_of_models_is_split_between_them_and_not_between_settings() -> No
     expected = ["online/x@effort=high,temperature=0", "online/y", "rehearsal/oak?lean=2"]
     assert split_models(text) == expected
     assert parse_list("jurors", text) == tuple(expected)
+
+
+def test_init_takes_a_list_whose_models_have_settings() -> None:
+    backends = cast(Backends, SimpleNamespace(listed={"online": None}, before={}))
+    said = "online/x@effort=high,temperature=0, online/y"
+    models = "online/x@effort=high,temperature=0,online/y"
+    assert _read_models(said, 2, backends) == (models, [])
 
 
 def test_it_changes_how_a_model_samples_and_what_it_reads_first() -> None:
