@@ -40,7 +40,7 @@ STANCE_SECONDS = 0.001
 LOOKBACK = 20  # parts before a mark in which Anthropic looks for what it has cached
 
 
-class CacheRule(NamedTuple):
+class _CacheRule(NamedTuple):
     """How a provider bills a prompt whose beginning it has read before.
 
     `least` is the shortest prefix in tokens, `step` what longer ones grow by. Tokens read from the
@@ -60,16 +60,16 @@ class CacheRule(NamedTuple):
 RULES = {
     # Automatic from 1,024 tokens, in steps of 128: openai.com/index/api-prompt-caching. Cached
     # tokens of GPT-5 cost a tenth (GPT-4.1: a quarter, GPT-4o: half), by OpenAI's price list.
-    "openai": CacheRule(least=1024, step=128, read=0.1),
+    "openai": _CacheRule(least=1024, step=128, read=0.1),
     # Units end with each prompt and with each reply, and where two requests part; each is found as
     # a whole: api-docs.deepseek.com/guides/kv_cache. Of 64 tokens, at a tenth: news/news0802.
-    "deepseek": CacheRule(least=64, step=64, read=0.1, whole=True),
+    "deepseek": _CacheRule(least=64, step=64, read=0.1, whole=True),
     # Implicit from 1,024 tokens (Flash; Pro: more), 75 % off:
     # developers.googleblog.com/en/gemini-2-5-models-now-support-implicit-caching.
-    "gemini": CacheRule(least=1024, step=1, read=0.25),
+    "gemini": _CacheRule(least=1024, step=1, read=0.25),
     # Only up to a `cache_control`, from 1,024 tokens (some models: 512, 2,048 or 4,096), read at
     # 0.1 and written at 1.25: platform.claude.com/docs/en/build-with-claude/prompt-caching.
-    "anthropic": CacheRule(least=1024, step=1, read=0.1, write=1.25, marked=True),
+    "anthropic": _CacheRule(least=1024, step=1, read=0.1, write=1.25, marked=True),
 }
 
 
@@ -123,7 +123,7 @@ class Recorder(RelayedModels):
         return self._moment
 
 
-class PromptBill(NamedTuple):
+class _PromptBill(NamedTuple):
     """The tokens of a debate's prompts, the share that each rule bills, and its floor."""
 
     calls: int
@@ -181,7 +181,7 @@ async def hold(format_name: str, words: int) -> list[Sent]:
     return models.sent
 
 
-def bill(sent: Sequence[Sent], *, one: bool = False) -> PromptBill:
+def bill(sent: Sequence[Sent], *, one: bool = False) -> _PromptBill:
     """Bill prompts by every rule; with `one`, as if one model had every role."""
     tokens = sum(prompt.tokens for prompt in sent)
     before = {id(prompt): list(_before(prompt, sent, one=one)) for prompt in sent}
@@ -191,7 +191,7 @@ def bill(sent: Sequence[Sent], *, one: bool = False) -> PromptBill:
         shares = [_billed(prompt, before[id(prompt)], rule) for prompt in sent]
         least = [_least(p, before[id(p)], after[id(p)], rule) for p in sent]
         billed[name], floors[name] = (round(sum(one) / tokens, 3) for one in (shares, least))
-    return PromptBill(len(sent), round(tokens), billed, floors)
+    return _PromptBill(len(sent), round(tokens), billed, floors)
 
 
 def as_text(messages: Sequence[ChatMessage]) -> str:
@@ -224,7 +224,7 @@ def _before(prompt: Sent, sent: Sequence[Sent], *, one: bool) -> Iterator[Sent]:
             yield other
 
 
-def _billed(prompt: Sent, before: Sequence[Sent], rule: CacheRule) -> float:
+def _billed(prompt: Sent, before: Sequence[Sent], rule: _CacheRule) -> float:
     """Return the tokens that a prompt is billed as."""
     shared = max((_tokens(text) for text in _shared(prompt, before, rule)), default=0.0)
     cached = shared // rule.step * rule.step if shared >= rule.least else 0.0
@@ -233,7 +233,7 @@ def _billed(prompt: Sent, before: Sequence[Sent], rule: CacheRule) -> float:
     return prompt.tokens + (rule.read - 1) * cached + (rule.write - 1) * written
 
 
-def _shared(prompt: Sent, before: Sequence[Sent], rule: CacheRule) -> Iterator[str]:
+def _shared(prompt: Sent, before: Sequence[Sent], rule: _CacheRule) -> Iterator[str]:
     """Yield the beginnings of a prompt that the rule finds again."""
     if rule.marked:
         found = _in_reach(prompt)
@@ -271,7 +271,7 @@ def _beginning(one: str, other: str) -> str:
     return one[:least]
 
 
-def _least(prompt: Sent, before: Sequence[Sent], again: set[str], rule: CacheRule) -> float:
+def _least(prompt: Sent, before: Sequence[Sent], again: set[str], rule: _CacheRule) -> float:
     """Return the tokens that a prompt is billed as if every line in the cache were found."""
     known = {
         line for other in before for line in _lines(other.replied if rule.whole else other.text)
@@ -303,7 +303,7 @@ def _tokens(text: str) -> float:
     return len(text.encode()) / TOKEN_BYTES
 
 
-def _table(bills: dict[str, PromptBill], which: str) -> str:
+def _table(bills: dict[str, _PromptBill], which: str) -> str:
     """Return the bills as lines of text: by each rule the share, and its floor."""
     lines = [_row(which.replace("_", " "), ("calls", "tokens", *RULES))]
     for name, one in bills.items():

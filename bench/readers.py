@@ -52,7 +52,7 @@ class Sent(NamedTuple):
     posted: float
 
 
-class WatchedVenue(MemoryVenue):
+class _WatchedVenue(MemoryVenue):
     """A platform that notes when each first piece of a message arrives."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ async def hold(session: Session, debates: int) -> list[str]:
     return begun
 
 
-async def delays(session: Session, venue: WatchedVenue, debates: list[str]) -> list[float]:
+async def delays(session: Session, venue: _WatchedVenue, debates: list[str]) -> list[float]:
     """Return the seconds from commit to post of every message of some debates."""
     rows = await session.store.database.rows(
         "SELECT debate, number, queued_at FROM outbox WHERE debate IN :debates AND target IS NULL",
@@ -136,7 +136,7 @@ async def measure(readers: int, debates: int, blocks: int) -> dict[str, object]:
         database = SqlDatabase(url)
         await migrate(database)
         await database.close()
-        venue = WatchedVenue()
+        venue = _WatchedVenue()
         async with Hall(url, venue).open() as session:
             communities = session.store.communities
             await communities.change(

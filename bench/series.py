@@ -60,7 +60,7 @@ SELECT debate, step, attempt, state, model, prompt_hash, tokens_in, tokens_out, 
 Key = tuple[str, str]  # a model, and the hash of what it was asked
 
 
-class Logged(NamedTuple):
+class _Logged(NamedTuple):
     """A request that the server answered or was to answer, with the tokens that it states."""
 
     key: Key
@@ -88,14 +88,14 @@ class Journaled(NamedTuple):
 
 
 @dataclass(slots=True)
-class ServerLog:
+class _ServerLog:
     """Every request that arrived, in order; `reached` is set once there are `awaited`."""
 
-    requests: list[Logged] = field(default_factory=list)
+    requests: list[_Logged] = field(default_factory=list)
     awaited: float = math.inf
     reached: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def note(self, request: Logged) -> None:
+    def note(self, request: _Logged) -> None:
         """Log a request."""
         self.requests.append(request)
         if len(self.requests) >= self.awaited:
@@ -110,7 +110,7 @@ class ServerLog:
 class Logging(Answering):
     """A connection that logs its requests, and states tokens by what was read and written."""
 
-    def __init__(self, seconds: float, log: ServerLog) -> None:
+    def __init__(self, seconds: float, log: _ServerLog) -> None:
         super().__init__(seconds, {})
         self._log = log
 
@@ -119,7 +119,7 @@ class Logging(Answering):
         asked = orjson.loads(body)
         reply = super()._reply(body)
         key = asked["model"], _hash(asked["messages"])
-        self._log.note(Logged(key, *_tokens(body, reply)))
+        self._log.note(_Logged(key, *_tokens(body, reply)))
         super().take(body)
 
     def _reply(self, body: bytes) -> bytes:
@@ -206,7 +206,7 @@ async def _hold_series(
     trial: Trial, kill_at: Sequence[int], *, alone: bool = False
 ) -> dict[str, Any]:
     """Hold a series on a new database, killed at these counts of requests; return its figures."""
-    log = ServerLog()
+    log = _ServerLog()
     async with _serve(trial.seconds, log) as url:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -232,7 +232,7 @@ def _cpu() -> float:
 
 
 @asynccontextmanager
-async def _serve(seconds: float, log: ServerLog) -> AsyncIterator[str]:
+async def _serve(seconds: float, log: _ServerLog) -> AsyncIterator[str]:
     loop = asyncio.get_running_loop()
     made = partial(Logging, seconds, log)
     server = await loop.create_server(made, "127.0.0.1", 0, backlog=4096)
@@ -291,7 +291,7 @@ def _read_journal(folder: Path) -> list[Journaled]:
 def _figures(
     trial: Trial,
     calls: Sequence[Journaled],
-    logged: Sequence[Logged],
+    logged: Sequence[_Logged],
     status: Mapping[str, Any],
     wall: float,
 ) -> dict[str, Any]:
@@ -335,7 +335,7 @@ def _limit(done: Sequence[Journaled], at_once: int) -> int:
     return max(places)
 
 
-def _in_flight(done: Sequence[Journaled], logged: Sequence[Logged]) -> list[Logged]:
+def _in_flight(done: Sequence[Journaled], logged: Sequence[_Logged]) -> list[_Logged]:
     """Return the requests of which no answer was stored. Raises RostrumError for unknown ones."""
     stored = Counter(call.key for call in done)
     left = []
@@ -349,7 +349,7 @@ def _in_flight(done: Sequence[Journaled], logged: Sequence[Logged]) -> list[Logg
     return left
 
 
-def _repeated(calls: Sequence[Journaled], logged: Sequence[Logged]) -> int:
+def _repeated(calls: Sequence[Journaled], logged: Sequence[_Logged]) -> int:
     """Count calls made although their answer was stored, or without a line in the journal."""
     last = {(call.debate, call.step): call for call in sorted(calls, key=lambda one: one.attempt)}
     again = sum(call.state == "done" and last[call.debate, call.step] is not call for call in calls)

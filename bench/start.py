@@ -47,7 +47,7 @@ DROPPED = ("ROSTRUM_", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass(slots=True)
-class Traffic:
+class _Traffic:
     """When calls arrived and were answered, by the monotonic clock."""
 
     came: list[float] = field(default_factory=list)
@@ -72,10 +72,10 @@ class Traffic:
         return stretches
 
 
-class Noting(Answering):
+class _Noting(Answering):
     """A connection that records its calls."""
 
-    def __init__(self, seconds: float, traffic: Traffic) -> None:
+    def __init__(self, seconds: float, traffic: _Traffic) -> None:
         super().__init__(seconds, {})
         self._traffic = traffic
 
@@ -140,7 +140,7 @@ async def run_start(
 
     The first is on a new database, all others on the used one.
     """
-    traffic = Traffic()
+    traffic = _Traffic()
     again, references = [], []
     async with _serve(seconds, traffic) as url:
         with tempfile.TemporaryDirectory() as folder:
@@ -171,9 +171,9 @@ def _rounded(figures: Run | Reference) -> dict[str, float]:
 
 
 @asynccontextmanager
-async def _serve(seconds: float, traffic: Traffic) -> AsyncIterator[str]:
+async def _serve(seconds: float, traffic: _Traffic) -> AsyncIterator[str]:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Noting(seconds, traffic), "127.0.0.1", 0)
+    server = await loop.create_server(lambda: _Noting(seconds, traffic), "127.0.0.1", 0)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     finally:
@@ -194,7 +194,7 @@ def _cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-async def _hold(folder: Path, url: str, traffic: Traffic) -> Run:
+async def _hold(folder: Path, url: str, traffic: _Traffic) -> Run:
     """Hold one debate and measure its process. Raises RostrumError if it fails."""
     traffic.clear()
     began, cpu = time.perf_counter(), _cpu()
@@ -236,7 +236,7 @@ def _latencies(folder: Path) -> list[float]:
         return [latency for (latency,) in connection.execute(LATENCIES)]
 
 
-def _figures(traffic: Traffic, times: Times, latencies: Sequence[float]) -> Run:
+def _figures(traffic: _Traffic, times: Times, latencies: Sequence[float]) -> Run:
     waves = traffic.waves()
     model = sum(end - begin for begin, end in waves)
     gaps = [1000 * (after[0] - before[1]) for before, after in pairwise(waves)]

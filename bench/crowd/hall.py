@@ -37,7 +37,7 @@ UNSURE_SECONDS = 2.0  # what was told so shortly before a session was lost may n
 
 
 @dataclass(slots=True)
-class Booth:
+class _Booth:
     """A message that asks people to vote; `emojis` are by option."""
 
     place: str
@@ -53,7 +53,7 @@ class Hall(ABC):
     control: Control[Any]
 
     def __init__(self) -> None:
-        self.ballots: dict[str, Booth] = {}
+        self.ballots: dict[str, _Booth] = {}
         self._crowds: list[asyncio.Task[None]] = []
         self.gaps: list[list[float]] = []  # from when to when nothing was told
 
@@ -151,11 +151,11 @@ class Hall(ABC):
         """Return (when, what for, why) of every 429 that the bot earned."""
 
     @abstractmethod
-    async def do(self, ballot: Booth, move: Move) -> Event | None:
+    async def do(self, ballot: _Booth, move: Move) -> Event | None:
         """Perform a person's act, and return the bot's event, if there is one."""
 
     @abstractmethod
-    def holders(self, ballot: Booth, emoji: str) -> Iterable[str]:
+    def holders(self, ballot: _Booth, emoji: str) -> Iterable[str]:
         """Return the names of who holds an emoji."""
 
     @abstractmethod
@@ -191,7 +191,7 @@ class Hall(ABC):
         told_at = None if event is None else event.acknowledged_at
         return Deed(at, move.user, move.added, move.option, self.heard(at, event), told_at)
 
-    def _held(self, ballot: Booth) -> dict[str, list[str]]:
+    def _held(self, ballot: _Booth) -> dict[str, list[str]]:
         held: dict[str, list[str]] = {}
         for option, emoji in ballot.emojis.items():
             for name in self.holders(ballot, emoji):
@@ -203,7 +203,7 @@ class Hall(ABC):
         """Return the references of all messages."""
 
 
-class DiscordHall(Hall):
+class _DiscordHall(Hall):
     """Discord, at its real rates."""
 
     def __init__(self) -> None:
@@ -263,12 +263,12 @@ class DiscordHall(Hall):
     def violations(self) -> list[tuple[float, str, str]]:
         return [(each.at, each.bucket, each.why) for each in self.discord.violations]
 
-    async def do(self, ballot: Booth, move: Move) -> Event | None:
+    async def do(self, ballot: _Booth, move: Move) -> Event | None:
         act = self.discord.react if move.added else self.discord.unreact
         act(move.user, ballot.message, ballot.emojis[move.option])
         return None
 
-    def holders(self, ballot: Booth, emoji: str) -> Iterable[str]:
+    def holders(self, ballot: _Booth, emoji: str) -> Iterable[str]:
         return self.discord.holders(ballot.message, emoji)
 
     def heard(self, at: float, event: Event | None) -> Telling:
@@ -295,10 +295,10 @@ class DiscordHall(Hall):
     def _note(self, place: str, message: DiscordMessage, emojis: list[str]) -> None:
         of = {reaction_of_emoji(emoji): emoji for emoji in emojis}  # seeded in any order
         by_option = {option: of[option] for option in OPTIONS}
-        self.ballots[message.id] = Booth(place, message.id, message.created, by_option)
+        self.ballots[message.id] = _Booth(place, message.id, message.created, by_option)
 
 
-class SlackHall(Hall):
+class _SlackHall(Hall):
     """Slack, with its tiers and one message a second to each channel."""
 
     def __init__(self) -> None:
@@ -359,12 +359,12 @@ class SlackHall(Hall):
     def violations(self) -> list[tuple[float, str, str]]:
         return [(each.at, each.method, each.of) for each in self.slack.violations]
 
-    async def do(self, ballot: Booth, move: Move) -> Event | None:
+    async def do(self, ballot: _Booth, move: Move) -> Event | None:
         act = self.slack.react if move.added else self.slack.unreact
         await act(move.user, ballot.message, ballot.emojis[move.option])
         return self.slack.deliveries.told[-1]
 
-    def holders(self, ballot: Booth, emoji: str) -> Iterable[str]:
+    def holders(self, ballot: _Booth, emoji: str) -> Iterable[str]:
         return self.slack.holders(ballot.message, emoji)
 
     def heard(self, at: float, event: Event | None) -> Telling:
@@ -382,10 +382,10 @@ class SlackHall(Hall):
         of = {reaction_of_name(name): name for name in emojis}
         by_option = {option: of[option] for option in OPTIONS}
         place = message.thread_ts or message.ts
-        self.ballots[message.ts] = Booth(place, message.ts, float(message.ts), by_option)
+        self.ballots[message.ts] = _Booth(place, message.ts, float(message.ts), by_option)
 
 
-HALLS: dict[str, type[Hall]] = {"discord": DiscordHall, "slack": SlackHall}
+HALLS: dict[str, type[Hall]] = {"discord": _DiscordHall, "slack": _SlackHall}
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ class Deed(NamedTuple):
     told_at: float | None = None
 
 
-class Due(NamedTuple):
+class _Due(NamedTuple):
     """The right results of a vote: any of `accepted`; the first is the intended one.
 
     `held` are the options held in the end, the newest first. `guess` is where the bot was away
@@ -59,7 +59,7 @@ class Due(NamedTuple):
     guess: bool = False
 
 
-class Compared(NamedTuple):
+class _Compared(NamedTuple):
     """How the votes of one debate compare with what the platform has."""
 
     counts: Counter[str]
@@ -96,7 +96,7 @@ class Course(NamedTuple):
 KNOWN = Course()
 
 
-def due(acts: Sequence[Deed], course: Course = KNOWN) -> Due:
+def due(acts: Sequence[Deed], course: Course = KNOWN) -> _Due:
     """Return what one person's vote has to be after all that he did, in order."""
     given: dict[str, Deed] = {}
     retaken = set[str]()
@@ -111,14 +111,14 @@ def due(acts: Sequence[Deed], course: Course = KNOWN) -> Due:
         retaken = retaken | {act.option} if again else retaken - {act.option}
         given[act.option] = act
     if not given:
-        return Due((), (None,))
+        return _Due((), (None,))
     newest, *others = sorted(given.values(), key=attrgetter("at"), reverse=True)
     held = (newest.option, *(other.option for other in others))
     if others and newest.option in retaken:
-        return Due(held, (*held, AMBIGUOUS), guess=True)
+        return _Due(held, (*held, AMBIGUOUS), guess=True)
     if any(_together(newest, other, course) for other in others):
-        return Due(held, (newest.option, AMBIGUOUS))
-    return Due(held, (newest.option,))
+        return _Due(held, (newest.option, AMBIGUOUS))
+    return _Due(held, (newest.option,))
 
 
 def compare(
@@ -126,7 +126,7 @@ def compare(
     held: Mapping[str, frozenset[str]],
     stored: Mapping[str, str],
     course: Course = KNOWN,
-) -> Compared:
+) -> _Compared:
     """Compare stored votes with what each user of the platform holds in the end."""
     counts = Counter[str]()
     wrong: list[str] = []
@@ -139,10 +139,10 @@ def compare(
         counts.update(_kinds(expected, found))
         if found not in expected.accepted:
             wrong.append(_describe(user, own, expected, found))
-    return Compared(counts, wrong)
+    return _Compared(counts, wrong)
 
 
-def _kinds(expected: Due, found: Vote) -> Iterator[str]:
+def _kinds(expected: _Due, found: Vote) -> Iterator[str]:
     yield "people"
     yield "standing" if expected.held else "none"
     if len(expected.held) > 1:
@@ -176,7 +176,7 @@ def _together(newest: Deed, other: Deed, course: Course) -> bool:
     return not newest.told is other.told is Telling.LATE
 
 
-def _describe(user: str, course: Sequence[Deed], expected: Due, found: Vote) -> str:
+def _describe(user: str, course: Sequence[Deed], expected: _Due, found: Vote) -> str:
     did = " ".join(
         f"{act.at % 10_000:.2f}{'+' if act.added else '-'}{act.option}/{act.told}" for act in course
     )

@@ -16,7 +16,7 @@ WRITES = (drop("before"), drop("after"), status(500), status(502), status(503), 
 READS = (*WRITES, limited(1.0, via=False), delay(2.5), garbage(PAGE), garbage())
 
 
-class WeakPoint(NamedTuple):
+class _WeakPoint(NamedTuple):
     """Requests that something may go wrong with, and what."""
 
     method: str
@@ -65,17 +65,17 @@ class Visitor(RemoteDouble, ABC):
         return await self._post(what, asked)
 
 
-class DiscordVisitor(Visitor, discord.Remote):
+class _DiscordVisitor(Visitor, discord.Remote):
     """What goes wrong on Discord."""
 
     platform = "discord"
     weak_points = (
-        WeakPoint("GET", "/channels/*/messages/*/reactions/*", READS),
-        WeakPoint("GET", "/channels/*/messages/*", READS),
-        WeakPoint("POST", "/channels/*/messages", WRITES),
-        WeakPoint("PATCH", "/channels/*/messages/*", WRITES),
-        WeakPoint("PUT", "/channels/*/messages/*/reactions/*/@me", WRITES),
-        WeakPoint(
+        _WeakPoint("GET", "/channels/*/messages/*/reactions/*", READS),
+        _WeakPoint("GET", "/channels/*/messages/*", READS),
+        _WeakPoint("POST", "/channels/*/messages", WRITES),
+        _WeakPoint("PATCH", "/channels/*/messages/*", WRITES),
+        _WeakPoint("PUT", "/channels/*/messages/*/reactions/*/@me", WRITES),
+        _WeakPoint(
             "GET", "/channels/*/messages/*/reactions/*", (*READS, limited(1.0, everywhere=True))
         ),
     )
@@ -98,17 +98,17 @@ class DiscordVisitor(Visitor, discord.Remote):
         return _named(fault)
 
 
-class SlackVisitor(Visitor, slack.Remote):
+class _SlackVisitor(Visitor, slack.Remote):
     """What goes wrong on Slack."""
 
     platform = "slack"
     weak_points = (
-        WeakPoint("", "reactions.get", READS),
-        WeakPoint("", "reactions.get", READS),
-        WeakPoint("", "chat.postMessage", WRITES),
-        WeakPoint("", "chat.update", WRITES),
-        WeakPoint("", "reactions.add", WRITES),
-        WeakPoint("", "users.info", READS),
+        _WeakPoint("", "reactions.get", READS),
+        _WeakPoint("", "reactions.get", READS),
+        _WeakPoint("", "chat.postMessage", WRITES),
+        _WeakPoint("", "chat.update", WRITES),
+        _WeakPoint("", "reactions.add", WRITES),
+        _WeakPoint("", "users.info", READS),
     )
 
     async def lose_session(self, random: Random) -> str:
@@ -123,7 +123,7 @@ class SlackVisitor(Visitor, slack.Remote):
         return _named(fault)
 
 
-VISITORS: dict[str, type[Visitor]] = {"discord": DiscordVisitor, "slack": SlackVisitor}
+VISITORS: dict[str, type[Visitor]] = {"discord": _DiscordVisitor, "slack": _SlackVisitor}
 
 
 def _named(fault: Fault) -> str:

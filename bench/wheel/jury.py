@@ -98,7 +98,7 @@ class Simulation:
     worlds: tuple[World, ...] = WORLDS
 
 
-class MirroredPanel(Protocol):
+class _MirroredPanel(Protocol):
     """A panel that may be held a second time, with the sides exchanged."""
 
     def __call__(self, case: Case, *, mirror: bool) -> PanelCall: ...
@@ -165,7 +165,7 @@ def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
         NAIVE: ask_naive,
         SWAPPED: ask_swapped,
     }
-    panels: dict[str, MirroredPanel] = {
+    panels: dict[str, _MirroredPanel] = {
         name: partial(_ask_twice, panel) for name, panel in others.items()
     }
     products = {LABELLED: products[UNLABELLED].label(humans), **products}

@@ -178,7 +178,7 @@ class Court:
         return tuple(juror.model for juror in self.jurors)
 
 
-class Impression(NamedTuple):
+class _Impression(NamedTuple):
     """A juror's ballot in one order: points by contender, None if invalid."""
 
     points: dict[str, dict[str, int]] | None
@@ -204,7 +204,7 @@ class Case:
     brands: float
     seed: int
     mirrored: bool = False
-    made: dict[tuple[int, tuple[str, ...], bool], Impression] = field(default_factory=dict)
+    made: dict[tuple[int, tuple[str, ...], bool], _Impression] = field(default_factory=dict)
     cast: dict[tuple[int, tuple[str, ...], bool], Ballot] = field(default_factory=dict)
 
     @property
@@ -227,7 +227,7 @@ class Case:
             cast={},
         )
 
-    def ask(self, at: int, order: tuple[str, ...], *, blind: bool) -> Impression:
+    def ask(self, at: int, order: tuple[str, ...], *, blind: bool) -> _Impression:
         """Return a juror's ballot in an order."""
         key = (at, order, blind)
         if key not in self.made:
@@ -254,12 +254,12 @@ class Case:
             verdict=said.verdict,
         )
 
-    def _judge(self, at: int, order: tuple[str, ...], blind: bool) -> Impression:
+    def _judge(self, at: int, order: tuple[str, ...], blind: bool) -> _Impression:
         juror, place = self.jurors[at], 1 if order == SIDES else -1
         draw = Random(self.seed + 2 * at + (place > 0))
         place = 1 if self.court.world.as_spoken else place
         if draw.random() < juror.invalid:
-            return Impression(None, None)
+            return _Impression(None, None)
         side = -1 if self.mirrored else 1
         world = self.court.world
         if world.wild and draw.random() < world.wild:
@@ -348,7 +348,7 @@ def _model(family: int, name: str) -> Model:
     return Model(backend="bench", name=name, family=f"family-{family}")
 
 
-def _score(juror: Simulated, margin: float, draw: Random, sides: tuple[str, ...]) -> Impression:
+def _score(juror: Simulated, margin: float, draw: Random, sides: tuple[str, ...]) -> _Impression:
     """Turn a margin in points into scores on both sides, and the verdict that fits them."""
     middle = MIDDLE + juror.leniency
     means = {"A": middle + margin / 2, "B": middle - margin / 2}
@@ -361,7 +361,7 @@ def _score(juror: Simulated, margin: float, draw: Random, sides: tuple[str, ...]
     }
     gap = DEBATE.score(sheets["A"]) - DEBATE.score(sheets["B"])
     verdict = TIE if abs(gap) < TIE_BELOW else "A" if gap > 0 else "B"
-    return Impression(sheets, verdict)
+    return _Impression(sheets, verdict)
 
 
 def weigh_perfectly(

@@ -24,7 +24,7 @@ from engine.values.ports import Models
 
 
 @dataclass(slots=True)
-class HeldBack:
+class _HeldBack:
     """A dispatcher that runs debates on demand, so that they can be timed."""
 
     think: Callable[[str], Awaitable[None]] | None = None
@@ -69,13 +69,13 @@ def defaults_with(spell: Callable[[str], str], **changes: object) -> Defaults:
 
 
 @asynccontextmanager
-async def open_line(models: Models) -> AsyncIterator[tuple[Service, HeldBack]]:
+async def open_line(models: Models) -> AsyncIterator[tuple[Service, _HeldBack]]:
     """Open the main line on a temporary database, with a venue that nobody reads."""
     with tempfile.TemporaryDirectory() as folder:
         database = SqlDatabase(f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}")
         await migrate(database)
         store = Store(database)
-        dispatcher = HeldBack()
+        dispatcher = _HeldBack()
         line = MainLine(store, models, load_prompts(), [SilentVenue()], dispatcher)
         try:
             async with line.running():

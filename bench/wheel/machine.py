@@ -28,16 +28,16 @@ def print_result(figures: Mapping[str, object]) -> None:
 
 
 @dataclass(slots=True)
-class Lags:
+class _Lags:
     """The loop's lag in seconds, by tick."""
 
     seconds: list[float] = field(default_factory=list)
 
 
 @asynccontextmanager
-async def watch_loop() -> AsyncIterator[Lags]:
+async def watch_loop() -> AsyncIterator[_Lags]:
     """Measure the loop's lag every 20 ms while the body runs."""
-    lags = Lags()
+    lags = _Lags()
 
     async def tick() -> None:
         while True:

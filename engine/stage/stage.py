@@ -90,7 +90,7 @@ class PersonTurn(NamedTuple):
     withheld: str = ""
 
 
-class ScriptHost(Caller, Protocol):
+class _ScriptHost(Caller, Protocol):
     """A stage's journal and outbox, or a dry run of both."""
 
     async def room(self) -> None:
@@ -120,7 +120,7 @@ class Stage:
         self,
         setup: Setup,
         prompts: Prompts,
-        host: ScriptHost,
+        host: _ScriptHost,
         total: int,
         unanswered: Mapping[str, str] | None = None,
     ) -> None:
@@ -199,7 +199,7 @@ class Stage:
         empty); one that is still over is kept and marked, up
         to the debate's cap on a reply. After its `last` turn a seat is sent nothing more. `facts`
         are further variables of the template. A person is asked instead of a model, without any
-        prompt. Raises what `ScriptHost.call` raises.
+        prompt. Raises what `call` raises.
         """
         if self.request.model_of(seat).person:
             return await self._hear(seat, round_name, limits)
