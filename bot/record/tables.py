@@ -111,7 +111,8 @@ def _in_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int) -
 
 
 SCHEMA_VERSION = 1  # of both JSON documents; docs/operations.md describes them
-TOPIC_WIDTH = 60
+# A topic takes what a line leaves it; its code tells debates apart.
+TOPIC_WIDTH, SHORTEST_TOPIC, GAP = 60, 20, 2
 WIDEST_TEXT = 100  # characters in a line of a transcript
 
 
@@ -135,22 +136,26 @@ async def list_debates(
 
 
 def show_debates(debates: Sequence[Debate], gone: Container[str]) -> None:
-    """Print a table of debates; those `gone` wait for a process."""
+    """Print a table of debates, whose topics are shortened; those `gone` wait for a process."""
     if not debates:
         print("No debates.")
-    rows = (
+    rows = [
         (
             debate.code,
             INTERRUPTED if debate.id in gone else debate.status,
             debate.platform,
             debate.request.format,
             f"{debate.created_at:%Y-%m-%d %H:%M}",
-            headline(debate.request.topic, TOPIC_WIDTH),
         )
         for debate in debates
-    )
-    titles = ("id", "state", "platform", "format", "started (UTC)", "topic")
-    show_table("", titles, rows, complete=True)
+    ]
+    titles = ("id", "state", "platform", "format", "started (UTC)")
+    taken = sum(max(map(len, column)) + GAP for column in zip(titles, *rows, strict=True))
+    left = TableConsole().width - taken
+    width = min(left, TOPIC_WIDTH) if left >= SHORTEST_TOPIC else TOPIC_WIDTH
+    topics = (headline(debate.request.topic, width) for debate in debates)
+    told = ((*row, topic) for row, topic in zip(rows, topics, strict=True))
+    show_table("", (*titles, "topic"), told, complete=True)
 
 
 async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool = False) -> None:
