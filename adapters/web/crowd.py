@@ -159,10 +159,11 @@ log = structlog.get_logger(__name__)
 
 
 class _Watched:
-    """A debate that pages wait for; `changes` counts how often it was seen to change."""
+    """A debate that pages wait for; `pulse` is None until it was looked at."""
 
     def __init__(self) -> None:
-        self.changes, self.readers, self.ended = 0, 0, False
+        self.pulse: str | None = None
+        self.readers, self.ended = 0, False
         self.changed = asyncio.Event()
         self.looking: asyncio.Task[None] | None = None
 
@@ -207,26 +208,27 @@ class LiveUpdates:
             if known.looking is not None:
                 known.looking.cancel()
 
-    async def wait(self, debate: str, seen: int, seconds: float) -> tuple[int, bool]:
-        """Return how often a debate has changed, and whether it may again.
+    async def wait(self, debate: str, seen: str, seconds: float) -> tuple[str, bool]:
+        """Return a debate's pulse, and whether it may change again.
 
-        Returns once it has changed more often than was `seen`, or after some seconds.
+        Returns once it is another than was `seen`, or after some seconds.
         """
         known = self._watched[debate]
-        if known.changes == seen and not known.ended:
+        if known.pulse in (None, seen) and not known.ended:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await known.changed.wait()
-        return known.changes, not known.ended
+        return seen if known.pulse is None else known.pulse, not known.ended
 
     async def stream(
         self, request: web.Request, debate: str, pause: float = 0.0
     ) -> web.StreamResponse:
         """Tell a page whenever its debate has grown, until its reader goes away.
 
-        `pause` are the seconds for which an answer from before may still be given.
+        A page says which pulse it has `seen`, so that nothing is lost between the two. `pause` are
+        the seconds for which an answer from before may still be given.
         """
-        await self._pulse(debate)  # only what exists is watched
+        now = await self._pulse(debate)  # only what exists is watched
         client = client_of(request)
         if self._held[client] >= MOST_OF_ONE or not self.join(debate):
             raise web.HTTPServiceUnavailable
@@ -235,14 +237,14 @@ class LiveUpdates:
             stream = web.StreamResponse(headers=STREAM)
             await stream.prepare(request)
             await stream.write(RETRY)
-            seen, goes_on = 0, True
+            seen, goes_on = request.query.get("seen", now), True
             while goes_on and not (request.transport is None or request.transport.is_closing()):
-                changes, goes_on = await self.wait(debate, seen, QUIET_SECONDS)
-                if changes != seen:
+                now, goes_on = await self.wait(debate, seen, QUIET_SECONDS)
+                if now != seen:
                     await asyncio.sleep(pause)
-                told = b"event: grown\ndata: 1\n\n" if changes != seen else b": still here\n\n"
+                told = b"event: grown\ndata: 1\n\n" if now != seen else b": still here\n\n"
                 await stream.write(told)
-                seen = changes
+                seen = now
         except ConnectionError:
             pass  # its reader has gone
         finally:
@@ -257,8 +259,8 @@ class LiveUpdates:
             known.changed.set()
 
     async def _look(self, debate: str, known: _Watched) -> None:
-        before: str | None = None
         while not known.ended:
+            now = known.pulse
             try:
                 now = await self._pulse(debate)
             except NotFoundError:  # it was deleted
@@ -266,10 +268,8 @@ class LiveUpdates:
                 now = ""
             except StoreError as error:
                 log.debug("page not watched", why=error.text)
-                now = before or ""
-            if (before is not None and now != before) or known.ended:
-                known.changes += 1
+            if now != known.pulse:
+                known.pulse = now
                 known.changed.set()
                 known.changed = asyncio.Event()
-            before = now
             await asyncio.sleep(self._seconds)

@@ -69,9 +69,9 @@ class Links:
         """Return where the list of a series is."""
         return self.list(DebateQuery(series=name))
 
-    def events(self, item: Item) -> str:
-        """Return what tells that a debate's page has grown."""
-        return self.of(item, "events")
+    def events(self, item: Item, pulse: str) -> str:
+        """Return what tells that a debate's page has grown since it was made of a pulse."""
+        return self.of(item, f"events?seen={pulse}")
 
     def calls(self, item: Item, number: int = 1) -> str:
         """Return where a page of a debate's calls is."""

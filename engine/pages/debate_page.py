@@ -361,7 +361,7 @@ class DebatePage(NamedTuple):
     are by the number of a turn. `juries` and `sections` are empty while anything is sealed, and on
     other parts than the last. `live`: the page may still grow. `waits` says what a debate waits
     for, or why it ended early, where the `head` does not. `longer` are the numbers of turns that
-    are cut here.
+    are cut here, and `pulse` is what changes when the page does.
     """
 
     item: Item
@@ -376,6 +376,7 @@ class DebatePage(NamedTuple):
     live: bool
     calls: int
     longer: frozenset[int] = frozenset()
+    pulse: str = ""
 
     @property
     def last(self) -> bool:

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Container, Sequence, Set
 from dataclasses import replace
+from hashlib import sha256
 from secrets import token_bytes
 from typing import Any, TypeAlias
 
@@ -153,7 +154,7 @@ class StoredLibrary:
         )
         if opened:
             found = await self._opened(found, chosen, parts)
-        return assemble(found, chosen)
+        return assemble(found, chosen)._replace(pulse=_pulse(debate, item, count, opened=opened))
 
     async def report(self, debate: Debate) -> ReportedDebate:
         """Return a debate as one page, as far as it may be read now."""
@@ -242,8 +243,7 @@ class StoredLibrary:
         """Return what changes whenever a debate's page grows or changes; cheap to ask often."""
         debate = await self._store.debates.get(name)
         opened, turns = await self._seen(debate)
-        state = item_of(debate, await self._gone(debate)).state
-        return f"{state}/{turns}/{debate.reason}/{debate.revealed_at is not None}/{opened}"
+        return _pulse(debate, item_of(debate, await self._gone(debate)), turns, opened=opened)
 
     async def _gone(self, *debates: Debate) -> frozenset[str]:
         """Return which debates were interrupted; visitors of a running process need not know."""
@@ -352,6 +352,11 @@ class StoredLibrary:
     def _entry(self, record: DebateRecord) -> Entry:
         entry = make_entry(record, self._voters, b"")
         return replace(entry, secrets=self._secrets)
+
+
+def _pulse(debate: Debate, item: Item, turns: int, *, opened: bool) -> str:
+    told = debate.revealed_at is not None
+    return sha256(f"{item.state}/{turns}/{debate.reason}/{told}/{opened}".encode()).hexdigest()[:16]
 
 
 class _Outlines:

@@ -112,7 +112,7 @@ async def test_a_page_grows_by_what_was_posted_and_by_nothing_else(store: Store)
         said = turn(1, "Unposted canary.")
         await store.journal.record_turn(running.lease, running.id, said, turn_post(1))
         before = await reader.see(path)
-        assert f'data-events="{path}/events"' in before.text
+        assert f'data-events="{path}/events?seen=' in before.text
         assert "debate.js" in before.text
         assert turns_of(before) == []
         assert "canary" not in before.text

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,19 @@ async def test_a_page_grows_with_its_debate_and_a_reader_who_leaves_frees_it(sto
             assert (await stream.content.read()).endswith(b"\n\n")
         async with client.get(f"{one[:-5]}zzzzz/events") as answer:
             assert answer.status == 404
+
+
+async def test_a_page_misses_nothing_before_its_stream_begins(store: Store) -> None:
+    running = await run(store)
+    pages = ReadingPages(StoredLibrary(store), live=True)
+    async with serving(pages.routes()) as port, ClientSession() as client:
+        async with client.get(f"http://127.0.0.1:{port}/debates/{running.id}") as answer:
+            address = re.findall('data-events="(.+?)"', await answer.text())[0]
+        await store.journal.record_turn(running.lease, running.id, turn(), turn_post())
+        async with client.get(f"http://127.0.0.1:{port}{address}") as stream:
+            async with asyncio.timeout(HANG_SECONDS):
+                await stream.content.readuntil(b"event: grown\n")
+        pages.end()
 
 
 async def test_the_link_opens_the_pages_once(
