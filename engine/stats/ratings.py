@@ -204,6 +204,9 @@ def _reasons(contests: Contests, group: Sequence[str], *, fitted: bool) -> Mappi
 # engine/stats/likelihood.py), so that a model is not rated by its seats or by how much it said.
 
 
+# A standard error of an effect in log-odds: beyond, its 95 % bounds lie over a thousandfold in odds
+# either way, which says nothing about a debate.
+LEAST_SURE = 3.5
 EFFECTS = {"side": "side A", "closer": "speaking last", "length": "twice as many words"}
 
 
@@ -274,7 +277,7 @@ def adjust(rows: Sequence[Row], winner: Callable[[Row], str | None]) -> _Adjuste
     """Rate models by the winners of debates, with every effect that has an estimate.
 
     The models are those that the leaderboard rates. An effect is left out if no debate shows it, if
-    it cannot be told from those before it, or if its most likely value is infinite.
+    it cannot be told from those before it, or if its most likely value is infinite or next to it.
     """
     contests = contests_of(rows, winner)
     group = next(iter(comparable_groups(contests)), ())
@@ -304,14 +307,13 @@ def _fit_effects(
     for name in EFFECTS:
         matchups = _matchups(held, [*chosen, name])
         found = fit_matchups(matchups)
-        if found is not None:
+        if found is not None and found.effects[-1][1] <= LEAST_SURE:
             fit, chosen = found, [*chosen, name]
         elif not any(one.edges[-1] for one in matchups):
             missing[name] = Effect(missing=Unknown.UNSEEN)
         else:
-            missing[name] = Effect(
-                missing=Unknown.UNBOUNDED if told_apart(matchups) else Unknown.CONFOUNDED
-            )
+            bounded = found is not None or told_apart(matchups)
+            missing[name] = Effect(missing=Unknown.UNBOUNDED if bounded else Unknown.CONFOUNDED)
     known = zip(chosen, fit.effects, strict=True)
     return fit, missing | {name: Effect(**in_points(*one)) for name, one in known}
 

@@ -416,6 +416,18 @@ def test_an_effect_that_always_decides_has_no_size_and_changes_nothing() -> None
     assert str(found.side) == UNKNOWN[Unknown.UNBOUNDED]
 
 
+def test_a_few_debates_of_nearly_equal_length_say_nothing_about_twice_the_words() -> None:
+    """Each word more would be worth some hundred points of what eight debates show."""
+    longer, shorter = (101, 100), (100, 101)
+    rows = [
+        held(n, won, ana="AB"[n // 2 % 2], words=longer if n % 2 == 0 else shorter)
+        for n, won in enumerate("BAABABAB")
+    ]
+    found = adjust(rows, people)
+    assert found.length.missing is Unknown.UNBOUNDED
+    assert found.side.value == pytest.approx(0, abs=1e-6)
+
+
 def test_without_ratings_there_are_no_effects() -> None:
     found = adjust_models([make_row(1, "A", "tie")])
     assert found.people.side == found.jury.length == Effect(missing=Unknown.UNRATED)
