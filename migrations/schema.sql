@@ -128,6 +128,7 @@ CREATE TABLE debates (
 	rematch_of VARCHAR(26), 
 	series VARCHAR(64), 
 	series_key VARCHAR(32), 
+	arm VARCHAR(64), 
 	cause VARCHAR(16), 
 	cause_model VARCHAR(200), 
 	pruned_at DATETIME, 

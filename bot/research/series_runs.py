@@ -26,7 +26,7 @@ from bot.doctor.trial import check_contexts, check_readings
 from bot.local.orders import quiet
 from bot.read_only import open_database, read_store
 from bot.record.filters import find_series
-from bot.record.tables import print_usage, to_rows
+from bot.record.tables import print_usage, show_table, to_rows
 from bot.research.series_progress import Display, open_display, span
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import Settings
@@ -34,7 +34,7 @@ from bot.settings.topics_file import read_topics
 from engine.drawing.svg import darken
 from engine.prompts.library import load_prompts
 from engine.run.service import Service
-from engine.series.contents import save_series
+from engine.series.contents import check_arms, save_series
 from engine.series.report.data import read_series_rows
 from engine.series.report.page import write_html, write_markdown, write_page
 from engine.series.report.pictures import draw_report
@@ -43,13 +43,16 @@ from engine.series.runner import (
     Ending,
     SeriesPlan,
     SeriesProgress,
+    count_arm_standings,
     one_of_each,
     plan_series,
     standing_of,
 )
 from engine.series.spec import Pairing, Series, SeriesAudience, SeriesPlace, read_series
 from engine.stats.alternative import EPSILONS, USUAL, NeededDebates, needed_debates
-from engine.store import Store
+from engine.stats.arms import Arms, measure_arms, tell_arms
+from engine.stats.row import work_out
+from engine.store import ExportFilter, Store
 from engine.store.series import StoredSeries
 from engine.store.usage import CallUsage, UsageFilter
 from engine.values.errors import (
@@ -147,6 +150,7 @@ def load_series(file: Path, settings: Settings) -> Series:
     held = _read_toml(file)
     try:
         series = read_series(held, _topics(held, file), settings.models, settings.variants)
+        check_arms(series)
         known = {"rehearsal", *(backend.name for backend in settings.endpoints())}
         for model in (*series.models, *series.jury.models):
             if model.backend not in known:
@@ -237,7 +241,11 @@ async def _quoting(settings: Settings) -> AsyncIterator[Service]:
 def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
     yield f"Series {series.name}: {_at_most(series)}{plan.debates:,} debates"
     formats = ", ".join(options.format or "" for options in series.formats)
+    formats = formats if not series.arms else ", ".join(series.format_names)
     yield f"  formats    {formats}; languages {', '.join(series.languages)}"
+    if series.arms:
+        arms = ", ".join(f"{name} {n:,}" for name, n in plan.arms.items())
+        yield f"  arms       {arms}; drawn with seed {series.arms_seed}"
     counted = f"{len(series.topics):,} topics, {len(series.models)} models in {len(series.pairs)}"
     yield f"  held on    {counted} pairs, {series.repeats} × each"
     most = "at most " if plan.ends_early else ""
@@ -319,13 +327,27 @@ async def show_status(name: str, *, as_json: bool) -> None:
         standing = await standing_of(store, series)
         verdicts = await store.series.verdicts(name)
         usage = await store.usage.read(UsageFilter(series=name))
+        arms = count_arm_standings(series, await store.series.debates(name))
+        compared: Arms | None = None
+        if arms:
+            compared = await work_out(store.archive, ExportFilter(series=name), measure_arms)
     if as_json:
         when = {"due_at": stored.due_at, "problem": stored.problem} if series.people else {}
         found = _as_json(name, standing) | {"stopping": stored.stop, **when}
+        if arms:
+            told = [one.model_dump(mode="json") for one in arms]
+            found |= {"arms": told, "compared": compared and compared.model_dump(mode="json")}
         print_json(found | {"takings": to_rows(usage)})
         return
-    told = (*_standing_lines(series, standing), *_verdict_lines(verdicts))
-    print_lines((*told, *people_lines(stored, series.people)))
+    lines = (*_standing_lines(series, standing), *_verdict_lines(verdicts))
+    fell = (
+        f"Arm {one.arm}: {one.held:,} of {one.total:,} held, {one.failed:,} failed, "
+        f"{one.refused:,} refused"
+        for one in arms
+    )
+    print_lines((*lines, *fell, *people_lines(stored, series.people)))
+    for title, columns, rows in tell_arms(compared) if compared else ():
+        show_table(title, columns, rows)
     print_usage(usage)
 
 

@@ -25,6 +25,7 @@ from engine.stats.alternative import (
     measure_replacement,
     tell_replacement,
 )
+from engine.stats.arms import Arms, measure_arms, tell_arms
 from engine.stats.confidence import PercentFigures
 from engine.stats.figure import Figure, signed
 from engine.stats.juries import Juries, measure_juries, of_jury, tell_juries
@@ -174,6 +175,7 @@ class _Measured(NamedTuple):
     leaderboard: Leaderboard
     adjusted: AdjustedLeaderboard
     juries: Juries | None
+    arms: Arms | None
     replacement: ReplacementTest | None
 
 
@@ -185,6 +187,7 @@ def _measure(rows: Sequence[Row], jury: str | None, *, alt_test: bool) -> _Measu
         rank_models(rows),
         adjust_models(rows),
         juries,
+        measure_arms(rows),
         measure_replacement(rows) if alt_test else None,
     )
 
@@ -297,6 +300,8 @@ def _show(found: _Measured) -> None:
     for title, columns, rows in _tables(agreement, found.leaderboard, found.adjusted):
         show_table(title, ("", *columns), _told(rows))
     for title, columns, rows in tell_juries(found.juries) if found.juries else ():
+        show_table(title, columns, rows)
+    for title, columns, rows in tell_arms(found.arms) if found.arms else ():
         show_table(title, columns, rows)
     if found.replacement is not None:
         _show_replacement(found.replacement)

@@ -115,6 +115,8 @@ _ASKED: Columns = (
     Column("series", TEXT, "the series that it is part of; null for none", "debate.series"),
     Column("series_key", TEXT, "which debate of the series it is; null for none",
            "debate.series_key"),
+    Column("arm", TEXT, "the arm of the series that it fell to by lot; null without arms",
+           "debate.arm"),
     Column("mirror_of", TEXT, "the debate that this one repeats with sides swapped; null for none",
            "debate.setup.mirror_of"),
     Column("rematch_of", TEXT, "the revealed debate that this one holds once more, with the same "

@@ -22,7 +22,7 @@ from engine.votes.close import people_of
 _TIMES = ("created_at", "opened_at", "vote_opened_at", "revealed_at")
 _OF_DEBATE = (
     "id", "platform", "status", "vote_extended", "closed_early", "gaps", "series", "series_key",
-    "cause", "cause_model", *_TIMES,
+    "arm", "cause", "cause_model", *_TIMES,
 )  # fmt: skip
 _OF_SETUP = (
     "request", "format_version", "templates", "mirror_of", "replaced", "called", "menu",

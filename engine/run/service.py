@@ -169,6 +169,7 @@ class Service:
             created_at=self.clock.now(),
             series=order.series and order.series.name,
             series_key=order.series and order.series.key,
+            arm=(order.series and order.series.arm) or None,
             guest=guest,
         )
         return new, expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from random import Random
@@ -11,7 +12,15 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from engine.series.spec import Daily, Jury, Pair, Series, SeriesAudience, Sides, contenders_of
+from engine.series.spec import (
+    Daily,
+    Jury,
+    Pair,
+    Series,
+    SeriesAudience,
+    Sides,
+    contenders_of,
+)
 from engine.store import Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Model, Value
@@ -35,6 +44,7 @@ class Planned(Value):
     `key` stays the same as long as what is debated, by which models and on which sides, does; so
     does `seed`. `ordinal` counts the debates of the series from 1; jurors' orders and seats follow
     it, so that they are balanced within the series. `contenders` are the names of both sides.
+    `options` are those of its format, with those of its `arm` in place of them.
     """
 
     key: str
@@ -47,6 +57,7 @@ class Planned(Value):
     a: Model
     b: Model
     repeat: int
+    arm: str = ""
 
     @property
     def models(self) -> dict[str, Model]:
@@ -64,6 +75,13 @@ class _Motion(NamedTuple):
     contenders: tuple[str, str]
 
 
+class _Cell(NamedTuple):
+    """The places of a motion's topic, among those in its language, and of its format."""
+
+    topic: int
+    format: int
+
+
 def expand(series: Series) -> Iterator[Planned]:
     """Yield every debate of a series, without holding them in memory.
 
@@ -71,27 +89,57 @@ def expand(series: Series) -> Iterator[Planned]:
     cap has met every pair about equally often.
     """
     ordinal = 0
-    for number, motion in enumerate(_motions(series)):
-        start = number % len(series.pairs)
-        for pair in [*series.pairs[start:], *series.pairs[:start]]:
-            for a, b in _seated(series, motion, pair):
+    arms = _ArmDraw(series)
+    for number, (motion, cell) in enumerate(_motions(series)):
+        count = len(series.pairs)
+        for pair in (place % count for place in range(number, number + count)):
+            for seat, (a, b) in enumerate(_seated(series, motion, series.pairs[pair])):
                 ordinal += 1
-                digest = _digest(
-                    motion.topic, motion.language, motion.options, a.ref, b.ref, motion.repeat
-                )
+                held, arm = arms.draw(motion, cell, pair, seat)
+                parts = (held.topic, held.language, held.options, a.ref, b.ref, held.repeat)
+                digest = _digest(*parts, *((arm,) if arm else ()))
                 seed = int(_digest(series.name, digest)[:12], 16)
                 yield Planned(
-                    key=digest[:16], seed=seed, ordinal=ordinal, a=a, b=b, **motion._asdict()
+                    key=digest[:16],
+                    seed=seed,
+                    ordinal=ordinal,
+                    a=a,
+                    b=b,
+                    arm=arm,
+                    **held._asdict(),
                 )
 
 
-def _motions(series: Series) -> Iterator[_Motion]:
+def count_arms(series: Series) -> dict[str, int]:
+    """Return how many debates fall to each arm, in the order of the file."""
+    counts = Counter(planned.arm for planned in expand(series)) if series.arms else Counter[str]()
+    return {arm.name: counts[arm.name] for arm in series.arms}
+
+
+def check_arms(series: Series) -> None:
+    """Refuse a series that leaves an arm without a debate. Raises UsageError."""
+    missing = {arm.name: None for arm in series.arms}
+    for planned in expand(series) if missing else ():
+        missing.pop(planned.arm, None)
+        if not missing:
+            return
+    for name in missing:
+        raise UsageError(
+            f"arms: no debate falls to {name}, as the series has {series.size}; add topics or "
+            "repeats, or remove the arm."
+        )
+
+
+def _motions(series: Series) -> Iterator[tuple[_Motion, _Cell]]:
     formats = [(options, contenders_of(options)) for options in series.formats]
     for repeat in range(1, series.repeats + 1):
+        met: Counter[str] = Counter()
         for topic in series.topics:
             for language in series.languages_of(topic):
-                for options, contenders in formats:
-                    yield _Motion(repeat, topic, language, options, contenders)
+                for number, (options, contenders) in enumerate(formats):
+                    motion = _Motion(repeat, topic, language, options, contenders)
+                    yield motion, _Cell(met[language], number)
+                met[language] += 1
 
 
 def _seated(series: Series, motion: _Motion, pair: Pair) -> Iterator[Pair]:
@@ -103,6 +151,45 @@ def _seated(series: Series, motion: _Motion, pair: Pair) -> Iterator[Pair]:
     one, other = sorted(pair, key=lambda model: model.ref)
     drawn = Random(_digest(series.name, "sides", *motion, one.ref, other.ref)).random() < 0.5
     yield (one, other) if drawn else (other, one)
+
+
+# Which arm a debate falls to. Debates are laid out in cubes of as many topics, pairs on their sides
+# and repeats as there are arms; in each, the arms are a Latin square, shuffled in every direction
+# (R. A. Fisher, The Design of Experiments, 1935, chapter V). So each arm is as likely for every
+# debate, and meets all topics, pairs, sides and repeats about equally often. What is added at the
+# end of a list moves no debate to another arm.
+
+
+class _ArmDraw:
+    """Says which arm each debate of a series falls to."""
+
+    def __init__(self, series: Series) -> None:
+        self._arms, self._seed = series.arms, series.arms_seed
+        over = [[arm.over(options) for options in series.formats] for arm in series.arms]
+        self._held = [[(options, contenders_of(options)) for options in arm] for arm in over]
+        self._cubes: dict[tuple[object, ...], list[list[int]]] = {}
+        self._seats = 2 if series.sides is Sides.BOTH else 1
+        # Pairs with a model that comes late in the file have the last places.
+        models = {model.ref: place for place, model in enumerate(series.models)}
+        late = [max(models[model.ref] for model in pair) for pair in series.pairs]
+        ordered = sorted(range(len(late)), key=late.__getitem__)
+        self._places = {pair: place for place, pair in enumerate(ordered)}
+
+    def draw(self, motion: _Motion, cell: _Cell, pair: int, seat: int) -> tuple[_Motion, str]:
+        """Return a debate with the options of its arm, and the arm; empty if there are none."""
+        count = len(self._arms)
+        if not count:
+            return motion, ""
+        spot = (cell.topic, self._seats * self._places[pair] + seat, motion.repeat - 1)
+        which = (cell.format, motion.language, *(place // count for place in spot))
+        if which not in self._cubes:
+            chance = Random(_digest(self._seed, "arms", *which))
+            self._cubes[which] = [chance.sample(range(count), count) for _ in range(len(spot) + 1)]
+        *shuffled, arms = self._cubes[which]
+        steps = (order[place % count] for order, place in zip(shuffled, spot, strict=True))
+        arm = arms[sum(steps) % count]
+        options, contenders = self._held[arm][cell.format]
+        return motion._replace(options=options, contenders=contenders), self._arms[arm].name
 
 
 def _digest(*parts: object) -> str:
@@ -243,8 +330,8 @@ def _due(series: Series, before: StoredSeries | None, now: datetime) -> datetime
 def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:
     """Refuse a file that would change debates already held; `held` are their keys.
 
-    Adding to topics, models, formats, languages or repeats is fine, and so are other limits and
-    another place. Raises UsageError with the difference.
+    Adding to topics, models, formats, languages or repeats is fine (with arms, at the end), and so
+    are other limits and another place. Raises UsageError with the difference.
     """
     if not held:
         return
@@ -252,7 +339,12 @@ def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:
     lost = len(set(held) - {planned.key for planned in expand(now)})
     if lost:
         changed += ["topics", "models", "pairs", "sides", "formats", "languages", "repeats"]
+        changed += ["arms", "arms_seed"]
     differences = list(_differences(before, now, changed))
+    if lost and not differences and before.arms != now.arms:
+        differences = ["arms has new ones, which take debates of the others"]
+    elif lost and not differences and now.arms:
+        differences = ["what is new does not stand last in its list, and so moves others' arms"]
     if differences:
         count = len(held) if "jury" in changed else lost
         raise UsageError(
@@ -296,7 +388,8 @@ def _word(value: Any) -> str:
     held = value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     if "text" in held:
         return f"“{headline(str(held['text']), 60)}”"
-    held |= held.pop("options", {})
+    while "options" in held:
+        held |= held.pop("options")
     switches = {True: "on", False: "off"}
     plain = {key: switches[one] if isinstance(one, bool) else one for key, one in held.items()}
     return ", ".join(f"{key} {one}" for key, one in plain.items()) or "the default"

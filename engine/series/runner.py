@@ -20,7 +20,7 @@ from engine.formats import find_format
 from engine.run.estimate import check_prices
 from engine.run.plan import Defaults, Order
 from engine.run.service import Service
-from engine.series.contents import Planned, expand
+from engine.series.contents import Planned, count_arms, expand
 from engine.series.matches import Chooser, choose
 from engine.series.spec import Series
 from engine.store import Caps, Store
@@ -64,6 +64,16 @@ class SeriesProgress(Value):
     running: int = 0
     waiting: Mapping[str, int] = {}
     ending: Ending | None = None
+
+
+class ArmStanding(Value):
+    """How many of the debates that fell to an arm were held, and what kept others from it."""
+
+    arm: str
+    total: int
+    held: int
+    failed: int
+    refused: int
 
 
 @dataclass
@@ -271,7 +281,9 @@ def order_of(series: Series, planned: Planned, where: Location = NOWHERE) -> Ord
         models=planned.models,
         jurors=series.jury.models,
         seed=planned.seed,
-        series=SeriesKey(name=series.name, key=planned.key, ordinal=planned.ordinal),
+        series=SeriesKey(
+            name=series.name, key=planned.key, ordinal=planned.ordinal, arm=planned.arm
+        ),
     )
 
 
@@ -317,6 +329,22 @@ def count_standing(
     )
 
 
+def count_arm_standings(series: Series, debates: Iterable[SeriesDebate]) -> tuple[ArmStanding, ...]:
+    """Return how far each arm is, as debates may be lost to one more than to another."""
+    states = Counter((debate.arm, debate.refused, debate.status) for debate in debates)
+    failed = (*TRIED_AGAIN, Status.CANCELLED)
+    return tuple(
+        ArmStanding(
+            arm=arm,
+            total=total,
+            held=states[arm, False, Status.CLOSED],
+            failed=sum(states[arm, False, one] for one in failed),
+            refused=states[arm, True, Status.FAILED],
+        )
+        for arm, total in count_arms(series).items()
+    )
+
+
 # What a series will hold and take, worked out without paying anything.
 
 
@@ -332,7 +360,8 @@ class SeriesPlan(Value):
     at once as the file allows. `dearest_usd` is what a debate may cost at most, and `sampled` how
     many were estimated, the others being like them. `longest_prompts` are in tokens, by model.
     `ends_early`: what is said may end debates
-    before their last round, so that the sums are a maximum but for retries.
+    before their last round, so that the sums are a maximum but for retries. `arms` counts the
+    debates that fall to each.
     """
 
     debates: int
@@ -347,17 +376,19 @@ class SeriesPlan(Value):
     sampled: int
     longest_prompts: dict[str, int]
     ends_early: bool
+    arms: dict[str, int]
 
 
 def one_of_each(series: Series) -> Series:
-    """Return a series with one debate of each kind, on the longest topic of each language.
+    """Return a series with one debate of each kind and arm, on the longest topic of each language.
 
     What is impossible or too dear for a kind is so on every topic, and to plan a long series
     takes seconds.
     """
     by_length = sorted(series.topics, key=lambda topic: len(topic.text))
     longest = {topic.language: topic for topic in by_length}
-    return series.model_copy(update={"topics": tuple(longest.values()), "repeats": 1})
+    repeats = max(1, len(series.arms))  # in which each debate falls to each arm once
+    return series.model_copy(update={"topics": tuple(longest.values()), "repeats": repeats})
 
 
 async def plan_series(series: Series, service: Service, installed: Defaults) -> SeriesPlan:
@@ -403,5 +434,6 @@ async def plan_series(series: Series, service: Service, installed: Defaults) -> 
             ref: max(longest.get(ref, 0) for _, _, longest in quotes)
             for ref in dict.fromkeys(chain.from_iterable(longest for _, _, longest in quotes))
         },
-        ends_early=any(find_format(one.format or "").ends_early for one in series.formats),
+        ends_early=any(find_format(name).ends_early for name in series.format_names),
+        arms=count_arms(series),
     )

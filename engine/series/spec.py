@@ -189,6 +189,18 @@ class Jury(Value):
     mode: PanelMode = PanelMode.ADAPTIVE
 
 
+class Arm(Value):
+    """Options of some debates of a series, which are compared with those of its other arms."""
+
+    name: str
+    options: Options
+
+    def over(self, options: Options) -> Options:
+        """Return a format's options with those of the arm in place of them."""
+        own = {**options.options, **self.options.options}
+        return (options | self.options).model_copy(update={"options": own})
+
+
 class Limits(Value):
     """What a series may spend and do at once.
 
@@ -204,7 +216,8 @@ class Series(Value):
     """A series: every debate follows from this value alone (see engine/series/contents.py).
 
     `formats` have a format and its options each; `pairs` are the models that meet. A topic without
-    a language is held in each of the `languages`.
+    a language is held in each of the `languages`. Each debate falls to one of the `arms`, if there
+    are any, by a draw with `arms_seed`.
     """
 
     name: str
@@ -217,6 +230,8 @@ class Series(Value):
     formats: tuple[Options, ...]
     languages: tuple[str, ...] = ("en",)
     repeats: int = 1
+    arms: tuple[Arm, ...] = Field((), exclude_if=not_)
+    arms_seed: int = Field(0, exclude_if=not_)
     jury: Jury = Jury()
     limits: Limits = Limits()
     people: SeriesAudience | None = None
@@ -229,6 +244,12 @@ class Series(Value):
         held = sum(len(self.languages_of(topic)) for topic in self.topics)
         twice = 2 if self.sides is Sides.BOTH else 1
         return held * len(self.formats) * len(self.pairs) * twice * self.repeats
+
+    @property
+    def format_names(self) -> tuple[str, ...]:
+        """The formats of its debates, each once."""
+        held = [arm.over(one) for one in self.formats for arm in self.arms] or self.formats
+        return tuple(dict.fromkeys(options.format or "" for options in held))
 
     def languages_of(self, topic: Topic) -> tuple[str, ...]:
         """Return the languages that a topic is debated in."""
@@ -269,6 +290,8 @@ class _File(Value):
     formats: Annotated[tuple[str | dict[str, Any], ...], BeforeValidator(_listed)] = ("classic",)
     languages: Texts = ("en",)
     repeats: int = Field(1, ge=1, le=1000)
+    arms: tuple[dict[str, Any], ...] = ()
+    arms_seed: int = 0
     jury: _Jury = _Jury()
     limits: Limits = Limits()
     people: _People | None = None
@@ -299,12 +322,8 @@ def read_series(
         raise UsageError("languages names one twice; remove it.")
     if not file.formats or not languages:
         raise UsageError(f"{'languages' if file.formats else 'formats'} is empty; name one.")
-    text = file.name
-    if not NAME.fullmatch(text) or len(text) > LONGEST_NAME:
-        raise UsageError(
-            f"name is “{headline(clean(text), 40)}”; use at most {LONGEST_NAME} small letters, "
-            "digits, dots and hyphens, as in spring-2026."
-        )
+    text = _check_name("name", file.name)
+    formats = _formats(file.formats)
     return Series(
         name=text,
         topics=_topics(file, topics, languages),
@@ -313,9 +332,11 @@ def read_series(
         pairing=_pairing(file),
         rounds=file.rounds,
         sides=file.sides,
-        formats=_formats(file.formats),
+        formats=formats,
         languages=languages,
         repeats=file.repeats,
+        arms=_arms(file, formats),
+        arms_seed=file.arms_seed,
         jury=Jury(models=_models("jury.models", file.jury.models, variants), mode=file.jury.mode),
         limits=file.limits,
         people=_people(file.people) if file.people else None,
@@ -476,20 +497,56 @@ def _format(entry: Mapping[str, Any]) -> Options:
     """Return a format with its options: those of every debate, and its own."""
     if not isinstance(name := entry.get("format"), str):
         raise UsageError('formats: each entry needs its name, as in { format = "classic" }.')
-    common = {key: value for key, value in entry.items() if key in Options.model_fields}
-    own = {key: value for key, value in entry.items() if key not in Options.model_fields}
-    for key in FIXED:
-        if key in common:
-            raise UsageError(
-                f"formats: {key} is not an option of a format in a series; leave it out."
-            )
     try:
-        options = read_options(common | {"options": own}, lambda key: f"{key} of {name}")
-        check_limits(options)
+        options = _options(entry, name)
         contenders_of(options)
     except UsageError as error:
         raise UsageError(f"formats: {error}") from None
     return options
+
+
+def _options(entry: Mapping[str, Any], name: str) -> Options:
+    """Read the options of an entry: those of every debate, and a format's own."""
+    common = {key: value for key, value in entry.items() if key in Options.model_fields}
+    own = {key: value for key, value in entry.items() if key not in Options.model_fields}
+    for key in FIXED:
+        if key in common:
+            raise UsageError(f"{key} is not an option of a format in a series; leave it out.")
+    options = read_options(common | {"options": own}, lambda key: f"{key} of {name}")
+    check_limits(options)
+    return options
+
+
+def _arms(file: _File, formats: Sequence[Options]) -> tuple[Arm, ...]:
+    """Read the arms, and check each with every format."""
+    if len(file.arms) == 1:
+        raise UsageError("arms has one arm; add another one to compare it with.")
+    arms: dict[str, Arm] = {}
+    for entry in file.arms:
+        if not isinstance(named := entry.get("name"), str):
+            raise UsageError('arms: each arm needs a name, as in name = "debate".')
+        name = _check_name("arms: name", named)
+        if name in arms:
+            raise UsageError(f"arms has two arms named {name}; give each a name of its own.")
+        if "format" in entry and "formats" in file.model_fields_set:
+            raise UsageError(f"arms: {name} has a format, and so has formats; leave one out.")
+        try:
+            asked = {key: value for key, value in entry.items() if key != "name"}
+            arms[name] = Arm(name=name, options=_options(asked, name))
+            for options in formats:
+                contenders_of(arms[name].over(options))
+        except UsageError as error:
+            raise UsageError(f"arms: {name}: {error}") from None
+    return tuple(arms.values())
+
+
+def _check_name(key: str, text: str) -> str:
+    if not NAME.fullmatch(text) or len(text) > LONGEST_NAME:
+        raise UsageError(
+            f"{key} is “{headline(clean(text), 40)}”; use at most {LONGEST_NAME} small letters, "
+            "digits, dots and hyphens, as in spring-2026."
+        )
+    return text
 
 
 def contenders_of(options: Options) -> tuple[str, str]:

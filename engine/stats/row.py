@@ -170,7 +170,8 @@ class Row:
     `crowds` counts gold votes by the platform where they were given, and `web` is the winner by
     labels given on pages. `choices` has each person and their gold choice, in the chat (or
     terminal) and on pages; empty unless asked for. `later` are juries that read it afterwards, by
-    their jurors and how they read, as `x/a,y/b:all`; `jury_name` is that of its own.
+    their jurors and how they read, as `x/a,y/b:all`; `jury_name` is that of its own. `arm` is the
+    one of its `series` that it fell to; both are empty where there is none.
     """
 
     topic: str
@@ -200,6 +201,8 @@ class Row:
     later: Mapping[str, JuryReading] = field(default_factory=dict)
     jury_name: str = FIRST
     id: str = ""
+    series: str = ""
+    arm: str = ""
 
     @property
     def compared(self) -> bool:
@@ -265,6 +268,8 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
         jury=first.jury,
         gold=_count_choices(tally),
         id=record.debate.id,
+        series=record.debate.series or "",
+        arm=record.debate.arm or "",
         p_a=first.p_a,
         closer=_closer(record),
         blind=record.debate.setup.panel.blind,

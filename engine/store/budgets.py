@@ -56,6 +56,7 @@ class NewDebate(Value):
     created_at: datetime
     series: str | None = None
     series_key: str | None = None
+    arm: str | None = None
     guest: NewGuest | None = None
 
 

@@ -163,11 +163,11 @@ INSERT = """
 INSERT INTO debates (
     id, number, platform, community, place, starter, status, reason, gone, format, language, setup,
     rehearsal, reserved_usd, settled_usd, budget_day, created_at, closed_early, mirror, series,
-    series_key, partition_key, rematch_of
+    series_key, arm, partition_key, rematch_of
 ) VALUES (
     :id, :number, :platform, :community, :place, :starter, :status, '', FALSE, :format, :language,
     :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, :mirror, :series,
-    :series_key, :partition_key, :rematch_of
+    :series_key, :arm, :partition_key, :rematch_of
 )
 """
 REMATCH = """

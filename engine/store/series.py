@@ -46,6 +46,7 @@ class SeriesDebate(NamedTuple):
     """One debate of a series, as far as it is; `reason` says why it waits or ended early.
 
     `gone`: nothing more can be posted where it was held; `cause` is the kind of an early end.
+    `arm` is the one that it fell to.
     """
 
     key: str
@@ -55,6 +56,7 @@ class SeriesDebate(NamedTuple):
     created_at: datetime
     gone: bool = False
     cause: Cause | None = None
+    arm: str | None = None
 
     @property
     def refused(self) -> bool:
@@ -113,7 +115,7 @@ WHERE name = :name
 TAKEN = "SELECT reserved_usd + spent_usd FROM usage WHERE scope = :scope AND day = ''"
 ASK_STOP = "UPDATE series SET stop = TRUE WHERE name = :name"
 DEBATES = """
-SELECT series_key, id, status, reason, created_at, gone, cause FROM debates
+SELECT series_key, id, status, reason, created_at, gone, cause, arm FROM debates
 WHERE series = :name AND (:every OR id IN :among) ORDER BY number
 """
 TOLD_DEBATES = "SELECT id FROM debates WHERE series = :name AND {told}"
@@ -253,6 +255,7 @@ def _to_debate(row: Any) -> SeriesDebate:
         created_at=row.created_at,
         gone=row.gone,
         cause=row.cause and Cause(row.cause),
+        arm=row.arm,
     )
 
 

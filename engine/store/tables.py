@@ -215,6 +215,7 @@ debates = Table(
     Column("rematch_of", String(26), comment="the debate that this one holds once more"),
     Column("series", String(64), comment="the series that it is part of"),
     Column("series_key", String(32), comment="which debate of the series it is"),
+    Column("arm", String(64), comment="the arm of the series that it fell to; null: it has none"),
     Column("cause", String(16), comment="the kind of reason for an early end"),
     Column("cause_model", String(200), comment="the model that caused it"),
     Column("pruned_at", Utc, comment="when its prompts and raw replies were deleted"),

@@ -659,11 +659,15 @@ def side_of(seat: str) -> str:
 
 
 class SeriesKey(Value):
-    """A debate's place in a series: `ordinal` counts from 1; `key` is unique in the series."""
+    """A debate's place in a series: `ordinal` counts from 1; `key` is unique in the series.
+
+    `arm` is the one that it fell to, empty without arms.
+    """
 
     name: str
     key: str
     ordinal: int
+    arm: str = ""
 
 
 class Replacement(Value):
@@ -773,11 +777,11 @@ class Debate(Value):
     thread was lost. `mirror` is the id of the same debate with sides swapped, and
     `mirror_revealed_at` when that one named the models of both. `gaps` counts messages that were,
     or may have been, missing in the thread before people voted. `series` and `series_key` say which
-    debate of a series it is. `cause` is the kind of reason for an early end, None where none was
-    recorded; `cause_model` is the model that caused it. Since `pruned_at` it has neither the
-    prompts nor the raw replies of its calls. `guest` is the surrogate id of the person who argues
-    a side. `scripted`: no person is known to be behind each vote, as they were options of a
-    command, or several came from one keyboard.
+    debate of a series it is, and `arm` the arm that it fell to. `cause` is the kind of reason for
+    an early end, None where none was recorded; `cause_model` is the model that caused it. Since
+    `pruned_at` it has neither the prompts nor the raw replies of its calls. `guest` is the
+    surrogate id of the person who argues a side. `scripted`: no person is known to be behind each
+    vote, as they were options of a command, or several came from one keyboard.
     """
 
     id: str
@@ -808,6 +812,7 @@ class Debate(Value):
     scripted: bool = False
     series: str | None = None
     series_key: str | None = None
+    arm: str | None = Field(None, exclude_if=not_)
     cause: Cause | None = None
     cause_model: str | None = None
     pruned_at: datetime | None = None

@@ -4,7 +4,7 @@ import asyncio
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, islice
 from random import Random
@@ -19,10 +19,17 @@ from rich.console import Console
 
 from bot.console import pack
 from bot.research.series_progress import LINE_SECONDS, Display, _Bar
-from engine.series.contents import Planned, check_unchanged, expand, first_time, next_time
+from engine.series.contents import (
+    Planned,
+    check_arms,
+    check_unchanged,
+    expand,
+    first_time,
+    next_time,
+)
 from engine.series.design import PRIOR, Informative, Seats, _Design, learn, rate_seats, width_of
 from engine.series.matches import Chooser, Swiss, choose, pair_up
-from engine.series.runner import SeriesProgress
+from engine.series.runner import SeriesProgress, one_of_each
 from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series, read_when
 from engine.stats.contests import reach
 from engine.stats.likelihood import chances
@@ -115,6 +122,23 @@ def test_keys_stay_when_debates_are_added_in_any_order() -> None:
         ({"formats": [{"format": "classic", "rounds": 99}]}, "it must be between 1 and 9."),
         ({"languages": ["klingon"]}, "languages: “klingon” is not a language code"),
         ({"languages": ["en", "en"]}, "languages names one twice"),
+        ({"arms": [{"name": "a"}]}, "arms has one arm; add another one to compare it with."),
+        ({"arms": [{"rounds": 1}, {"name": "a"}]}, "arms: each arm needs a name"),
+        ({"arms": [{"name": "A b"}, {"name": "a"}]}, "arms: name is “A b”; use at most 60"),
+        ({"arms": [{"name": "a"}, {"name": "a"}]}, "arms has two arms named a"),
+        ({"arms": [{"name": "a", "format": "clasic"}, {"name": "b"}]}, "arms: a: There is no fo"),
+        (
+            {"arms": [{"name": "a", "rounds": 99}, {"name": "b"}]},
+            "arms: a: rounds is 99; it must",
+        ),
+        ({"arms": [{"name": "a", "roundz": 2}, {"name": "b"}]}, "arms: a: "),
+        ({"arms": [{"name": "a", "topic": "x"}, {"name": "b"}]}, "arms: a: topic is not an"),
+        (
+            {"formats": ["classic"], "arms": [{"name": "a", "format": "oxford"}, {"name": "b"}]},
+            "arms: a has a format, and so has formats; leave one out.",
+        ),
+        ({"arms": 3}, "arms"),
+        ({"arms_seed": "x"}, "arms_seed must be a whole number."),
         ({"repeats": 0}, "repeats must be at least 1."),
         ({"repeats": "many"}, "repeats must be a whole number."),
         ({"limits": {"usd": 0}}, "limits.usd must be more than 0."),
@@ -634,3 +658,104 @@ def test_the_best_pair_lowers_the_widest_intervals_most() -> None:
         assert widest_after(best) <= min(map(widest_after, SEATS)) * 1.01
         design.begin(best)
     assert design.best([]) is None
+
+
+ARMS = [{"name": "brief", "length": "short"}, {"name": "oxford", "format": "oxford"}]
+
+
+def arms_of(held: list[Planned]) -> dict[str, str]:
+    return {one.key: one.arm for one in held}
+
+
+@pytest.mark.parametrize("sides", ["both", "drawn"])
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_arms_meet_every_topic_pair_and_repeat_about_equally_often(number: int, sides: str) -> None:
+    arms = [{"name": f"arm-{n}", "rounds": n + 1} for n in range(number)]
+    topics = [f"Topic {n}" for n in range(12)]
+    models = [f"near/m{n}" for n in range(6)]
+    held = debates(arms=arms, topics=topics, models=models, sides=sides, repeats=3)
+    by: dict[str, Callable[[Planned], object]] = {
+        "topic": lambda one: one.topic.text,
+        "pair": lambda one: frozenset((one.a.ref, one.b.ref)),
+        "repeat": lambda one: one.repeat,
+    }
+    assert len({one.options.rounds for one in held}) == number
+    for name, key in by.items():
+        counts = Counter((key(one), one.arm) for one in held)
+        groups = {key(one) for one in held}
+        for group in groups:
+            found = [counts[group, str(arm["name"])] for arm in arms]
+            assert max(found) - min(found) <= number, (name, group)
+    totals = Counter(one.arm for one in held).values()
+    assert max(totals) - min(totals) <= number * number
+
+
+def test_an_arm_is_as_likely_for_every_debate_and_follows_from_the_seed_alone() -> None:
+    once = debates(arms=ARMS)
+    assert once == debates(arms=ARMS)
+    drawn: Counter[tuple[int, str]] = Counter()
+    for seed in range(400):
+        for one in debates(arms=ARMS, arms_seed=seed):
+            drawn[one.ordinal, one.arm] += 1
+    assert all(150 < drawn[one.ordinal, "brief"] < 250 for one in once)
+    assert len(drawn) == 2 * len(once)
+
+
+def test_what_is_added_at_the_end_moves_no_debate_to_another_arm() -> None:
+    before = arms_of(debates(arms=ARMS, languages=["en"]))
+    more = debates(
+        arms=ARMS,
+        topics=[*BASE["topics"], "Cats beat dogs"],
+        models=[*BASE["models"], "near/dan"],
+        languages=["en", "de"],
+        repeats=3,
+    )
+    after = arms_of(more)
+    assert before.items() <= after.items()
+    assert len(after) == len(more)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"arms": [*ARMS, {"name": "long", "length": "long"}]}, "arms has new ones, which take"),
+        ({"arms": [ARMS[0], ARMS[1] | {"length": "long"}]}, "arms no longer has name oxford"),
+        ({"arms_seed": 7}, "arms_seed was 0 and is now 7."),
+        ({"topics": ["New", *BASE["topics"]]}, "does not stand last in its list"),
+        ({"arms": []}, "arms no longer has name brief, length short"),
+    ],
+)
+def test_a_file_that_moves_held_debates_to_other_arms_is_refused(
+    changes: dict[str, Any], said: str
+) -> None:
+    before = series(arms=ARMS)
+    held = {planned.key for planned in expand(before)}
+    with pytest.raises(UsageError, match=re.escape(said)):
+        check_unchanged(before, series(**{"arms": ARMS} | changes), held)
+
+
+def test_options_of_an_arm_stand_in_place_of_its_formats() -> None:
+    formats = [{"format": "roundtable", "agents": 2, "rounds": 2}, "classic"]
+    arms = [{"name": "as-is"}, {"name": "long", "rounds": 3, "quorum": 9}]
+    found = {(one.options.format, one.arm): one for one in debates(formats=formats, arms=arms)}
+    table = found["roundtable", "long"]
+    assert (table.options.rounds, table.options.quorum) == (3, 9)
+    assert dict(table.options.options) == {"agents": 2}
+    assert table.contenders == ("1", "2")
+    assert found["roundtable", "as-is"].options.rounds == 2
+    assert found["classic", "as-is"].options.rounds is None
+
+
+def test_an_arm_without_debates_is_named() -> None:
+    few = {"topics": ["Tea"], "models": BASE["models"][:2], "arms": [{"name": n} for n in "abc"]}
+    said = r"arms: no debate falls to [abc], as the series has 2; add topics or repeats"
+    with pytest.raises(UsageError, match=said):
+        check_arms(series(**few))
+    check_arms(series(**few | {"repeats": 2}))
+    check_arms(series())
+
+
+def test_what_is_tried_of_each_kind_is_tried_in_each_arm() -> None:
+    held = list(expand(one_of_each(series(arms=ARMS, topics=[f"Topic {n}" for n in range(9)]))))
+    kinds = {(one.a.ref, one.b.ref, one.arm) for one in held}
+    assert len(kinds) == len(held) == 12

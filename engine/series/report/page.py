@@ -20,6 +20,7 @@ from engine.series.report.report import (
 )
 from engine.series.spec import Pairing
 from engine.stats.alternative import tell_replacement
+from engine.stats.arms import tell_arms
 from engine.stats.juries import tell_juries
 from engine.stats.ratings import EFFECTS, word_rating
 from engine.tally.tally import FEWEST
@@ -130,7 +131,7 @@ def _page(report: SeriesReport, lines: tuple[str, ...], *sections: PageSection) 
 def _results(report: SeriesReport) -> tuple[PageSection, ...]:
     if not report.ratings.debates:
         return ()
-    judged = (_jury(report), _replacement(report))
+    judged = (_arms(report), _jury(report), _replacement(report))
     if not (report.ratings.jury or report.ratings.people):
         return PageSection("ratings", N_("Ratings"), lines=(NO_RATINGS,)), *judged
     return _ratings(report), _wins(report), _sides(report), _topics(report), *judged
@@ -156,6 +157,9 @@ def _head(report: SeriesReport) -> Iterator[str]:
         f"{', '.join(asked.languages)}, repeats {asked.repeats}, pairing {asked.pairing}, sides "
         f"{asked.sides}, jury {asked.jury_mode}."
     )
+    if report.arm_standings:
+        arms = ", ".join(one.arm for one in report.arm_standings)
+        yield f"Each debate fell to an arm by lot (seed {asked.arms_seed}): {arms}."
     if report.missing:
         yield (
             "The series is not complete. This report covers what had ended by {at}; totals "
@@ -292,6 +296,19 @@ def _jury(report: SeriesReport) -> PageSection:
     for title, head, rows in tell_juries(report.juries) if report.juries else ():
         grids.append(table_of(head, rows, title))
     return PageSection("jurors", "The jury", lines=tuple(lines), grids=tuple(grids))
+
+
+def _arms(report: SeriesReport) -> PageSection:
+    if report.arms is None:
+        return PageSection("arms", "")
+    fell = [(one.arm, one.total, one.held, one.failed, one.refused) for one in report.arm_standings]
+    lost = table_of(("arm", "debates", "held", "failed", "refused"), fell, "What fell to each arm")
+    grids = (table_of(head, rows, title) for title, head, rows in tell_arms(report.arms) if rows)
+    lines = (
+        "Differences are between debates that a draw told apart, so that models, sides and topics "
+        "are alike. An arm that lost more debates than another one may have lost the harder ones.",
+    )
+    return PageSection("arms", "Arms", lines=lines, grids=(lost, *grids))
 
 
 def _replacement(report: SeriesReport) -> PageSection:

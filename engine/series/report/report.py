@@ -20,10 +20,16 @@ from engine.series.report.data import (
     juror_pairs,
     split_topics,
 )
-from engine.series.runner import SeriesProgress, count_standing
+from engine.series.runner import (
+    ArmStanding,
+    SeriesProgress,
+    count_arm_standings,
+    count_standing,
+)
 from engine.series.spec import Pairing, Series
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.alternative import ReplacementTest, measure_replacement
+from engine.stats.arms import Arms, measure_arms
 from engine.stats.juries import Juries, measure_juries, of_jury
 from engine.stats.ratings import (
     AdjustedLeaderboard,
@@ -147,9 +153,8 @@ def _of_balance(series: Series, found: SeriesRows) -> Iterator[Caveat]:
 def _of_breadth(series: Series) -> Iterator[Caveat]:
     if len(series.languages) == 1:
         yield Caveat(kind=CaveatKind.ONE_LANGUAGE, names=series.languages)
-    formats = {options.format or "" for options in series.formats}
-    if len(formats) == 1:
-        yield Caveat(kind=CaveatKind.ONE_FORMAT, names=tuple(formats))
+    if len(series.format_names) == 1:
+        yield Caveat(kind=CaveatKind.ONE_FORMAT, names=series.format_names)
     if len(series.topics) < FEW_TOPICS:
         yield Caveat(kind=CaveatKind.FEW_TOPICS, n=len(series.topics))
 
@@ -158,7 +163,7 @@ SCHEMA_VERSION = 1
 
 
 class _Experiment(Value):
-    """What the series' file asks for; `cap_usd` is None without a cap."""
+    """What the series' file asks for; `cap_usd` is None without a cap, `arms_seed` without arms."""
 
     topics: int
     models: tuple[str, ...]
@@ -169,6 +174,7 @@ class _Experiment(Value):
     pairing: str
     sides: str
     repeats: int
+    arms_seed: int | None
     jury_mode: str
     cap_usd: float | None
 
@@ -253,6 +259,8 @@ class SeriesReport(Value):
     people_wins: tuple[PairResult, ...]
     agreement: Agreement
     juries: Juries | None
+    arm_standings: tuple[ArmStanding, ...]
+    arms: Arms | None
     replacement: ReplacementTest
     juror_pairs: tuple[JurorPair, ...]
     topics: TopicSplits
@@ -303,12 +311,13 @@ def _measure(
             topics=len(series.topics),
             models=tuple(model.ref for model in series.models),
             jurors=tuple(model.ref for model in series.jury.models),
-            formats=tuple(dict.fromkeys(options.format or "" for options in series.formats)),
+            formats=series.format_names,
             languages=series.languages,
             pairs=len(series.pairs),
             pairing=series.pairing,
             sides=series.sides,
             repeats=series.repeats,
+            arms_seed=series.arms_seed if series.arms else None,
             jury_mode=series.jury.mode,
             cap_usd=series.limits.usd,
         ),
@@ -323,6 +332,8 @@ def _measure(
         people_wins=_wins(unmixed, lambda row: row.people),
         agreement=measure_agreement(rows),
         juries=measure_juries(found.rows),
+        arm_standings=count_arm_standings(series, found.debates),
+        arms=measure_arms(rows),
         replacement=measure_replacement(rows),
         juror_pairs=juror_pairs(rows),
         topics=split_topics(unmixed),
