@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from adapters.web.application import address_of, assets, write
+from engine.dataset.page import write_html
 from engine.delivery.reasons import INTERRUPTED
 from engine.drawing.svg import data_address
 from engine.pages.debate_page import (
@@ -27,6 +28,7 @@ from engine.stats.ratings import word_rating
 from engine.store.listings import ORDERS, DebateQuery
 from engine.values.debate import Status
 from engine.values.language import ENGLISH, N_
+from engine.values.ports import Permalinks
 from engine.values.text import SIDES, marked
 from engine.words.phrases import money
 from engine.words.translation import day, moment, number
@@ -36,15 +38,22 @@ class Links:
     """The addresses of pages of a running server, as templates ask for them.
 
     `at` is where a debate's page is, by its id. `live` pages grow by themselves. With `figures`
-    there are pages of models, jurors, costs and series.
+    there are pages of models, jurors, costs and series. `permalinks` are those of public pages.
     """
 
     filters = True
     policy = ""  # of a page that no server sends headers with
     between = "/"  # a debate's address, and what belongs to it
 
-    def __init__(self, at: str = "/debates/{}", *, live: bool, figures: bool = False) -> None:
-        self._at, self.live, self.figures = at, live, figures
+    def __init__(
+        self,
+        at: str = "/debates/{}",
+        *,
+        live: bool,
+        figures: bool = False,
+        permalinks: Permalinks = Permalinks(),  # noqa: B008 - a frozen value
+    ) -> None:
+        self._at, self.live, self.figures, self._permalinks = at, live, figures, permalinks
 
     def asset(self, name: str) -> str:
         """Return where a style sheet or script is."""
@@ -65,8 +74,18 @@ class Links:
         """Return where a part of a debate is."""
         return self.of(item) + (f"?part={part}" if part > 1 else "")
 
+    def public(self, item: Item) -> str:
+        """Return where everyone may read a debate; empty if such pages are served nowhere."""
+        return self._permalinks.debate(item.id)
+
+    def report(self, item: Item) -> str:
+        """Return where a debate is as one file."""
+        return self.of(item, "report.html")
+
     def series(self, name: str) -> str:
-        """Return where the list of a series is."""
+        """Return where the report of a series is, or the list of its debates."""
+        if self.figures:
+            return f"/series/{quote(name, safe='')}"
         return self.list(DebateQuery(series=name))
 
     def events(self, item: Item, pulse: str) -> str:
@@ -267,6 +286,9 @@ async def _debate(library: Library, item: Item) -> AsyncIterator[tuple[str, byte
             if section.picture:
                 picture = await library.picture(item.id, section.picture)
                 yield TOP.picture(item, section.picture), picture.svg.encode()
+        if part == 1:
+            report = await library.report(item.id)
+            yield TOP.report(item), write_html(report).encode()
         for long_turn in sorted(shown.longer):  # of which the page has the beginning
             yield TOP.turn(item, long_turn), (await library.turn_text(item.id, long_turn)).encode()
         part += 1

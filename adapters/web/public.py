@@ -29,10 +29,10 @@ from adapters.web.crowd import (
     PageContent,
 )
 from adapters.web.label_pages import Saw
-from adapters.web.links import STATES, Links, write_debate
+from adapters.web.links import STATES, WORDS, Links, write_debate
 from engine.dataset.bundle import ROOT
 from engine.drawing.svg import data_address
-from engine.pages.public import CommunityPages, PublicDebate, PublicReader
+from engine.pages.public import CommunityPages, PublicDebate, PublicList, PublicReader
 from engine.stats.presentation import (
     draw_leaderboard,
     draw_matrix,
@@ -64,8 +64,11 @@ TITLES = {
     PublicPart.LEAGUES: N_("Leagues and schedules"),
     PublicPart.DATASET: N_("Dataset"),
 }
+FRONT = N_("Debates between AI models")
+LONGEST_SEARCH = 200  # characters
 LEAGUE = "public_league.html.jinja"
 SHOWN = {
+    **WORDS,
     "heading": "",
     "states": STATES,
     "data": data_address,
@@ -92,7 +95,7 @@ class PublicPages:
     ) -> None:
         self._public, self._permalinks, self._draw, self._saw = public, permalinks, draw, saw
         self._pages, self._files = Crowd(), Crowd(most=1)
-        self._links = Links("/d/{}", live=True)
+        self._links = Links("/d/{}", live=True, permalinks=permalinks)
         self._pulses = LiveUpdates(public.pulse, LOOK_SECONDS)
         self._downloads = 0
 
@@ -112,7 +115,8 @@ class PublicPages:
             web.get(f"{debate}/{{picture:[a-z]+}}.svg", self._shared(self.drawing)),
             web.get(f"{debate}/turn-{{number:[0-9]{{1,6}}}}.txt", self._shared(self.turn)),
             web.get(f"{debate}/events", self.events, allow_head=False),
-            web.get(at, self.front),
+            web.get("/", self._shared(self.front)),
+            web.get(at, self.first),
             *(web.get(f"{at}/{part}", self._page(part, read)) for part, read in reads.items()),
             web.get(
                 f"{at}/leagues/{{name}}", self._page(PublicPart.LEAGUES, public.league, LEAGUE)
@@ -130,7 +134,8 @@ class PublicPages:
         """Return what answers with what is made for an address, shared by all who ask for it."""
 
         async def answer(request: web.Request) -> web.Response:
-            key = (make.__name__, *request.match_info.values(), number_in(request, "part"))
+            part, language = number_in(request, "part"), language_of(request)
+            key = (make.__name__, *request.match_info.values(), part, language)
             return await self._answer(request, key, partial(make, request))
 
         return answer
@@ -139,17 +144,21 @@ class PublicPages:
         """Return what answers with a community's page, a template filled with what is read."""
 
         async def answer(request: web.Request) -> web.Response:
-            language, asked = language_of(request), [*request.match_info.values()]
-            if part is PublicPart.DEBATES:
-                asked.append(request.query.get("before", "")[:26])
+            language = language_of(request)
+            listed = part is PublicPart.DEBATES
+            sought = [request.query.get("q", "")[:LONGEST_SEARCH], number_in(request, "page") or 1]
+            asked = [*request.match_info.values(), *(sought if listed else ())]
 
             async def make() -> PageContent:
                 place = await self._public.place(asked[0], part)
-                values = {**SHOWN, **_framed(place, part), "found": await read(*asked)}
+                found = await read(*asked)
+                values = {**SHOWN, **_framed(place, part), "found": found, "links": self._links}
                 template = name or f"public_{part}.html.jinja"
                 page = await asyncio.to_thread(partial(write, template, language, **values))
                 told = part is PublicPart.AGREEMENT or name
                 shows = await self._public.revealed(asked[0]) if told else ()
+                if isinstance(found, PublicList):
+                    shows = tuple(item.id for item in found.items if item.models)
                 return PageContent(page.encode(), shows=shows)
 
             key = (part, *asked, name, language)
@@ -217,9 +226,16 @@ class PublicPages:
         """Tell a page whenever its debate has grown, until its reader goes away."""
         return await self._pulses.stream(request, request.match_info["id"], SHARED_SECONDS)
 
+    async def front(self, request: web.Request) -> PageContent:
+        """Say what these pages are; whose there are is nobody's to know."""
+        language = language_of(request)
+        template = "public_front.html.jinja"
+        page = write(template, language, heading="", title=FRONT, tabs=())
+        return PageContent(page.encode())
+
     # --- a community ---------------------------------------------------------------------
 
-    async def front(self, request: web.Request) -> web.Response:
+    async def first(self, request: web.Request) -> web.Response:
         """Lead to the first of a community's pages."""
         place = await self._public.place(request.match_info["key"])
         raise web.HTTPFound(f"/c/{place.key}/{place.parts[0]}")

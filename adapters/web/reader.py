@@ -17,10 +17,12 @@ from adapters.web.links import (
     write_figures,
     write_list,
 )
+from engine.dataset.page import write_html
 from engine.pages.debate_page import Library, read_sought
 from engine.pages.figures import FiguresReader
 from engine.values.errors import UsageError
 from engine.values.language import ENGLISH
+from engine.values.ports import Permalinks
 
 LONGEST_STEP = 255  # characters
 
@@ -28,7 +30,8 @@ LONGEST_STEP = 255  # characters
 class ReadingPages:
     """Serves a library; `live` pages of debates that go on grow by themselves.
 
-    With `figures` there are pages of models, jurors, costs and series.
+    With `figures` there are pages of models, jurors, costs and series. `permalinks` are those of
+    public pages.
     """
 
     def __init__(
@@ -38,9 +41,10 @@ class ReadingPages:
         live: bool,
         pulses: LiveUpdates | None = None,
         figures: FiguresReader | None = None,
+        permalinks: Permalinks = Permalinks(),  # noqa: B008 - a frozen value
     ) -> None:
         self._library, self._figures = library, figures
-        self._links = Links(live=live, figures=figures is not None)
+        self._links = Links(live=live, figures=figures is not None, permalinks=permalinks)
         self._pulses = pulses or LiveUpdates(library.pulse)
 
     def routes(self) -> Sequence[web.RouteDef]:
@@ -49,6 +53,7 @@ class ReadingPages:
         return [
             web.get("/", self.list),
             web.get(one, self.debate),
+            web.get(f"{one}/report.html", self.report),
             web.get(f"{one}/calls", self.calls),
             web.get(f"{one}/calls/{{number:[0-9]+}}", self.call),
             web.get(f"{one}/turn-{{number:[0-9]+}}.txt", self.turn),
@@ -107,6 +112,13 @@ class ReadingPages:
             raise web.HTTPFound(f"{self._links.debate(item, part)}#t{turn}")
         shown = await self._library.debate(name, number_in(request, "part"))
         return await _page(write_debate, shown, self._links)
+
+    async def report(self, request: web.Request) -> web.Response:
+        """Send a debate as one file."""
+        page = await self._library.report(request.match_info["name"])
+        answer = await _page(write_html, page)
+        answer.headers["Content-Disposition"] = f'attachment; filename="debate-{page.code}.html"'
+        return answer
 
     async def calls(self, request: web.Request) -> web.Response:
         """Show a page of a debate's calls, or lead to the one that a step asked for."""

@@ -22,7 +22,7 @@ from bot.commands.data import EVERY_DEBATE, DebateChoice
 from bot.read_only import read_store
 from bot.record.exports import export_into
 from bot.record.filters import PAGES, ExportChoices, debates_of, narrowed, where_of
-from bot.settings.load import load_store_settings
+from bot.settings.load import load_store_settings, load_topics
 from engine.dataset.folder import MANIFEST, Manifest, check_replaceable, staged
 from engine.dataset.page import write_html, write_markdown
 from engine.pages.debate_page import Library
@@ -33,6 +33,7 @@ from engine.store import Store
 from engine.store.listings import DebateQuery
 from engine.values.debate import Debate
 from engine.values.errors import UsageError
+from engine.values.ports import Permalinks
 
 # `rostrum view`: debates as pages in a browser, beside a running process or of an export.
 
@@ -74,10 +75,9 @@ async def viewing(
     Raises SettingsError for a port in use, StoreError without a database, UsageError for a folder
     that is no export.
     """
-    async with _library(folder, chosen) as (library, figures):
+    async with _reading(folder, chosen) as (library, reading):
         debates = (await library.find(DebateQuery(), 1)).total
         door = OneReaderAccess()
-        reading = ReadingPages(library, live=folder is None, figures=figures)
         site = Site(
             HOST,
             port,
@@ -98,11 +98,12 @@ async def viewing(
 
 
 @asynccontextmanager
-async def _library(
+async def _reading(
     folder: Path | None, chosen: DebateChoice
-) -> AsyncIterator[tuple[Library, FiguresReader | None]]:
+) -> AsyncIterator[tuple[Library, ReadingPages]]:
     if folder is not None:
-        yield await asyncio.to_thread(_open, folder), None
+        held = await asyncio.to_thread(_open, folder)
+        yield held, ReadingPages(held, live=False)
         return
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
@@ -110,7 +111,9 @@ async def _library(
     async with read_store(settings) as store:
         within = await narrowed(store, DebateQuery(), where)
         library = StoredLibrary(store, tuple(settings.secrets()), within=within)
-        yield library, FiguresReader(store, SystemClock(), where)
+        figures = FiguresReader(store, SystemClock(), where, load_topics()[1].topics)
+        permalinks = Permalinks(settings.web.url or "")
+        yield library, ReadingPages(library, live=True, figures=figures, permalinks=permalinks)
 
 
 def _open(folder: Path) -> FolderLibrary:
@@ -175,7 +178,7 @@ async def write_reports(debate_id: str | None, out: Path, chosen: DebateChoice) 
 
 
 async def _write_report(store: Store, debate: Debate, out: Path) -> None:
-    page = await StoredLibrary(store).report(debate)
+    page = await StoredLibrary(store).report(debate.id)
     written = {
         out / f"debate-{page.code}.md": write_markdown(page),
         out / f"debate-{page.code}.html": write_html(page),

@@ -182,7 +182,7 @@ async def _print_transcript(store: Store, debate: Debate) -> None:
     from engine.dataset.page import write_markdown
     from engine.pages.stored import StoredLibrary
 
-    text = clean(write_markdown(await StoredLibrary(store).report(debate)))
+    text = clean(write_markdown(await StoredLibrary(store).report(debate.id)))
     if not sys.stdout.isatty():
         print(text, end="")
         return

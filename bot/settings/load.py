@@ -486,7 +486,7 @@ def load_topics() -> tuple[Path | None, TopicList]:
 
 
 def load_store_settings() -> Settings:
-    """Read the settings of the database, exports and the log, for commands that only use these.
+    """Read the settings of the database, exports, pages and the log, for commands that use these.
 
     Other settings may be wrong and are ignored; an unknown name is refused, as it may be a
     mistyped one of these. Raises SettingsError.
@@ -495,13 +495,14 @@ def load_store_settings() -> Settings:
     for bad in unread:
         if not bad.path or bad.path[0] in STORED or bad.path[0] not in Settings.model_fields:
             raise SettingsError(bad.sentence)
-    settings, wrong = _build([one for one in given if one.path[0] in (*STORED, "log")])
-    if settings is None:
+    for besides in (("log", "web"), ("log",), ()):
+        settings, wrong = _build([one for one in given if one.path[0] in (*STORED, *besides)])
         for bad in wrong:
             if bad.path[0] in STORED:
                 raise SettingsError(bad.sentence)
-        settings, _ = _build([one for one in given if one.path[0] in STORED])
-    return settings or Settings()
+        if settings is not None:
+            return settings
+    return Settings()
 
 
 def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:

@@ -18,8 +18,8 @@ from engine.values.text import clean, headline, is_visible
 from engine.values.topics import LONGEST_STANCE, Topic, TopicList, fold_topic
 
 YAML = (".yaml", ".yml")
-KEYS = ("text", "for", "against", "conditions", "language")
-LONGEST = 1000  # characters of a topic, or of its conditions
+KEYS = ("text", "for", "against", "conditions", "language", "category")
+LONGEST = {"text": 1000, "conditions": 1000, "category": 40}  # characters
 MOST = 2000  # topics
 DEEP = "it is nested too deeply; write a plain list of topics."
 _TABLE = re.compile(r"\s*\[\[\s*topics\s*\]\]")
@@ -85,9 +85,9 @@ def _topic(held: dict[str, Any]) -> Topic:
     text = said.get("text", "")
     if not text or not is_visible(text):
         raise ValueError("the topic has no text; write one.")
-    for key in ("text", "conditions"):
-        if len(said.get(key, "")) > LONGEST:
-            raise ValueError(f"{key} has more than {LONGEST} characters; shorten it.")
+    for key, most in LONGEST.items():
+        if len(said.get(key, "")) > most:
+            raise ValueError(f"{key} has more than {most} characters; shorten it.")
     a, b = said.get("for", ""), said.get("against", "")
     if bool(a) != bool(b):
         raise ValueError("one stance is missing; give for and against, or neither.")
@@ -96,8 +96,14 @@ def _topic(held: dict[str, Any]) -> Topic:
     if a and fold_topic(a) == fold_topic(b):
         raise ValueError("both stances are the same; give each side one of its own.")
     language = check_language(said.get("language") or "en")
-    conditions = said.get("conditions", "")
-    return Topic(text=text, conditions=conditions, stance_a=a, stance_b=b, language=language)
+    return Topic(
+        text=text,
+        conditions=said.get("conditions", ""),
+        stance_a=a,
+        stance_b=b,
+        language=language,
+        category=said.get("category", ""),
+    )
 
 
 # --- the three ways to write it ----------------------------------------------------------

@@ -498,6 +498,9 @@ class Library(Protocol):
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
         """Return a part of a debate: the one of a number, or with a turn; else the first."""
 
+    async def report(self, name: str) -> ReportedDebate:
+        """Return a debate as one page, as far as it may be read now."""
+
     async def place(self, name: str, turn: int) -> tuple[Item, int]:
         """Return a debate and the number of the part that has a turn."""
 

@@ -28,6 +28,7 @@ from engine.store import ExportFilter, Store, count_rehearsals
 from engine.store.usage import By, CallUsage, UsageFilter
 from engine.values.errors import NotFoundError
 from engine.values.ports import Clock
+from engine.values.topics import Topic, topic_id
 
 
 class _Figures(NamedTuple):
@@ -50,10 +51,11 @@ class WinShare(NamedTuple):
 
 
 class _Met(NamedTuple):
-    """A debate between two models: which side the first was, and who won."""
+    """A debate between two models: which side the first was, and its topic's category."""
 
     row: Row
     side: str
+    category: str
 
 
 class Comparison(NamedTuple):
@@ -96,10 +98,20 @@ class CostsPage(NamedTuple):
 
 
 class FiguresReader:
-    """Reads figures of the debates of a filter; rehearsals are left out unless asked for."""
+    """Reads figures of the debates of a filter; rehearsals are left out unless asked for.
 
-    def __init__(self, store: Store, clock: Clock, where: ExportFilter | None = None) -> None:
+    Debates have the categories of `topics`.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        where: ExportFilter | None = None,
+        topics: Sequence[Topic] = (),
+    ) -> None:
         self._store, self._clock, self._kept = store, clock, Kept()
+        self._categories = {topic_id(one.text): one.category for one in topics}
         self._where = replace(where or ExportFilter(), revealed=True)
 
     async def models(self, asked: Mapping[str, str]) -> ModelsPage:
@@ -111,7 +123,8 @@ class FiguresReader:
         first, second = asked.get("a", ""), asked.get("b", "")
         compared = None
         if first != second and (min(first, second), max(first, second)) in met:
-            compared = await asyncio.to_thread(compare, found.rows, first, second, asked)
+            pair = (first, second)
+            compared = await asyncio.to_thread(compare, found.rows, pair, asked, self._categories)
         return ModelsPage(
             board=found.board,
             rates={one.model: one for one in found.agreement.models},
@@ -177,22 +190,33 @@ class FiguresReader:
         return await self._kept.get(where, await extent_of(self._store.archive, where), make)
 
 
-KINDS = ("format", "side", "language")
+KINDS = ("format", "side", "category", "language")
 
 
-def compare(rows: Sequence[Row], first: str, second: str, asked: Mapping[str, str]) -> Comparison:
+def compare(
+    rows: Sequence[Row],
+    pair: tuple[str, str],
+    asked: Mapping[str, str],
+    categories: Mapping[str, str],
+) -> Comparison:
     """Return how a model did against another, in all and by kind of debate.
 
-    `asked` may choose a format, a side of the first model or a language: its debates are listed.
+    `asked` may choose a format, a side of the first model, a category or a language: its debates
+    are listed. `categories` are those of topics, by their ids.
     """
+    first, second = pair
     met = [
-        _Met(row, next(side for side, model in row.models.items() if model == first))
+        _Met(
+            row,
+            next(side for side, model in row.models.items() if model == first),
+            categories.get(row.topic, ""),
+        )
         for row in rows
         if {first, second} <= {*row.models.values()} and not row.mixed
     ]
     shares = [_win_share("", "", met, first, second)]
     for kind in KINDS:
-        names = sorted({_kind_of(one, kind) for one in met})
+        names = sorted({_kind_of(one, kind) for one in met} - {""})
         for name in names:
             some = [one for one in met if _kind_of(one, kind) == name]
             shares.append(_win_share(kind, name, some, first, second))
@@ -205,7 +229,8 @@ def compare(rows: Sequence[Row], first: str, second: str, asked: Mapping[str, st
 
 
 def _kind_of(met: _Met, kind: str) -> str:
-    return {"format": met.row.format, "language": met.row.language, "side": met.side}[kind]
+    own = {"side": met.side, "category": met.category}
+    return own[kind] if kind in own else str(getattr(met.row, kind))
 
 
 def _win_share(kind: str, name: str, met: Sequence[_Met], first: str, second: str) -> WinShare:

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from engine.dataset.columns import SCHEMA_VERSION, moment
 from engine.dataset.findings_tables import retrieved
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, Written
+from engine.dataset.page import ReportedDebate, lay_out
 from engine.dataset.record_table import read_record
 from engine.dataset.tables import every_table
 from engine.drawing.svg import Picture
@@ -46,6 +47,7 @@ from engine.pages.debate_page import (
     pages_of,
 )
 from engine.pages.head import DebateSituation, mirror_and_rematches
+from engine.pages.sections import report_sections
 from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord
@@ -53,6 +55,7 @@ from engine.store.debates import ListedResult, result_of
 from engine.store.listings import UNCHOSEN, DebateQuery, DebateSummary, ListTotals
 from engine.values.debate import Debate, Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
+from engine.values.language import speaking
 from engine.values.text import headline, redact
 from engine.votes.close import reveal_in
 
@@ -160,6 +163,16 @@ class FolderLibrary:
             first, last = parts.bounds[number - 1]
             shown = tuple(one for one in record.turns if first <= one.number <= last)
             return assemble(found, TurnsPart(number, len(parts.bounds), shown))
+
+    async def report(self, name: str) -> ReportedDebate:
+        """Return a debate as one page."""
+        with self._sound(name):
+            found, record = await asyncio.to_thread(self._found, name)
+            debate, rows = found.debate, found.rows or {}
+            with speaking(debate.request.language):
+                page = lay_out(debate, record.turns, found.reveal, found.ballots, found.looked_up)
+                sections = report_sections(rows, (), (), debate.setup.called)
+            return page._replace(sections=sections)
 
     async def place(self, name: str, turn: int) -> tuple[Item, int]:
         """Return a debate and the number of the part that has a turn."""

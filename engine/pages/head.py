@@ -37,6 +37,7 @@ class DebateSituation(NamedTuple):
 
     `votes` so far are None where nobody may know them. `stopped` is when an interrupted debate last
     did something, and `command` goes on with one that stopped. `thread` is where it is held.
+    `public`: everyone may read it.
     """
 
     linked: tuple[LinkedDebate, ...] = ()
@@ -46,6 +47,7 @@ class DebateSituation(NamedTuple):
     stopped: datetime | None = None
     command: str = ""
     thread: str = ""
+    public: bool = False
 
 
 class SideCard(NamedTuple):

@@ -19,8 +19,8 @@ from engine.dataset.bundle import Bundle, export_zip
 from engine.dataset.writer import ExportRequest
 from engine.delivery.reasons import where_revealed
 from engine.drawing.svg import Picture, darken, draw, fit, wrap, write
-from engine.pages.debate_page import DebatePage
-from engine.pages.stored import StoredLibrary
+from engine.pages.debate_page import A_PAGE, DebatePage, Item, pages_of, read_sought
+from engine.pages.stored import StoredLibrary, list_items
 from engine.series.report.data import SeriesRows, read_series_rows
 from engine.series.report.page import ReportPage, write_results
 from engine.series.report.pictures import draw_report
@@ -31,14 +31,16 @@ from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.ratings import Leaderboard, rank_models
 from engine.stats.row import Row, work_out
 from engine.store import Archive, ExportFilter, Store, count_rehearsals
-from engine.store.communities import HeldDebate, PublicCommunity, PublicPart
+from engine.store.communities import PublicCommunity, PublicPart
+from engine.store.debates import ListedResult
+from engine.store.listings import DebateQuery
 from engine.store.series import StoredSeries
 from engine.values.debate import ENDED, Debate, Status
 from engine.values.errors import NotFoundError
 from engine.values.language import N_, speaking
 from engine.values.messages import File, LeagueTable, Outcome
 from engine.values.ports import Clock
-from engine.values.text import headline, redact as redact_mentions
+from engine.values.text import redact as redact_mentions
 from engine.votes.close import read_reveal
 from engine.words.result_picture import LETTERS, LINE, MARGIN, MOTION, WIDTH, result_picture
 from engine.words.reveal import outcome_line
@@ -143,9 +145,7 @@ def sealed_picture(topic: str, language: str) -> File:
 
 
 NOTHING = N_("There is nothing at this address")
-LISTED = 50  # debates on a page of the list
 DISPUTED = 50  # debates in which jury and people disagree
-TOPIC_LENGTH = 200  # characters
 MOST_DATASETS = 3  # in memory
 MOST_BYTES = 64 * 2**20  # of a dataset to download
 DEBATE_ID = re.compile(r"[0-9a-z]{26}")
@@ -160,13 +160,14 @@ class CommunityPages(NamedTuple):
     parts: tuple[PublicPart, ...]
 
 
-class _DebateList(NamedTuple):
-    """A page of a community's debates; `older` is the last one's id if there are more."""
+class PublicList(NamedTuple):
+    """A page of a community's debates with some words: `number` from 1 of `pages`."""
 
-    place: CommunityPages
-    debates: tuple[HeldDebate, ...]
-    older: str
-    first: bool
+    words: str
+    items: tuple[Item, ...]
+    total: int
+    number: int
+    pages: int
 
 
 class PublicDebate(NamedTuple):
@@ -270,18 +271,29 @@ class PublicReader:
             return told, 0
         return told, await self._store.outbox.undelivered_turns(debate.id)
 
-    async def debates(self, key: str, before: str = "") -> _DebateList:
-        """Return a page of a community's debates, newest first."""
-        shown, place = await self._shown(key, PublicPart.DEBATES)
-        before = before.upper() if DEBATE_ID.fullmatch(before) else ""
-        of = (shown.platform, shown.community)
-        found = await self._store.communities.held(*of, before, LISTED + 1)
-        held = tuple(
-            one._replace(topic=headline(redact_mentions(one.topic), TOPIC_LENGTH))
-            for one in found[:LISTED]
+    async def debates(self, key: str, words: str = "", number: int = 1) -> PublicList:
+        """Return a page of a community's debates with some words, newest first, or the last."""
+        shown, _ = await self._shown(key, PublicPart.DEBATES)
+        sought = read_sought({"q": words})._replace(
+            platform=shown.platform, community=shown.community, held=True
         )
-        older = held[-1].id if len(found) > LISTED else ""
-        return _DebateList(place, held, older, not before)
+        total = await self._store.listings.count(sought)
+        pages = pages_of(total)
+        number = min(number, pages)
+        found = await self._store.listings.page(sought, (number - 1) * A_PAGE, A_PAGE)
+        items = await self._items(found)
+        return PublicList(" ".join(sought.words), items, total, number, pages)
+
+    async def _items(self, debates: Sequence[Debate]) -> tuple[Item, ...]:
+        """Return debates as a public list shows them: results alone that their chats show."""
+        where = ExportFilter(ids=tuple(one.id for one in debates), revealed=True, told=True)
+        told = await asyncio.to_thread(self._store.archive.ids, where) if debates else ()
+        return tuple(
+            item._replace(series="", result=item.result._replace(usd=None))
+            if item.id in told
+            else item._replace(series="", models=(), result=ListedResult())
+            for item in await list_items(self._store, debates)
+        )
 
     # --- figures -------------------------------------------------------------------------
 
@@ -294,10 +306,19 @@ class PublicReader:
         shown, _ = await self._shown(key, PublicPart.LEADERBOARD)
         return await self._worked_out("leaderboard", shown, rank_models)
 
-    async def agreement(self, key: str) -> tuple[Agreement, list[tuple[str, str, str]]]:
-        """Return how far both agree, and where not: the topic, people's and the jury's choice."""
+    async def agreement(self, key: str) -> tuple[Agreement, tuple[Item, ...]]:
+        """Return how far both agree, and the debates where not, the furthest apart first."""
         shown, _ = await self._shown(key, PublicPart.AGREEMENT)
-        return await self._worked_out("agreement", shown, _agree)
+        figures = await self._worked_out("agreement", shown, measure_agreement)
+        apart = DebateQuery(
+            platform=shown.platform,
+            community=shown.community,
+            disagreement=True,
+            without_rehearsal=True,
+            order="disputed",
+        )
+        items = await self._items(await self._store.listings.page(apart, 0, DISPUTED))
+        return figures, tuple(item for item in items if item.result.agree is False)
 
     async def rehearsals(self, key: str) -> int:
         """Return how many revealed debates figures leave out, as rehearsal models took part."""
@@ -408,15 +429,6 @@ def _lay_out(rows: SeriesRows, now: datetime) -> tuple[ReportPage, dict[str, Pic
     asked = report.experiment.model_copy(update={"models": ()})
     report = report.model_copy(update={"experiment": asked})
     return write_results(report), draw_report(report)
-
-
-def _agree(rows: Sequence[Row]) -> tuple[Agreement, list[tuple[str, str, str]]]:
-    disputed = [
-        (row.title, row.people, row.jury)
-        for row in reversed(rows)
-        if row.people is not None and row.jury is not None and row.people != row.jury
-    ]
-    return measure_agreement(rows), disputed[:DISPUTED]
 
 
 def _line(stored: StoredSeries) -> _LeagueLine:

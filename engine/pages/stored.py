@@ -56,6 +56,7 @@ from engine.pages.head import DebateSituation, mirror_and_rematches
 from engine.pages.sections import report_sections
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
+from engine.store.communities import PublicPart
 from engine.store.listings import DebateQuery, DebateSummary, ListTotals
 from engine.store.usage import UsageFilter
 from engine.values.debate import BallotKind, Debate, Source, Status, side_of
@@ -115,7 +116,7 @@ class StoredLibrary:
         facets = await self._store.listings.facets(within)
         total = total_of(facets, sought)
         if sought.interrupted:
-            total = (await self._store.listings.find(within, 0, 1))[1]
+            total = await self._store.listings.count(within)
         count = pages_of(total)
         number = min(number, count)
         debates = await self._store.listings.page(within, (number - 1) * A_PAGE, A_PAGE)
@@ -156,9 +157,9 @@ class StoredLibrary:
             found = await self._opened(found, chosen, parts)
         return assemble(found, chosen)._replace(pulse=_pulse(debate, item, count, opened=opened))
 
-    async def report(self, debate: Debate) -> ReportedDebate:
+    async def report(self, name: str) -> ReportedDebate:
         """Return a debate as one page, as far as it may be read now."""
-        journal = self._store.journal
+        debate, journal = await self._store.debates.get(name), self._store.journal
         turns = await journal.turns(debate.id)
         results = retrieved(await journal.found(debate.id, RETRIEVED))
         looked_up = [Source(title=one["title"], text=one["text"]) for one in results]
@@ -280,9 +281,11 @@ class StoredLibrary:
         debates, journal = self._store.debates, self._store.journal
         mirror, before = await debates.mirror_of(debate), debate.setup.rematch_of
         after = await debates.rematches(debate.id) if opened else []
+        shown = (await self._store.communities.get(debate.platform, debate.community)).public
         known = DebateSituation(
             linked=mirror_and_rematches(mirror.id if mirror else None, before, after),
             expected=await turns_expected(self._store, debate) if debate.status.live else 0,
+            public=PublicPart.DEBATES in shown,
         )
         if debate.status is Status.RUNNING:
             steps = await journal.under_way(debate.id)

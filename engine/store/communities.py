@@ -12,7 +12,6 @@ from functools import lru_cache
 from secrets import token_hex
 from typing import NamedTuple
 
-import orjson
 from pydantic import Field
 
 from engine.store.budgets import community_scope, day_of
@@ -30,7 +29,6 @@ from engine.values.debate import (
     Length,
     Model,
     PanelMode,
-    Status,
     Value,
 )
 
@@ -112,17 +110,6 @@ class PublicCommunity(NamedTuple):
     settings: CommunitySettings
 
 
-class HeldDebate(NamedTuple):
-    """A debate in a community's public list; none of it is sealed."""
-
-    id: str
-    topic: str
-    format: str
-    language: str
-    status: Status
-    held: datetime
-
-
 PAGE_BYTES = 10
 SETTINGS = """
 SELECT settings FROM communities WHERE platform = :platform AND community = :community
@@ -140,15 +127,6 @@ UPDATE communities SET settings = :settings WHERE platform = :platform AND commu
 PAGE = "SELECT page FROM communities WHERE platform = :platform AND community = :community"
 SHOWN = """
 SELECT platform, community, settings FROM communities WHERE page = :page AND left_at IS NULL
-"""
-HELD = """
-SELECT id, setup, format, language, status, created_at FROM debates
-WHERE platform = :platform AND community = :community
-    AND status IN ('running', 'voting', 'closed', 'partial')
-    AND (:first OR (created_at, number) < (
-        SELECT created_at, number FROM debates WHERE id = :before
-    ))
-ORDER BY created_at DESC, number DESC LIMIT :limit
 """
 OPEN_PAGE = """
 UPDATE communities SET page = :page
@@ -211,27 +189,6 @@ class Communities:
         row = await self._database.first(SHOWN, page=page)
         settings = _read(row and row.settings)
         return PublicCommunity(row.platform, row.community, settings) if settings.public else None
-
-    async def held(
-        self, platform: str, community: str, before: str = "", limit: int = 50
-    ) -> list[HeldDebate]:
-        """Return the debates that a community held, newest first, or those before one.
-
-        Those that ended before their vote without being partial, and queued ones, are left out.
-        """
-        which = {"platform": platform, "community": community, "limit": limit}
-        rows = await self._database.rows(HELD, first=not before, before=before, **which)
-        return [
-            HeldDebate(
-                row.id,
-                orjson.loads(row.setup)["request"]["topic"],
-                row.format,
-                row.language,
-                Status(row.status),
-                row.created_at,
-            )
-            for row in rows
-        ]
 
     async def change(
         self,

@@ -21,7 +21,8 @@ class DebateQuery(NamedTuple):
     `words` are all in the topic, or begin the short code. `interrupted` are those that run and that
     no process holds. `model` (`backend/name`) and
     `disagreement`, that people and jury decided otherwise, find only debates that have ended: a
-    list must not tell who speaks in one that goes on. `order` is the newest first, or one of
+    list must not tell who speaks in one that goes on. `held` leaves out queued ones, and those that
+    ended before their vote without being partial. `order` is the newest first, or one of
     `ORDERS`. The rest is as in `ExportFilter`.
     """
 
@@ -35,6 +36,7 @@ class DebateQuery(NamedTuple):
     series: str = ""
     model: str = ""
     disagreement: bool = False
+    held: bool = False
     formats: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     since: datetime | None = None
@@ -97,6 +99,7 @@ CONDITIONS = {
     "series": "debates.series = :series",
     "model": f"{STATE} IN :ended AND listings.models LIKE :model ESCAPE '!'",
     "disagreement": f"{STATE} IN :ended AND NOT listings.agree",
+    "held": f"{STATE} IN ('running', 'voting', 'closed', 'partial')",
     "formats": "debates.format IN :formats",
     "languages": "debates.language IN :languages",
     "since": "coalesce(debates.revealed_at, debates.created_at) > :since",
@@ -150,9 +153,12 @@ class Listings:
         self, sought: DebateQuery, start: int, limit: int
     ) -> tuple[tuple[Debate, ...], int]:
         """Return debates from a place in the list on, in its order, and how many it has in all."""
+        return await self.page(sought, start, limit), await self.count(sought)
+
+    async def count(self, sought: DebateQuery) -> int:
+        """Return how many debates a list has."""
         where, values = " AND ".join(_conditions(sought)), _values(sought)
-        total = await self._database.value(COUNT.format(where), **values)
-        return await self.page(sought, start, limit), int(total)
+        return int(await self._database.value(COUNT.format(where), **values))
 
     async def page(self, sought: DebateQuery, start: int, limit: int) -> tuple[Debate, ...]:
         """Return debates from a place in the list on, in its order."""

@@ -29,7 +29,7 @@ class Topic(Value):
     """A topic to offer, with conditions that go well with it.
 
     The stances are what the sides argue, if that is not for and against it; `language` is a BCP-47
-    code.
+    code. Figures are told apart by its `category`.
     """
 
     text: str
@@ -37,6 +37,7 @@ class Topic(Value):
     stance_a: str = ""
     stance_b: str = ""
     language: str = "en"
+    category: str = ""
 
     def speaks(self, language: str) -> bool:
         """Return whether it is in a language, whatever the region."""

@@ -88,7 +88,8 @@ async def test_every_page_is_accessible_and_fits_any_screen(
     page = await person(color_scheme=scheme)
     parts = [f"{place}/{part}" for place in (town.club, town.hostile) for part in PublicPart]
     debates = [town.debate(id_) for id_ in (town.first, town.shelf.sealed.id)]
-    for url in (*parts, *debates):
+    search = f"{town.club}/debates?q=tea"
+    for url in (town.url, *parts, search, *debates):
         answer = some(await page.goto(url))
         assert answer.status == 200, url
         await assert_readable(page)
@@ -99,9 +100,20 @@ async def test_one_gets_from_the_list_to_a_result_without_javascript(
 ) -> None:
     page = await person(java_script_enabled=False)
     await page.goto(town.club)
+    await expect(page.locator("#debates > li").last).to_contain_text("people: ")
+    await expect(page.locator("#debates")).to_contain_text("jury: ")
+    sealed = page.locator(f"#d-{town.shelf.sealed.code}")
+    await expect(sealed.locator(".ended")).to_have_text("people vote")
+    await expect(page.locator("#debates")).not_to_contain_text("$")  # costs are an operator's
+    await page.get_by_label("Words of the topic").fill("sealed tea")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#debates > li")).to_have_count(1)
+    await page.get_by_role("link", name="Show all").click()
     await page.locator("#debates a").last.click()
     await expect(page.locator("#result")).to_be_visible()
     assert await page.locator("article.turn").count() == 8
+    await page.locator("#send summary").click()
+    await expect(page.locator("#send a")).to_have_attribute("href", page.url)
     await page.go_back()
     await page.locator("nav.site a").nth(1).click()
     await expect(page.locator("h1")).to_have_text("Ratings")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -22,6 +23,7 @@ from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
 from engine.values.ports import AttemptLog, Call, Reply
+from engine.values.topics import built_in_topics
 from tests.browser.conftest import (
     LARGE,
     NARROW,
@@ -37,7 +39,7 @@ from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import DEFAULTS as WHOLE, LIMITS, HeardModels
 from tests.doubles.wire import serving
 from tests.kit import some
-from tests.scenario.shelf import INVISIBLE, Shelf
+from tests.scenario.shelf import CANARIES, INVISIBLE, Shelf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 LOOK_SECONDS = 0.05
@@ -64,7 +66,7 @@ async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Asyn
     url = f"sqlite+aiosqlite:///{path}"
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
-    figures = FiguresReader(Store(database), SystemClock())
+    figures = FiguresReader(Store(database), SystemClock(), topics=built_in_topics())
     pulses = LiveUpdates(library.pulse, LOOK_SECONDS)
     reading = ReadingPages(library, live=True, pulses=pulses, figures=figures)
     async with serving(reading.routes()) as port:
@@ -137,10 +139,39 @@ async def test_two_models_are_compared_and_the_debates_behind_a_figure_shown(
     await page.get_by_label("against").select_option("rehearsal/willow")
     await page.get_by_role("button", name="Compare").click()
     await expect(page.locator("#met tbody tr")).to_have_count(6)
+    await page.get_by_role("row", name="topics on work").get_by_role("link").click()
+    await expect(page.locator("#met tbody tr")).to_have_count(5)
     await page.get_by_role("row", name="oxford").get_by_role("link").click()
     await expect(page.locator("#met tbody tr")).to_have_count(1)
     await page.locator("#met a").click()
     await expect(page.locator("#debate")).to_be_visible()
+
+
+async def test_a_debate_that_is_not_public_is_sent_as_one_file(
+    person: Open, reader: Reader
+) -> None:
+    page = await person(java_script_enabled=False)
+    for debate_id in (reader.ids[0], reader.shelf.sealed.id):
+        await page.goto(reader.debate(debate_id))
+        await page.locator("#send summary").click()
+        async with page.expect_download() as begun:
+            await page.locator("#send a").click()
+        sent = await begun.value
+        assert sent.suggested_filename == f"debate-{debate_id[-6:].lower()}.html"
+        text = await asyncio.to_thread(Path(await sent.path()).read_text, "utf-8")
+        assert text.startswith("<!doctype html>")
+        assert not [one for one in CANARIES if one in text.lower()]
+
+
+async def test_a_phones_share_sheet_gets_the_file(person: Open, reader: Reader) -> None:
+    page = await person(viewport=PHONE)
+    await page.add_init_script(
+        "navigator.canShare = () => true;"
+        "navigator.share = async ({ files: [one] }) => { document.title = one.name + one.size; };"
+    )
+    await page.goto(reader.debate(reader.ids[0]))
+    await page.locator("#send summary").click()
+    await expect(page).to_have_title(re.compile(r"^debate-000001\.html\d{5}"))
 
 
 async def test_a_turn_has_a_link_of_its_own(person: Open, reader: Reader) -> None:
@@ -160,7 +191,7 @@ async def test_every_page_is_accessible_and_fits_any_screen(
     first, sealed = reader.debate(reader.ids[0]), reader.debate(reader.shelf.sealed.id)
     lists = [reader.url, f"{reader.url}/?order=disputed&format=oxford"]
     lists += [f"{reader.url}/{page}?rehearsal=1" for page in ("models", "jurors", "costs")]
-    lists.append(f"{reader.url}/models?{MET}")
+    lists += [f"{reader.url}/models?{MET}", f"{reader.url}/series/spring"]
     pages = [*lists, first, sealed, f"{first}/calls", f"{first}/calls/1"]
     every = map(reader.debate, reader.ids)  # colours are those of the first
     for url in [*pages, *(every if scheme == "light" else ())]:
@@ -208,6 +239,8 @@ async def test_the_head_leads_to_what_belongs_to_a_debate(person: Open, reader: 
     await expect(page.locator("#ballots")).to_be_in_viewport()
     await expect(page.locator(".jumps")).to_be_in_viewport()  # it sticks
     await page.locator(".related a", has_text="series").click()
+    await expect(page.locator("h1")).to_have_text("series spring")
+    await page.get_by_role("link", name="All debates of the series").click()
     await expect(page.locator("#debates > li")).to_have_count(1)
     await page.locator("#debates a.topic").click()
     await page.locator(".related a", has_text="Mirror").click()

@@ -468,7 +468,7 @@ async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[st
     keep("debates/croissant.json", orjson.dumps(metadata).decode())
     debates = await store.debates.recent()
     for debate in debates:
-        report = await StoredLibrary(store).report(debate)
+        report = await StoredLibrary(store).report(debate.id)
         keep(f"report {debate.id}.md", write_markdown(report))
         if debate in debates[-3:]:
             keep(f"report {debate.id}.html", write_html(report))

@@ -10,6 +10,7 @@ from adapters.database.database import SqlDatabase
 from adapters.models.router import open_models
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.run.later_judges import read_again
+from engine.series.contents import save_series
 from engine.store import Store
 from engine.values.debate import Debate, Model, PanelMode, Status
 from tests.doubles.hall import made_in
@@ -29,6 +30,7 @@ from tests.scenario.conftest import (
     summing_up,
 )
 from tests.scenario.recorded_debates import hold_all
+from tests.unit.test_series_report import make_file
 
 SERIES, SECOND_JURY = "spring", ("ash", "yew", "fir", "alder", "hazel", "holly")
 MINUTES = 600.0  # that a vote stays open
@@ -85,6 +87,7 @@ async def judge_first_again(url: str) -> None:
     database = SqlDatabase(url)
     store, models = Store(database), open_models({})
     await database.run(f"UPDATE debates SET series = '{SERIES}' WHERE number = 1")  # noqa: S608
+    await save_series(store, make_file(("rehearsal/maple", "rehearsal/willow"), name=SERIES))
     first = await store.debates.get(str(await database.value("SELECT min(id) FROM debates")))
     jurors = tuple(Model.parse(f"rehearsal/{name}") for name in SECOND_JURY)
     keeper = LeaseManager(store, Notifier(), holder="later")

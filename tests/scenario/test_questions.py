@@ -283,7 +283,7 @@ async def test_what_was_asked_is_exported_without_who_asked_and_stands_on_the_pa
         await session.ended(debate.id)
         archive = session.store.archive
         await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
-        page = await StoredLibrary(session.store).report(await session.store.debates.get(debate.id))
+        page = await StoredLibrary(session.store).report(debate.id)
     rows = table(out, "questions")
     told = [(r["number"], r["text"], r["removed"], r["support"], r["place"]) for r in rows]
     assert told == [

@@ -68,7 +68,7 @@ def test_before_the_reveal_no_model_and_no_result_is_in_it(status: Status) -> No
 async def test_a_debate_that_is_voted_on_has_its_turns_alone(line: Running) -> None:
     started = await line.start(DEFAULTS.model_copy(update={"vote_minutes": 60.0}))
     debate = await line.until(started.debate.id, lambda one: one.vote_opened_at)
-    page = await StoredLibrary(line.store).report(debate)
+    page = await StoredLibrary(line.store).report(debate.id)
     assert len(page.turns) == 8
     for text in (write_markdown(page), write_html(page)):
         assert "near/" not in text

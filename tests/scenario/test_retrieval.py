@@ -109,7 +109,7 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
             (4, "B", "first of ben"), (5, "A", "second of ana"), (6, "B", "second of ben"),
         ]  # fmt: skip
         assert rows[1]["url"] == "http://127.0.0.1/tea"
-        page = write_markdown(await StoredLibrary(line.store).report(debate))
+        page = write_markdown(await StoredLibrary(line.store).report(debate.id))
         assert "### Source 2: Tea study" in page
     told = [message.body for message in in_thread(stage)]
     looked = next(body for body in told if "Looked up" in body)

@@ -63,7 +63,7 @@ async def test_jurors_and_the_summarist_read_what_was_found_and_the_report_says_
         read = prompt(body)
         assert read.count("Source 1: not found in Source 1 or any other source\n> kettles are") == 6
         assert CANARY not in read
-    page = await StoredLibrary(line.store).report(debate)
+    page = await StoredLibrary(line.store).report(debate.id)
     for text in (write_markdown(page), write_html(page)):
         assert text.count(told) == 6
         assert "Source 1: kettle" in text

@@ -11,6 +11,7 @@ def test_built_in_motions_can_be_debated_and_are_found_with_their_conditions() -
     assert len(topics) >= 8
     texts = [topic.text for topic in topics]
     assert len(set(texts)) == len(texts)
+    assert all(topic.category for topic in topics)
     assert all(text.strip() == text and len(text) >= 6 for text in texts)
     assert "Remote work is more productive than working from an office" in texts
     found = some(find_topic(built_in_topics(), "  TABS or spaces?! "))

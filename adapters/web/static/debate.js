@@ -1,4 +1,5 @@
-// A debate's page: keys that lead from turn to turn, and growth where nothing that is read moves.
+// A debate's page: keys that lead from turn to turn, growth where nothing that is read moves, and
+// the share sheet of a phone.
 const debate = document.getElementById("debate");
 const address = debate?.dataset.events;
 const KEYS = { j: [1, ""], k: [-1, ""], a: [1, ".side-A"], b: [1, ".side-B"] };
@@ -66,6 +67,20 @@ async function renew() {
   }
 }
 
+async function share(event) {
+  const sending = event.target.closest("#send > summary")?.parentElement;
+  if (!sending) return;
+  const link = sending.querySelector("a");
+  const told = (body) => link.download
+    ? { files: [new File([body], link.download, { type: "text/html" })] }
+    : { title: document.title, url: link.href };
+  if (!navigator.canShare?.(told(""))) return; // what it holds opens instead
+  event.preventDefault();
+  const body = link.download ? await (await fetch(link.href)).blob() : "";
+  await navigator.share(told(body)).catch((error) => { sending.open = error.name !== "AbortError"; });
+}
+
+debate?.addEventListener("click", share);
 if (debate) addEventListener("keydown", step);
 if (address) {
   follow();
