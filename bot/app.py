@@ -29,7 +29,6 @@ from engine.run.run import Runner
 from engine.run.service import Service
 from engine.store import Caps, Store
 from engine.values.debate import Debate, Model
-from engine.values.options import Options
 from engine.values.ports import (
     UNWATCHED,
     Audience,
@@ -78,7 +77,7 @@ def defaults_of(settings: Settings) -> Defaults:
     """Return the settings that apply to every debate."""
     sides = {"A": settings.default_a, "B": settings.default_b}
     return Defaults(
-        **Options.of(settings).given(),
+        **settings.options.given(),
         panel=settings.panel.mode,
         models=settings.models,
         jurors=settings.jurors,

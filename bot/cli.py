@@ -68,18 +68,14 @@ METAVARS = {
         "NAME=MODEL": "seat replace_model",
         "NAME=VALUE": "option",
         "NUMBER": "seeds learning rounds limit readers per_debate each links people",
-        "ORDER": "turn_order",
         "PATH": "sources",
         "PLATFORM": "sign_in",
         "QUESTION": "ask",
         "SHARE": "repeats",
-        "STANCE": "stance_a stance_b",
-        "TIME": "vote_minutes turn_minutes questions",
         "USD": "pay",
-        "VOTES": "ahead quorum",
+        "VOTES": "ahead",
         "WHOSE": "labels",
         "WORD": "by",
-        "WORDS": "pace",
     }.items()
     for name in names.split()
 }

@@ -33,7 +33,7 @@ from engine.chat.choices import (
     match_topics,
     matching,
 )
-from engine.chat.command_line import read_start, split_words
+from engine.chat.command_line import read_start, split_words, suggest
 from engine.chat.commands import COMMANDS, Command
 from engine.chat.invocation import (
     HelpArguments,
@@ -42,13 +42,13 @@ from engine.chat.invocation import (
     SettingsArguments,
     StartArguments,
 )
-from engine.chat.parameters import IN_A_CHAT, LONGEST_TOPIC, Param
+from engine.chat.parameters import IN_A_CHAT
 from engine.chat.participants import NO_VOTE
 from engine.store.communities import SETTING_NAMES
 from engine.tally.questions import vote_options
 from engine.values.errors import RostrumError, UsageError
 from engine.values.language import speaking
-from engine.values.options import STANCES, suggest
+from engine.values.options import LONGEST_TOPIC, STANCES, Param
 from engine.values.text import clean, headline
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say

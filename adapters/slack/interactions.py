@@ -24,6 +24,7 @@ from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.own_data import OwnRecordAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.chat.answers.voters import ReviewAnswer
+from engine.chat.command_line import parse_list
 from engine.chat.commands import OWN_DATA, parse_command, with_usage
 from engine.chat.context import Requester
 from engine.chat.interactions import OVER, InteractionHandler
@@ -40,7 +41,6 @@ from engine.values.errors import (
     VenueGoneError,
 )
 from engine.values.language import ENGLISH, speaking
-from engine.values.options import parse_list
 from engine.words.translation import say
 
 # A process that stood still reads requests that Slack has given up.

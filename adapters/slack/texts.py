@@ -7,11 +7,10 @@ commands are worded in engine/chat/answers/, messages in engine/words/cards.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
 
 from engine.values.debate import Status
 from engine.values.language import N_
-from engine.values.options import Options
+from engine.values.options import PARAMS, in_order
 
 ITS_THREAD = N_("its thread")
 AT = N_("at {time}")
@@ -115,29 +114,12 @@ PANELS = {
 
 SETTINGS_TITLE = N_("Debate settings")
 SETTINGS_SEND = N_("Save")
-SETTINGS = {
+_OWN_SETTINGS = {
     "models": N_("Models that can debate"),
     "jurors": N_("Models that judge"),
     "judges": N_("Default judges of formats that have their own"),
     "seats": N_("Default models of single speakers, such as A2=online/x"),
-    "format": N_("Default format"),
-    "language": N_("Default language"),
-    "length": N_("Default length"),
     "channels": N_("Channels where debates can start"),
-    "vote_minutes": N_("Default length of a vote, in minutes"),
-    "quorum": N_("Votes needed for a winner"),
-    "panel": N_("How many jurors read by default"),
-    "ballot": N_("How people vote by default"),
-    "broadcast": N_("Show reveals in the channel as well as in the thread"),
-    "again": N_("Ask again after the reveal who debated better"),
-    "round_votes": N_("Ask after each round who is ahead"),
-    "confidence": N_("Ask with the vote how clear it was"),
-    "why": N_("Have a juror say why the jury decided so"),
-    "reasons": N_("Let voters say privately why"),
-    "guess": N_("Let voters guess the models privately"),
-    "questions": N_("Minutes for questions from the audience before the sides close; 0 for none"),
-    "pace": N_("Words a minute at which turns are posted at most, such as 238; 0 for no limit"),
-    "turn_minutes": N_("Minutes for each turn of a person who argues a side"),
     "debate_usd": N_("Maximum cost of a debate, in USD"),
     "daily_usd": N_("Maximum cost per day, in USD"),
     "user_daily_debates": N_("Maximum debates per person per day"),
@@ -147,6 +129,16 @@ SETTINGS = {
     "blocked_words": N_("Words that no topic may have, with commas between"),
     "starters": N_("User groups that may start debates, such as S0123ABC"),
     "public": N_("What everyone may see on the web"),
+}
+_LABELS = _OWN_SETTINGS | {name: param.label for name, param in PARAMS.items() if param.label}
+SETTINGS = {
+    name: _LABELS[name]
+    for name in in_order(
+        "models jurors judges seats format language length channels vote_minutes quorum panel "
+        "ballot … debate_usd daily_usd user_daily_debates max_live license topic_approval "
+        "blocked_words starters public",
+        _LABELS,
+    )
 }
 _WORDS = {
     "length": LENGTHS,
@@ -159,8 +151,7 @@ _WORDS = {
 
 def words_of(name: str) -> Mapping[str, str]:
     """Return what an option or a setting can be, with what people read; empty for others."""
-    field = Options.model_fields.get(name)
-    switch = field is not None and bool in get_args(field.annotation)
+    switch = name in PARAMS and PARAMS[name].kind is bool
     return SWITCH if switch else _WORDS.get(name, {})
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Optional
+from typing import Annotated, Optional, TypeVar
 
 import typer
 
-FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
-AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
-LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")
+from engine.values.options import BUILT_IN, PARAMS, Param, in_order
+
+F = TypeVar("F", bound=Callable[..., None])
+
 OPTION = typer.Option(help="Option of the format, e.g. agents=5 or turns=6; repeatable.")
 VOTES = typer.Option(
     help="Votes to cast, e.g. A=3,B=2,tie=1 (default: by keys, in a terminal). "
@@ -18,18 +21,12 @@ VOTES = typer.Option(
 STANCES = typer.Option(
     help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
 )
-CONFIDENCE = typer.Option(
-    help="on, off or percent: ask people with the vote how clear it was, or how sure they are."
-)
 SURE = typer.Option(
     help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1, or "
     "80=2,55=1 in percent. Also asks people."
 )
 SAY_WHY = typer.Option(
     "--say-why", help="Ask those who vote by keys why they chose so, and which models debated."
-)
-ROUND_VOTES = typer.Option(
-    "--round-votes/--no-round-votes", help="Ask people after each round who is ahead."
 )
 AHEAD = typer.Option(
     help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
@@ -48,3 +45,35 @@ JSON = typer.Option("--json", help="Print JSON.")
 JURY = typer.Option(
     metavar="JURORS", help="The jury that the figures rest on, as in --jurors (default: first)."
 )
+
+
+def takes(order: str) -> Callable[[F], F]:
+    """Give a command the options of a debate that `order` names, or all of them at its `…`.
+
+    A command's own parameters come first where both have one of a name.
+    """
+
+    def give(command: F) -> F:
+        signature = inspect.signature(command, eval_str=True)
+        own = {
+            name: one for name, one in signature.parameters.items() if one.kind != one.VAR_KEYWORD
+        }
+        others = [name for name, param in PARAMS.items() if param.help and "…" in order]
+        names = in_order(order, [*own, *others])
+        given = [own.get(name) or _declared(PARAMS[name]) for name in names]
+        command.__signature__ = signature.replace(parameters=given)  # type: ignore[attr-defined]
+        return command
+
+    return give
+
+
+def _declared(param: Param) -> inspect.Parameter:
+    """Return an option as typer reads it; a flag that can be on without being given is a pair."""
+    spelled, kind = f"--{param.said.replace('_', '-')}", Flag if param.kind is bool else Text
+    if param.kind is bool and param.name in BUILT_IN.given():
+        spelled += f"/--no-{spelled[2:]}"
+    metavars: dict[object, str] = {float: "TIME", int: "NUMBER"}
+    metavar = param.metavar or metavars.get(param.kind)
+    option = typer.Option(spelled, help=param.help, metavar=None if kind is Flag else metavar)
+    annotation, place = Annotated[kind, option], inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Parameter(param.name, place, default=None, annotation=annotation)

@@ -71,7 +71,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
     settings = _settings_of(database)
     order = None if code is not None else _order(given)
     if order is not None:
-        contenders, script = contenders_of(order, settings.default_format), order.format
+        contenders, script = contenders_of(order, settings.options), order.format
     else:
         for name in given_beside(given, RESUME_OPTIONS):
             raise UsageError(

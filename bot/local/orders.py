@@ -126,11 +126,11 @@ def quiet(settings: Settings) -> Settings:
     return settings.model_copy(update={"log": shown})
 
 
-def contenders_of(order: Order, default_format: str) -> tuple[str, ...]:
+def contenders_of(order: Order, usual: Options) -> tuple[str, ...]:
     """Return the contenders of an order's debate. Raises UsageError."""
     if order.rematch is not None:
         return tuple(order.rematch.of.request.sides)
-    script = find_format(order.format or default_format)
+    script = find_format((usual | order).format or "")
     options = read_own(script.name, script.options, order.options)
     return script.roles(options.model_dump()).contenders
 

@@ -76,7 +76,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     print_lines(f"Left out: {why}" for why in left_out)
     order = order.model_copy(update={"sources": files})
     if given["votes"] is not None or ahead is not None:
-        check_people(contenders_of(order, settings.default_format), given["votes"], ahead)
+        check_people(contenders_of(order, settings.options), given["votes"], ahead)
     await _hold(settings, given, order.confidence, lambda session: session.start(order))
 
 

@@ -25,8 +25,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from bot.settings.contradictions import contradictions
 from bot.settings.sections import PREFIX, NamePath, SettingsSection, Wrong, json_object, variable
-from bot.settings.settings import ContradictionError, Settings
+from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
 from engine.values.configuration import parse_model
 from engine.values.debate import Model
@@ -508,11 +509,12 @@ def load_store_settings() -> Settings:
 def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
     """Build the settings; if that fails, return all errors, also of the remaining values."""
     try:
-        return Settings(**as_tree(given)), []
-    except ContradictionError as error:
-        return None, list(error.found)
+        settings = Settings(**as_tree(given))
     except ValidationError as error:
         wrong = describe(Settings, error, given)
+    else:
+        found = list(contradictions(settings))
+        return None if found else settings, found
     rest = [one for one in given if not any(one.path[: len(bad.path)] == bad.path for bad in wrong)]
     more = _build(rest)[1] if len(rest) < len(given) else []
     heads = {bad.path[0] for bad in wrong if bad.path}

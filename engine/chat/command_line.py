@@ -17,17 +17,18 @@ from engine.chat.invocation import (
     SuggestArguments,
     TopicsArguments,
 )
-from engine.chat.parameters import IN_A_CHAT, Param
+from engine.chat.parameters import IN_A_CHAT
 from engine.formats import FORMATS
 from engine.values.errors import UsageError
+from engine.values.language import Text
 from engine.values.options import (
     STANCES,
+    Param,
     hint,
-    parse_list,
     parse_number,
     parse_switch,
     read_option,
-    suggest,
+    split_models,
 )
 from engine.values.text import headline
 
@@ -282,6 +283,30 @@ def _nothing_after(words: Sequence[Word]) -> None:
             "Unexpected “{said}”: this command takes no more arguments.",
             said=_shorten(said),
         )
+
+
+def suggest(word: str, known: Iterable[str], *, listed_by: str = "") -> Text:
+    """Return “did you mean …?” with the closest known word, or else all of them.
+
+    `listed_by` is the command that lists them, where they are too many for a sentence.
+    """
+    known = tuple(known)
+    if listed_by:
+        all_of_them = Text("the command {command} lists them.", command=listed_by)
+    else:
+        all_of_them = Text("choose from {known}.", known=known)
+    return hint(word, known) or all_of_them
+
+
+def parse_list(name: str, text: str) -> tuple[str, ...]:
+    """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
+    items = split_models(text)
+    if not all(items):
+        raise UsageError(
+            "{name} has an empty entry; write a list such as one,two.",
+            name=name,
+        )
+    return tuple(dict.fromkeys(items))
 
 
 def _shorten(text: str) -> str:

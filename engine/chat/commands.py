@@ -34,6 +34,7 @@ from engine.chat.command_line import (
     read_suggest,
     read_topics,
     split_words,
+    suggest,
 )
 from engine.chat.context import (
     DELETERS,
@@ -66,14 +67,13 @@ from engine.chat.invocation import (
     SuggestArguments,
     TopicsArguments,
 )
-from engine.chat.parameters import Param
 from engine.chat.participants import remark, review
 from engine.chat.settings import show_settings
 from engine.run.plan import check_allowed
 from engine.values.debate import BallotKind
 from engine.values.errors import RostrumError, UsageError
 from engine.values.language import N_, Text
-from engine.values.options import hint, suggest
+from engine.values.options import Param, hint
 from engine.values.text import clean, headline
 
 A = TypeVar("A", bound=Arguments)
@@ -98,11 +98,24 @@ class Command(NamedTuple, Generic[A]):
 
     def usage(self, *, hides: bool = True) -> str:
         """Return the usage line, without secret ballots where the platform has none (`hides`)."""
-        return " ".join(filter(None, (self.name, *(p.written(hides=hides) for p in self.params))))
+        return " ".join(
+            filter(None, (self.name, *(_written(param, hides=hides) for param in self.params)))
+        )
 
     def parse(self, words: Sequence[Word]) -> A:
         """Return the arguments that words make. Raises UsageError."""
         return self.read(words) if self.read else self.takes(**read_named(self.params, words))
+
+
+def _written(param: Param, *, hides: bool) -> str:
+    """Return how a usage has a parameter; `hides`: votes can be secret."""
+    if param.usage is not None:
+        return param.usage
+    if param.leads:
+        return f"[{param.name}]"
+    words = param.kind if isinstance(param.kind, tuple) else ("on", "off")
+    shown = [word for word in words if hides or word != BallotKind.SECRET]
+    return f"[{param.said}={'|'.join(shown)}]"
 
 
 async def help_on(context: Context, person: Requester, asked: HelpArguments) -> HelpAnswer:

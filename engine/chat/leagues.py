@@ -13,6 +13,7 @@ from ulid import ULID
 
 from engine.chat.answers.base import Answer
 from engine.chat.answers.management import LEAGUE_STOPPED, LeagueAnswer, league_started
+from engine.chat.command_line import suggest
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import LeagueArguments
 from engine.chat.settings import check_channel, overlay
@@ -40,7 +41,7 @@ from engine.values.debate import Model
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.language import N_, Text
 from engine.values.messages import Outcome
-from engine.values.options import BUILT_IN, Options, suggest
+from engine.values.options import BUILT_IN, Options
 from engine.values.ports import Location
 from engine.values.text import clean, headline
 

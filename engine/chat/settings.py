@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pydantic import JsonValue
 
 from engine.chat.answers.management import NO_WEB, SettingLine, SettingsAnswer
-from engine.chat.command_line import JUDGES
+from engine.chat.command_line import JUDGES, parse_list, suggest
 from engine.chat.context import Context, Requester, settings_of
 from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.participants import guest_among
@@ -30,11 +30,9 @@ from engine.values.options import (
     BUILT_IN,
     NONE,
     Options,
-    parse_list,
     parse_number,
     parse_switch,
     read_option,
-    suggest,
 )
 from engine.values.ports import Permalinks
 from engine.values.text import clean, headline, is_visible
@@ -137,7 +135,7 @@ def _overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
             else settings.topic_approval,
             "account_days": settings.account_days or defaults.account_days,
             "member_days": settings.member_days or defaults.member_days,
-            **Options.of(settings).given(),
+            **settings.given(),
         }
     )
 

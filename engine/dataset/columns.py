@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from engine.dataset.entry import Entry
+from engine.values.options import PARAMS
 
 SCHEMA_VERSION = 1
 
@@ -202,7 +203,7 @@ PLATFORM = OfDebate(
 BALLOT = OfDebate(
     "ballot",
     TEXT,
-    "`open`, `secret` or `private`",
+    PARAMS["ballot"].column,
     lambda entry: entry.debate.request.ballot.value,
 )
 RUBRIC = OfDebate(

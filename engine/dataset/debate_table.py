@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from math import fsum
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
 from engine.dataset.columns import (
-    BALLOT,
     DEBATE,
     FLAG,
     MOMENT,
@@ -25,6 +24,7 @@ from engine.dataset.columns import (
     WHOLE,
     Column,
     OfDebate,
+    Scalar,
     Table,
     by,
     list_of,
@@ -34,6 +34,7 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry
 from engine.jury.rubric import find_rubric
 from engine.values.debate import ConfidenceScale, Model, PanelMode
+from engine.values.options import PARAMS, in_order
 from engine.values.text import redact
 from engine.values.verdicts import TIE, WEAK
 from engine.votes.close import QUORUM
@@ -73,6 +74,19 @@ def _hash_prompts(entry: Entry) -> str | None:
 
 
 _SCALES = {ConfidenceScale.ON: "words", ConfidenceScale.PERCENT: "percent"}
+_TYPES: dict[object, Scalar] = {bool: FLAG, int: WHOLE, float: REAL}
+_OF_REQUEST: dict[str, Column[Any]] = {
+    name: Column(name, _TYPES.get(param.kind, TEXT), param.column, unit=param.unit)
+    for name, param in PARAMS.items()
+    if param.column
+} | {
+    "confidence": Column(
+        "confidence", FLAG, "whether people were asked with the vote how clear it was",
+        lambda request: bool(request.confidence)),
+    "confidence_in": Column(
+        "confidence_in", TEXT, "`words` or `percent`; null if they were not asked",
+        lambda request: _SCALES.get(request.confidence)),
+}  # fmt: skip
 _ASKED: Columns = (
     Column("status", TEXT, "`closed`, or `partial`, `cancelled` or `failed` without a vote",
            "debate.status"),
@@ -84,30 +98,14 @@ _ASKED: Columns = (
         Column("conditions", TEXT, "what both sides must accept; may be empty"),
         *part_of(
             "debate.request",
-            Column("language", TEXT, "BCP-47 code"),
-            Column("format", TEXT, "the debate's format"),
-            Column("length", TEXT, "`short`, `normal` or `long`", "length.value"),
-            Column("rounds", WHOLE, "requested rebuttal rounds", unit="rounds"),
-            Column("turn_order", TEXT, "`sequential`, or `simultaneous`: no replies within a "
-                   "round"),
-            Column("blind", FLAG, "whether model names were hidden from jurors"),
-            Column("scores", TEXT, "`after_vote`, or `live`: a judge's scores showed before "
-                   "the vote"),
-            Column("ballot", TEXT, BALLOT.about),
-            Column("round_votes", FLAG, "whether people were asked after each round who is ahead"),
-            Column("confidence", FLAG, "whether people were asked with the vote how clear it was",
-                   lambda request: bool(request.confidence)),
-            Column("confidence_in", TEXT, "`words` or `percent`; null if they were not asked",
-                   lambda request: _SCALES.get(request.confidence)),
-            Column("reasons", FLAG,
-                   "whether voters could say in private what decided and how clear it was"),
-            Column("guess", FLAG, "whether voters could guess the models"),
-            Column("questions", REAL, "for how long the audience could ask both sides something; 0 "
-                   "for not at all", unit="minutes"),
-            Column("pace", WHOLE, "at how many words a minute turns were posted at most; 0 for no "
-                   "limit", unit="words a minute"),
-            Column("vote_minutes", REAL, "planned length of the vote", unit="minutes"),
-            Column("quorum", WHOLE, "gold votes needed for a human winner", unit="votes"),
+            *(
+                _OF_REQUEST[name]
+                for name in in_order(
+                    "language format length rounds turn_order blind scores ballot round_votes "
+                    "confidence confidence_in … vote_minutes quorum",
+                    _OF_REQUEST,
+                )
+            ),
         ),
     ),
     Column("rehearsal", FLAG, "whether a speaker, juror or judge is not a language model",

@@ -45,7 +45,6 @@ from engine.values.topics import Topic, built_in_topics, check_words, has_blocke
 
 ME = "me"  # in place of a model: whoever starts the debate argues that side
 ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
-TURN_MINUTES = 10.0  # for a turn of a person
 NOT_ALLOWED = N_(
     "This bot serves only the servers and workspaces that its operator has chosen, and this is "
     "none of them; ask the operator to add it."
@@ -287,7 +286,7 @@ def _complete(
         "why": options.why and attended,  # else no one reads the reveal
         "reasons": options.reasons and attended,
         "guess": options.guess and attended,
-        "turn_minutes": (options.turn_minutes or TURN_MINUTES) if order.guest else 0.0,
+        "turn_minutes": (options.turn_minutes or BUILT_IN.turn_minutes) if order.guest else 0.0,
     }
 
 

@@ -1,6 +1,7 @@
-"""A debate's options as one value, and how each is parsed from text.
+"""A debate's options: one table of them, one value, and how each is parsed from text.
 
-A request is `built-in | operator | community | asked`; each layer sets only what it overrides.
+Chats, the shell, settings and the dataset are made from the table. A request is
+`built-in | operator | community | asked`; each layer sets only what it overrides.
 Debaters and jurors are not options: they are chosen from the offered models, or drawn.
 """
 
@@ -11,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
-from typing import Any, TypeVar, get_args
+from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
 
-from pydantic import BaseModel, JsonValue, field_validator
+from pydantic import JsonValue, field_validator
 
 from engine.values.debate import (
     BallotKind,
@@ -31,6 +32,7 @@ from engine.values.text import READING, headline
 
 E = TypeVar("E", bound=StrEnum)
 Reader = Callable[[str, str], Any]
+Kind: TypeAlias = type | tuple[str, ...]
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
 _MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
@@ -43,19 +45,7 @@ _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false
 class Options(Value):
     """One layer of options; None leaves a value to the layers below.
 
-    `options` are the format's own. `quorum` counts gold votes. `stance` asks people for their
-    opinion on the topic for `stance_seconds` before the first turn, and again with the vote.
-    `again` repeats the question of who debated better below the reveal, for `again_minutes`.
-    `broadcast` also shows the reveal in the channel, where the platform supports it. `mirror` adds
-    a second debate with sides swapped. `panel` is how many jurors read, and how often. `stance_a`
-    and `stance_b` are what the sides argue, where that is not for and against the topic.
-    `round_votes` asks people after each round who is ahead, `confidence` with the vote how clear
-    it was, or how sure they are in percent. `why` asks a juror to say for the reveal why the panel
-    decided so. `questions` is for how many minutes the audience may ask the sides something before
-    they close; 0 for none. `reasons` lets those who voted say in private what decided and how clear
-    it was, `guess` guess the models. `pace` is at how many words a minute turns are
-    posted at most; 0 for no limit. `turn_minutes` is how long a person who argues a side has for
-    each turn.
+    `options` are the format's own; `PARAMS` says what the others are.
     """
 
     topic: str | None = None
@@ -95,16 +85,6 @@ class Options(Value):
     def _skip_empty(cls, text: str | None) -> str | None:
         return text or None
 
-    @classmethod
-    def of(cls, settings: BaseModel) -> Options:
-        """Return the options among settings; some have a `default_` prefix there."""
-        held = {
-            name.removeprefix("default_"): value
-            for name, value in settings
-            if not isinstance(value, BaseModel)  # a section of settings may share a name
-        }
-        return Options(**{name: held[name] for name in Options.model_fields if name in held})
-
     def given(self) -> dict[str, Any]:
         """Return the options that are set, by name."""
         fields, given = Options.model_fields, self.model_fields_set
@@ -128,21 +108,228 @@ class Options(Value):
 STANCES = {"for": "stance_a", "against": "stance_b"}
 """The options of what the sides argue, by the names that people write."""
 
+# --- the table ---------------------------------------------------------------------------
+
+
+class Param(NamedTuple):
+    """A parameter of a command: the field of its arguments that it sets, and what it takes.
+
+    `about` stands beside it in Discord's list; one without is given as text only. `kind` is a type
+    or the words to choose from, `range` what a number, or the length of a text, lies between.
+    `complete` names what is offered while somebody types. `usage` is how the usage has it, where
+    that is not one of its words, or on or off; empty for one that is Discord's only. One that
+    `leads` has no name in text and stands first.
+
+    An option of a debate has what each other door says of it, and is offered by no other: `help` is
+    that of `rostrum debate`, `setting` is above the operator's `variable`, `label` names what
+    communities can set, `column` is in the dataset, for what holds no text by people. `default` is
+    the built-in value, where it is not that of a request.
+    """
+
+    name: str = ""
+    about: str = ""
+    kind: Kind = str
+    range: tuple[float, float] | None = None
+    complete: str = ""
+    usage: str | None = None
+    leads: bool = False
+    required: bool = False
+    default: object = None
+    help: str = ""
+    metavar: str = ""
+    setting: str = ""
+    variable: str = ""
+    label: str = ""
+    column: str = ""
+    unit: str = ""
+
+    @property
+    def said(self) -> str:
+        """The name that people write."""
+        return _SAID.get(self.name, self.name)
+
+
+_SAID = {name: said for said, name in STANCES.items()}
+LONGEST_TOPIC = 4000  # characters, in a field of Discord
+_UNPREFIXED = (
+    *("topic", "conditions", "stance_a", "stance_b", "blind", "turn_order", "scores"),
+    *("stance_seconds", "again_minutes"),
+)
+_ROWS = {
+    "topic": Param(range=(1, LONGEST_TOPIC), complete="topic",
+        usage='"topic"|random [for="…" against="…"]',
+        about="A motion to argue for and against; leave it out to open a form for longer ones",
+        setting="Topic of `rostrum debate` without an argument."),
+    "conditions": Param(usage='[conditions="…"]',
+        about=N_("What both sides accept"),
+        help="Conditions that both sides accept.",
+        setting='Conditions that both sides accept, e.g. "consider only small companies".'),
+    "format": Param(complete="format", usage="[format=classic]",
+        about="How they debate",
+        help="Debate format.",
+        setting="Format of a debate.",
+        label=N_("Default format"),
+        column="the debate's format"),
+    "language": Param(complete="language", usage="[language=en]",
+        about="The language of the debate",
+        help="Language code, e.g. en, tr, zh.",
+        setting="Language of debaters and jurors, as a BCP-47 code.",
+        label=N_("Default language"),
+        column="BCP-47 code"),
+    "length": Param(
+        about="How long the debate is; short is read in five minutes",
+        help="short, normal or long; short is read in five minutes.",
+        setting="Length of a debate: short (about 120 words a turn, read in five minutes), "
+                "normal or long.",
+        label=N_("Default length"),
+        column="`short`, `normal` or `long`"),
+    "rounds": Param(usage="[rounds=1]", unit="rounds",
+        about="Rounds of rebuttals",
+        help="Number of rebuttals.",
+        column="requested rebuttal rounds"),
+    "vote_minutes": Param(range=(0.1, 10_080), usage="[vote=30m]",
+        about="How long the vote is open",
+        help="Minutes of the vote, or e.g. 1h.",
+        setting="Length of the vote, in minutes; fractions allowed.",
+        label=N_("Default length of a vote, in minutes"),
+        column="planned length of the vote"),
+    "ballot": Param(
+        about=N_("How people vote"),
+        label=N_("How people vote by default"),
+        column="`open`, `secret` or `private`"),
+    "scores": Param(
+        about="When a format's own scores are shown",
+        help="When a format's own scores show: after_vote or live.",
+        setting="When the scores of a format's own judge are shown: after_vote or live.",
+        column="`after_vote`, or `live`: a judge's scores showed before the vote"),
+    "turn_order": Param(metavar="ORDER",
+        about="Whether a side sees the other's speech of the same round",
+        help="sequential or simultaneous turns.",
+        setting="sequential: B answers A within a round. simultaneous: neither sees the other's "
+                "turn of the round.",
+        column="`sequential`, or `simultaneous`: no replies within a round"),
+    "blind": Param(
+        about="Whether the models' names are hidden from jurors",
+        help="Hide model names from jurors.",
+        setting="Whether model names are hidden from jurors. off is for study; it never counts "
+                "as agreement.",
+        column="whether model names were hidden from jurors"),
+    "stance": Param(about="Whether to ask people for their opinion before and after"),
+    "stance_seconds": Param(
+        setting="How long a debate with stances waits for them before the first turn, in seconds."),
+    "quorum": Param(metavar="VOTES", unit="votes",
+        help="Votes needed for a human winner.",
+        setting="Votes needed for a human winner.",
+        label=N_("Votes needed for a winner"),
+        column="gold votes needed for a human winner"),
+    "extend": Param(
+        setting="Whether a vote below the quorum is extended once, by the same length."),
+    "broadcast": Param(label=N_("Show reveals in the channel as well as in the thread")),
+    "again": Param(label=N_("Ask again after the reveal who debated better")),
+    "again_minutes": Param(
+        setting="How long the question below a reveal is open, in minutes, if the community asks "
+                "it."),
+    "round_votes": Param(
+        about="Whether to ask people after each round who is ahead",
+        help="Ask people after each round who is ahead.",
+        setting="Whether people are asked after each round who is ahead.",
+        label=N_("Ask after each round who is ahead"),
+        column="whether people were asked after each round who is ahead"),
+    "confidence": Param(
+        about="Whether to ask with the vote how clear it was, or how sure in percent",
+        help="on, off or percent: ask people with the vote how clear it was, or how sure they "
+             "are.",
+        setting="Whether people are asked with the vote how clear it was.",
+        label=N_("Ask with the vote how clear it was")),
+    "why": Param(usage="[why=on|off]", default=True,
+        help="Have a juror say for the reveal why the jury decided so.",
+        setting="Whether a juror is asked to say for the reveal why the jury decided so: one "
+                "more call.",
+        label=N_("Have a juror say why the jury decided so")),
+    "reasons": Param(default=True,
+        setting="Whether those who voted can say in private why, and how clear it was.",
+        label=N_("Let voters say privately why"),
+        column="whether voters could say in private what decided and how clear it was"),
+    "guess": Param(default=True,
+        setting="Whether those who voted can guess in private which models debated.",
+        label=N_("Let voters guess the models privately"),
+        column="whether voters could guess the models"),
+    "questions": Param(usage="[questions=2m]",
+        help="Let people ask both sides something before they close, for a time such as 2m.",
+        setting="For how many minutes the audience may ask both sides something before they "
+                "close; 0 for not at all.",
+        label=N_("Minutes for questions from the audience before the sides close; 0 for none"),
+        column="for how long the audience could ask both sides something; 0 for not at all"),
+    "pace": Param(usage="[pace=on|off]", metavar="WORDS", unit="words a minute",
+        help="Show turns no faster than this many words a minute; people read 238. 0 is no limit.",
+        setting="At how many words a minute turns are posted at most, such as 238, which is how "
+                "fast people read silently (Brysbaert 2019); 0 for no limit.",
+        label=N_("Words a minute at which turns are posted at most, such as 238; 0 for no limit"),
+        column="at how many words a minute turns were posted at most; 0 for no limit"),
+    "turn_minutes": Param(usage="[turn_minutes=10m]", default=10.0,
+        help="The time for each turn that you write with --a me or --b me, e.g. 30m (default: a "
+             "day).",
+        setting="How many minutes a person who argues a side has for each turn.",
+        label=N_("Minutes for each turn of a person who argues a side")),
+    "mirror": Param(
+        about="Whether to hold a second debate with the sides swapped",
+        help="Hold it a second time with sides swapped."),
+    "panel": Param(kind=("adaptive", "all", "one", "strict"), default=PanelMode.ADAPTIVE,
+        about="How many jurors read, and how often",
+        help="How many jurors read: adaptive, all, one or strict.",
+        label=N_("How many jurors read by default")),
+    "stance_a": Param(usage="", metavar="STANCE",
+        about="What 🔵 A argues in your own words, if not for the topic: tabs",
+        help="What A argues, if not for the topic; with --against.",
+        setting='What the sides argue about ROSTRUM_TOPIC, e.g. "tabs" and "spaces" (default: '
+                "for and against it)."),
+    "stance_b": Param(usage="", metavar="STANCE",
+        about="What 🔴 B argues in your own words, if not against the topic: spaces",
+        help="What B argues, if not against the topic.",
+        setting="What side B argues."),
+}  # fmt: skip
+LIMITS: Mapping[str, tuple[float, float]] = {
+    name: (field.metadata[0].ge, field.metadata[1].le)
+    for name, field in Request.model_fields.items()
+    if [hasattr(limit, "ge") for limit in field.metadata] == [True, False]
+}
+
+
+def kind_of(name: str) -> type:
+    """Return the type of an option."""
+    kind: type = get_args(Options.model_fields[name].annotation)[0]
+    return kind
+
+
+def _completed(name: str, row: Param) -> Param:
+    """Return a row with what follows from the option's type, and from its limits."""
+    kind = kind_of(name)
+    words = tuple(one.value for one in kind) if issubclass(kind, StrEnum) else kind
+    return row._replace(
+        name=name,
+        kind=row.kind if isinstance(row.kind, tuple) else words,
+        range=row.range or LIMITS.get(name),
+        variable=name if name in _UNPREFIXED else f"default_{name}",
+        unit=row.unit or ("minutes" if kind is float else ""),
+    )
+
+
+PARAMS: Mapping[str, Param] = {name: _completed(name, row) for name, row in _ROWS.items()}
 BUILT_IN = Options(
     **{
         name: field.default
         for name, field in Request.model_fields.items()
         if name in Options.model_fields and not field.is_required() and name != "rounds"
     }
-    | {
-        "panel": PanelMode.ADAPTIVE,
-        "why": True,
-        "reasons": True,
-        "guess": True,
-        "turn_minutes": 10.0,
-    },
+    | {name: row.default for name, row in PARAMS.items() if row.default is not None}
 )
 """The built-in defaults; the number of rounds is up to the format."""
+
+
+def in_order(order: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return an order of names, with those at its `…` that it does not name."""
+    first, _, last = (part.split() for part in order.partition("…"))
+    return (*first, *(name for name in names if name not in (*first, *last)), *last)
 
 
 # --- limits ------------------------------------------------------------------------------
@@ -178,11 +365,6 @@ OUTSIDE = {  # of what has a unit
     "questions": N_("{spelled} is “{text}”; choose at most an hour, or 0 for none."),
     "turn_minutes": N_("{spelled} is “{text}”; choose at most a day."),
     "vote_minutes": N_("{spelled} is “{text}”; choose more than 0 and at most a week."),
-}
-LIMITS: Mapping[str, tuple[float, float]] = {
-    name: (field.metadata[0].ge, field.metadata[1].le)
-    for name, field in Request.model_fields.items()
-    if [hasattr(limit, "ge") for limit in field.metadata] == [True, False]
 }
 
 
@@ -298,17 +480,6 @@ def parse_confidence(name: str, text: str) -> ConfidenceScale:
     )
 
 
-def parse_list(name: str, text: str) -> tuple[str, ...]:
-    """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
-    items = split_models(text)
-    if not all(items):
-        raise UsageError(
-            "{name} has an empty entry; write a list such as one,two.",
-            name=name,
-        )
-    return tuple(dict.fromkeys(items))
-
-
 def parse_choice(kinds: type[E], name: str, text: str) -> E:
     """Read one of some words. Raises UsageError naming them."""
     word = text.strip().casefold().replace("-", "_")
@@ -328,10 +499,8 @@ def parse_choice(kinds: type[E], name: str, text: str) -> E:
 
 def _reader_of(name: str) -> Reader:
     """Return the parser for an option, by its type."""
-    kind = get_args(Options.model_fields[name].annotation)[0]
-    if issubclass(kind, StrEnum):
-        return partial(parse_choice, kind)
-    return _BY_TYPE[kind]
+    kind = kind_of(name)
+    return partial(parse_choice, kind) if issubclass(kind, StrEnum) else _BY_TYPE[kind]
 
 
 _BY_TYPE: Mapping[type, Reader] = {
@@ -359,19 +528,6 @@ def hint(word: str, known: Iterable[str]) -> Text:
     close = nearest(word, known)
     template = N_("did you mean {close}?") if close else ""
     return Text(template, close=close)
-
-
-def suggest(word: str, known: Iterable[str], *, listed_by: str = "") -> Text:
-    """Return “did you mean …?” with the closest known word, or else all of them.
-
-    `listed_by` is the command that lists them, where they are too many for a sentence.
-    """
-    known = tuple(known)
-    if listed_by:
-        all_of_them = Text("the command {command} lists them.", command=listed_by)
-    else:
-        all_of_them = Text("choose from {known}.", known=known)
-    return hint(word, known) or all_of_them
 
 
 def _shorten(text: str) -> str:

@@ -1,31 +1,76 @@
 """Write docs/reference from the code: commands of the shell and of chats, and every setting.
 
+With it `.env.example`: a debate's options are the table's there, and values are the code's.
+
 Run as `python -m tests.pages.reference`; `make docs` does.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import typer
+from pydantic import BaseModel
 from typer.core import TyperGroup
 
 from bot.cli import app
+from bot.settings.sections import variable
+from bot.settings.settings import Settings
 from engine.chat.commands import COMMANDS
+from engine.values.options import PARAMS
 from tests.kit import some
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference"
+EXAMPLE = ROOT / ".env.example"
 NAME = re.compile(r"#?(ROSTRUM_\w+|[A-Z][A-Z_]+)=(.*)")
+SETTING = re.compile(r"^#(ROSTRUM_\w+)=(.*)$", re.MULTILINE)
 SECTION = re.compile(r"# --- (.+?) -+")
+
+
+def example() -> str:
+    """Return `.env.example` as the code has it; a new option comes after the one before it."""
+    text, before = EXAMPLE.read_text("utf-8"), ""
+    for param in PARAMS.values():
+        if param.setting:
+            block = re.compile(rf"(?:# .*\n)+#{variable([param.variable])}=.*\n")
+            about = fill(param.setting, 100, initial_indent="# ", subsequent_indent="# ")
+            said = f"{about}\n#{variable([param.variable])}=\n"
+            found = block.search(text)
+            text = text.replace(found[0] if found else before, said if found else before + said)
+            before = said
+    usual = {variable(path): value for path, value in values_of(Settings())}
+    return SETTING.sub(lambda found: f"#{found[1]}={written(usual.get(found[1]), found[2])}", text)
+
+
+def values_of(settings: BaseModel, above: tuple[str, ...] = ()) -> Iterator[tuple[Any, object]]:
+    """Yield each setting's path and value."""
+    for name, value in settings:
+        if isinstance(value, BaseModel):
+            yield from values_of(value, (*above, name))
+        else:
+            yield (*above, name), value
+
+
+def written(value: object, before: str) -> str:
+    """Return a default as a setting has it; what is no single value stays as it was written."""
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case float():
+            return f"{value:g}"
+        case str() | int():
+            return str(value)
+    return before
 
 
 def pages() -> dict[str, str]:
     return {
         "commands.md": "\n".join(shell_lines()) + "\n",
         "chat.md": "\n".join(chat_lines()) + "\n",
-        "settings.md": "\n".join(setting_lines((ROOT / ".env.example").read_text("utf-8"))) + "\n",
+        "settings.md": "\n".join(setting_lines(example())) + "\n",
     }
 
 
@@ -115,6 +160,7 @@ def cell(text: str, *, lines: bool = False) -> str:
 
 def main(arguments: Sequence[str] = ()) -> None:
     folder = Path(arguments[0]) if arguments else FOLDER
+    EXAMPLE.write_text(example(), "utf-8")
     folder.mkdir(exist_ok=True)
     for name, text in pages().items():
         (folder / name).write_text(text, "utf-8")

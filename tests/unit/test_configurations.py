@@ -8,12 +8,13 @@ import pytest
 
 from bot.init.backends import Backends, _read_models
 from bot.settings.load import load_settings
+from engine.chat.command_line import parse_list
 from engine.chat.settings import choose_model
 from engine.series.spec import read_series
 from engine.values.configuration import parse_model
 from engine.values.debate import Model, Sampling
 from engine.values.errors import SettingsError, UsageError
-from engine.values.options import parse_list, split_models
+from engine.values.options import split_models
 from engine.values.ports import Call, ChatMessage
 from engine.values.topics import built_in_topics
 

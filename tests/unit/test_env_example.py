@@ -10,6 +10,7 @@ import pytest
 from bot.settings.load import known_paths, load_settings, shape_of
 from bot.settings.sections import variable
 from bot.settings.settings import Settings
+from tests.pages.reference import example
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINE = re.compile(r"^#(ROSTRUM_\w+)=(.*)$", re.MULTILINE)
@@ -25,6 +26,10 @@ def test_every_setting_is_listed_once_with_a_comment_above_it_and_nothing_else()
     for above, line in pairwise(lines):
         if LINE.match(line):
             assert above.startswith("# "), line
+
+
+def test_it_has_the_options_of_a_debate_and_every_value_as_the_code_has_them() -> None:
+    assert EXAMPLE.read_text(encoding="utf-8") == example(), "make docs"
 
 
 def test_uncommented_it_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

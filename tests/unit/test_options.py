@@ -48,13 +48,14 @@ def test_every_option_of_a_request_can_be_said_and_has_a_built_in_value() -> Non
 
 
 def test_what_is_set_is_found_by_its_name_and_what_is_not_is_built_in() -> None:
-    assert BUILT_IN | Options.of(Settings()) == BUILT_IN
-    assert Options.of(CommunitySettings()) == Options()
-    operator = Settings(topic="Tea", default_quorum=0, blind=False, stance_seconds=5)
-    said = Options.of(operator)
+    assert BUILT_IN | Settings().options == BUILT_IN
+    assert CommunitySettings().given() == {}
+    own = {"topic": "Tea", "default_quorum": 0, "blind": False, "stance_seconds": 5}
+    operator = Settings.model_validate(own)
+    said = operator.options
     assert (said.topic, said.quorum, said.blind, said.stance_seconds) == ("Tea", 0, False, 5)
     community = CommunitySettings(format="team", broadcast=False)
-    assert Options.of(community) == Options(format="team", broadcast=False)
+    assert community.given() == {"format": "team", "broadcast": False}
     assert set(SETTING_NAMES) & set(Options.model_fields) == {
         *("format", "language", "length", "vote_minutes", "quorum", "ballot"),
         *("broadcast", "again", "panel", "round_votes", "confidence", "why"),

@@ -85,7 +85,7 @@ def test_the_defaults_are_those_of_the_documents(place: Place) -> None:
     assert tuple(dict(settings.budget).values()) == (1, 10, 10, 3, None, None, 80)
     slack = settings.slack
     assert (slack.mode, slack.host, slack.port) == ("socket", "127.0.0.1", 3000)
-    assert (settings.default_quorum, settings.chars_per_word) == (5, 1.5)
+    assert (settings.options.quorum, settings.chars_per_word) == (5, 1.5)
     assert settings.panel.mode is PanelMode.ADAPTIVE
 
 
@@ -143,9 +143,9 @@ def test_switches_and_words_from_a_fixed_list_take_any_case(
     place.env(BLIND=text, TURN_ORDER="Simultaneous", SCORES="LIVE")
     place.env(PANEL__MODE="Strict", LOG__FORMAT="JSON", SAMPLING__JUROR__TEMPERATURE="0")
     settings = load_settings()
-    assert settings.blind is blind
-    assert settings.turn_order is TurnOrder.SIMULTANEOUS
-    assert settings.scores is Scores.LIVE
+    assert settings.options.blind is blind
+    assert settings.options.turn_order is TurnOrder.SIMULTANEOUS
+    assert settings.options.scores is Scores.LIVE
     assert settings.panel.mode is PanelMode.STRICT
     assert settings.log.format == "json"
     # One part of a role's sampling leaves the other alone.
@@ -157,9 +157,9 @@ def test_a_debates_defaults_are_read(place: Place) -> None:
     place.env(DEFAULT_LANGUAGE="zh-Hans-CN", DEFAULT_A="rehearsal/oak")
     place.env(DISCORD__GUILD_IDS="12, 34", SLACK__MANAGERS="U1,U2")
     settings = load_settings()
-    assert settings.topic == "Tea beats coffee {{ 7*7 }}"
-    assert settings.default_vote_minutes == 0.5
-    assert settings.default_language == "zh-Hans-CN"
+    assert settings.options.topic == "Tea beats coffee {{ 7*7 }}"
+    assert settings.options.vote_minutes == 0.5
+    assert settings.options.language == "zh-Hans-CN"
     assert settings.default_a == Model.parse("rehearsal/oak")
     assert settings.discord.guild_ids == (12, 34)
     assert settings.slack.managers == ("U1", "U2")
@@ -184,7 +184,11 @@ def test_the_environment_wins_over_the_env_file_and_that_over_toml(place: Place)
     place.file(".env", "\ufeffROSTRUM_CONDITIONS='e e'\nROSTRUM_TOPIC=e\nOTHER=1\n")
     place.env(TOPIC="v")
     settings = load_settings()
-    assert (settings.topic, settings.conditions, settings.log.level) == ("v", "e e", "error")
+    assert (settings.options.topic, settings.options.conditions, settings.log.level) == (
+        "v",
+        "e e",
+        "error",
+    )
 
 
 def test_toml_takes_lists_and_tables(place: Place) -> None:
