@@ -8,19 +8,18 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zoneinfo import ZoneInfo
 
 import orjson
 from pydantic import SecretStr
-from rich.table import Table
 
 from adapters.database.file import ADDRESS, local_file
 from adapters.database.migrate import migrate
 from adapters.pictures.png import to_png
 from bot import log
 from bot.app import MainLine, defaults_of, open_configured_models, run_app
-from bot.console import TableConsole, confirm, print_json, print_lines
+from bot.console import confirm, print_json, print_lines
 from bot.doctor.doctor import show, then_close
 from bot.doctor.trial import check_contexts, check_readings
 from bot.local.orders import quiet
@@ -136,6 +135,9 @@ def people_lines(stored: StoredSeries, people: SeriesAudience | None) -> Iterato
 MANY = 10_000  # debates, from which on the operator is asked
 DEBATES = ("{n} debate", "{n} debates")
 VOTERS = 5  # a debate, in the plan's line on people
+
+_Verdicts: TypeAlias = Sequence[tuple[str | None, str, int]]
+"""A winner, why there is none, and how many debates ended so."""
 
 
 class SeriesEndedError(RostrumError):
@@ -293,7 +295,8 @@ async def run_file(file: Path, usd: float | None, *, yes: bool, as_json: bool) -
         verdicts = await app.store.series.verdicts(series.name)
         usage = await app.store.usage.read(UsageFilter(series=series.name))
     if as_json:
-        print_json(_as_json(series.name, standing) | {"takings": to_rows(usage)})
+        counts = {"verdicts": _count(verdicts), "takings": to_rows(usage)}
+        print_json(_as_json(series.name, standing) | counts)
     else:
         print_lines((*_standing_lines(series, standing), *_verdict_lines(verdicts)))
         print_usage(usage)
@@ -337,7 +340,7 @@ async def show_status(name: str, *, as_json: bool) -> None:
         if arms:
             told = [one.model_dump(mode="json") for one in arms]
             found |= {"arms": told, "compared": compared and compared.model_dump(mode="json")}
-        print_json(found | {"takings": to_rows(usage)})
+        print_json(found | {"verdicts": _count(verdicts), "takings": to_rows(usage)})
         return
     lines = (*_standing_lines(series, standing), *_verdict_lines(verdicts))
     fell = (
@@ -366,13 +369,25 @@ async def list_series(*, as_json: bool) -> None:
         ]
         print_json({"series": rows})
         return
-    table = Table("series", "begun (UTC)", "held", "running", "failed", "cap in USD", box=None)
-    for one, standing in found:
-        counts = (f"{standing.running:,}", f"{standing.failed:,}")
-        held = f"{standing.held:,}" + ("" if one.recurs else f" of {standing.total:,}")
-        cap = "none" if one.usd is None else dollars(one.usd)
-        table.add_row(one.name, f"{one.begun_at:%Y-%m-%d %H:%M}", held, *counts, cap)
-    TableConsole().print(table if found else "No series; rostrum series run begins one.")
+    show_series(found)
+
+
+def show_series(found: Sequence[tuple[StoredSeries, SeriesProgress]]) -> None:
+    """Print a table of series and how far each is."""
+    if not found:
+        print("No series; rostrum series run begins one.")
+    counted = ("held", "running", "failed", "refused")
+    rows = [
+        (
+            one.name,
+            f"{one.begun_at:%Y-%m-%d %H:%M}",
+            f"{standing.held:,}" + ("" if one.recurs else f" of {standing.total:,}"),
+            *(f"{count:,}" for count in (standing.running, standing.failed, standing.refused)),
+            "none" if one.usd is None else dollars(one.usd),
+        )
+        for one, standing in found
+    ]
+    show_table("", ("series", "begun (UTC)", *counted, "cap in USD"), rows, complete=True)
 
 
 def _as_json(name: str, standing: SeriesProgress) -> dict[str, Any]:
@@ -404,17 +419,24 @@ def _standing_lines(series: Series, standing: SeriesProgress) -> Iterable[str]:
         yield f"Waiting for {model}: {plural(*DEBATES, number)}"
 
 
-def _verdict_lines(verdicts: Sequence[tuple[str | None, str, int]]) -> Iterator[str]:
+def _verdict_lines(verdicts: _Verdicts) -> Iterator[str]:
     """Yield how many debates the jury decided, and why it did not decide the others."""
     if not verdicts:
         return
+    counts = _count(verdicts)
+    ties = plural("{n} tie", "{n} ties", counts["tied"])
+    none = sum(counts["undecided"].values())
+    yield f"The jury: {counts['won']:,} won, {ties}, {none:,} undecided"
+    for problem, n in counts["undecided"].items():
+        yield f"Undecided: {n:,}, as {problem}"
+
+
+def _count(verdicts: _Verdicts) -> dict[str, Any]:
+    """Return how many debates were won and tied, and why how many are undecided."""
     ties = sum(n for winner, _, n in verdicts if winner == TIE)
-    none = sum(n for winner, _, n in verdicts if winner is None)
-    won = sum(n for *_, n in verdicts) - ties - none
-    yield f"The jury: {won:,} won, {plural('{n} tie', '{n} ties', ties)}, {none:,} undecided"
-    for winner, problem, n in verdicts:
-        if winner is None:
-            yield f"Undecided: {n:,}, as {problem}"
+    undecided = {problem: n for winner, problem, n in verdicts if winner is None}
+    won = sum(n for *_, n in verdicts) - ties - sum(undecided.values())
+    return {"won": won, "tied": ties, "undecided": undecided}
 
 
 def _at_most(series: Series) -> str:

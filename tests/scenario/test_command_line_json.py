@@ -142,6 +142,10 @@ def test_a_series_as_json_says_how_far_it_is_and_what_it_may_cost(tmp_path: Path
     held = json.loads(ran)
     assert (held["name"], held["held"]) == ("tea", held["total"])
     assert {one["model"] for one in held["takings"]} >= {"rehearsal/maple", "rehearsal/cedar"}
+    status = json.loads(rostrum(tmp_path, "series", "status", "tea", "--json").done())
+    verdicts = status["verdicts"]
+    assert verdicts["won"] + verdicts["tied"] + sum(verdicts["undecided"].values()) == held["held"]
+    assert held["verdicts"] == verdicts
     [listed] = json.loads(rostrum(tmp_path, "series", "list", "--json").done())["series"]
     assert (listed["name"], listed["held"], listed["usd"]) == ("tea", held["held"], 3)
     shown = rostrum(tmp_path, "series", "list").done().splitlines()

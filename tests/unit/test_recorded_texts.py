@@ -32,6 +32,7 @@ from adapters.terminal.render import plain
 from bot.cli import app
 from bot.record.tables import print_usage, show_debates, show_table
 from bot.research.labels import show_report, show_tasks
+from bot.research.series_runs import show_series
 from engine.blinding.transcript import BlindTurn, Round
 from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
@@ -47,7 +48,9 @@ from engine.prompts.library import load_prompts
 from engine.series.report.page import write_markdown, write_page
 from engine.series.report.pictures import draw_report
 from engine.series.report.report import make_report
+from engine.series.runner import SeriesProgress
 from engine.store.communities import SETTING_NAMES
+from engine.store.series import StoredSeries
 from engine.store.usage import By, CallUsage
 from engine.values.debate import Status
 from engine.values.language import ENGLISH, speaking, spoken
@@ -145,6 +148,11 @@ def tables_of_the_shell() -> str:
     debates = [make_debate(1), make_debate(2, Status.VOTING, topic=long)]
     task = TASK.model_copy(update={"debates": 12, "created_at": NOW})
     work = [sheet(n, f"d{n % 3}", "AB"[n % 2], seconds=30.0 * n) for n in range(1, 9)]
+    begun = StoredSeries(name="remote-work-spring-2026", body="{}", usd=35, begun_at=NOW)
+    series = [
+        (begun, SeriesProgress(total=4320, held=1210, running=20, failed=2, refused=3)),
+        (StoredSeries(name="tea", body="{}", begun_at=NOW), SeriesProgress(total=2)),
+    ]
     made: dict[str, Callable[[], None]] = {
         "list": lambda: show_debates(debates, {debates[1].id}),
         "usage": lambda: print_usage(CallUsage((NEAR, FAR), 12)),
@@ -152,6 +160,7 @@ def tables_of_the_shell() -> str:
         "label list": lambda: show_tasks([task]),
         "label report": lambda: show_report(report(work)),
         "stats": lambda: show_table("Jurors", COLUMNS, JURORS),
+        "series list": lambda: show_series(series),
     }
     shown = dict[str, dict[int, str]]()
     for name, show in made.items():
