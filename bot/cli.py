@@ -111,8 +111,10 @@ class _LazyCommands(TyperGroup):
             found: list[Any] = getattr(error.__cause__, "errors", list)()
             if option is None or not found or low is high is None:
                 raise
-            least = f"at least {low:.10g}"
-            wanted = least if high is None else f"between {low:.10g} and {high:.10g}"
+            from engine.values.configuration import between  # few commands fail so
+
+            known = {"ge": low, "le": high}
+            wanted = between({name: limit for name, limit in known.items() if limit is not None})
             spelled, given = max(option.opts, key=len), found[0]["input"]
             (error.ctx or ctx).fail(f"{spelled} is “{given}”; it must be {wanted}.")
 

@@ -29,7 +29,7 @@ from bot.settings.contradictions import contradictions
 from bot.settings.sections import PREFIX, NamePath, SettingsSection, Wrong, json_object, variable
 from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
-from engine.values.configuration import parse_model
+from engine.values.configuration import between, limits_at, parse_model
 from engine.values.debate import Model
 from engine.values.errors import SettingsError
 from engine.values.limits import FormatLimits
@@ -362,9 +362,6 @@ _EXPECTED = {
     "bool": "must be on or off",
     "string": "must be text",
     "tuple": "must be a list",
-    "greater_than_equal": "must be at least {ge:.10g}",
-    "greater_than": "must be more than {gt:.10g}",
-    "less_than_equal": "must be at most {le:.10g}",
     "enum": "must be {expected}",
     "literal": "must be {expected}",
 }
@@ -374,15 +371,17 @@ def describe(
     settings: type[BaseSettings], error: ValidationError, given: Iterable[Given]
 ) -> list[Wrong]:
     """Return one message per invalid setting: what it must be, never its value."""
-    shape, given = shape_of(settings), list(given)
+    given = list(given)
     problems = error.errors(include_url=False, include_input=False)
-    found = [_describe_one(shape, problem, given) for problem in problems]
+    found = [_describe_one(settings, problem, given) for problem in problems]
     return list({wrong.path: wrong for wrong in reversed(found)}.values())[::-1]
 
 
-def _describe_one(shape: Shape, problem: Mapping[str, Any], given: Sequence[Given]) -> Wrong:
+def _describe_one(
+    settings: type[BaseSettings], problem: Mapping[str, Any], given: Sequence[Given]
+) -> Wrong:
     path: list[str] = []
-    here: Shape | bool = shape
+    here: Shape | bool = shape_of(settings)
     for key in map(str, problem["loc"]):
         if isinstance(here, bool):
             break
@@ -392,7 +391,10 @@ def _describe_one(shape: Shape, problem: Mapping[str, Any], given: Sequence[Give
     origin = next((g.origin for g in reversed(given) if g.path == where), "")
     last = problem["loc"][-1]
     entry = f", entry {last + 1}," if isinstance(last, int) else ""
-    predicate = _predicate(problem["type"], problem.get("ctx", {}), problem["msg"])
+    if problem["type"].startswith(("greater_than", "less_than")):
+        predicate = f"must be {between(limits_at(settings, problem['loc']))}"
+    else:
+        predicate = _predicate(problem["type"], problem.get("ctx", {}), problem["msg"])
     return Wrong(where, f"{_where(where, origin)}{entry} {predicate}.")
 
 

@@ -14,6 +14,7 @@ from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Length, Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_, Text
+from engine.values.options import OUT_OF_RANGE
 from engine.values.text import headline
 from engine.values.verdicts import Verdict, Vote
 
@@ -191,12 +192,12 @@ class Format(ABC):
         return None
 
 
-MISTAKES = {  # by how pydantic's types of errors begin; their contexts are values too
+MISTAKES = {  # by how pydantic's types of errors begin
     "bool": N_("{name} is “{text}”; write on or off."),
     "float": N_("{name} is “{text}”; write a number."),
-    "greater_than_equal": N_("{name} is {text}; it must be at least {ge:g}."),
+    "greater_than_equal": OUT_OF_RANGE,
     "int": N_("{name} is “{text}”; write a whole number."),
-    "less_than_equal": N_("{name} is {text}; it must be at most {le:g}."),
+    "less_than_equal": OUT_OF_RANGE,
     "literal": N_("{name} is “{text}”; it must be {known:or}."),
 }
 O = TypeVar("O", bound=Value)  # noqa: E741 - O for options
@@ -216,13 +217,18 @@ def read_own(name: str, shape: type[O], given: Mapping[str, object]) -> O:
     try:
         return shape.model_validate(dict(given))
     except ValidationError as error:
+        from engine.values.configuration import limits_at  # few are wrong
+
         mistake = error.errors(include_url=False)[0]
+        limits, wrong = limits_at(shape, mistake["loc"]), str(next(iter(mistake["loc"]), name))
         kind = next((kind for kind in MISTAKES if mistake["type"].startswith(kind)), "")
         template = MISTAKES.get(kind, N_("{name} is “{text}”, which cannot be used."))
         raise UsageError(
             template,
-            **dict(mistake.get("ctx", {})),
-            name=str(next(iter(mistake["loc"]), name)),
+            name=wrong,
+            spelled=wrong,
+            low=limits.get("ge"),
+            high=limits.get("le"),
             text=headline(str(mistake["input"]), 40),
             known=tuple(re.findall(r"'([^']+)'", mistake.get("ctx", {}).get("expected", ""))),
         ) from None

@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from engine.formats import find_format
 from engine.formats.format import read_own
 from engine.prompts.library import check_language
-from engine.values.configuration import parse_model
+from engine.values.configuration import between, limits_at, parse_model
 from engine.values.debate import Model, PanelMode, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_, Text
@@ -368,19 +368,12 @@ def _describe(error: ValidationError) -> str:
             return f"{key} is missing; the file must give it."
         case "enum":
             return f"{key} must be {mistake['ctx']['expected']}.".replace("'", "")
-        case "greater_than" | "greater_than_equal" | "less_than_equal" | "int_parsing" | "int_type":
-            return f"{key} must be {_bound(mistake)}."
+        case "greater_than" | "greater_than_equal" | "less_than_equal":
+            return f"{key} must be {between(limits_at(_File, mistake['loc']))}."
+        case "int_parsing" | "int_type":
+            return f"{key} must be a whole number."
         case _:
             return f"{key} cannot be used: {mistake['msg'][0].lower()}{mistake['msg'][1:]}."
-
-
-def _bound(mistake: Mapping[str, Any]) -> str:
-    limits = mistake.get("ctx", {})
-    words = {"gt": "more than", "ge": "at least", "le": "at most"}
-    return next(
-        (f"{words[name]} {limit:.10g}" for name, limit in limits.items() if name in words),
-        "a whole number",
-    )
 
 
 def _ahead(near: str) -> str:

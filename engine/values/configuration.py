@@ -1,12 +1,13 @@
-"""Models with settings of their own: written behind the name, or named as a variant."""
+"""What a file or a setting may hold: models with settings of their own, numbers in a range."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from engine.values.debate import Configuration, Model
 from engine.values.errors import UsageError
@@ -20,6 +21,38 @@ _LIMITS = {
     "note": "a text of 1 to 4,000 characters",
     "extra": "an object of request fields",
 }
+_BOUNDS = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most"}
+
+
+def between(limits: Mapping[str, float]) -> str:
+    """Return what a number within limits must be, such as “between 1 and 9”."""
+    if {"ge", "le"} <= limits.keys():
+        return f"between {limits['ge']:.10g} and {limits['le']:.10g}"
+    bounds = (f"{said} {limits[name]:.10g}" for name, said in _BOUNDS.items() if name in limits)
+    return " and ".join(bounds)
+
+
+def limits_at(model: type[BaseModel], path: Iterable[object]) -> dict[str, float]:
+    """Return the limits of a number at the place in a model that one of its errors names."""
+    kind: Any = model
+    limits: dict[str, float] = {}
+    for key in path:
+        if get_origin(kind) is dict:
+            kind = get_args(kind)[-1]
+        elif field := getattr(kind, "model_fields", {}).get(key):
+            kind, limits = field.annotation, dict(_limits_in(field))
+    return limits
+
+
+def _limits_in(declared: Any) -> Iterator[tuple[str, float]]:
+    """Yield the limits that a field, or a part of its type, has."""
+    for name in _BOUNDS:
+        if isinstance(limit := getattr(declared, name, None), int | float):
+            yield name, limit
+    field = isinstance(declared, FieldInfo)
+    parts = (declared.annotation, *declared.metadata) if field else get_args(declared)
+    for part in parts:
+        yield from _limits_in(part)
 
 
 def parse_model(text: str, variants: Mapping[str, Model] | None = None) -> Model:

@@ -346,11 +346,8 @@ def _check_limit(name: str, value: float, spelled: str, written: str) -> None:
     low, high = LIMITS[name]
     if low <= value <= high:
         return
-    template = OUTSIDE.get(
-        name, N_("{spelled} is {text}; it must be between {low:.10g} and {high:.10g}.")
-    )
     raise UsageError(
-        template,
+        OUTSIDE.get(name, OUT_OF_RANGE),
         spelled=spelled,
         text=_shorten(written),
         low=low,
@@ -358,6 +355,7 @@ def _check_limit(name: str, value: float, spelled: str, written: str) -> None:
     )
 
 
+OUT_OF_RANGE = N_("{spelled} is {text}; it must be between {low:.10g} and {high:.10g}.")
 OUTSIDE = {  # of what has a unit
     "pace": N_(
         "{spelled} is {text}; it must be between {low:.10g} and {high:.10g} words a minute."

@@ -141,8 +141,8 @@ async def test_convergence_is_looked_at_from_ten_turns_on() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"turns": 1}, "turns is 1; it must be at least 2"),
-        ({"elasticity": 1.5}, "elasticity is 1.5; it must be at most 1"),
+        ({"turns": 1}, "turns is 1; it must be between 2 and 40."),
+        ({"elasticity": 1.5}, "elasticity is 1.5; it must be between 0 and 1."),
         ({"archetypes": "engineer"}, "needs two archetypes"),
         ({"archetypes": "clown, engineer"}, "no archetype “clown”; choose from engineer"),
     ],

@@ -80,8 +80,8 @@ async def test_what_was_changed_is_shown_and_is_no_part_of_the_draft() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"agents": 10}, "agents is 10; it must be at most 9"),
-        ({"agents": 1}, "agents is 1; it must be at least 2"),
+        ({"agents": 10}, "agents is 10; it must be between 2 and 9."),
+        ({"agents": 1}, "agents is 1; it must be between 2 and 9."),
         ({"seats": 3}, "no option “seats”; it has: agents, personas"),
         ({"agents": 2, "personas": "a, b, c"}, "3 personas are named for 2 agents"),
     ],
