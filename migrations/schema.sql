@@ -318,6 +318,14 @@ CREATE TABLE scores (
 	CONSTRAINT pk_scores PRIMARY KEY (debate, subject, side, criterion), 
 	CONSTRAINT fk_scores_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
+CREATE TABLE sealed_answers (
+	debate VARCHAR(26) NOT NULL, 
+	answer TEXT NOT NULL, 
+	side VARCHAR(1), 
+	choices TEXT NOT NULL, 
+	CONSTRAINT pk_sealed_answers PRIMARY KEY (debate), 
+	CONSTRAINT fk_sealed_answers_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
 CREATE TABLE series (
 	name VARCHAR(64) NOT NULL, 
 	body TEXT NOT NULL, 

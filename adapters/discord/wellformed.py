@@ -13,7 +13,8 @@ from pydantic import BaseModel, ValidationError, model_validator
 from adapters.discord import texts
 from adapters.discord.errors import KNOWN
 from engine.values.errors import UsageError, VenueAwayError
-from engine.values.sources import SourceFile, SourceLimits, check_files
+from engine.values.source_files import check_files
+from engine.values.sources import SourceFile, SourceLimits
 
 # By the type of an option; of any other the handlers read no value.
 VALUES: Mapping[int, type | tuple[type, ...]] = MappingProxyType(

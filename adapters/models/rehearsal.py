@@ -188,9 +188,11 @@ def shown_order(names: tuple[str, ...], call: Call) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda n: found[n] if found[n] >= 0 else len(text)))
 
 
-def fill_in(form: _BallotForm, topic: str, options: RehearsalOptions) -> dict[str, Any]:
-    """Return consistent scores, verdict and confidence."""
-    preferred = _preferred(form, topic, options)
+def fill_in(
+    form: _BallotForm, topic: str, options: RehearsalOptions, known: str | None = None
+) -> dict[str, Any]:
+    """Return consistent scores, verdict and confidence; `known` is whose answer is held right."""
+    preferred = known or _preferred(form, topic, options)
     if preferred is None:
         scores = {name: _own_sheet(form, topic, name, options.name) for name in form.names}
     else:
@@ -329,7 +331,12 @@ class _RehearsedCall:
             cited = cite(self._call.messages[0].content, scene)
             longer = f"{text}\n\n{cited}" if cited else text
             fits = scene.words is None or count_words(longer) <= scene.words
-            return longer if fits else text
+            text = longer if fits else text
+            if self._options.right is None:
+                return text
+            from adapters.models.sums import with_choice  # few can do any
+
+            return with_choice(text, self._call, self._options)
         return structured_answer(self._call, self._call.schema, scene, self._options)
 
     def _answer(self, text: str) -> CallAnswer:
@@ -368,8 +375,15 @@ def structured_answer(
     if "concessions" in answer:
         answer["concessions"] = _CONCEDED.findall(scene.mine)
     form = find_form(schema.json_schema, call)
+    known = None
+    if options.right is not None:
+        from adapters.models.sums import held_right  # few can do any
+
+        known = held_right(scene.topic, scene.heard, options, options.right)
     if form is not None:
-        answer |= fill_in(form, scene.topic, options)
+        answer |= fill_in(form, scene.topic, options, known)
+    elif known in ("A", "B"):
+        answer |= {"side": known} if "side" in answer else {}
     return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
 
 

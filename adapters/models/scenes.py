@@ -40,6 +40,8 @@ class RehearsalOptions:
     - `prefer=first` or `prefer=second`: a juror whose scores and verdict follow the order of
       presentation alone; `prefer=stronger`: one who always names the better contender.
     - `margin=N`: points between the preferred contender and the others (3).
+    - `right=0.6`: knows the right answer to a sum such as 17 × 24 with this chance
+      (adapters/models/sums.py).
     """
 
     latency: float = 0.0
@@ -51,6 +53,7 @@ class RehearsalOptions:
     tokens_out: int | None = None
     prefer: Preference = ""
     margin: int = 3
+    right: float | None = None
     name: str = ""
 
     @classmethod
@@ -77,6 +80,13 @@ class RehearsalOptions:
 def _seconds(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 3600:
+        raise ValueError(text)
+    return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
         raise ValueError(text)
     return value
 
@@ -120,6 +130,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "tokens_out": _number,
     "prefer": _one_of("first", "second", "stronger"),
     "margin": _number,
+    "right": _share,
 }
 
 

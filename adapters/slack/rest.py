@@ -32,7 +32,8 @@ from engine.chat.answers.base import SentFile
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import File
 from engine.values.pace import Window
-from engine.values.sources import SourceFile, SourceLimits, check_files
+from engine.values.source_files import check_files
+from engine.values.sources import SourceFile, SourceLimits
 
 # Slack's rate limits: requests per method, workspace and minute.
 

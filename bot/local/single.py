@@ -29,12 +29,8 @@ from engine.run.rematch import check_repeatable
 from engine.run.service import Started
 from engine.values.debate import ConfidenceScale, Debate, Replacement
 from engine.values.errors import NotTextError, UsageError
-from engine.values.sources import (
-    SourceFile,
-    SourceLimits,
-    check_files,
-    read_sources,
-)
+from engine.values.source_files import check_files, read_sources
+from engine.values.sources import SourceFile, SourceLimits
 
 REMATCH_OPTIONS = frozenset({"votes", "show_of_hands", "out", "rematch", "swap", "seed", "usd"})
 QUEUED_OPTIONS = frozenset({"debate_id", "replace_model", "usd"})  # of a debate held elsewhere

@@ -29,7 +29,7 @@ from bot.record.tables import print_usage, show_table, to_rows
 from bot.research.series_progress import Display, open_display, span
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import Settings
-from bot.settings.topics_file import read_topics
+from bot.settings.topics_file import read_tables, read_topics
 from engine.drawing.svg import darken
 from engine.prompts.library import load_prompts
 from engine.run.service import Service
@@ -178,15 +178,20 @@ def _read_toml(file: Path) -> dict[str, Any]:
 
 
 def _topics(held: dict[str, Any], file: Path) -> tuple[Topic, ...]:
-    if held.get("topics") in ("builtin", ["builtin"]):
+    """Return the topics that are more than a text; those of `topics` are taken out of it."""
+    if (written := held.get("topics")) in ("builtin", ["builtin"]):
         return built_in_topics()
-    named = held.get("topics_file")
+    tables, named = [], held.get("topics_file")
+    if isinstance(written, list):
+        tables = [one for one in written if isinstance(one, dict)]
+        held["topics"] = [one for one in written if not isinstance(one, dict)]
+    topics = read_tables(tables, file) if tables else ()
     if not isinstance(named, str) or not named:
-        return ()
+        return topics
     listed = read_topics(file.parent / Path(named).expanduser(), "topics_file")
     if listed.faults:
         raise UsageError(listed.faults[0])
-    return listed.topics
+    return (*topics, *listed.topics)
 
 
 async def _check_size(series: Series, *, yes: bool) -> None:

@@ -102,7 +102,7 @@ SERVED = (
     *("engine.delivery.board", "engine.delivery.deleter", "engine.delivery.reasons"),
     *("engine.jury.history", "engine.jury.model", "engine.run.estimate", "engine.run.guest"),
     *("engine.run.question_time", "engine.run.rematch", "engine.run.replacement"),
-    "engine.stage.drafts",
+    *("engine.formats.trial", "engine.run.trial", "engine.values.trial", "engine.stage.drafts"),
     *("engine.stage.research", "engine.store.communities", "engine.store.installs"),
     *("engine.store.labels", "engine.store.listings", "engine.store.own"),
     *(
@@ -112,6 +112,7 @@ SERVED = (
         "engine.store.usage",
     ),
     "engine.store.usage",
+    *("engine.values.quotations", "engine.values.source_files"),
     *("engine.values.overlap", "engine.votes.spoken", "engine.words.invitations"),
     *("engine.words.league", "engine.words.result_picture", "engine.words.scores"),
 )

@@ -18,8 +18,12 @@ from engine.values.text import clean, headline, is_visible
 from engine.values.topics import LONGEST_STANCE, Topic, TopicList, fold_topic
 
 YAML = (".yaml", ".yml")
-KEYS = ("text", "for", "against", "conditions", "language", "category")
+KEYS = (
+    *("text", "for", "against", "conditions", "language", "category"),
+    *("options", "answer", "source"),
+)
 LONGEST = {"text": 1000, "conditions": 1000, "category": 40}  # characters
+MOST_CHOICES = 9
 MOST = 2000  # topics
 DEEP = "it is nested too deeply; write a plain list of topics."
 _TABLE = re.compile(r"\s*\[\[\s*topics\s*\]\]")
@@ -75,6 +79,8 @@ def _check(file: Path, entries: list[_TopicEntry]) -> TopicList:
 
 def _topic(held: dict[str, Any]) -> Topic:
     """Return an entry's topic. Raises ValueError with a sentence, or UsageError for a language."""
+    held = dict(held)
+    choices, source = _choices(held.pop("options", ())), held.get("source", "")
     for key, value in held.items():
         if key not in KEYS:
             known = hint(key, KEYS) or f"use {', '.join(KEYS)}."
@@ -103,7 +109,58 @@ def _topic(held: dict[str, Any]) -> Topic:
         stance_b=b,
         language=language,
         category=said.get("category", ""),
+        choices=choices,
+        answer=_answer(said.get("answer", ""), choices, a, b, source),
+        source=clean(source).strip(),
     )
+
+
+def _choices(listed: object) -> tuple[str, ...]:
+    """Return the answers to choose from. Raises ValueError with a sentence."""
+    if listed == ():
+        return ()
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise ValueError('options is not a list of texts; write it as in ["Bern", "Basel"].')
+    choices = tuple(" ".join(clean(one).split()) for one in listed)
+    if not 2 <= len(choices) <= MOST_CHOICES or not all(map(is_visible, choices)):
+        raise ValueError(f"options needs 2 to {MOST_CHOICES} answers, none of them empty.")
+    if max(map(len, choices)) > LONGEST_STANCE:
+        raise ValueError(f"an option has more than {LONGEST_STANCE} characters; shorten it.")
+    if len({fold_topic(one) for one in choices}) < len(choices):
+        raise ValueError("two options are the same; give each one of its own.")
+    return choices
+
+
+def _answer(said: str, choices: tuple[str, ...], a: str, b: str, source: str) -> str:
+    """Return the right answer as one of the claims. Raises ValueError with a sentence."""
+    if choices and a:
+        raise ValueError("it has both options and stances; give options, or for and against.")
+    if not said:
+        if source:
+            raise ValueError("a source is for a topic with an answer; leave it out.")
+        if choices:
+            raise ValueError("options without an answer; write which of them is right.")
+        return ""
+    named = {one: one for one in choices} if choices else {"for": a, "against": b, a: a, b: b}
+    if not choices and not a:
+        raise ValueError("an answer needs options, or for and against, to be one of.")
+    if said not in named:
+        known = ", ".join(choices or ("for", "against"))
+        raise ValueError(f"the answer “{headline(said, 40)}” is none of {known}; write one.")
+    return named[said]
+
+
+def read_tables(tables: list[dict[str, Any]], file: Path) -> tuple[Topic, ...]:
+    """Return the topics that the file of a series holds as tables. Raises UsageError."""
+    lines = file.read_text(encoding="utf-8-sig").splitlines()
+    places = (
+        next((n for n, line in enumerate(lines, 1) if str(one.get("text", "text")) in line), 1)
+        for one in tables
+    )
+    listed = _check(file, list(map(_TopicEntry, places, tables)))
+    if listed.faults:
+        raise UsageError(listed.faults[0].removeprefix(f"{file}, "))
+    return listed.topics
 
 
 # --- the three ways to write it ----------------------------------------------------------
@@ -164,7 +221,9 @@ def _node(node: Any) -> dict[str, Any]:
         return {"text": node.value}
     pairs = node.value if node.id == "mapping" else ()
     return {
-        str(key.value): value.value if isinstance(value.value, str) else None
+        str(key.value): value.value
+        if isinstance(value.value, str)
+        else [one.value for one in value.value if value.id == "sequence"] or None
         for key, value in pairs
     }
 

@@ -11,7 +11,6 @@ from engine.blinding.identity import clean, find_self_named, replace_names
 from engine.blinding.references import rewrite
 from engine.prompts.library import quote
 from engine.values.debate import CUT_SHORT, REPEATS, Model, Turn
-from engine.values.sources import tell_quotation
 
 # Blinds a text for jurors: neutral names in place of sides and models.
 
@@ -217,6 +216,8 @@ class TranscriptWriter:
         return Transcript(topic, conditions, tuple(rounds), stances, sources, looked)
 
     def _looked_up(self, turns: Sequence[Turn]) -> Iterator[_Looked]:
+        from engine.values.quotations import tell_quotation  # few debates have sources
+
         for turn in turns:
             for one in turn.quotations:
                 text = " ".join(self._show(one.text).split())

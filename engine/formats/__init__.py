@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pkgutil import resolve_name
 
 from engine.formats.format import Format
-from engine.values.debate import Setup
+from engine.values.debate import Setup, TrialProtocol
 from engine.values.errors import PausedError, StoreError, UsageError
 from engine.values.text import clean, headline
 
@@ -57,6 +58,16 @@ def find_format(name: str) -> Format:
     return FORMATS[name]
 
 
+@lru_cache
+def under(protocol: TrialProtocol | None, script: Format) -> Format:
+    """Return a format's script, or what a protocol in which no side is opposed has in its place."""
+    if protocol is None or protocol.opposed:
+        return script
+    from engine.formats.trial import Unopposed  # few answers are known
+
+    return Unopposed(protocol, script)
+
+
 def length_of(setup: Setup) -> int:
     """Return how many turns a stored debate surely has.
 
@@ -65,14 +76,15 @@ def length_of(setup: Setup) -> int:
     script = FORMATS.get(setup.request.format)
     if script is None or script.version != setup.format_version:
         return 0
-    return script.length(setup.request)
+    return under(setup.request.protocol, script).length(setup.request)
 
 
-def format_of(name: str, version: int) -> Format:
+def format_of(setup: Setup) -> Format:
     """Return the script that a stored debate began with.
 
     Raises StoreError when it is gone, and PausedError for one of a newer version.
     """
+    name, version = setup.request.format, setup.format_version
     script = FORMATS.get(name)
     if script is None or version > script.version:
         raise PausedError(
@@ -84,7 +96,7 @@ def format_of(name: str, version: int) -> Format:
             f"This debate began with version {version} of the format {name}, which this Rostrum "
             "no longer has; finish it with the version that started it, or start a new one."
         )
-    return script
+    return under(setup.request.protocol, script)
 
 
-__all__ = ["FORMATS", "Format", "find_format", "format_of", "length_of"]
+__all__ = ["FORMATS", "Format", "find_format", "format_of", "length_of", "under"]

@@ -25,11 +25,11 @@ from engine.jury.ballot import (
 )
 from engine.jury.plan import next_readings, rotations
 from engine.jury.rubric import Rubric, find_rubric
-from engine.prompts.library import SOURCES, Prompts, language_name
+from engine.prompts.library import SOURCES, TRIAL, Prompts, language_name
 from engine.stage.steps import Caller
 from engine.stage.structured import example_texts, sent_back
 from engine.store.journal import prompt_hash
-from engine.values.debate import Debate, Turn, TurnOrder
+from engine.values.debate import Debate, TrialProtocol, Turn, TurnOrder
 from engine.values.errors import ModelError
 from engine.values.ports import Call, ChatMessage, Reply
 from engine.values.sources import named
@@ -157,6 +157,11 @@ class PanelReadings:
         outcome = read_ballot(reply.text, reply.finish, names, self.rubric, examples)
         return replace(outcome, repaired=True) if reply.replaced else outcome
 
+    @property
+    def _tried(self) -> TrialProtocol | None:
+        """How the jury comes to an answer of two sides, where the right one is known."""
+        return None if self.of_answers else self.debate.request.protocol
+
     def names(self, order: tuple[str, ...]) -> tuple[str, ...]:
         """Return the neutral names in an order of showing."""
         return tuple(self.debate.setup.names[side] for side in order)
@@ -164,16 +169,23 @@ class PanelReadings:
     def _write(self, order: tuple[str, ...]) -> tuple[ChatMessage, ...]:
         variables = self.variables(order)
         shared = self.show(variables)
-        asked = self.prompts.render("jury/ballot", **variables)
+        folder, system = (TRIAL, "juror") if self._tried else ("jury", "system")
+        asked = self.prompts.render(f"{folder}/ballot", **variables)
+        judges = self.prompts.render(f"{folder}/{system}", **variables)
         return (
-            ChatMessage(role="system", content=self.prompts.render("jury/system", **variables)),
+            ChatMessage(role="system", content=judges),
             ChatMessage(role="user", content=f"{shared}\n\n{asked}"),
         )
 
     def show(self, variables: Mapping[str, Any]) -> str:
         """Return the debate as jurors read it, with what was found of quotations from sources."""
-        shown = self.prompts.render("jury/transcript", **variables)
-        if not self.transcript.sources:
+        if self._tried:
+            expert = self._tried is TrialProtocol.EXPERT
+            texts = [one.text for one in self.debate.request.sources] if expert else []
+            shown = self.prompts.render(f"{TRIAL}/case", texts=texts, **variables)
+        else:
+            shown = self.prompts.render("jury/transcript", **variables)
+        if not self.transcript.sources or not self.transcript.rounds:
             return shown
         found = self.prompts.render(f"{SOURCES}/judge", **variables)
         return f"{shown}\n\n{found}"

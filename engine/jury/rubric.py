@@ -83,6 +83,7 @@ ANSWERS = _rubric(
     (N_("usefulness"), 0.25, "misses the question", "answers it so that one can act on it"),
     (N_("candour"), 0.15, "sure of everything", "says how sure it is and where it does not hold"),
 )
+TRUTH = _rubric("truth", (N_("truth"), 1.0, "certainly wrong", "certainly right"))
 CLASSIC_SIX = Rubric(
     name="classic-six",
     criteria=tuple(
@@ -97,7 +98,7 @@ CLASSIC_SIX = Rubric(
         )
     ),
 )
-RUBRICS = {rubric.name: rubric for rubric in (DEBATE, ANSWERS, CLASSIC_SIX, EVIDENCE_FIRST)}
+RUBRICS = {rubric.name: rubric for rubric in (DEBATE, ANSWERS, CLASSIC_SIX, EVIDENCE_FIRST, TRUTH)}
 
 
 def find_rubric(name: str, criteria: tuple[Criterion, ...] = ()) -> Rubric:

@@ -200,6 +200,7 @@ JUDGED = frozenset(
     | {"answers"}
 )
 SOURCES = "sources"  # the folder of what is said about sources, where a debate has some
+TRIAL = "trial"  # the folder of what is said where the right answer is known
 AUDIENCE = "audience"  # the folder of what is said about the audience's questions
 # A template is a small program; its expressions can fail.
 MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)

@@ -20,7 +20,17 @@ from engine.run.plan import Plan
 from engine.stage.shapes import example
 from engine.stage.stage import MOST_PUT, PersonTurn, Stage
 from engine.store import Caps, Note, Post
-from engine.values.debate import RETRIEVAL, Model, PanelSetup, Price, Request, Setup, Source, Turn
+from engine.values.debate import (
+    RETRIEVAL,
+    Model,
+    PanelSetup,
+    Price,
+    Request,
+    Setup,
+    Source,
+    TrialProtocol,
+    Turn,
+)
 from engine.values.errors import BudgetError
 from engine.values.language import Text
 from engine.values.messages import Estimate
@@ -31,6 +41,7 @@ EXPECTED_READINGS = 4
 SUMMARY_TOKENS = 140  # of 500 characters
 WHY_TOKENS = 160  # of a sentence, the best points and where jurors differed
 WHY_PROMPT_TOKENS = 350  # what that juror reads beside the reasons
+CHOICE_TOKENS = 300  # that a model reads, and at most writes, to choose its side
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 BRIEF = frozenset({"ask", "answer", "summary"})
 CASES = ("opening", "draft", "assumptions")  # rounds in which a side sets out its points
@@ -338,7 +349,14 @@ async def estimate(
         expected += 1 if setup.panel.fit else expected
         most_asked += 1 if setup.panel.fit else most_asked
     asks = (jurors * 2)[:most_asked]
-    if script.summarised:
+    shown = _ParticipantDemand(sources=1).tokens_in(setup.request, WRITTEN)
+    if setup.request.protocol is TrialProtocol.EXPERT:
+        reading += shown
+    elif setup.request.protocol is TrialProtocol.OPEN:
+        first = setup.request.sides["A"]
+        most = first.sampling(setup.sampling["debater"]).max_tokens
+        bill.add(first, 1, CHOICE_TOKENS + shown, CHOICE_TOKENS, most)
+    if script.summarised and not setup.request.protocol:
         bill.ask(setup.panel.roster[-1], setup, reading, SUMMARY_TOKENS)
     if setup.request.why:
         # From reasons, not from the debate.

@@ -105,7 +105,7 @@ async def judge_again(
     Raises UsageError for a debate that cannot be judged so, and BudgetError at the cap.
     """
     _check_closed(debate)
-    script = format_of(debate.request.format, debate.setup.format_version)
+    script = format_of(debate.setup)
     roles = script.roles(debate.request.options)
     if not roles.judges and JUDGE + "s" not in script.options.model_fields:
         raise UsageError(f"The format {script.name} has no judge of its own.")
@@ -187,7 +187,7 @@ async def _ask_judges(
     host = _SecondHost(steps, journaled, judging.prefix)
     # A captain that could not be asked is not asked now; a judge that could not, is.
     silent = {step: why for step, why in journaled.unanswered.items() if not step.startswith(JUDGE)}
-    script = format_of(debate.request.format, debate.setup.format_version)
+    script = format_of(debate.setup)
     await script.hold(Stage(debate.setup, prompts, host, script.length(debate.request), silent))
     return host.found()
 
@@ -196,7 +196,7 @@ async def _ask_jurors(
     debate: Debate, judging: Judging, journaled: Journaled, steps: Steps, prompts: Prompts
 ) -> Note:
     host, setup = _SecondHost(steps, journaled), debate.setup
-    script = format_of(debate.request.format, setup.format_version)
+    script = format_of(setup)
     stage = Stage(setup, prompts, host, script.length(debate.request), journaled.unanswered)
     await script.hold(stage)
     writer, asked = open_transcript(debate), LaterJurors(steps, judging.prefix)

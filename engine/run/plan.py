@@ -6,18 +6,19 @@ After this step nothing that could change (settings, templates, prices, history)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from random import Random
 from typing import Any, Self
 
 from pydantic import Field, SkipValidation
 
 from engine.blinding.identity import draw_names
-from engine.formats import FORMATS, Format, find_format
+from engine.formats import FORMATS, Format, find_format, under
 from engine.formats.format import read_own
 from engine.jury.roster import PanelFit, seat_panel
-from engine.jury.rubric import Rubric, find_rubric
-from engine.prompts.library import AUDIENCE, SOURCES, Prompts, check_language
+from engine.jury.rubric import TRUTH, Rubric, find_rubric
+from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts, check_language
 from engine.run.seats import models_of, seat_contenders, seat_judges
 from engine.store import Caps
 from engine.store.leases import OWN
@@ -35,13 +36,20 @@ from engine.values.debate import (
     Sampling,
     SeriesKey,
     Setup,
+    Source,
+    TrialProtocol,
     Value,
 )
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_, Text
 from engine.values.options import BUILT_IN, Options, check_limits
-from engine.values.sources import SourceFile, SourceLimits, read_sources
-from engine.values.topics import Topic, built_in_topics, check_words, has_blocked, motion_of
+from engine.values.sources import SourceFile, SourceLimits
+from engine.values.topics import (
+    Topic,
+    built_in_topics,
+    find_topic,
+    motion_of,
+)
 
 ME = "me"  # in place of a model: whoever starts the debate argues that side
 ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
@@ -84,7 +92,7 @@ class Order(Options):
     `ground` is what the platform allows in `place`. `models` are keyed by contender or seat
     (`A1`); `judges` are the format's own; `sources` are files that every side reads. `series` says
     which debate of a series it is. A `rematch` has its options, models and sources from the debate
-    before. `guest` argues a side in place of a model.
+    before. `guest` argues a side in place of a model. `listed` is the topic as its series has it.
     """
 
     platform: str
@@ -100,6 +108,7 @@ class Order(Options):
     series: SeriesKey | None = None
     rematch: Rematch | None = None
     guest: Invited | None = None
+    listed: Topic | None = None
 
 
 class Defaults(Options):
@@ -161,6 +170,10 @@ class Defaults(Options):
     @cached_property
     def unblocked(self) -> tuple[Topic, ...]:
         """The topics without a word that is blocked."""
+        if not self.blocked_words:
+            return self.topics
+        from engine.values.blocked_words import has_blocked  # few communities have any
+
         return tuple(one for one in self.topics if not has_blocked(self.blocked_words, one.text))
 
     def __copy__(self) -> Self:
@@ -176,7 +189,7 @@ class Plan:
     """What is to be held: an order that is complete, with what it needs; no number yet.
 
     `prompts` are the templates that the debate freezes; `roster` are its jurors, in order of
-    preference.
+    preference. `answer` is the row of the right one, where it is known.
     """
 
     order: Order
@@ -188,6 +201,7 @@ class Plan:
     roster: tuple[Model, ...]
     moderation: Moderation | None = None
     mirror_of: str | None = None
+    answer: Mapping[str, str | None] = field(default_factory=dict, repr=False)
 
 
 def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
@@ -198,6 +212,7 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     options, again, roster = offer.usual | order, order.rematch, _jurors_of(order, offer)
     seed = seed if order.seed is None else order.seed
     script = find_format(again.of.request.format if again else options.format or "")
+    script = under(again.of.request.protocol if again else options.protocol, script)
     sized = script.sized(options.length or Length.NORMAL)
     given = again.of.request.options if again else {**sized.options, **options.options}
     own = read_own(script.name, script.options, given).model_dump(mode="json")
@@ -211,7 +226,16 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
         given = options.model_dump(exclude={"mirror", "panel"})
         settled = _complete(order, options, offer, script, own, roster, seed)
         request = Request(**given | settled | {"options": own})
-    check_words(offer.blocked_words, *texts_of(request))
+    answer: Mapping[str, str | None] = {}
+    topic = find_topic(_topics(order, offer), request.topic)
+    if not again and (request.protocol or (topic and topic.answer)):
+        from engine.run.trial import put_on_trial  # few answers are known
+
+        request, answer = put_on_trial(request, order, offer, topic, seed)
+    if offer.blocked_words:
+        from engine.values.blocked_words import check_words  # few communities have any
+
+        check_words(offer.blocked_words, *texts_of(request))
     may = order.capabilities
     if refusal := may.unfit or (may.no_files if script.files else ""):
         raise NotAllowedError(refusal)
@@ -219,8 +243,9 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
         raise UsageError(may.no_removal)
     sourced = (SOURCES,) if request.sources or offer.retrieval else ()
     asked = (AUDIENCE,) if request.questions else ()
-    frozen = prompts.only(request.format, "jury", *sourced, *asked)
-    return Plan(order, offer, request, script, frozen, seed, roster)
+    tried = (TRIAL,) if request.protocol else ()
+    frozen = prompts.only(request.format, "jury", *sourced, *asked, *tried)
+    return Plan(order, offer, request, script, frozen, seed, roster, answer=answer)
 
 
 def _check_asked(order: Order, options: Options, script: Format, own: Mapping[str, object]) -> None:
@@ -271,13 +296,13 @@ def _complete(
     names = (model.ref for model in (*offer.debaters, *offer.judges))
     sided = roles.contenders == tuple(OTHER)
     return {
-        **motion_of(options, offer.unblocked, names, seed, sided=sided),
+        **motion_of(options, _topics(order, offer), names, seed, sided=sided),
         "language": language,
         "sides": sides,
         "drawn": drawn,
         "seats": seats,
         "judges": seated,
-        "sources": read_sources(order.sources, offer.sources),
+        "sources": _sources(order, offer),
         "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or (options.stance and not script.question),
@@ -288,6 +313,18 @@ def _complete(
         "guess": options.guess and attended,
         "turn_minutes": (options.turn_minutes or BUILT_IN.turn_minutes) if order.guest else 0.0,
     }
+
+
+def _sources(order: Order, offer: Defaults) -> tuple[Source, ...]:
+    if not order.sources:
+        return ()
+    from engine.values.source_files import read_sources  # few debates have any
+
+    return read_sources(order.sources, offer.sources)
+
+
+def _topics(order: Order, offer: Defaults) -> tuple[Topic, ...]:
+    return offer.unblocked if order.listed is None else (order.listed,)
 
 
 def texts_of(request: Request) -> tuple[str, ...]:
@@ -307,6 +344,8 @@ def freeze(
     limits = script.limits_of(request.length, offer.limits.get(script.name, {}))
     spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
     before = order.rematch.of.setup.panel.mode if order.rematch else None
+    tried = request.protocol if "A" in request.sides else None
+    rubric = TRUTH if tried else offer.rubric or find_rubric(script.rubric)
     panel = seat_panel(
         plan.roster,
         request.speakers,
@@ -315,7 +354,7 @@ def freeze(
         learnt=fit,
         prices=costs,
         mode=order.panel or before or offer.panel or PanelMode.ADAPTIVE,
-        rubric=offer.rubric or find_rubric(script.rubric),
+        rubric=rubric,
         blind=request.blind,
     )
     names = draw_names(tuple(request.sides), plan.seed, spoken_of)
@@ -333,7 +372,7 @@ def freeze(
         chars_per_word=offer.chars_per_word,
         reply_chars=_reply_chars(offer, limits),
         called=script.call(request, plan.prompts, names),
-        retrieval=offer.retrieval,
+        retrieval=offer.retrieval if script.turns(request) else None,
         # Who guesses at a rematch knows which models it has.
         # Who is a model is no secret where a person is a side.
         menu=offer.menu if request.guess and not order.rematch and not request.guest else (),
@@ -341,6 +380,9 @@ def freeze(
         mirror_of=plan.mirror_of,
         moderation=plan.moderation,
         swapped=order.rematch is not None and order.rematch.swapped,
+        advocate=Random(f"advocate/{plan.seed}").choice("AB")
+        if tried is TrialProtocol.CONSULTANCY
+        else "",
         account_days=offer.account_days,
         member_days=offer.member_days,
     )

@@ -20,7 +20,7 @@ from engine.run.invitation import Rounds, ask_for_stance, invitation
 from engine.stage.stage import PersonTurn, Stage
 from engine.stage.steps import SENT_SECONDS, ConcurrentWork, Pace, Steps
 from engine.store import Lease, Note, Post, Store
-from engine.values.debate import Debate, Setup, Status, Turn, Value
+from engine.values.debate import Debate, Setup, Status, TrialProtocol, Turn, Value
 from engine.values.errors import (
     BudgetError,
     DesertedError,
@@ -142,7 +142,7 @@ class Runner:
         writer = open_transcript(debate)
         watched = self.lease_manager.watch.debate(debate, resumed=bool(journaled.steps))
         try:
-            script = format_of(debate.request.format, debate.setup.format_version)
+            script = format_of(debate.setup)
             asking = (journaled.unanswered, writer, Rounds(debate, script))
             host = _LiveHost(debate, lease, steps, self, *asking, asked=journaled.asked)
             if journaled.steps:
@@ -168,6 +168,8 @@ class Runner:
         case and the templates for the juror who explains it.
         """
         prompts = await self._load_prompts(debate.setup, host.steps)
+        if debate.request.protocol is TrialProtocol.OPEN and not debate.setup.advocate:
+            debate = await self._let_choose(debate, prompts, host)
         total = script.length(debate.request)
         stage = Stage(debate.setup, prompts, host, total, host.unanswered)
         async with ConcurrentWork() as beside:
@@ -179,7 +181,8 @@ class Runner:
             host.writer.sources = named(stage.sources)
             at_hand = prompts, host.steps, host.writer
             # Debates of a version without a summary have no templates for it.
-            asked = script.summarised and "jury/summary" in prompts.texts
+            asked = "jury/summary" in prompts.texts and not debate.request.protocol
+            asked = asked and script.summarised
             spoken = tuple(stage.turns)
             # After the first ballots, so that the budget goes to those before the summary.
             begun = asyncio.Event()
@@ -201,6 +204,18 @@ class Runner:
             seal, partial(self.notifier.publish, f"outbox/{debate.platform}", debate.id)
         )
         return ExplanationRequest(debate, verdict, tuple(ballots.values())), prompts
+
+    async def _let_choose(self, debate: Debate, prompts: Prompts, host: _LiveHost) -> Debate:
+        """Let the first model choose its side, which is stored before anyone speaks."""
+        from engine.run.trial import choose_side  # few answers are known
+
+        setup = debate.setup
+        chosen = await choose_side(Stage(setup, prompts, host, 0, host.unanswered), setup)
+        await host.steps.flush()
+        await self.store.debates.reseat(host.lease, debate.id, chosen)
+        host.debate = debate.model_copy(update={"setup": chosen})
+        host.writer = open_transcript(host.debate)
+        return host.debate
 
     async def _explain(
         self, case: ExplanationRequest, prompts: Prompts, steps: Steps, lease: Lease

@@ -11,7 +11,7 @@ import structlog
 from ulid import ULID
 
 from engine.fleet.leases import Notifier
-from engine.formats import find_format
+from engine.formats import format_of
 from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
 from engine.run.estimate import check_prices, longest_prompts, price, weigh_costs
@@ -171,6 +171,7 @@ class Service:
             series_key=order.series and order.series.key,
             arm=(order.series and order.series.arm) or None,
             guest=guest,
+            answer=planned.answer,
         )
         return new, expected
 
@@ -306,7 +307,7 @@ def _announce(new: NewDebate, expected: Estimate, rematch: Rematch | None) -> Po
     request, before = new.setup.request, None
     if rematch is not None:
         before = Before(debate=rematch.of.id, code=rematch.of.code, swapped=rematch.swapped)
-    script, seats = find_format(request.format), attendance(new.setup.panel)
+    script, seats = format_of(new.setup), attendance(new.setup.panel)
     message = Announcement(
         code=short_code(new.id),
         topic=request.topic,

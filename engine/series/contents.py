@@ -193,9 +193,14 @@ class _ArmDraw:
 
 
 def _digest(*parts: object) -> str:
-    """Return the SHA-256 of values as JSON, in hexadecimal."""
+    """Return the SHA-256 of values as JSON, in hexadecimal, without any answer.
+
+    Everyone may see a debate's seed, which follows from it.
+    """
     plain = [
-        part.model_dump(mode="json", exclude_none=True) if isinstance(part, Value) else part
+        part.model_dump(mode="json", exclude_none=True, exclude={"answer"})
+        if isinstance(part, Value)
+        else part
         for part in parts
     ]
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -23,6 +23,7 @@ from engine.series.spec import Recurring, Series, SeriesAudience
 from engine.store import Lease, Post, Store
 from engine.store.series import SeriesDebate, StoredSeries
 from engine.store.suggestions import next_topic
+from engine.values.blocked_words import has_blocked
 from engine.values.debate import SeriesKey
 from engine.values.errors import (
     BudgetError,
@@ -37,7 +38,6 @@ from engine.values.errors import (
 from engine.values.language import N_, speaking
 from engine.values.messages import Message, Skipped
 from engine.values.ports import Clock, Location, Venue
-from engine.values.topics import has_blocked
 
 # Posts a message that belongs to no debate, and so has no row in the outbox.
 #

@@ -268,8 +268,8 @@ def order_of(series: Series, planned: Planned, where: Location = NOWHERE) -> Ord
     asked = options.given() | {
         "topic": topic.text,
         "conditions": options.conditions or topic.conditions or None,
-        "stance_a": topic.stance_a or None,
-        "stance_b": topic.stance_b or None,
+        "stance_a": None if topic.answer else topic.stance_a or None,
+        "stance_b": None if topic.answer else topic.stance_b or None,
         "language": planned.language,
         "panel": series.jury.mode,
     }
@@ -281,6 +281,7 @@ def order_of(series: Series, planned: Planned, where: Location = NOWHERE) -> Ord
         models=planned.models,
         jurors=series.jury.models,
         seed=planned.seed,
+        listed=topic if topic.answer or topic.source else None,
         series=SeriesKey(
             name=series.name, key=planned.key, ordinal=planned.ordinal, arm=planned.arm
         ),

@@ -21,6 +21,7 @@ from engine.blinding.transcript import BLINDER, blind
 from engine.prompts.library import (
     AUDIENCE,
     SOURCES,
+    TRIAL,
     Prompts,
     QuotedSpeech,
     SpeechRecord,
@@ -60,7 +61,7 @@ from engine.values.errors import DesertedError, ModelError, StoppedError
 from engine.values.language import N_
 from engine.values.messages import Notice, TurnPost
 from engine.values.ports import KEPT, Call, CallRole, ChatMessage, Reply
-from engine.values.sources import check_quotations, named, tell_quotation
+from engine.values.sources import named
 from engine.values.text import clean, count_words, first_words, marked, words_to_read
 from engine.values.verdicts import UNANSWERED, Adjustment, Artifact, Score, Verdict
 from engine.words.phrases import sum_up
@@ -144,6 +145,17 @@ class Stage:
         return self._setup.request
 
     @property
+    def advocate(self) -> str:
+        """The side that speaks in a consultancy, or that the first model chose; else empty."""
+        return self._setup.advocate
+
+    @property
+    def _folder(self) -> str:
+        """The folder of the templates of whoever speaks."""
+        protocol = self.request.protocol
+        return self.request.format if protocol is None or protocol.opposed else TRIAL
+
+    @property
     def limits(self) -> Mapping[str, float]:
         """The format's own limits at the debate's start."""
         return self._setup.limits
@@ -214,9 +226,7 @@ class Stage:
         over = violations(text, limits, self._setup.chars_per_word)
         if over:
             told = {"broken": over, "written_words": self.count(text)}
-            asked = self.prompts.render(
-                shorten or f"{self.request.format}/shorten", **variables, **told
-            )
+            asked = self.prompts.render(shorten or f"{self._folder}/shorten", **variables, **told)
             history.append(_user(asked))
             hint |= {"kind": "shorten"}
             reply = await self._answer(f"{step}/shorten", seat, history, role, hint)
@@ -602,6 +612,8 @@ class Stage:
 
     async def _publish(self, turn: Turn, words_a_minute: float | None = None) -> Turn:
         if self.sources:
+            from engine.values.quotations import check_quotations  # few debates have sources
+
             # Beside the loop: near-matches in long sources take time.
             quoted = await asyncio.to_thread(check_quotations, turn.text, self.sources)
             turn = turn.model_copy(update={"quotations": quoted})
@@ -650,19 +662,21 @@ class Stage:
     def _history(self, seat: str, variables: Mapping[str, Any]) -> list[ChatMessage]:
         if seat not in self._histories:
             # The same for both sides, for the provider's prompt cache.
-            self._histories[seat] = [self._system(f"{self.request.format}/system", variables)]
+            self._histories[seat] = [self._system(f"{self._folder}/system", variables)]
         return self._histories[seat]
 
     def _system(self, template: str, variables: Mapping[str, Any]) -> ChatMessage:
         """Return a system message; that of speakers ends with the debate's sources."""
         text = self.prompts.render(template, **variables)
-        if self.sources and template == f"{self.request.format}/system":
+        if self.sources and template == f"{self._folder}/system":
             given = {"sources": self.sources, "names": named(self.sources)}
             text = f"{text}\n\n{self.prompts.render(f'{SOURCES}/system', **given)}"
         return _system(text)
 
     async def _findings(self, asked: str) -> str:
         """Return what code found about the quotations that a judge's prompt contains."""
+        from engine.values.quotations import tell_quotation  # few debates have sources
+
         hidden, found = self._hidden, []
         sided = "A" in self.request.sides
         read = unquote(asked)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+
+from pydantic import Field
 
 from engine.store.database import SqlConnection
 from engine.store.outbox import Post
@@ -43,7 +46,7 @@ class Caps(Value):
 class NewDebate(Value):
     """A debate about to be stored; `user` is its starter's id on the platform.
 
-    `guest` is who argues a side in place of a model.
+    `guest` is who argues a side in place of a model, `answer` the row of the right one.
     """
 
     id: str
@@ -58,6 +61,7 @@ class NewDebate(Value):
     series_key: str | None = None
     arm: str | None = None
     guest: NewGuest | None = None
+    answer: Mapping[str, str | None] = Field({}, repr=False)
 
 
 WHOLE = ""  # the day of what is counted over all days

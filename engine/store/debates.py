@@ -183,6 +183,16 @@ USE_SUGGESTION = """
 UPDATE suggestions SET debate = :debate
 WHERE platform = :platform AND community = :community AND topic = :topic AND debate IS NULL
 """
+SEAL = """
+INSERT INTO sealed_answers (debate, answer, side, choices)
+VALUES (:debate, :answer, :side, :choices)
+"""
+# A rematch has the question of the debate before, on the same sides.
+SEAL_AGAIN = """
+INSERT INTO sealed_answers (debate, answer, side, choices)
+SELECT :debate, answer, side, choices FROM sealed_answers WHERE debate = :before
+"""
+RESEAT = "UPDATE debates SET setup = :setup WHERE id = :debate"
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
 # A debate, with what it asked people.
 SELECT = """
@@ -453,6 +463,15 @@ class Debates:
         """
         return await self._database.column(UNHELD if waiting else UNHELD_AND_DUE)
 
+    async def reseat(self, lease: Lease, debate_id: str, setup: Setup) -> None:
+        """Store the setup of a running debate whose first model has chosen its side."""
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(RESEAT, debate=debate_id, setup=setup.model_dump_json())
+
+        await self._database.write(store)
+
     async def advance(
         self,
         lease: Lease,
@@ -594,6 +613,10 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     keep_listing(connection, new.id, new.setup)
     if guest is not None and new.guest is not None:
         insert_guest(connection, new.id, guest, new.guest, accepted=guest == starter or None)
+    if new.answer:
+        connection.run(SEAL, debate=new.id, **new.answer)
+    elif new.setup.request.protocol and new.setup.rematch_of:
+        connection.run(SEAL_AGAIN, debate=new.id, before=new.setup.rematch_of)
     if new.setup.mirror_of is not None:
         connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
     of = {"platform": new.platform, "community": new.community}

@@ -10,10 +10,11 @@ from engine.store.communities import join
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import mark_unwiped
 from engine.store.people import ensure_person, find_key
+from engine.values.blocked_words import has_blocked
 from engine.values.debate import Value, short_code
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.language import N_
-from engine.values.topics import has_blocked, topic_id
+from engine.values.topics import topic_id
 
 if TYPE_CHECKING:
     from engine.store.store import Store

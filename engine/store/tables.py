@@ -527,6 +527,16 @@ guests = Table(
     comment="Who argues a side of a debate as a person",
 )
 
+sealed_answers = Table(
+    "sealed_answers",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("answer", Text, nullable=False),
+    Column("side", String(1), comment="that argues it; null at a round table"),
+    Column("choices", Text, nullable=False, comment="JSON: all answers to choose from"),
+    comment="The right answers to what debates ask; they leave it with an export alone",
+)
+
 spoken = Table(
     "spoken",
     metadata,

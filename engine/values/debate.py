@@ -141,6 +141,26 @@ class PanelMode(StrEnum):
     ONE = "one"  # a single juror, in both orders
 
 
+class TrialProtocol(StrEnum):
+    """How a jury comes to an answer of which it is known whether it is right.
+
+    The names are those of arXiv 2407.04622 and 2402.06782: direct and expert without speeches,
+    consultancy with those of one side, which is drawn; in an open debate the first model chooses
+    its side.
+    """
+
+    DIRECT = "direct"
+    CONSULTANCY = "consultancy"
+    DEBATE = "debate"
+    OPEN = "open"
+    EXPERT = "expert"  # the jury reads the sources
+
+    @property
+    def opposed(self) -> bool:
+        """Whether both sides argue."""
+        return self in (TrialProtocol.DEBATE, TrialProtocol.OPEN)
+
+
 class Sampling(Value):
     """How a role samples: temperature, and a cap on the reply's tokens.
 
@@ -393,7 +413,7 @@ class Source(Value):
 
 
 class Quotation(Value):
-    """Words that a turn quotes as from a source, and where code found them (see sources.py).
+    """Words that a turn quotes as from a source, and where code found them (see quotations.py).
 
     `source` is the number that the turn named, from 1. `found_in` is the source that has the words,
     None if none has; `share` is how much of them stands there, or in the named source, 0–1.
@@ -588,8 +608,8 @@ class Request(Value):
 
     `sides` maps a contender to its model; `drawn` names the contenders whose model was drawn at
     random; `seats` gives single seats (`A1`) a model of their own; `judges` are the format's own;
-    `sources` are put before every side. The rest are the options of engine/values/options.py, and
-    their limits.
+    `sources` are put before every side. With a `protocol` the right answer is known and sealed. The
+    rest are the options of engine/values/options.py, and their limits.
     """
 
     topic: str
@@ -626,6 +646,7 @@ class Request(Value):
     guess: bool = Field(False, exclude_if=not_)
     pace: int = Field(0, ge=0, le=2000, exclude_if=not_)
     turn_minutes: float = Field(0, ge=0, le=1440, exclude_if=not_)
+    protocol: TrialProtocol | None = Field(None, exclude_if=not_)
 
     @field_serializer("confidence", when_used="json")
     def _write_confidence(self, asked: ConfidenceScale) -> bool | str:
@@ -711,7 +732,8 @@ class Setup(Value):
     among which voters may guess: those that the community offers, whatever the debate.
     `rematch_of` is the id of the revealed debate that this one holds once more; `swapped`: each
     model has the other side, as people know. `account_days` and `member_days` are the least age of
-    an account and of a membership for a vote to be gold; 0: any.
+    an account and of a membership for a vote to be gold; 0: any. `advocate` is the side that
+    speaks alone in a consultancy, or that the first model chose in an open debate.
     """
 
     request: Request
@@ -738,6 +760,7 @@ class Setup(Value):
     swapped: bool = Field(False, exclude_if=not_)
     account_days: int = Field(0, exclude_if=not_)
     member_days: int = Field(0, exclude_if=not_)
+    advocate: str = Field("", exclude_if=not_)
 
     @property
     def models(self) -> tuple[Model, ...]:

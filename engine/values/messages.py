@@ -210,7 +210,8 @@ class VoteInvite(Invitation):
     lets those who voted say why (`reasons`) or how sure they are (`percent`), or guess the models.
     Delivery fills in `link`, the
     address of that post, and `until`, when the vote closes, if that is certain. `known`: people can
-    know the models, so no vote is gold. `guest` is the side that a person argued.
+    know the models, so no vote is gold. `guest` is the side that a person argued. `trial`: people
+    say which answer is right.
     """
 
     kind: Literal["vote_invite"] = "vote_invite"
@@ -230,6 +231,7 @@ class VoteInvite(Invitation):
     until: datetime | None = Field(None, exclude_if=not_)
     known: bool = Field(False, exclude_if=not_)
     guest: str = Field("", exclude_if=not_)
+    trial: bool = Field(False, exclude_if=not_)
 
     def asks(self) -> tuple[Question, timedelta | None, str]:
         """Return the question, and for how long it is open."""
@@ -265,6 +267,7 @@ class AgainInvite(Invitation):
     ballot: BallotKind = BallotKind.OPEN
     stances: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
+    trial: bool = Field(False, exclude_if=not_)
 
     def asks(self) -> tuple[Question, timedelta | None, str]:
         """Return the question, and for how long it is open."""

@@ -23,6 +23,7 @@ from engine.values.debate import (
     PanelMode,
     Request,
     Scores,
+    TrialProtocol,
     TurnOrder,
     Value,
 )
@@ -79,6 +80,7 @@ class Options(Value):
     guess: bool | None = None
     pace: int | None = None
     turn_minutes: float | None = None
+    protocol: TrialProtocol | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -271,6 +273,11 @@ _ROWS = {
              "day).",
         setting="How many minutes a person who argues a side has for each turn.",
         label=N_("Minutes for each turn of a person who argues a side")),
+    "protocol": Param(usage="[protocol=direct|consultancy|debate|open|expert]",
+        help="Of a topic with a known answer, how the jury finds it: direct, consultancy, debate, "
+             "open or expert.",
+        column="how the jury came to an answer of which it is known whether it is right: `direct`, "
+               "`consultancy`, `debate`, `open` or `expert`; null where that is not known"),
     "mirror": Param(
         about="Whether to hold a second debate with the sides swapped",
         help="Hold it a second time with sides swapped."),

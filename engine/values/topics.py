@@ -9,13 +9,14 @@ import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from operator import not_
 from random import Random
 from typing import NamedTuple
 
-import regex
+from pydantic import Field
 
 from engine.values.debate import Value
-from engine.values.errors import FlaggedError, UsageError
+from engine.values.errors import UsageError
 from engine.values.language import N_
 from engine.values.options import STANCES, Options
 from engine.values.text import clean, is_visible, marked
@@ -29,7 +30,8 @@ class Topic(Value):
     """A topic to offer, with conditions that go well with it.
 
     The stances are what the sides argue, if that is not for and against it; `language` is a BCP-47
-    code. Figures are told apart by its `category`.
+    code. Figures are told apart by its `category`. `answer` is the right one of both, or of
+    `choices`; only an export may say so. `source` is a text that the sides read.
     """
 
     text: str
@@ -38,6 +40,9 @@ class Topic(Value):
     stance_b: str = ""
     language: str = "en"
     category: str = ""
+    choices: tuple[str, ...] = Field((), exclude_if=not_)
+    answer: str = Field("", exclude_if=not_, repr=False)
+    source: str = Field("", exclude_if=not_)
 
     def speaks(self, language: str) -> bool:
         """Return whether it is in a language, whatever the region."""
@@ -187,58 +192,6 @@ def _check_stance(side: str, text: str, names: Collection[str]) -> None:
         )
 
 
-# --- words that a community blocks ---------------------------------------------------------
-
-
-def has_blocked(words: Collection[str], *texts: str) -> bool:
-    """Return whether a text has one of these words, whatever the case, accents and width.
-
-    Only whole words count, but where a script writes none apart, such as Chinese or Thai.
-    """
-    if not words:
-        return False
-    pattern = _pattern_of(tuple(words))
-    return any(pattern.search(_fold_accents(text)) for text in texts if text)
-
-
-def check_words(blocked: Collection[str], *texts: str) -> None:
-    """Refuse texts with a word that is blocked. Raises FlaggedError, which does not name it."""
-    if has_blocked(blocked, *texts):
-        raise FlaggedError(
-            "This has a word that is blocked here. Reword it, or ask a manager of this community."
-        )
-
-
-# Hebrew's points have its script; the voicing marks of kana make another letter.
-_ACCENT = regex.compile(
-    r"(?V1)[[\p{M}&&\p{Script=Inherited}]--[\u3099\u309a]]|[\p{M}&&\p{Hebrew}]"
-    r"|\p{Default_Ignorable_Code_Point}|\u0640"
-)
-_RUN = regex.compile(r"[\p{L}\p{M}\p{N}]+")
-_ALONE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_UNSPACED = regex.compile(rf"[{_ALONE}]")
-_INSIDE = rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}]--[{_ALONE}]]"
-
-
-@lru_cache(maxsize=256)
-def _pattern_of(words: tuple[str, ...]) -> regex.Pattern[str]:
-    return regex.compile("|".join(_one_pattern(_fold_accents(word)) for word in words))
-
-
-def _one_pattern(word: str) -> str:
-    runs = _RUN.findall(word)
-    if not runs:  # an emoji
-        return str(regex.escape(word))
-    before = "" if _UNSPACED.match(runs[0]) else rf"(?<!{_INSIDE})"
-    after = "" if _UNSPACED.match(runs[-1][-1]) else rf"(?!{_INSIDE})"
-    return before + r"[^\p{L}\p{N}]+".join(map(regex.escape, runs)) + after
-
-
-def _fold_accents(text: str) -> str:
-    bare = _ACCENT.sub("", _fold_case(text)).replace("ı", "i")
-    return unicodedata.normalize("NFC", bare)
-
-
 # --- ids -----------------------------------------------------------------------------------
 
 SPLITS = ("train", "validation", "test")
@@ -255,7 +208,7 @@ def fold_topic(topic: str) -> str:
 
     A topic of nothing but punctuation is folded in case and width only.
     """
-    folded = _fold_case(topic)
+    folded = fold_case(topic)
     kept = (
         "".join(
             char
@@ -287,7 +240,7 @@ def split_of(topic: str, salt: bytes) -> str:
     )
 
 
-def _fold_case(text: str) -> str:
+def fold_case(text: str) -> str:
     """Fold case and compatibility forms, twice, as one can undo the other.
 
     Unicode Standard, section 3.13, definition D146.

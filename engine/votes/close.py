@@ -147,7 +147,8 @@ def closing_of(
     stood = (*with_remarks(votes, debate, cast, unread), *stances, *rounds, *guesses)
     people = _count(debate, tally, stood, Log(Question.VOTE) in unread)
     message = reveal_of(debate, people, verdict, ballots, calls, usd, own, why)
-    script = FORMATS.get(debate.request.format)
+    # Opinions do not decide which answer is right.
+    script = None if debate.request.protocol else FORMATS.get(debate.request.format)
     decided = script.decide(debate.request, stances, verdict) if script else None
     usual = (
         _closed(debate, tally, early, interventions),
@@ -269,6 +270,7 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
         ballot=request.ballot,
         stances=request.stances,
         names=debate.setup.called,
+        trial=bool(request.protocol) and "A" in request.sides,
     )
     return (Post(key="again", message=invite),)
 

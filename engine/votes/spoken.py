@@ -10,11 +10,11 @@ import structlog
 from engine.blinding.identity import HIDDEN
 from engine.store import Store
 from engine.store.guests import Guest
+from engine.values.blocked_words import has_blocked
 from engine.values.debate import Debate
 from engine.values.errors import FlaggedError, VenueAwayError, VenueError
 from engine.values.ports import Venue
 from engine.values.text import clean, is_visible, redact
-from engine.values.topics import has_blocked
 from engine.values.verdicts import Withheld
 
 SHORTEST_NAME = 3  # characters; a shorter one is a word like any other

@@ -557,7 +557,11 @@ def invite_terms(invite: VoteInvite) -> str:
 
 def vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
     asks = say(
-        N_("**Which final answer is best?**") if invite.names else N_("**Who debated better?**")
+        N_("**Which answer is right?**")
+        if invite.trial
+        else N_("**Which final answer is best?**")
+        if invite.names
+        else N_("**Who debated better?**")
     )
     captions = {**invite.stances, **invite.names}
     return BallotPaper(asks, invite.options, invite.ballot, False, captions)

@@ -27,9 +27,20 @@ from engine.prompts.library import (
     unquote,
 )
 from engine.run.plan import Defaults, Order, freeze, plan
+from engine.run.trial import choose_side
 from engine.stage.stage import PersonTurn, Stage
 from engine.store import Note, Post
-from engine.values.debate import Debate, Model, Retrieval, Sampling, Setup, Source, Status, Turn
+from engine.values.debate import (
+    Debate,
+    Model,
+    Retrieval,
+    Sampling,
+    Setup,
+    Source,
+    Status,
+    TrialProtocol,
+    Turn,
+)
 from engine.values.errors import ModelError, RostrumError
 from engine.values.language import speaking
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
@@ -171,7 +182,7 @@ async def hold(setup: Setup, host: RehearsedHost | None = None) -> RehearsedHost
     }
     for kept in (host.turns, host.posts, host.held, host.notes):
         kept.clear()
-    script = format_of(setup.request.format, setup.format_version)
+    script = format_of(setup)
     total = script.length(setup.request)
     with speaking(setup.request.language):
         await script.run(Stage(setup, todays_prompts(), host, total, unanswered))
@@ -267,6 +278,14 @@ def planted_setup(name: str, stances: Mapping[str, str]) -> Setup:
     return setup.model_copy(update={"request": request, "retrieval": plan})
 
 
+def tried_setup(setup: Setup, protocol: TrialProtocol) -> Setup:
+    """Return the setup of a debate on a question whose right answer is known."""
+    request = setup.request.model_copy(update={"protocol": protocol})
+    panel = setup.panel.model_copy(update={"rubric": "truth"})
+    advocate = "A" if protocol is TrialProtocol.CONSULTANCY else ""
+    return setup.model_copy(update={"request": request, "panel": panel, "advocate": advocate})
+
+
 @contextmanager
 def _listening() -> Iterator[list[tuple[str, dict[str, Any]]]]:
     heard: list[tuple[str, dict[str, Any]]] = []
@@ -290,6 +309,8 @@ async def filled_in() -> dict[str, list[dict[str, Any]]]:
         for name in FORMATS:
             for stances in ({}, STANCES):
                 await _hold(planted_setup(name, stances))
+        for protocol in TrialProtocol:
+            await _hold(tried_setup(planted_setup("classic", STANCES), protocol))
     found: dict[str, list[dict[str, Any]]] = {}
     for name, variables in heard:
         found.setdefault(name, []).append(variables)
@@ -298,7 +319,9 @@ async def filled_in() -> dict[str, list[dict[str, Any]]]:
 
 async def _hold(setup: Setup) -> None:
     host, prompts = PlantedHost(audience=QUESTIONS), todays_prompts()
-    script = format_of(setup.request.format, setup.format_version)
+    script = format_of(setup)
+    if setup.request.protocol is TrialProtocol.OPEN:
+        setup = await choose_side(Stage(setup, prompts, host, 0, {}), setup)
     stage = Stage(setup, prompts, host, script.length(setup.request), {})
     with speaking(setup.request.language):
         await script.hold(stage)

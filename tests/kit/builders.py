@@ -130,7 +130,7 @@ def new_debate(*, reserved: float = 0.0, **fields: Any) -> NewDebate:
 
 def stored(new: NewDebate, **fields: Any) -> Debate:
     """Return a debate as it is once it is stored."""
-    return make(Debate, new.model_dump(exclude={"user"}) | {"starter": None}, fields)
+    return make(Debate, new.model_dump(exclude={"user", "answer"}) | {"starter": None}, fields)
 
 
 def turn(number: int = 1, text: str = "Tea wakes gently.", **fields: Any) -> Turn:

@@ -124,9 +124,10 @@ async def test_any_topic_reaches_both_openings_as_it_is(topic: str) -> None:
 def test_an_unknown_format_or_version_is_refused_with_what_to_do() -> None:
     with pytest.raises(UsageError, match="no format “jousting”; choose from classic"):
         find_format("jousting")
-    assert find_format("classic").name == format_of("classic", 1).name == "classic"
+    setup = setup_of()
+    assert find_format("classic").name == format_of(setup).name == "classic"
     with pytest.raises(StoreError, match=r"version 0 of the format classic.*start a new one"):
-        format_of("classic", 0)
+        format_of(setup.model_copy(update={"format_version": 0}))
 
 
 def closing_with(*answers: str) -> ScriptedHost:

@@ -136,9 +136,9 @@ def test_a_version_that_no_script_holds_is_refused(monkeypatch: pytest.MonkeyPat
     setup = setup_for("toy")
     release(monkeypatch, NewToy())
     with pytest.raises(StoreError, match=r"version 1 of the format toy.*no longer has"):
-        format_of("toy", 1)
+        format_of(setup)
     assert length_of(setup) == 0
     with pytest.raises(PausedError, match="which a newer Rostrum has"):
-        format_of("toy", 3)
+        format_of(setup.model_copy(update={"format_version": 3}))
     for name, script in FORMATS.items():
-        assert format_of(name, 1) is script
+        assert format_of(setup_for(name)) is script

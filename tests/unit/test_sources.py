@@ -8,16 +8,9 @@ from bot.local.single import read_files
 from engine.values.debate import Source
 from engine.values.errors import UsageError
 from engine.values.language import speaking
-from engine.values.sources import (
-    SourceFile,
-    SourceLimits,
-    check_files,
-    check_quotations,
-    named,
-    outcome_of,
-    pasted,
-    read_sources,
-)
+from engine.values.quotations import check_quotations
+from engine.values.source_files import check_files, read_sources
+from engine.values.sources import SourceFile, SourceLimits, named, outcome_of, pasted
 from engine.words.card import markdown_of
 from engine.words.cards import card_of
 from engine.words.phrases import source_name

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.values.topics import built_in_topics, find_topic, has_blocked
+from engine.values.blocked_words import has_blocked
+from engine.values.topics import built_in_topics, find_topic
 from tests.kit import some
 
 

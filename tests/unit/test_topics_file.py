@@ -208,3 +208,73 @@ def test_a_mistake_in_every_line_of_a_long_file_is_found_in_a_moment(tmp_path: P
     assert time.process_time() - began < 1
     assert len(faults) == 6001  # and that there is no topic
     assert "zh (Chinese)" in faults[0]
+
+
+KNOWN = """
+[[topics]]
+text = "What is the capital of Australia?"
+options = ["Sydney", "Canberra", "Perth"]
+answer = "Canberra"
+source = "Canberra has been the capital since 1913."
+
+[[topics]]
+text = "Is 97 a prime number?"
+for = "97 is prime"
+against = "97 is not prime"
+answer = "against"
+"""
+
+
+def test_a_topic_may_carry_its_answer(tmp_path: Path) -> None:
+    (tmp_path / "known.toml").write_text(KNOWN, encoding="utf-8")
+    (capital, prime), faults = read_topics(tmp_path / "known.toml")
+    assert not faults
+    assert capital.choices == ("Sydney", "Canberra", "Perth")
+    assert (capital.answer, prime.answer) == ("Canberra", "97 is not prime")
+    assert capital.source == "Canberra has been the capital since 1913."
+    assert "Canberra" not in repr(prime) + repr(capital).replace(repr(capital.choices), "").replace(
+        repr(capital.source), ""
+    )
+    yaml = "- text: Which?\n  options: [yes, no]\n  answer: no\n"
+    (tmp_path / "known.yaml").write_text(yaml, encoding="utf-8")
+    assert read_topics(tmp_path / "known.yaml").topics[0].answer == "no"
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ('options = ["a", "b"]\nanswer = "c"', "the answer “c” is none of a, b; write one."),
+        ('options = ["a", "b"]', "options without an answer; write which of them is right."),
+        ('options = ["a"]\nanswer = "a"', "options needs 2 to 9 answers, none of them empty."),
+        ('options = "a"\nanswer = "a"', "options is not a list of texts; write it as in"),
+        ('options = ["a", "A."]\nanswer = "a"', "two options are the same; give each one"),
+        ('answer = "for"', "an answer needs options, or for and against, to be one of."),
+        ('for = "a"\nagainst = "b"\nanswer = "c"', "the answer “c” is none of for, against;"),
+        ('for = "a"\nagainst = "b"\noptions = ["a", "b"]\nanswer = "a"', "both options and stan"),
+        ('source = "a text"', "a source is for a topic with an answer; leave it out."),
+    ],
+)
+def test_a_wrong_answer_is_said_with_its_line(tmp_path: Path, given: str, why: str) -> None:
+    (tmp_path / "known.toml").write_text(f'[[topics]]\ntext = "Which?"\n{given}\n')
+    (fault,) = read_topics(tmp_path / "known.toml").faults[:1]
+    assert fault.startswith(f"{tmp_path / 'known.toml'}, line 1: ")
+    assert why in fault
+
+
+SUM = Topic(text="What is 17 × 24?", choices=("408", "398"), answer="408")
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"topic": "Tea or rum", "protocol": "direct"}, "none is known of “Tea or rum”"),
+        ({"protocol": "expert"}, "reads the sources, and “What is 17 × 24?” has none"),
+        ({"protocol": "direct", "stance_a": "tea", "stance_b": "rum"}, "known of “What is 17"),
+        ({"protocol": "direct", "format": "roundtable"}, "answers a question by itself"),
+    ],
+)
+def test_a_protocol_that_cannot_be_held_is_refused(asked: dict[str, Any], why: str) -> None:
+    offer = DEFAULTS.model_copy(update={"topics": (SUM,)})
+    given = {"platform": "chat", "community": "club", "place": "", "topic": SUM.text} | asked
+    with pytest.raises(UsageError, match=why.replace("?", r"\?")):
+        plan(Order(**given), offer, load_prompts(), seed=1)

@@ -21,7 +21,9 @@ from engine.dataset.label_files import read_labels
 from engine.jury.rubric import read_rubric
 from engine.pages.debate_page import read_sought, write_sought
 from engine.values.options import Options, read_option
-from engine.values.sources import SourceFile, SourceLimits, check_quotations, read_sources
+from engine.values.quotations import check_quotations
+from engine.values.source_files import read_sources
+from engine.values.sources import SourceFile, SourceLimits
 from engine.votes.imported import LabelFault
 from engine.words.buttons import read_button
 from tests.doubles.rehearsed import DEFAULTS
