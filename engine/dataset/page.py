@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 UNHELD = (Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 
 
-class _PageTurn(NamedTuple):
+class PageTurn(NamedTuple):
     """A turn as people read it; `text` is Markdown of a model, and answers what was `asked`.
 
     `number` counts through the debate, and is what a link to it ends with; `step` is its name.
@@ -90,7 +90,7 @@ class ReportedDebate(NamedTuple):
     held: datetime
     stances: tuple[tuple[str, str], ...]
     sources: tuple[tuple[str, str], ...]
-    turns: tuple[_PageTurn, ...]
+    turns: tuple[PageTurn, ...]
     result: tuple[str, ...]
     ballots: tuple[Read, ...]
     sealed: str
@@ -181,12 +181,12 @@ def _result(reveal: Reveal) -> Iterator[str]:
         yield line
 
 
-def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[_PageTurn]:
+def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[PageTurn]:
     """Yield the turns as voters read them: without the models' names."""
     hidden = names_of(debate.setup)
     for turn in turns:
         who = debate.setup.called.get(turn.side) or turn.seat
-        yield _PageTurn(
+        yield PageTurn(
             side=turn.side,
             title=f"{who} · {round_name(turn.round)}",
             text=redact_mentions(redact(turn.text, hidden | {turn.model})),

@@ -11,6 +11,7 @@ from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
 from engine.delivery.reasons import why
 from engine.pages.ballots import read_juries
+from engine.pages.by_format import argument_cards, free_speeches, revisions
 from engine.pages.debate_page import (
     CALLS_ON_A_PAGE,
     CallPage,
@@ -39,13 +40,13 @@ from engine.words.phrases import told_reason
 class PageSources(NamedTuple):
     """What a page is made of; `rows` are those of an export, None while anything is sealed.
 
-    `turns` and `calls` are how many the debate has, and `usd` what they cost. `calls` is None for
-    those who may not read them.
+    `spoken` names all turns; `calls` is how many there are, and `usd` what they cost. `calls` is
+    None for those who may not read them.
     """
 
     item: Item
     debate: Debate
-    turns: int
+    spoken: Sequence[Mapping[str, Any]]
     reveal: Reveal | None = None
     ballots: Sequence[Ballot] = ()
     looked_up: Sequence[Source] = ()
@@ -64,7 +65,7 @@ def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
         rows, names = found.rows, debate.setup.called
         cost = None if found.calls is None else (found.calls, found.usd)
         item = found.item if rows else found.item._replace(models=())
-        head = make_head(debate, item, found.reveal, found.situation, found.turns, cost)
+        head = make_head(debate, item, found.reveal, found.situation, len(found.spoken), cost)
         because = found.reveal and why_section(found.reveal)
         if because:
             head = head._replace(below=(because.key, *head.below))
@@ -74,8 +75,13 @@ def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
         sections = read_sections(rows, names) if rows and part.last else ()
         if because and part.last:
             sections = (because, *sections)
+        is_team = debate.request.format == "team"
+        board = free_speeches(found.spoken, debate.setup.limits) if is_team else ()
+        arguments = argument_cards(rows, found.spoken) if rows and part.last else ()
+        below = (*(["arguments"] if arguments else []), *(["free-debate"] if board else []))
+        head = head._replace(below=(*below, *head.below))
         shown = {turn.number for turn in part.turns}
-        marks = read_marks(rows) if rows else {}
+        marks = read_marks(rows, debate.request.format) if rows else {}
         waits = "" if head.trouble else redact(told_reason(why(debate, outside=True)))
     return DebatePage(
         item=found.item,
@@ -90,6 +96,9 @@ def assemble(found: PageSources, part: TurnsPart) -> DebatePage:
         live=debate.status.live or debate.status is Status.VOTING,
         calls=found.calls or 0,
         longer=longer,
+        arguments=arguments,
+        board=board if part.last else (),
+        revisions=revisions(page.turns),
     )
 
 

@@ -11,6 +11,7 @@ from engine.pages.debate_page import cut
 from engine.store.journal import Judging
 from engine.values.language import N_
 from engine.values.text import headline
+from engine.words.phrases import option_name
 from engine.words.translation import number, say
 
 BETWEEN = " · "  # two readings
@@ -39,12 +40,16 @@ class JurorRow(NamedTuple):
 
 
 class JuryMatrix(NamedTuple):
-    """A jury: what it scored, and a row for each juror; `number` is 0 for the debate's own."""
+    """A jury: what it scored, and a row for each juror; `number` is 0 for the debate's own.
+
+    `winner` is a later one's verdict; empty without one.
+    """
 
     number: int
     sides: tuple[str, ...]
     criteria: tuple[str, ...]
     rows: tuple[JurorRow, ...]
+    winner: str = ""
 
     @property
     def key(self) -> str:
@@ -63,8 +68,16 @@ def read_juries(
     }
     read = {number: told for number, told in {0: list(own), **later}.items() if told}
     room = BALLOTS_WEIGHT // max(1, sum(map(len, read.values())))
+    winners = {
+        one.number: option_name(verdict.winner, names)
+        for one in judgings
+        for verdict in (one.found.verdicts.values() if one.found else ())
+        if verdict.winner
+    }
     return tuple(
-        _matrix(number, told, tuple(sides), room if not number or room > LEAST_WEIGHT else 0)
+        _matrix(
+            number, told, tuple(sides), room if not number or room > LEAST_WEIGHT else 0
+        )._replace(winner=winners.get(number, ""))
         for number, told in read.items()
     )
 

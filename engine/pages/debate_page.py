@@ -28,6 +28,7 @@ from engine.values.topics import topic_id
 
 if TYPE_CHECKING:
     from engine.pages.ballots import JuryMatrix
+    from engine.pages.by_format import ArgumentCard, FreeSpeech, Revision
     from engine.pages.head import PageHead
 
 # A list of debates as a page shows it.
@@ -316,7 +317,7 @@ def divide(turns: Sequence[Turn]) -> tuple[tuple[Turn, ...], ...]:
 class PartsOutline(NamedTuple):
     """What a debate's parts are: the first and last turn's number of each, and who spoke when.
 
-    `spoken` names every turn, by its step.
+    `spoken` names every turn by its step, and says how many words it has.
     """
 
     bounds: tuple[tuple[int, int], ...]
@@ -332,7 +333,10 @@ class PartsOutline(NamedTuple):
 def outline(turns: Sequence[Turn]) -> PartsOutline:
     """Return what the parts of a debate's turns are."""
     bounds = tuple((part[0].number, part[-1].number) if part else (0, 0) for part in divide(turns))
-    spoken = ({"step": one.step, "number": one.number, "seat": one.seat} for one in turns)
+    spoken = (
+        {"step": one.step, "number": one.number, "seat": one.seat, "words": one.words}
+        for one in turns
+    )
     return PartsOutline(bounds, tuple(spoken))
 
 
@@ -346,12 +350,20 @@ CALLS_ON_A_PAGE = 100
 
 
 class TurnMark(NamedTuple):
-    """What stands beside a turn once nothing is sealed: thumbs, the judge's score, its model."""
+    """What stands beside a turn once nothing is sealed: thumbs, the judge's score, its model.
+
+    `total` is that score as a number, `sheet` what it adds up, of how much, and `parts` all else
+    that was scored. `register` is Markdown: what was entered of the turn, or came out in it.
+    """
 
     thumbs: str
     score: str
     model: str
     decision: str
+    total: float | None = None
+    sheet: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    register: str = ""
 
 
 class DebatePage(NamedTuple):
@@ -361,7 +373,8 @@ class DebatePage(NamedTuple):
     are by the number of a turn. `juries` and `sections` are empty while anything is sealed, and on
     other parts than the last. `live`: the page may still grow. `waits` says what a debate waits
     for, or why it ended early, where the `head` does not. `longer` are the numbers of turns that
-    are cut here, and `pulse` is what changes when the page does.
+    are cut here, and `pulse` is what changes when the page does. `arguments` are those of a
+    `structured` debate, `board` is the free one of a `team`, `revisions` by the number of a turn.
     """
 
     item: Item
@@ -377,6 +390,9 @@ class DebatePage(NamedTuple):
     calls: int
     longer: frozenset[int] = frozenset()
     pulse: str = ""
+    arguments: tuple[ArgumentCard, ...] = ()
+    board: tuple[FreeSpeech, ...] = ()
+    revisions: Mapping[int, Revision] = {}
 
     @property
     def last(self) -> bool:

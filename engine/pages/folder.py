@@ -343,14 +343,15 @@ class FolderLibrary:
         rows = self._rows(name)
         record, row = _record_of(rows), rows[DEBATES][0]
         debate, sources = record.debate, retrieved(record.artifacts)
+        spoken = outline(record.turns).spoken
         found = PageSources(
             self._item(name),
             debate,
-            len(record.turns),
+            spoken,
             reveal=reveal_in(record, row["n_calls"], row["cost_usd"]),
             ballots=record.ballots,
             looked_up=[Source(title=one["title"], text=one["text"]) for one in sources],
-            rows={**rows, SPOKEN: outline(record.turns).spoken},
+            rows={**rows, SPOKEN: spoken},
             calls=row["n_calls"],
             usd=row["cost_usd"],
             judgings=record.judgings,

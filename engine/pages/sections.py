@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import orjson
@@ -11,11 +11,13 @@ from pydantic import ValidationError
 
 from engine.dataset.page import PageSection, PageTable, table_of
 from engine.formats.audited.judge import RegisterEntry, tell_entry
-from engine.formats.structured.trace import Trace, describe, table
+from engine.formats.audited.scores import SCALES
+from engine.formats.structured.trace import table
 from engine.jury.explain import STEP as WHY
+from engine.pages.by_format import read_traces
 from engine.pages.debate_page import SPOKEN, Rows, TurnMark
 from engine.pages.head import brief
-from engine.pages.timeline import timelines
+from engine.pages.timeline import TOTALS, timelines
 from engine.store.usage import UsageTotals
 from engine.values.language import N_
 from engine.values.messages import Message, Reveal
@@ -30,26 +32,15 @@ from engine.words.translation import number, percent, say
 
 
 Row: TypeAlias = Mapping[str, Any]
-TRACE, REGISTER = N_("The trace table"), N_("The register")
+TRACE = N_("The trace table")
 SCORES, CHANGES, OTHERS = (
     N_("Scores by the format's own judge"),
     N_("Scores changed afterwards"),
     N_("Findings"),
 )
-SHOWN_ELSEWHERE = (DECISION, POSITION, QUESTIONS, RETRIEVED, WHY)
+SHOWN_ELSEWHERE = ("structured", "register", DECISION, POSITION, QUESTIONS, RETRIEVED, WHY)
 MOST_ROWS = 150
 LONGEST_BODY = 4_000  # characters
-
-
-def found_sections(rows: Rows, names: Mapping[str, str]) -> Iterator[PageSection | None]:
-    """Yield a section for each kind of finding that a debate has."""
-    artifacts = [one for one in rows.get("artifacts", ()) if one["kind"] not in SHOWN_ELSEWHERE]
-    yield _judgment(rows.get("judgments", ()), names)
-    yield from _traces(artifacts)
-    yield _register(artifacts)
-    yield _scores(rows)
-    yield _changes(rows.get("adjustments", ()))
-    yield from _others([one for one in artifacts if one["kind"] not in ("structured", "register")])
 
 
 def report_sections(
@@ -61,14 +52,13 @@ def report_sections(
     `totals` are what its calls took.
     """
     posted = [(card_of(post), f"found-{number}") for number, post in enumerate(posts, 1)]
-    told = {one.key: one for one in found_sections(rows, names) if one}
+    traces = read_traces(rows.get("artifacts", ()))
     made = (
         *(PageSection(key, redact(card.title), text=redact(card.text)) for card, key in posted),
-        told.get("own-judge"),
-        # The briefing describes each argument.
-        (trace := told.get("trace")) and trace._replace(text=trace.text.partition("\n\n")[0]),
-        told.get("scores"),
-        told.get("adjustments"),
+        _judgment(rows.get("judgments", ()), names),
+        PageSection("trace", say(TRACE), text=table(traces)) if traces else None,
+        _scores(rows),
+        _changes(rows),
         _later(rows.get("judgings", ()), names),
         _spent(totals),
     )
@@ -103,45 +93,31 @@ def _judgment(judgments: Sequence[Row], names: Mapping[str, str]) -> PageSection
     for one in judgments:
         won = option_name(one["winner"], names) if one["winner"] else say("no verdict")
         facts.append((one["judge"], f"{won}: {one['problem']}" if one["problem"] else won))
+        alone = [
+            option_name(judge["winner"], names) if judge["winner"] else say("no verdict")
+            for judge in one["by_judge"] or ()
+        ]
+        if alone:
+            facts.append((say("each judge alone"), say(", ").join(alone)))
     return PageSection("own-judge", say("The format's own judge"), tuple(facts)) if facts else None
 
 
-def _traces(artifacts: Sequence[Row]) -> Iterator[PageSection]:
-    """Yield the trace table of a structured debate, in the words of its thread."""
-    for one in artifacts:
-        if one["kind"] == "structured" and one["valid"]:
-            try:
-                found = orjson.loads(one["body"]).get("traces", ())
-                traces = [Trace.model_validate(each) for each in found]
-            except (ValidationError, orjson.JSONDecodeError, AttributeError):
-                continue
-            if traces:
-                text = "\n\n".join((table(traces), *describe(traces)))
-                yield PageSection("trace", say(TRACE), text=text)
+def _turn_names(rows: Rows) -> dict[str, str]:
+    """Return what each turn is called in a table, by its step."""
+    return {one["step"]: f"{one['seat']} · {one['number']}" for one in rows.get(SPOKEN, ())}
 
 
-def _register(artifacts: Sequence[Row]) -> PageSection | None:
-    for one in artifacts:
-        if one["kind"] == "register" and one["valid"]:
-            try:
-                found = orjson.loads(one["body"])["entries"]
-                told = [tell_entry(RegisterEntry.model_validate(each)) for each in found]
-            except (ValidationError, orjson.JSONDecodeError, KeyError):
-                return None
-            return PageSection("register", say(REGISTER), text="\n".join(told)) if told else None
-    return None
+def _scores(rows: Rows, beside: Container[str] = ()) -> PageSection | None:
+    """Return every score: a row a subject, a column a criterion; those that moved have both.
 
-
-def _scores(rows: Rows) -> PageSection | None:
-    """Return every score: a row a subject, a column a criterion; those that moved have both."""
-    found = rows.get("scores", ())
+    Subjects that stand `beside` it have none.
+    """
+    found = [one for one in rows.get("scores", ()) if one["subject"] not in beside]
     criteria = list(dict.fromkeys(one["criterion"] for one in found))
-    numbers = {one["step"]: f"{one['seat']} · {one['number']}" for one in rows.get(SPOKEN, ())}
+    numbers = _turn_names(rows)
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for one in found:
-        given, stands = number(one["value"], ".1f"), number(one["adjusted"], ".1f")
-        shown = given if one["adjusted"] == one["value"] else f"{stands} ({given})"
-        cells.setdefault((one["subject"], one["side"]), {})[one["criterion"]] = shown
+        cells.setdefault((one["subject"], one["side"]), {})[one["criterion"]] = _score(one)
     lines = tuple(
         (numbers.get(subject, subject), marked(side), *(given.get(c, "") for c in criteria))
         for (subject, side), given in cells.items()
@@ -152,16 +128,25 @@ def _scores(rows: Rows) -> PageSection | None:
     return PageSection("scores", say(SCORES), grids=(_fit(table_of(head, lines)),))
 
 
-def _changes(adjustments: Sequence[Row]) -> PageSection | None:
+def _score(row: Row, most: float | None = None) -> str:
+    """Return a score as it stands, of how much, and as it was given where it has moved."""
+    given, stands = number(row["value"], ".1f"), number(row["adjusted"], ".1f")
+    told = stands if most is None else f"{stands}/{most:g}"
+    return told if row["adjusted"] == row["value"] else f"{told} ({given})"
+
+
+def _changes(rows: Rows, beside: Container[str] = ()) -> PageSection | None:
+    numbers = _turn_names(rows)
     lines = [
         (
-            one["subject"],
+            numbers.get(one["subject"], one["subject"]),
             marked(one["side"]),
-            one["criterion"] or "total",
-            number(one["amount"], "+g"),
-            one["reason"],
+            say(one["criterion"]).replace("_", " ") if one["criterion"] else say("total"),
+            number(one["amount"], "+.1f"),
+            say(one["reason"]),
         )
-        for one in adjustments
+        for one in rows.get("adjustments", ())
+        if one["subject"] not in beside
     ]
     if not lines:
         return None
@@ -171,14 +156,15 @@ def _changes(adjustments: Sequence[Row]) -> PageSection | None:
 
 def _others(artifacts: Sequence[Row]) -> Iterator[PageSection]:
     """Yield what has no form of its own, as JSON."""
-    if not artifacts:
-        return
     bodies = []
     for one in artifacts:
+        if one["kind"] in SHOWN_ELSEWHERE:
+            continue
         body = orjson.dumps(orjson.loads(one["body"]), option=orjson.OPT_INDENT_2).decode()
         shown = body if len(body) <= LONGEST_BODY else f"{body[:LONGEST_BODY]} …"
         bodies.append(f"{one['name']} ({one['kind']})\n{shown}")
-    yield PageSection("findings", say(OTHERS), raw="\n\n".join(bodies))
+    if bodies:
+        yield PageSection("findings", say(OTHERS), raw="\n\n".join(bodies))
 
 
 def _fit(grid: PageTable) -> PageTable:
@@ -241,13 +227,21 @@ def why_section(reveal: Reveal) -> PageSection | None:
 def read_sections(rows: Rows, names: Mapping[str, str]) -> tuple[PageSection, ...]:
     """Return every section of a debate that has something in it; `names` are its contenders'."""
     debate = rows["debates"][0]
+    beside = {one["step"] for one in rows.get(SPOKEN, ())}
+    judged, later = rows.get("judgments", ()), rows.get("judgings", ())
+    beside |= {trace.id for trace in read_traces(rows.get("artifacts", ()))}
     made: Iterator[PageSection | None] = iter(
         (
             _verdict(debate, names),
             _people(rows, names),
             *timelines(rows, names),
-            *found_sections(rows, names),
-            _later(rows.get("judgings", ()), names),
+            # Who won by it stands in the head.
+            _judgment([one for one in judged if one["problem"] or one["by_judge"]], names),
+            _scores(rows, beside),
+            _changes(rows, beside),
+            *_others(rows.get("artifacts", ())),
+            # A later jury stands among the ballots, with its verdict.
+            _later([one for one in later if not (one["mode"] and one["winner"])], names),
             _asked(rows.get("questions", ())),
         )
     )
@@ -322,7 +316,8 @@ def _people(rows: Rows, names: Mapping[str, str]) -> PageSection | None:
     head = (say(PLACE), say(PHASE), say("chosen"), say(GOLD), say("not independent because"))
     grids = [table_of(head, _phases(rows, names)), *_remarks(votes), *_guesses(rows, names)]
     shown = tuple(fact for fact in facts if fact[1])
-    return PageSection("people", say(PEOPLE), shown, tuple(grid for grid in grids if grid.rows))
+    filled = tuple(grid for grid in grids if grid.rows)
+    return PageSection("people", say(PEOPLE), shown, filled) if shown or filled else None
 
 
 def _phases(rows: Rows, names: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
@@ -397,27 +392,59 @@ def _asked(questions: Sequence[Row]) -> PageSection | None:
 # --- turns -------------------------------------------------------------------------------
 
 
-def read_marks(rows: Rows) -> dict[int, TurnMark]:
-    """Return what stands beside each turn."""
-    return {one["number"]: _mark(one) for one in rows.get("turns", ())}
+def read_marks(rows: Rows, script: str) -> dict[int, TurnMark]:
+    """Return what stands beside each turn of a format's debate."""
+    entries = _register(rows.get("artifacts", ()))
+    numbers = {one["step"]: one["number"] for one in rows.get(SPOKEN, ())}
+    scores: dict[int, list[Row]] = {}
+    for one in rows.get("scores", ()):
+        scores.setdefault(numbers.get(one["subject"], 0), []).append(one)
+    marks = {}
+    for turn in rows.get("turns", ()):
+        place = turn["number"]
+        sheet = scores.get(place, ())
+        mark = _mark(turn, sheet, SCALES if script == "audited" else {})
+        told = [tell_entry(one) for one in entries if place in (one.turn, one.exposed_by)]
+        marks[place] = mark._replace(register="\n".join(told))
+    return marks
 
 
-def _mark(turn: Row) -> TurnMark:
+def _register(artifacts: Sequence[Row]) -> Sequence[RegisterEntry]:
+    """Return the register of an audited debate; empty for one that cannot be read."""
+    for one in artifacts:
+        if one["kind"] == "register" and one["valid"]:
+            try:
+                found = orjson.loads(one["body"])["entries"]
+                return [RegisterEntry.model_validate(each) for each in found]
+            except (ValidationError, orjson.JSONDecodeError, KeyError):
+                continue
+    return ()
+
+
+def _mark(turn: Row, scores: Sequence[Row], scales: Mapping[str, float]) -> TurnMark:
+    """Return what stands beside a turn; `scales` are the most of what its judge adds up."""
     up, down = turn["thumbs_up"], turn["thumbs_down"]
     after = (turn["thumbs_up_after"] or 0, turn["thumbs_down_after"] or 0)
     thumbs = "" if up is None else f"👍 {up} 👎 {down}"
     if any(after):
         late = say("after the reveal {up} 👍 {down} 👎", up=after[0], down=after[1])
         thumbs = f"{thumbs} ({late})"
-    scores = [(one["criterion"], one["score"]) for one in turn["scores"] or ()]
-    total = [score for criterion, score in scores if criterion == "total"]
-    told = total[:1] or ([sum(score for _, score in scores)] if len(scores) == 1 else [])
+    total = [one for one in scores if one["criterion"] in TOTALS]
     decision = turn.get("decision") or turn.get("position") or ""
+    sheet = [one for one in scores if one["criterion"] not in TOTALS]
+
+    def told(one: Row) -> str:
+        name = say(one["criterion"]).replace("_", " ")
+        return f"{name} {_score(one, scales.get(one['criterion']))}"
+
     return TurnMark(
         thumbs=thumbs if up or down or any(after) else "",
-        score=say("score {score}", score=number(told[0], ".1f")) if told else "",
+        score=say("score {score}", score=_score(total[0])) if total else "",
         model=turn["model_asked"] if turn["by"] == "model" else say("a person"),
         decision=decision.replace("_", " "),
+        total=total[0]["adjusted"] if total else None,
+        sheet=tuple(told(one) for one in sheet if one["criterion"] in scales),
+        parts=tuple(told(one) for one in sheet if one["criterion"] not in scales),
     )
 
 

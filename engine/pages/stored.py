@@ -69,6 +69,7 @@ from engine.votes.outcome import tally_of
 
 log = structlog.get_logger(__name__)
 FOUND = {"judgments", "scores", "adjustments", "artifacts", "judgings"}
+ABOVE = {"turns", "scores", "artifacts"}  # what stands at the turns
 BELOW = FOUND | {"debates", "votes", "guesses", "questions"}  # what stands below the turns
 MOST_OUTLINES = 64
 CHOICES_SECONDS = 60.0
@@ -148,7 +149,7 @@ class StoredLibrary:
         found = PageSources(
             item,
             debate,
-            len(parts.spoken),
+            parts.spoken,
             looked_up=looked_up,
             calls=0 if self._operator else None,
             situation=await self._situation(debate, item, opened=opened),
@@ -263,7 +264,7 @@ class StoredLibrary:
         debate = found.debate
         steps = [f"{turn.step}{rest}" for turn in part.turns for rest in ("", "/shorten")]
         record = await self._record(debate, steps)
-        rows = await self._rows(record, {"turns"} | (BELOW if part.last else set()))
+        rows = await self._rows(record, ABOVE | (BELOW if part.last else set()))
         told = debate.revealed_at is not None
         reveal = await read_reveal(self._store, debate) if told else None
         if self._operator:

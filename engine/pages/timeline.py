@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from math import ceil
 
 from engine.dataset.page import PageSection
 from engine.drawing.svg import GREY, OTHERS, Picture, Scale, bar, disc, draw, fit, grid, write
@@ -17,6 +18,7 @@ from engine.words.phrases import option_name
 from engine.words.translation import number, say
 
 VOTES, SCORES = "votes", "scores"
+TOTALS = ("total", "speech")  # what a turn got in all
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, FLOOR = 44, 150, 24, 216
 VOTES_MOVED, SCORES_MOVED = N_("How the votes came in"), N_("How the scores moved")
@@ -68,12 +70,12 @@ def draw_scores(rows: Rows, names: Mapping[str, str]) -> Picture | None:
     found = {
         numbers[one["subject"]]: (one["side"], float(one["adjusted"]))
         for one in rows.get("scores", ())
-        if one["criterion"] == "total" and one["subject"] in numbers
+        if one["criterion"] in TOTALS and one["subject"] in numbers
     }
     totals = dict(sorted(found.items()))
     if len(totals) < 2:
         return None
-    most = max(max(score for _, score in totals.values()), 0.0) or 1.0
+    most = 2.0 * max(1, ceil(max(score for _, score in totals.values()) / 2))
     slot = (WIDTH - 2 * LEFT) / len(totals)
     up, told = _up(most), []
     parts = [*grid(up, LEFT, WIDTH - LEFT, word=partial(number, spec="g"))]

@@ -318,6 +318,64 @@ async def test_rounds_stand_side_by_side_at_one_tap(person: Open, reader: Reader
     await assert_fits(page)
 
 
+async def test_each_argument_is_a_card_with_its_answers(person: Open, reader: Reader) -> None:
+    page = await person(viewport=LARGE, java_script_enabled=False)
+    await page.goto(reader.debate(reader.ids[4]))
+    await page.locator(".jumps a", has_text="Arguments").click()
+    cards = page.locator("#arguments .argument")
+    await expect(cards).to_have_count(6)
+    await expect(cards.first).to_contain_text("unclear")
+    await cards.first.get_by_role("link", name="doubted it").click()
+    await expect(page.locator("#t4")).to_be_in_viewport()  # the turn that answered
+    await expect(page.locator("#t4")).to_contain_text("B · cross-examination")
+
+
+async def test_a_free_debate_is_a_board_whose_budgets_run(person: Open, reader: Reader) -> None:
+    page = await person(viewport=PHONE, java_script_enabled=False)
+    await page.goto(reader.debate(reader.ids[6]))
+    rows = page.locator("#free-debate tbody tr")
+    await expect(rows).to_have_count(8)
+    for side in "AB":
+        told = await rows.locator(f".left-{side} span").all_inner_texts()
+        left = [60 * int(one.split(":")[0]) + int(one.split(":")[1]) for one in told]
+        assert left == sorted(left, reverse=True)
+        assert left[-1] < 10 < left[0]
+    await rows.nth(1).get_by_role("link").click()
+    await expect(page.locator("#t14")).to_contain_text("B2 · free debate 2")
+
+
+async def test_a_revision_says_what_it_changed_word_by_word(person: Open, reader: Reader) -> None:
+    page = await person(viewport=PHONE, java_script_enabled=False)
+    await page.goto(reader.debate(reader.ids[3]))
+    await expect(page.locator("article.turn .revised")).to_have_count(6)
+    revised = page.locator("#t4 .revised")
+    await revised.locator("summary").click()
+    await expect(revised.locator("ins").first).to_be_visible()
+    await expect(revised.locator("del").first).to_be_visible()
+
+
+async def test_the_register_and_scores_stand_beside_their_turns(
+    person: Open, reader: Reader
+) -> None:
+    page = await person(viewport=LARGE)
+    await page.goto(reader.debate(reader.shelf.judged.id))
+    await expect(page.locator(".judged")).to_have_count(4)
+    for turn in (2, 3):  # where it stands, and where it came out
+        await expect(page.locator(f"#t{turn} .judged")).to_contain_text("treats them all alike")
+        said, beside = [
+            await page.locator(f"#t{turn} > {one}").bounding_box() for one in (".said", ".judged")
+        ]
+        assert said is not None
+        assert beside is not None
+        assert said["x"] + said["width"] <= beside["x"]
+    score = await page.locator("#t2 .judged b").inner_text()
+    assert re.fullmatch(r"score \d+\.\d( \(\d+\.\d\))?", score)
+    assert score.split()[1] in await page.locator("#outline li").nth(1).inner_text()
+    assert "turn/exchange" not in await page.locator("main").inner_text()
+    await expect(page.locator("#own-judge")).to_contain_text("each judge alone")
+    await expect(page.locator("#why")).to_contain_text("rehearsal/lime")
+
+
 async def test_a_turn_and_its_call_lead_to_each_other(person: Open, reader: Reader) -> None:
     page = await person()
     await page.goto(reader.debate(reader.ids[0]))
@@ -363,7 +421,7 @@ async def test_a_debate_prints_its_turns_and_nothing_to_press(person: Open, read
     )
     paper: bytes = await page.pdf(format="A4")
     assert paper.startswith(b"%PDF")
-    assert paper.count(b"/Type /Page\n") >= 2
+    assert 2 <= paper.count(b"/Type /Page\n") <= 4, "sheets of a classic debate with two juries"
 
 
 async def test_it_is_read_without_javascript(person: Open, reader: Reader) -> None:

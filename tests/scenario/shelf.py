@@ -1,20 +1,26 @@
 """Debates that pages are tested with: of every format, a hostile one, and one that is sealed.
 
-The first has a mirror, a second jury and a series; one of a terminal was interrupted.
+The first has a mirror, a second jury and a series; one of a terminal was interrupted, and one was
+judged by three.
 """
 
 from pathlib import Path
 from typing import NamedTuple
 
+import orjson
+
 from adapters.database.database import SqlDatabase
 from adapters.models.router import open_models
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.run.later_judges import read_again
+from engine.run.plan import Order
 from engine.series.contents import save_series
 from engine.store import Store
 from engine.values.debate import Debate, Model, PanelMode, Status
-from tests.doubles.hall import made_in
+from tests.doubles.hall import LOBBY, Hall, made_in
 from tests.doubles.model_server import Body, ModelServer
+from tests.doubles.venue import AttentiveVenue
+from tests.doubles.whole_debate import DEFAULTS as WHOLE, LIMITS, HeardModels
 from tests.kit import conclude, new_debate, run, turn, turn_post
 from tests.scenario.conftest import (
     DEFAULTS,
@@ -62,24 +68,27 @@ HOSTILE_MODELS = {
     "B": Model.parse('near/b"onfocus="window.taken=8'),
 }
 HOSTILE_COMMUNITY = f"club{TAKEN}"
+REGISTERED = "A sentence that *treats* them all alike"
 INVISIBLE = "\x00\x07\x1b\x9b\u202e\u2066"  # characters that no page may hold
 
 
 class Shelf(NamedTuple):
-    """A database, and the export of its first eight debates; `hostile` and `sealed` are others."""
+    """A database, and the export of its first eight debates; the debates named are others."""
 
     url: str
     out: Path
     hostile: Debate
     sealed: Debate
+    judged: Debate
 
 
 async def fill(folder: Path) -> Shelf:
     url, out = await made_in(folder), folder / "export"
     await hold_all(url, out)
     hostile, sealed = await hold_hostile(url), await hold_sealed(url)
+    judged = await hold_judged(url)
     await judge_first_again(url)
-    return Shelf(url, out, hostile, sealed)
+    return Shelf(url, out, hostile, sealed, judged)
 
 
 async def judge_first_again(url: str) -> None:
@@ -96,6 +105,28 @@ async def judge_first_again(url: str) -> None:
     await store.journal.record_turn(killed.lease, killed.id, turn(1, "Cut off."), turn_post(1))
     await store.leases.release(killed.lease)
     await store.close()
+
+
+async def hold_judged(url: str) -> Debate:
+    """Hold an audited debate before three judges, whose register has an entry."""
+    sides = {"A": Model.parse("rehearsal/oak"), "B": Model.parse("rehearsal/larch")}
+    judges = tuple(Model.parse(f"rehearsal/{name}") for name in ("pine", "lime", "beech"))
+    defaults = WHOLE.model_copy(update={"sides": sides, "models": tuple(sides.values())})
+    async with Hall(url, AttentiveVenue(limits=LIMITS)).open(HeardModels()) as session:
+        where = {"platform": "memory", "community": "club", "place": LOBBY}
+        asked = {"format": "audited", "options": {"turns": 4}, "judges": judges, "seed": 7}
+        started = await session.service.start(Order(**where | asked), defaults)
+        debate = await session.ended(started.debate.id)
+    entry = {"turn": 2, "side": "B", "kind": "hollow", "exposed_by": 3, "penalty": -1.0}
+    body = orjson.dumps({"entries": [entry | {"text": REGISTERED}]}).decode()
+    database = SqlDatabase(url)
+    await database.run(
+        "UPDATE artifacts SET body = :body WHERE debate = :debate AND kind = 'register'",
+        body=body,
+        debate=debate.id,
+    )
+    await database.close()
+    return debate
 
 
 async def hold_hostile(url: str) -> Debate:

@@ -211,27 +211,33 @@ def table(traces: Sequence[Trace]) -> str:
 def describe(traces: Sequence[Trace]) -> Iterator[str]:
     """Yield, for each argument, what it claims and why the judge has it stand where it does."""
     for trace in traces:
-        marks = [] if trace.sourced else [say("names no source")]
-        marks += [say(FALLACIES.get(fallacy, fallacy)) for fallacy in trace.fallacies]
-        if trace.new_argument:
-            brought = " ".join(trace.new_argument.split())
-            marks.append(
-                say(
-                    "new argument of {other}, which does not count: {what}",
-                    other=_other(trace),
-                    what=brought,
-                )
-            )
-        marked = f" *({say(', ').join(marks)})*" if marks else ""
+        marks = say(", ").join(remarks(trace))
+        marked = f" *({marks})*" if marks else ""
         reason = f"\n- {' '.join(trace.reason.split())}" if trace.reason else ""
         yield f"**{trace.id}.** {' '.join(trace.claim.split())}{marked}{reason}"
 
 
-def _row(trace: Trace) -> tuple[str, ...]:
+def remarks(trace: Trace) -> Iterator[str]:
+    """Yield what is to be known of an argument: no source, fallacies, what should not count."""
+    if not trace.sourced:
+        yield say("names no source")
+    for fallacy in trace.fallacies:
+        yield say(FALLACIES.get(fallacy, fallacy))
+    if trace.new_argument:
+        brought = " ".join(trace.new_argument.split())
+        told = N_("new argument of {other}, which does not count: {what}")
+        yield say(told, other=_other(trace), what=brought)
+
+
+def replies(trace: Trace) -> tuple[str, str]:
+    """Return what the other side made of an argument, and what became of it in the closing."""
     course = "agreed" if trace.response == "concede" else trace.response or "no_answer"
-    answered = say(COURSES[course], other=_other(trace))
+    return say(COURSES[course], other=_other(trace)), _closing(trace)
+
+
+def _row(trace: Trace) -> tuple[str, ...]:
     seen, stands = say(AGREEMENT[trace.consensus]), say(STANDS[trace.standing])
-    return trace.id, answered, _closing(trace), seen, stands
+    return trace.id, *replies(trace), seen, stands
 
 
 def _closing(trace: Trace) -> str:

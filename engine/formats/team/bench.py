@@ -8,17 +8,17 @@ from typing import Annotated, Any, NamedTuple
 
 from engine.formats.team.judge import Judge
 from engine.formats.team.rules import (
-    CLOSERS,
     NAME,
-    POSITIONS,
     PUBLIC,
     SEATS,
     Channels,
     FreeClock,
     Manual,
     Personality,
+    free_clock,
     notes_channel,
     team_channel,
+    tell_clock,
 )
 from engine.prompts.library import QuotedSpeech, SpeechRecord
 from engine.stage.forms import OneOf, form
@@ -112,19 +112,8 @@ class Bench:
             self._judge.sum_up(phase)
 
     def start_clock(self) -> FreeClock:
-        """Return the clock of the free debate, which is about to begin.
-
-        Each of the four has to speak; with fewer speeches only those that would not otherwise.
-        """
-        limits = self._limits
-        few = limits.free_speeches < len(POSITIONS)
-        owed = [seat for seat in SEATS if not few or seat not in (*self._heard, *CLOSERS)]
-        return FreeClock(
-            limits.minutes(limits.free_minutes),
-            limits.minutes(limits.free_speech_minutes),
-            limits.free_speeches,
-            owed,
-        )
+        """Return the clock of the free debate, which is about to begin."""
+        return free_clock(self._limits, self._heard)
 
     async def speak(
         self,
@@ -232,7 +221,7 @@ class Bench:
             return
         rate = self._limits.words_a_minute
         unused = say(", ").join(
-            f"{marked(side)} {_clock(max(0, left[side]) / rate)}" for side in "AB"
+            f"{marked(side)} {tell_clock(max(0, left[side]) / rate)}" for side in "AB"
         )
         silent = [marked(seat) for seat in SEATS if not self._spoken[seat]]
         told = [say("The free debate ends. Unused time: {unused}.", unused=unused)]
@@ -356,8 +345,3 @@ class Bench:
 
 def _seats_of(side: str) -> tuple[str, ...]:
     return tuple(seat for seat in SEATS if seat[0] == side)
-
-
-def _clock(minutes: float) -> str:
-    seconds = round(60 * minutes)
-    return f"{seconds // 60}:{seconds % 60:02d}"

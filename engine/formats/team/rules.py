@@ -8,7 +8,7 @@ stops either from falling below 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
@@ -18,6 +18,7 @@ from engine.prompts.library import QuotedSpeech, SpeechRecord
 from engine.values.debate import OTHER, Turn, Value, side_of
 from engine.values.errors import UsageError
 from engine.values.language import N_
+from engine.values.limits import TeamLimits
 from engine.values.messages import BoardRow, Report, ScoreBoard
 from engine.values.ports import KEPT
 from engine.values.text import marked
@@ -361,6 +362,27 @@ class FreeClock:
 
     def _due(self, wished: str) -> str:
         return next(iter(self.silent[side_of(wished)]), wished)
+
+
+def free_clock(limits: TeamLimits, heard: Collection[str]) -> FreeClock:
+    """Return the clock of a free debate that is about to begin; `heard` are who spoke before it.
+
+    Each of the four has to speak; with fewer speeches only those that would not otherwise.
+    """
+    few = limits.free_speeches < len(POSITIONS)
+    owed = [seat for seat in SEATS if not few or seat not in (*heard, *CLOSERS)]
+    return FreeClock(
+        limits.minutes(limits.free_minutes),
+        limits.minutes(limits.free_speech_minutes),
+        limits.free_speeches,
+        owed,
+    )
+
+
+def tell_clock(minutes: float) -> str:
+    """Return minutes as a clock shows them: “1:05”."""
+    seconds = round(60 * minutes)
+    return f"{seconds // 60}:{seconds % 60:02d}"
 
 
 # What the thread reads of a `team` debate's judge: the scoreboard and the review; pure.
