@@ -90,11 +90,11 @@ async def measure(database: SqlDatabase) -> None:
     for who, user in (("somebody", USER), ("a stranger", STRANGER)):
         took.clear()
         began = time.perf_counter()
-        await store.people.forget("chat", user)
+        await store.privacy.forget("chat", user)
         whole = 1000 * (time.perf_counter() - began)
         print(f"  forgets {who:<12} longest write {max(took):7.1f} ms, in all {whole:7.1f} ms")
-    asked = (store.debates.census, store.outbox.backlog)
-    for query in (*asked, partial(store.learning.newest, rehearsal=False)):
+    asked = (store.queue.census, store.deliveries.backlog)
+    for query in (*asked, partial(store.fits.newest, rehearsal=False)):
         times = []
         for _ in range(TRIES):
             began = time.perf_counter()

@@ -37,7 +37,6 @@ from engine.values.ports import (
     Models,
     Moderator,
     Permalinks,
-    Venue,
 )
 from engine.values.sources import SourceLimits
 from engine.votes.window import VoteWindow
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from engine.series.runner import SeriesProgress, SeriesRunner
     from engine.series.schedule import Schedule
     from engine.series.spec import Series
+    from engine.values.venue import Venue
 
 SUBMITTED_TOGETHER = 50
 
@@ -331,7 +331,7 @@ class MainLine:
         """Submit every unfinished debate that no process runs, or of these, if this one thinks."""
         if not self._role.thinks:
             return
-        found = await self._services.store.debates.unheld(waiting=not self._leaves)
+        found = await self._services.store.queue.unheld(waiting=not self._leaves)
         unheld = [one for one in found if not only or one in only]
         free = [one for one in unheld if not self._services.lease_manager.holds(f"debate/{one}")]
         # Side by side, as each may wait for a commit, which they can share.

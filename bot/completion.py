@@ -24,7 +24,7 @@ def complete_debates(incomplete: str) -> Completions:
     async def read(store: Store) -> Completions:
         from engine.values.text import clean, headline
 
-        found = await store.debates.recent(limit=MOST)
+        found = await store.listings.recent(limit=MOST)
         return [(one.code, headline(clean(one.request.topic), TOPIC_WIDTH)) for one in found]
 
     return _begun(incomplete, _read(read))

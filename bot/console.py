@@ -40,42 +40,7 @@ class TableConsole(Console):
 
     def on_broken_pipe(self) -> None:
         """Raise BrokenPipeError; rich's own would exit 1."""
-        raise _broken_pipe()
-
-
-class _DebateConsole(Console):
-    """A console that tasks print a debate on; `quiet` once its reader has gone.
-
-    A terminal gets lines that end between words, a pipe whole ones.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(highlight=False)
-        self.soft_wrap = not self.is_terminal
-        self._command = asyncio.current_task()
-
-    def on_broken_pipe(self) -> None:
-        """Cancel the command like Ctrl-C, as an error would end only the task that prints."""
-        self.quiet = True
-        if self._command is not None:
-            self._command.cancel()
-
-
-@contextmanager
-def showing_debate() -> Iterator[Console]:
-    """Yield a debate's console. Raises BrokenPipeError after the body if its reader has gone."""
-    console = _DebateConsole()
-    try:
-        yield console
-    except asyncio.CancelledError:
-        if not console.quiet:
-            raise
-    if console.quiet:
-        raise _broken_pipe()
-
-
-def _broken_pipe() -> BrokenPipeError:
-    return BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def escaped(json: str) -> str:
@@ -105,11 +70,6 @@ def pack(parts: Iterable[str], width: int) -> Iterator[str]:
         line = longer
     if line:
         yield line
-
-
-def has_keyboard() -> bool:
-    """Return whether a person is at this terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 # Questions in a terminal. Ctrl-C and SIGTERM end them, as the loop goes on meanwhile.

@@ -6,21 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.words.phrases import REHEARSALS
-
 if TYPE_CHECKING:  # for one command each, of many
     from adapters.models.discovery import LocalServer
     from engine.run.service import Started
 
-REHEARSED = "Note: {who}\n"
-REHEARSING = (
-    "rehearsal models debate or judge here. They are not language models, and exports leave their "
-    "debates out; set ROSTRUM_BACKENDS, ROSTRUM_MODELS and ROSTRUM_JURORS"
-)
-NOT_SHARED = (
-    "rostrum {role} shares its database with other processes, and an SQLite file belongs to one "
-    "process; set ROSTRUM_DATABASE_URL to a PostgreSQL address, or use rostrum run."
-)
 NO_WEB = (
     "No page is served: set ROSTRUM_WEB__URL and ROSTRUM_WEB__PORT, then rostrum serve, or rostrum "
     "run beside a chat."
@@ -50,14 +39,6 @@ NO_VOTERS = "No one can vote here (no terminal and no --votes), so the vote clos
 NO_STANCES = (
     "No one says here where they stand (no --stances, and no keys that vote), so the debate begins "
     "at once."
-)
-NO_ASKERS = "No one can ask here (no terminal and no --ask), so the debate goes on at once."
-ASK_BY_LINES = (
-    "Type a question for both sides and press Enter; an empty line ends the questions. "
-    "The first two are answered."
-)
-WRITE_BY_LINES = (
-    "{side}, it is your turn: {round}. Type it line by line; an empty line or Ctrl-D ends it"
 )
 NO_WRITER = (
     "--a me and --b me read your turns from the keyboard or a pipe, and there is none here. Name a "
@@ -126,13 +107,6 @@ def demo_intro(
     standing = STANCES_GIVEN.format(stances=stances) if stances else ""
     paging = f"{BY_PAGE}\n" if by_page else ""
     return f"> {command}\n\n{REHEARSAL}\n{paging}{voting}\n{standing}"
-
-
-def warnings(started: Started) -> str:
-    """Return the notes to show before a debate, rehearsal models first."""
-    who = started.debate.setup.rehearsal
-    note = REHEARSED.format(who=REHEARSALS[who]) if who else ""
-    return note + remarks(started)
 
 
 def remarks(started: Started) -> str:

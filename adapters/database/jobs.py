@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from engine.store.database import Database, SqlConnection
-from engine.store.debates import Queue, defer
+from engine.store.queue import Queue, defer
 from engine.values.debate import Setup
 
 # While people vote, a juror may still have to explain the verdict.

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 
 import structlog
 
+from adapters.rate_limits import Bucket
 from engine.values.errors import why_of
-from engine.values.pace import Bucket
 
 # Discord's limits on IDENTIFYs: one in five seconds, and 1,000 a day or it resets the token.
 

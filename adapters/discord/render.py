@@ -18,20 +18,19 @@ from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message
 from engine.values.ports import Part, ReactionsCleared, ReactionSeen
 from engine.values.text import REACTIONS, VARIANT, clean, headline, split_variant, with_variant
-from engine.words.buttons import Button, Menu, review_menu
-from engine.words.card import (
-    Card,
-    CardSpeaker,
+from engine.words.buttons import Menu, review_menu
+from engine.words.card import Button, Card, CardSpeaker, Reference, by_side
+from engine.words.cards import card_of, closes
+from engine.words.forms import Form
+from engine.words.pieces import (
+    FILE_LEFT_OUT,
     Piece,
-    Reference,
-    by_side,
     fence_tables,
     in_pieces,
     markdown_of,
+    review_hint,
 )
-from engine.words.cards import STATE, card_of, closes, progressed
-from engine.words.forms import Form
-from engine.words.phrases import FILE_LEFT_OUT, review_hint
+from engine.words.progress import STATE, progressed
 from engine.words.translation import in_its_language, say
 
 # Text for Discord: Markdown with nothing hidden, or escaped; pure.

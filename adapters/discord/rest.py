@@ -32,9 +32,10 @@ from adapters.discord.errors import (
     unreadable,
 )
 from adapters.discord.permissions import application_id_of, in_channel
+from adapters.rate_limits import Bucket
 from adapters.responses import reads
 from engine.values.errors import why_of
-from engine.values.pace import Backoff, Bucket
+from engine.values.pace import Backoff
 
 # The bot-wide rate limit: at most 45 requests leave in any second, first come first served.
 #

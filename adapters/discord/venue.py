@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from discord.utils import snowflake_time
@@ -43,13 +43,16 @@ from adapters.discord.render import (
 from adapters.discord.rest import DiscordRest, Json, rights_in
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
+from adapters.rate_limits import GAP_SECONDS, ChannelPace
 from adapters.responses import reads
 from engine.store.leases import OWN
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import Message
-from engine.values.pace import GAP_SECONDS, ChannelPace
-from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
+from engine.values.ports import Location, Member, Part, Reactions, VenueLimits
 from engine.values.text import REACTIONS, clean, headline
+
+if TYPE_CHECKING:
+    from engine.values.venue import Unnamed
 
 PAGE = 100
 LONGEST_READ_PAUSE = 5.0  # within a reading

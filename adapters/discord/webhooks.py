@@ -7,7 +7,7 @@ shows a bot the tokens of its own webhooks, and neither stored nor logged.
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 from pydantic import SecretStr
@@ -23,9 +23,11 @@ from adapters.discord.errors import (
 )
 from adapters.discord.rest import DiscordRest
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
-from engine.values.ports import Unnamed
 from engine.values.text import clean, headline
 from engine.words.card import CardSpeaker, by_side
+
+if TYPE_CHECKING:
+    from engine.values.venue import Unnamed
 
 WEBHOOKS = "/channels/{channel_id}/webhooks"
 NAME = "Rostrum"

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from adapters.metrics.counts import Histogram, Labels, MetricFigures
-from engine.store import Backlog
+from engine.store.deliveries import Backlog
 from engine.store.usage import Day
 from engine.values.debate import Status
 

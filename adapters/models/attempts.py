@@ -1,22 +1,95 @@
-"""The tries of one call: each is logged before and after, with retries where they make sense."""
+"""The tries of one call and their outcomes: each is logged, and retried where it makes sense."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
+from enum import Enum
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
 from pydantic import Field
 
-from adapters.models.faults import CallAnswer, CallFault, Next, Outcome
-from engine.values.debate import Value
+from engine.values.debate import Origin, Usage, Value
 from engine.values.errors import BudgetError, ModelError, RefusedError
 from engine.values.ports import Attempt, AttemptLog, Call, FaultKind, Reply
 
+LATER = "try again later or choose another model"
+
 CUT_OFF = "was cut off at its token cap"
 LIMITED_TRIES = 4  # more of a call that a limit a minute holds up: with the defaults over a minute
+
+
+class Next(Enum):
+    """What follows a try."""
+
+    RETRY = "retry"
+    NOW = "now"  # retry at once with other parameters: not the backend's failure
+    WIDER = "wider"  # retry at once with twice the token cap
+    FINAL = "final"  # of a fault: no more tries; of an answer: none are needed
+
+
+@dataclass(frozen=True, slots=True)
+class CallAnswer:
+    """A model's text; `replaced` counts characters that cannot be stored.
+
+    `thought` counts the characters of its reasoning, which is in no text. `cost` is USD, None if
+    unknown; `origin` is its source. `doubtful`: the backend's figures cannot be true. `then` is
+    WIDER for one that was cut off, and may be whole with a higher token cap.
+    """
+
+    text: str
+    finish: str
+    model: str
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    origin: Origin | None = None
+    replaced: int = 0
+    doubtful: bool = False
+    thought: int = 0
+    then: Next = Next.FINAL
+
+
+@dataclass(frozen=True, slots=True)
+class CallFault:
+    """A try that gave no answer.
+
+    `what` is a clause after the backend's name, and `said` what the backend itself said, for the
+    operator only; `status` is that of its response; `advice` says what to do when retries are used
+    up; `cost` is USD (0: certainly unbilled, None: unknown); `wait` is the backend's Retry-After,
+    in seconds. `refused`: the model or a filter declined the content. `doubtful` as of an answer.
+    """
+
+    what: str
+    advice: str = LATER
+    then: Next = Next.RETRY
+    cost: float | None = 0.0
+    wait: float | None = None
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+    origin: Origin | None = None
+    refused: bool = False
+    kind: FaultKind = FaultKind.OTHER
+    doubtful: bool = False
+    said: str = ""
+    status: int | None = None
+
+    @property
+    def whole(self) -> str:
+        """What happened, with the backend's own words: for the journal and the operator."""
+        return f"{self.what}: {self.said}" if self.said else self.what
+
+    @property
+    def failure(self) -> str:
+        """Its public name."""
+        from engine.values.failures import name_failure  # of calls that failed
+
+        return name_failure(self.kind.value, self.status)
+
+
+Outcome = CallAnswer | CallFault
 
 
 class RetryPolicy(Value):

@@ -9,17 +9,13 @@ from time import perf_counter
 
 import orjson
 
-from adapters.models.attempts import RetryPolicy, persist
+from adapters.models.attempts import CallAnswer, CallFault, Next, Outcome, RetryPolicy, persist
 from adapters.models.backends import Backend
 from adapters.models.completions import amount_in, read_answer
 from adapters.models.connection import COST, ConnectionPool, HttpResponse
 from adapters.models.events import MOST_TEXT, Completion
 from adapters.models.faults import (
     TOO_LARGE,
-    CallAnswer,
-    CallFault,
-    Next,
-    Outcome,
     broken_fault,
     complaint,
     endless_fault,

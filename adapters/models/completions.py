@@ -14,16 +14,8 @@ from typing import Any, TypeGuard, TypeVar
 
 import orjson
 
-from adapters.models.faults import (
-    LATER,
-    REWORD,
-    CallAnswer,
-    CallFault,
-    Next,
-    Outcome,
-    classify,
-    spoken,
-)
+from adapters.models.attempts import LATER, CallAnswer, CallFault, Next, Outcome
+from adapters.models.faults import REWORD, classify, spoken
 from adapters.models.safe_text import decode, redact
 from engine.values.debate import Origin, Usage
 from engine.values.ports import FaultKind

@@ -26,10 +26,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from adapters.models.attempts import CallFault, Next
 from adapters.models.backends import Backend
 from adapters.models.faults import (
-    CallFault,
-    Next,
     broken_fault,
     deadline_fault,
     endless_fault,

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from adapters.models import LM_STUDIO, OLLAMA
+from adapters.models.attempts import CallFault
 from adapters.models.backends import Backend
 from adapters.models.connection import ConnectionPool, read_whole
-from adapters.models.faults import CallFault, status_fault
+from adapters.models.faults import status_fault
 from adapters.models.prices import model_entries
 from engine.values.errors import ModelError
 

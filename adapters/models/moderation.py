@@ -17,10 +17,10 @@ from typing import Any
 import orjson
 import structlog
 
-from adapters.models.attempts import RetryPolicy, wait_after
+from adapters.models.attempts import CallFault, Next, RetryPolicy, wait_after
 from adapters.models.backends import Backend, ModerationEndpoint
 from adapters.models.connection import ConnectionPool
-from adapters.models.faults import CallFault, Next, status_fault
+from adapters.models.faults import status_fault
 from engine.values.debate import Moderation
 from engine.values.errors import ModelError
 from engine.values.language import N_

@@ -11,9 +11,9 @@ from types import TracebackType
 import structlog
 
 from adapters.models.backends import Backend
+from adapters.rate_limits import Bucket
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace
-from engine.values.pace import Bucket
 
 MINUTE = 60.0
 LATE_TRIES = 2  # in a row, after which half as many begin at once

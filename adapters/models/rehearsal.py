@@ -18,8 +18,7 @@ from typing import Any
 
 import orjson
 
-from adapters.models.attempts import RetryPolicy, persist
-from adapters.models.faults import CallAnswer, CallFault, Outcome
+from adapters.models.attempts import CallAnswer, CallFault, Outcome, RetryPolicy, persist
 from adapters.models.scenes import RehearsalOptions, Scene, chance, quote_turns, strength
 from adapters.models.speeches import ArgumentPoint, SceneSpeaker, cite, compose
 from engine.jury.rubric import RUBRICS

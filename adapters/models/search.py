@@ -16,10 +16,10 @@ from urllib.parse import quote, urlsplit
 
 import orjson
 
-from adapters.models.attempts import RetryPolicy, persist
+from adapters.models.attempts import CallAnswer, CallFault, Next, Outcome, RetryPolicy, persist
 from adapters.models.backends import Backend
 from adapters.models.connection import ConnectionPool
-from adapters.models.faults import CallAnswer, CallFault, Next, Outcome, status_fault
+from adapters.models.faults import status_fault
 from adapters.models.pace import Gate
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace

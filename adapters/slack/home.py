@@ -24,7 +24,7 @@ from engine.chat.invocation import home_invocation
 from engine.values.errors import RostrumError
 from engine.values.language import speaking
 from engine.values.text import headline
-from engine.words.buttons import PREFIX
+from engine.words.card import PREFIX
 from engine.words.phrases import about_minutes
 from engine.words.translation import say
 

@@ -18,19 +18,18 @@ from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part
 from engine.values.text import REACTIONS, SIDES, VARIANT, clean, headline, with_variant
-from engine.words.buttons import PREFIX, Button, Menu, review_menu
-from engine.words.card import (
-    Card,
-    CardSpeaker,
+from engine.words.buttons import Menu, review_menu
+from engine.words.card import PREFIX, Button, Card, CardSpeaker, Reference, by_side
+from engine.words.cards import card_of, closes
+from engine.words.pieces import (
+    FILE_LEFT_OUT,
     Piece,
-    Reference,
-    by_side,
     fence_tables,
     in_pieces,
     markdown_of,
+    review_hint,
 )
-from engine.words.cards import card_of, closes, progressed
-from engine.words.phrases import FILE_LEFT_OUT, review_hint
+from engine.words.progress import progressed
 from engine.words.translation import in_its_language, say
 
 # Text for Slack: nothing that people or models wrote has an effect; pure.

@@ -17,6 +17,7 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.rate_limits import Window
 from adapters.slack import texts
 from adapters.slack.errors import (
     KNOWN,
@@ -31,7 +32,6 @@ from adapters.slack.payloads import AttachedFile
 from engine.chat.answers.base import SentFile
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import File
-from engine.values.pace import Window
 from engine.values.source_files import check_files
 from engine.values.sources import SourceFile, SourceLimits
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
 from adapters.pictures.png import drawn
+from adapters.rate_limits import GAP_SECONDS, ChannelPace
 from adapters.responses import reads
 from adapters.slack import render, texts
 from adapters.slack.errors import SlackAct, name_of, unreadable
@@ -33,9 +34,11 @@ from engine.run.plan import PlaceCapabilities
 from engine.values.errors import VenueError
 from engine.values.language import Text
 from engine.values.messages import Message
-from engine.values.pace import GAP_SECONDS, ChannelPace
-from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
+from engine.values.ports import Location, Member, Part, Reactions, VenueLimits
 from engine.words.card import CardSpeaker
+
+if TYPE_CHECKING:
+    from engine.values.venue import Unnamed
 
 # Checks, before anything is paid, whether a debate can run in a channel.
 #

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -92,30 +91,3 @@ class TranscriptFile:
 def records_of(database: Path) -> Path:
     """Return the folder of a database file's transcripts."""
     return database.with_name(f"{database.name}.terminal")
-
-
-def count_records(folder: Path) -> int:
-    """Return how many transcripts a folder holds."""
-    return sum(1 for _ in folder.glob("*.jsonl"))
-
-
-def erase_record(folder: Path, place: str | None, code: str) -> None:
-    """Delete a place's transcript, if one is given, and a debate's files. Raises VenueError."""
-    try:
-        if place is not None:
-            (folder / f"{place}.jsonl").unlink(missing_ok=True)
-        if (folder / code).is_dir():
-            shutil.rmtree(folder / code)
-    except OSError as error:
-        why = error.strerror or "it is a link"
-        raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error
-
-
-def erase_records(folder: Path) -> None:
-    """Delete a folder of transcripts, with debates' files. Raises VenueError."""
-    try:
-        if folder.is_dir():
-            shutil.rmtree(folder)
-    except OSError as error:
-        why = error.strerror or "it is a link"
-        raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error

@@ -45,7 +45,7 @@ from engine.values.ports import (
     VenueLimits,
 )
 from engine.values.text import clean
-from engine.words.cards import card_of, plain_text
+from engine.words.cards import card_of
 
 Guests = Callable[[Sequence[str]], Iterable[tuple[str, str]]]
 """Which users choose what, once a question with these options stands there."""
@@ -114,6 +114,8 @@ class TerminalVenue:
 
     def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
         """Freeze a text, or a refused piece's text, as one piece without markup."""
+        from engine.words.pieces import plain_text  # what a terminal shows is rarely refused
+
         text = source if isinstance(source, str) else plain_text(_message(source.body))
         body = Notice(text=text).model_dump_json()
         return (Part(reference=reference, body=body, plain=True),)

@@ -17,7 +17,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from engine.dataset.page import RIGHT_TO_LEFT, shown, to_html
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.language import ENGLISH, N_, speaking
-from engine.words.translation import LANGUAGES, day, plural, say
+from engine.words.stored import day
+from engine.words.translation import LANGUAGES, plural, say
 
 # Style sheets and scripts: files of this package, known by name and content.
 

@@ -31,7 +31,8 @@ from engine.values.language import ENGLISH, N_
 from engine.values.ports import Permalinks
 from engine.values.text import SIDES, marked
 from engine.words.phrases import money
-from engine.words.translation import day, moment, number
+from engine.words.stored import day, moment
+from engine.words.translation import number
 
 
 class Links:

@@ -37,7 +37,8 @@ from engine.store.labels import MOST_PAY, Terms
 from engine.values.errors import NotFoundError, RostrumError, StoreError
 from engine.values.language import N_, speaking
 from engine.words.phrases import money, option_name
-from engine.words.translation import LANGUAGES, number, percent, say
+from engine.words.stored import percent
+from engine.words.translation import LANGUAGES, number, say
 
 # What the report of a labelling task says, as a manager's page shows it: in words, by tables.
 

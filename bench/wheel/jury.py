@@ -71,7 +71,7 @@ from bench.wheel.jury_world import (
 from bench.wheel.machine import print_result
 from bench.wheel.workers import open_workers, submit
 from engine.jury.fit import fit_jurors
-from engine.jury.sight import HeardDebate, PairBallot
+from engine.jury.history import HeardDebate, PairBallot
 from engine.values.errors import RostrumError, UsageError
 
 Kind = Literal["usual", "misspecified", "broken", "blind", "showing"]

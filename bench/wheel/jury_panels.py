@@ -24,13 +24,12 @@ from bench.wheel.jury_world import (
 from engine.jury.aggregate import BEHIND, MOST_JURORS, aggregate
 from engine.jury.fit import fit_jurors
 from engine.jury.fit_quality import compare_rules
-from engine.jury.history import fit
+from engine.jury.history import HeardDebate, fit, hear
 from engine.jury.model import chance, choose, gain_of_another, plot, posterior
 from engine.jury.plan import next_readings
 from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import DEBATE
-from engine.jury.sight import HeardDebate, hear
-from engine.store.journal import PastDebate
+from engine.store.learning import PastDebate
 from engine.values.debate import Fit, PanelSetup
 from engine.values.verdicts import TIE, Ballot, Verdict
 

@@ -140,7 +140,7 @@ async def measure_rostrum(load: Load, url: str) -> LiveFigures:
 
 
 async def _check(service: Service, load: Load) -> None:
-    for debate in await service.store.debates.recent(limit=load.debates):
+    for debate in await service.store.listings.recent(limit=load.debates):
         calls = (await service.store.journal.spending(debate.id))[0]
         if debate.status is not Status.VOTING or calls != CALLS:
             raise RostrumError(f"Debate {debate.code} took {calls} calls and is {debate.status}.")

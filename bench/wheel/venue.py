@@ -10,8 +10,8 @@ from engine.values.errors import VenueError
 from engine.values.messages import Message
 from engine.values.ports import Location, Member, Part, Reactions, VenueLimits
 from engine.values.text import REACTIONS
-from engine.words.card import markdown_of
 from engine.words.cards import card_of
+from engine.words.pieces import markdown_of
 
 
 class SilentVenue:

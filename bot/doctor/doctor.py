@@ -14,9 +14,9 @@ from typing import Any
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import require_newest
 from adapters.finding import Finding
+from adapters.models.attempts import CallFault
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
-from adapters.models.faults import CallFault
 from adapters.models.moderation import HttpModerator
 from adapters.proxies import proxy_of
 from bot.console import print_json
@@ -27,8 +27,8 @@ from bot.settings.settings import Settings
 from engine.prompts.library import load_prompts
 from engine.run.juror_fits import left_out_of
 from engine.store import Store
-from engine.store.installation import write_scratch
 from engine.store.installs import Install
+from engine.store.purge import write_scratch
 from engine.store.usage import Day
 from engine.values.debate import REHEARSAL
 from engine.values.errors import ModelError, RostrumError, SettingsError, StoreError
@@ -111,7 +111,7 @@ async def check_database(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _check_jurors(store: Store) -> AsyncIterator[Finding]:
     """Name the jurors that have changed."""
-    for juror, number in left_out_of(await store.learning.newest(rehearsal=False)).items():
+    for juror, number in left_out_of(await store.fits.newest(rehearsal=False)).items():
         yield Finding(
             "juror",
             None,

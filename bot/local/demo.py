@@ -21,7 +21,6 @@ from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances
 from bot import log, sentences
 from bot.app import find_debate
-from bot.console import has_keyboard, showing_debate
 from bot.local.orders import (
     check_people,
     contenders_of,
@@ -31,7 +30,13 @@ from bot.local.orders import (
     spelled_option,
     with_people,
 )
-from bot.local.session import DEFAULT_STANCES, DEFAULT_VOTES, TerminalSession
+from bot.local.session import (
+    DEFAULT_STANCES,
+    DEFAULT_VOTES,
+    TerminalSession,
+    has_keyboard,
+    showing_debate,
+)
 from bot.record.exports import export_into
 from bot.settings.settings import Settings
 from engine.dataset.folder import check_writable

@@ -13,13 +13,13 @@ from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, keyboard, keys_of
 from adapters.terminal.texts import key_help
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import GUEST, guests_among, parse_sure, parse_votes
-from bot import sentences
 from bot.app import App
-from bot.console import has_keyboard
 from bot.local.orders import HOST
+from bot.local.session import has_keyboard
 from engine.chat.answers.voters import ASK, MENU, read_percent
 from engine.run.audience_questions import ask
-from engine.store import OpenQuestion, VoterComment
+from engine.store import OpenQuestion
+from engine.store.ballots import VoterComment
 from engine.store.guests import OpenTurn
 from engine.tally.questions import CONFIDENCES, GROUNDS
 from engine.values.debate import ConfidenceScale, Debate
@@ -29,6 +29,15 @@ from engine.values.text import marked
 from engine.values.verdicts import Question
 from engine.words.phrases import option_name, round_name
 from engine.words.translation import say
+
+NO_ASKERS = "No one can ask here (no terminal and no --ask), so the debate goes on at once."
+ASK_BY_LINES = (
+    "Type a question for both sides and press Enter; an empty line ends the questions. "
+    "The first two are answered."
+)
+WRITE_BY_LINES = (
+    "{side}, it is your turn: {round}. Type it line by line; an empty line or Ctrl-D ends it"
+)
 
 # Questions to both sides from people at a terminal: given as options, or typed line by line.
 
@@ -68,14 +77,14 @@ async def _ask(app: App, venue: TerminalVenue, debate: Debate, given: Sequence[s
         elif has_keyboard():
             await _by_lines(app, venue, debate)
         else:
-            venue.note(sentences.NO_ASKERS)
+            venue.note(NO_ASKERS)
         with suppress(LeaseLostError):  # it is ending right now
             await app.service.windows[PLATFORM].end(OpenQuestion(debate.id, Question.SUPPORT))
 
 
 async def _by_lines(app: App, venue: TerminalVenue, debate: Debate) -> None:
     """Take a question from each line until an empty one, or until the time is over."""
-    venue.note(sentences.ASK_BY_LINES)
+    venue.note(ASK_BY_LINES)
     number = len(await app.store.asking.asked(debate.id))
     with typed_lines(sys.stdin.fileno()) as lines:
         while text := await lines.get():
@@ -134,7 +143,7 @@ async def _write(app: App, venue: TerminalVenue, debate: Debate) -> None:
             within = f" (≤ {turn.words})" if turn.words else ""
             named = round_name(turn.step.split("/")[1])
             side = marked(debate.request.guest)
-            venue.note(sentences.WRITE_BY_LINES.format(side=side, round=named) + within)
+            venue.note(WRITE_BY_LINES.format(side=side, round=named) + within)
             said: list[str] = []  # up to an empty line or the end of the input
             while (line := await lines.get()) is not END:
                 if not line.strip() and said:
@@ -226,7 +235,7 @@ async def say_why(app: App, venue: TerminalVenue, debate: Debate) -> None:
                 if key == TAKE_BACK:
                     at = max(0, at - 1)  # whose next answer replaces this one
                 elif (option := asked.keys.get(key)) is not None:
-                    await app.store.votes.remark(
+                    await app.store.ballots.remark(
                         VoterComment(
                             debate=debate.id,
                             ballot=debate.request.ballot,
@@ -291,7 +300,7 @@ async def _typed_line(keys: asyncio.Queue[str], venue: TerminalVenue, guest: str
 
 
 async def _keep_sure(app: App, debate: Debate, guest: str, percent: str) -> None:
-    await app.store.votes.remark(
+    await app.store.ballots.remark(
         VoterComment(
             debate=debate.id,
             ballot=debate.request.ballot,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -28,7 +30,6 @@ from adapters.terminal.votes import (
 )
 from bot import sentences
 from bot.app import App, run_app
-from bot.console import has_keyboard
 from bot.settings.settings import Settings
 from engine.formats import find_format
 from engine.run.plan import Order
@@ -48,6 +49,42 @@ DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
 LIMITS = VenueLimits(typing_seconds=0.25)
 LOOK_SECONDS = 0.05
 TAKE_UP_SECONDS = 1.0
+
+
+class _DebateConsole(Console):
+    """A console that tasks print a debate on; `quiet` once its reader has gone.
+
+    A terminal gets lines that end between words, a pipe whole ones.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(highlight=False)
+        self.soft_wrap = not self.is_terminal
+        self._command = asyncio.current_task()
+
+    def on_broken_pipe(self) -> None:
+        """Cancel the command like Ctrl-C, as an error would end only the task that prints."""
+        self.quiet = True
+        if self._command is not None:
+            self._command.cancel()
+
+
+@contextmanager
+def showing_debate() -> Iterator[Console]:
+    """Yield a debate's console. Raises BrokenPipeError after the body if its reader has gone."""
+    console = _DebateConsole()
+    try:
+        yield console
+    except asyncio.CancelledError:
+        if not console.quiet:
+            raise
+    if console.quiet:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def has_keyboard() -> bool:
+    """Return whether a person is at this terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 class _DebateEndedError(RostrumError):

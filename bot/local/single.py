@@ -10,7 +10,7 @@ from typing import Any
 from adapters.terminal.votes import parse_stances
 from bot import log, sentences
 from bot.app import find_debate
-from bot.console import print_lines, showing_debate
+from bot.console import print_lines
 from bot.local.orders import (
     check_people,
     contenders_of,
@@ -20,7 +20,7 @@ from bot.local.orders import (
     spelled_option,
     with_people,
 )
-from bot.local.session import PLATFORM, TerminalSession
+from bot.local.session import PLATFORM, TerminalSession, showing_debate
 from bot.settings.load import load_settings, read_model
 from bot.settings.settings import Settings
 from engine.run.audience_questions import read_question
@@ -31,6 +31,7 @@ from engine.values.debate import ConfidenceScale, Debate, Replacement
 from engine.values.errors import NotTextError, UsageError
 from engine.values.source_files import check_files, read_sources
 from engine.values.sources import SourceFile, SourceLimits
+from engine.words.phrases import REHEARSALS
 
 REMATCH_OPTIONS = frozenset({"votes", "show_of_hands", "out", "rematch", "swap", "seed", "usd"})
 QUEUED_OPTIONS = frozenset({"debate_id", "replace_model", "usd"})  # of a debate held elsewhere
@@ -116,7 +117,7 @@ async def _hold(
     with showing_debate() as console:
 
         def explain(started: Started) -> None:
-            console.print(sentences.warnings(started), markup=False, end="")
+            console.print(_warnings(started), markup=False, end="")
 
         people = votes, _moves(given), given["ahead"], sure
         session = TerminalSession(settings, console, *people, explain)
@@ -191,3 +192,10 @@ def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:
         was, now = (read_model(part) for part in (item[: places[-1]], item[places[-1] + 1 :]))
         changes.append(Replacement(was=was, now=now))
     return tuple(changes)
+
+
+def _warnings(started: Started) -> str:
+    """Return the notes to show before a debate, rehearsal models first."""
+    who = started.debate.setup.rehearsal
+    note = f"Note: {REHEARSALS[who]}\n" if who else ""
+    return note + sentences.remarks(started)

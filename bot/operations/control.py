@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Sequence
 from datetime import timedelta
@@ -15,7 +16,8 @@ from adapters.database import backup
 from adapters.database.file import local_file
 from adapters.database.migrate import migrate, require_ours
 from adapters.private_files import open_private
-from adapters.terminal.record import count_records, erase_record, erase_records, records_of
+from adapters.terminal import texts
+from adapters.terminal.record import records_of
 from bot import log
 from bot.app import defaults_of, open_configured_models
 from bot.clock import SystemClock
@@ -34,7 +36,7 @@ from engine.run.estimate import check_prices
 from engine.run.replacement import replace_models, replaced_post
 from engine.store import Store
 from engine.values.debate import UNATTENDED, Cause, Debate, Replacement, Status
-from engine.values.errors import NotFoundError, StoppedError, UsageError
+from engine.values.errors import NotFoundError, StoppedError, UsageError, VenueError
 from engine.values.ports import Permalinks, utc_now
 from engine.values.text import headline
 
@@ -59,7 +61,7 @@ async def cancel_debate(debate_id: str) -> None:
             raise UsageError(
                 f"Debate {debate.code} is {debate.status}; only a running debate can be stopped."
             )
-        await store.debates.ask_stop(debate.id, STOPPED)
+        await store.queue.ask_stop(debate.id, STOPPED)
         lease = await store.leases.claim(f"debate/{debate.id}", str(ULID()), LEASE_SECONDS)
         if lease is not None:
             # No process runs it, so no one else would see the request.
@@ -92,7 +94,7 @@ async def queue_debate(
             await models.aclose()
         check_prices(setup.prices, caps)
         posts = [replaced_post(setup)] if changes else []
-        await store.debates.requeue(debate.id, caps, utc_now(), setup, posts)
+        await store.queue.requeue(debate.id, caps, utc_now(), setup, posts)
     print(f"Debate {debate.code} is queued, for {way_on(debate)}.")
 
 
@@ -113,7 +115,7 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
     """
     _check_named("user", user)
     async with read_store(load_store_settings()) as store:
-        forgotten = (await store.people.traces(platform, user)).forgotten
+        forgotten = (await store.privacy.traces(platform, user)).forgotten
         if found := await _find_traces(store, platform, user):
             await confirm(f"This erases that user for good ({found}); votes still count.", yes)
         elif not forgotten:
@@ -122,7 +124,7 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
             )
         wiped = await forget(store, SystemClock(), platform, user)
         if platform == TERMINAL:
-            await store.people.unforget(platform, user, utc_now())
+            await store.privacy.unforget(platform, user, utc_now())
     said = "Already erased. No record identifies that user." if forgotten else FORGOTTEN
     if platform == TERMINAL:
         said = (
@@ -134,8 +136,8 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
 
 async def _find_traces(store: Store, platform: str, user: str) -> str:
     """Describe what is stored about a person; empty for nothing."""
-    traces = await store.people.traces(platform, user)
-    mentions = await store.people.mentions(platform, user)
+    traces = await store.privacy.traces(platform, user)
+    mentions = await store.privacy.mentions(platform, user)
     found = _listed(
         (traces.votes, "vote"),
         (traces.confidences, "answer to how clear it was", "answers to how clear it was"),
@@ -161,7 +163,7 @@ async def write_own_data(platform: str, user: str, out: Path) -> None:
     """
     _check_named("user", user)
     async with read_store(load_store_settings()) as store:
-        found = await store.people.own(platform, user)
+        found = await store.privacy.own(platform, user)
         if found is None:
             raise NotFoundError(
                 f"Nothing is stored about that {platform} user; check the platform and the id."
@@ -184,11 +186,11 @@ async def unforget_person(platform: str, user: str) -> None:
     """Let a person who was forgotten be stored again. Raises NotFoundError for anyone else."""
     _check_named("user", user)
     async with read_store(load_store_settings()) as store:
-        if not await store.people.unforget(platform, user, utc_now()):
+        if not await store.privacy.unforget(platform, user, utc_now()):
             raise NotFoundError(
                 f"That {platform} user is not forgotten; check the platform and the id."
             )
-        await store.people.wipe()
+        await store.privacy.wipe()
     print(
         "Re-admitted: that user's activity is stored from now on. They cannot vote on debates that "
         "started before."
@@ -205,7 +207,7 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
     async with read_store(settings) as store:
         debates, votes, known = await store.communities.holdings(platform, community)
         records = _records(settings, platform, community)
-        shown = count_records(records) if records else 0
+        shown = _count_records(records) if records else 0
         if not known and not shown:
             raise NotFoundError(
                 f"Nothing is stored about {platform} community {community}; check the platform and "
@@ -218,8 +220,8 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
         )
         debates = await purge(store, platform, community)
         if records:
-            erase_records(records)
-        await store.people.wipe()
+            _erase_records(records)
+        await store.privacy.wipe()
     print(f"Deleted {_counted(debates, 'debate')}, and everything stored with them.")
 
 
@@ -229,7 +231,7 @@ async def disconnect_community(platform: str, community: str) -> None:
     async with read_store(load_store_settings()) as store:
         if not await store.installs.drop(platform, community):
             raise NotFoundError(f"No token of {platform} {community} is stored.")
-        await store.people.wipe()
+        await store.privacy.wipe()
     print("Deleted its token. A running Rostrum uses it until it is restarted.")
 
 
@@ -344,7 +346,7 @@ async def erase_outside(settings: Settings, store: Store, debate: Debate) -> Non
         return
     folder = records_of(local_file(settings.database_url.get_secret_value()))
     shared = await store.debates.mirror_of(debate) is not None
-    erase_record(folder, None if shared else debate.place, debate.code)
+    _erase_record(folder, None if shared else debate.place, debate.code)
 
 
 def _check_ended(debate: Debate) -> None:
@@ -426,3 +428,30 @@ async def choose_public(parts: str | None, series: str | None) -> None:
         print(Permalinks(settings.web.url).community(page))
     elif public:
         print(NO_WEB)
+
+
+def _count_records(folder: Path) -> int:
+    """Return how many transcripts a folder holds."""
+    return sum(1 for _ in folder.glob("*.jsonl"))
+
+
+def _erase_record(folder: Path, place: str | None, code: str) -> None:
+    """Delete a place's transcript, if one is given, and a debate's files. Raises VenueError."""
+    try:
+        if place is not None:
+            (folder / f"{place}.jsonl").unlink(missing_ok=True)
+        if (folder / code).is_dir():
+            shutil.rmtree(folder / code)
+    except OSError as error:
+        why = error.strerror or "it is a link"
+        raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error
+
+
+def _erase_records(folder: Path) -> None:
+    """Delete a folder of transcripts, with debates' files. Raises VenueError."""
+    try:
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    except OSError as error:
+        why = error.strerror or "it is a link"
+        raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error

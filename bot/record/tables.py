@@ -19,9 +19,9 @@ from bot.record.filters import check_series, chosen_ids, narrowed, where_of
 from bot.settings.load import load_store_settings
 from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
 from engine.store import DeliveryState, Store
-from engine.store.journal import Failed
+from engine.store.deliveries import Gap
 from engine.store.listings import DebateQuery
-from engine.store.outbox import Gap
+from engine.store.tries import Failed
 from engine.store.usage import By, CallUsage, UsageFilter, UsageTotals
 from engine.values.debate import Debate, Status
 from engine.values.errors import UsageError
@@ -233,11 +233,11 @@ async def _look_at(store: Store, debate: Debate) -> _DebateView:
         steps=tuple((await store.journal.load(debate.id)).steps),
         tries=tries,
         usd=usd,
-        origins=await store.journal.cost_origins(debate.id),
+        origins=await store.tries.cost_origins(debate.id),
         totals=tuple((await store.usage.read(UsageFilter(debate=debate.id))).totals),
         unread=any(target.unread for target in targets),
-        gaps=await store.outbox.gaps(debate.id),
-        failures=await store.journal.failures(debate.id),
+        gaps=await store.deliveries.gaps(debate.id),
+        failures=await store.tries.failures(debate.id),
     )
 
 

@@ -32,7 +32,7 @@ from engine.run.juror_fits import LEASE, LEASE_SECONDS, Learner
 from engine.run.plan import Defaults
 from engine.stats.jurors import FitView, view_fit
 from engine.store import Caps, NewDebate, Store
-from engine.store.fits import SESSION, Learnt
+from engine.store.learning import SESSION, Learnt
 from engine.values.debate import Fit, JurorHistory, Model, PanelSetup, Request, Setup
 from engine.values.errors import UsageError
 from engine.values.ports import utc_now
@@ -67,7 +67,7 @@ async def run_calibrate(
         made_up = any(one.rehearsal for one in known)
         made_up = made_up or any(model.rehearses for model in (*settings.jurors, *speakers))
         fitted = await learner.fit_now(rehearsal=made_up)
-        evidence = await services.store.learning.evidence(rehearsal=made_up)
+        evidence = await services.store.fits.evidence(rehearsal=made_up)
     model = fitted.model or Fit()
     view = view_fit(model, model.number, utc_now(), evidence) if model.jurors else None
     if as_json:

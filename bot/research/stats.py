@@ -41,7 +41,7 @@ from engine.stats.ratings import (
 )
 from engine.stats.row import GuessFigures, Row, work_out
 from engine.store import ExportFilter, count_rehearsals
-from engine.store.fits import Learning
+from engine.store.fits import Fits
 from engine.tally.tally import FEWEST
 from engine.values.debate import SEES, Value
 from engine.values.errors import ExportError
@@ -216,7 +216,7 @@ async def run_stats(
         )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
         agreement = found.agreement
-        panel = await _view_jurors(store.learning, agreement, rehearsal=chosen.include_rehearsal)
+        panel = await _view_jurors(store.fits, agreement, rehearsal=chosen.include_rehearsal)
     if out is not None:  # before anything is printed: a closed pipe ends the command
         pictures = draw_pictures(agreement, found.leaderboard)
         await asyncio.to_thread(_write_pictures, out, pictures)
@@ -234,15 +234,13 @@ async def run_stats(
         print(WRITTEN.format(out=out, names=", ".join(pictures)), file=stream)
 
 
-async def _view_jurors(
-    learning: Learning, agreement: Agreement, *, rehearsal: bool
-) -> FitView | None:
+async def _view_jurors(fits: Fits, agreement: Agreement, *, rehearsal: bool) -> FitView | None:
     """Return what the newest fit says of the jurors; None without one.
 
     It is of all debates, whatever is filtered here: of real jurors, or else of rehearsal ones.
     """
     for kind in (False, True)[: 1 + rehearsal]:
-        stored = await learning.newest(rehearsal=kind)
+        stored = await fits.newest(rehearsal=kind)
         fitted = read_fit(stored)
         if stored and fitted and fitted.model and fitted.model.jurors:
             usd = {

@@ -22,7 +22,8 @@ from bot import __version__
 from bot.settings.sections import HealthSettings
 from bot.settings.settings import Settings
 from engine.run.juror_fits import left_out_of
-from engine.store import Backlog, Store
+from engine.store import Store
+from engine.store.deliveries import Backlog
 from engine.store.usage import Day
 from engine.values.debate import Debate, Model, Status
 from engine.values.errors import SettingsError, StoreError
@@ -284,9 +285,9 @@ class Health:
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
                         self._stored = Stored(
-                            await self._store.debates.census(),
-                            await self._store.outbox.backlog(),
-                            left_out_of(await self._store.learning.newest(rehearsal=False)),
+                            await self._store.queue.census(),
+                            await self._store.deliveries.backlog(),
+                            left_out_of(await self._store.fits.newest(rehearsal=False)),
                             await self._store.usage.day(utc_now()),
                         )
                 except (StoreError, TimeoutError):  # a probe logs it

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from adapters.discord.connection import DiscordConnection
 from adapters.discord.rest import DiscordRest
@@ -29,7 +29,9 @@ from engine.chat.context import Trial
 from engine.fleet.shares import ShareStatus
 from engine.store import Store
 from engine.values.errors import SettingsError
-from engine.values.ports import Venue
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 SOCKETS = 10  # connections of Socket Mode that Slack allows an app
 NOTHING_SET = (

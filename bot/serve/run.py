@@ -37,6 +37,15 @@ from engine.store import Store
 from engine.values.errors import SettingsError, StoreError
 from engine.values.ports import Clock, Permalinks
 
+REHEARSING = (
+    "rehearsal models debate or judge here. They are not language models, and exports leave their "
+    "debates out; set ROSTRUM_BACKENDS, ROSTRUM_MODELS and ROSTRUM_JURORS"
+)
+NOT_SHARED = (
+    "rostrum {role} shares its database with other processes, and an SQLite file belongs to one "
+    "process; set ROSTRUM_DATABASE_URL to a PostgreSQL address, or use rostrum run."
+)
+
 # Serves pages on the web, in every process that serves people.
 
 
@@ -98,24 +107,19 @@ async def serve_web(settings: Settings, port: int, store: Store, clock: Clock) -
 
 
 # What only some debates need: imported before anything is served, as later the loop would wait.
-SERVED = (
-    *("engine.delivery.board", "engine.delivery.deleter", "engine.delivery.reasons"),
-    *("engine.jury.history", "engine.jury.model", "engine.run.estimate", "engine.run.guest"),
-    *("engine.run.question_time", "engine.run.rematch", "engine.run.replacement"),
-    *("engine.formats.trial", "engine.run.trial", "engine.values.trial", "engine.stage.drafts"),
-    *("engine.stage.research", "engine.store.communities", "engine.store.installs"),
-    *("engine.store.labels", "engine.store.listings", "engine.store.own"),
-    *(
-        "engine.store.retention",
-        "engine.store.series",
-        "engine.store.suggestions",
-        "engine.store.usage",
-    ),
-    "engine.store.usage",
-    *("engine.values.quotations", "engine.values.source_files"),
-    *("engine.values.overlap", "engine.votes.spoken", "engine.words.invitations"),
-    *("engine.words.league", "engine.words.result_picture", "engine.words.scores"),
-)
+SERVED = {
+    "engine.delivery": "board deleter reasons",
+    "engine.fleet": "division",
+    "engine.formats": "trial",
+    "engine.jury": "history model",
+    "engine.run": "estimate guest question_time rematch replacement trial",
+    "engine.stage": "drafts repair research",
+    "engine.store": "ballots communities deliveries installs judgings labels learning listings own "
+    "privacy questions queue retention series suggestions tries usage",
+    "engine.values": "failures overlap quotations source_files trial",
+    "engine.votes": "spoken",
+    "engine.words": "invitations league pieces progress result_picture scores",
+}
 RECONCILE_SECONDS = 3.0
 LEFT_SECONDS = 5.0  # for calls in flight, once what a process serves is handed over
 logger = structlog.get_logger(__name__)
@@ -128,7 +132,7 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
     settings = load_settings(without=() if role.serves else PLATFORMS)
     log.configure(settings.log, settings.secrets())
     if role is not Role.ALL and not settings.shared:
-        raise SettingsError(sentences.NOT_SHARED.format(role=role))
+        raise SettingsError(NOT_SHARED.format(role=role))
     platforms = open_platforms(settings) if role.serves else ()
     store: Store | None = None
     try:
@@ -136,7 +140,7 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
             store = app.store
             logger.info("rostrum started", role=role, platforms=sorted(app.deliveries))
             if any(model.rehearses for model in (*settings.models, *settings.jurors)):
-                logger.warning(sentences.REHEARSING)
+                logger.warning(REHEARSING)
             try:
                 await asyncio.Event().wait()
             finally:
@@ -152,8 +156,9 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
 
 def load_served() -> None:
     """Import what is served."""
-    for module in SERVED:
-        import_module(module)
+    for room, modules in SERVED.items():
+        for module in modules.split():
+            import_module(f"{room}.{module}")
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
 from adapters.models import OPENAI, ClientName, JsonForm
-from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
+from engine.jury.rubric import RUBRICS, Rubric, find_rubric
 from engine.prompts.library import check_language
 from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling, Value
 from engine.values.errors import UsageError
@@ -131,6 +131,8 @@ def _rubric(value: Any) -> Any:
             raise ValueError(f"must be one of {known}, or a file that ends in .toml") from None
     file = Path(value)
     try:
+        from engine.jury.rubric_file import read_rubric  # few have one of their own
+
         return read_rubric(file.read_text(encoding="utf-8-sig"), file.stem)
     except OSError as error:
         raise ValueError(f"names {file}, which cannot be read: {error.strerror}") from None

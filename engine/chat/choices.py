@@ -30,7 +30,7 @@ from engine.values.messages import Estimate
 from engine.values.options import BUILT_IN
 from engine.values.text import MENTION, clean, headline, is_visible, redact
 from engine.values.topics import RANDOM, Topic, check_topic
-from engine.words.translation import called_language
+from engine.words.stored import called_language
 
 # The motion of a debate that is about a message in a chat.
 

@@ -210,7 +210,7 @@ async def find_held(
     store: Store, person: Requester, statuses: Sequence[Status] = (), limit: int = LOOKED_THROUGH
 ) -> Sequence[Debate]:
     """Return the debates of a person's community, newest first."""
-    return await store.debates.of_community(person.platform, person.community, statuses, limit)
+    return await store.listings.of_community(person.platform, person.community, statuses, limit)
 
 
 async def find_named(store: Store, person: Requester, code: str) -> Debate:
@@ -218,7 +218,7 @@ async def find_named(store: Store, person: Requester, code: str) -> Debate:
 
     Other communities' debates count as unknown.
     """
-    found = await store.debates.named(code, person.platform, person.community)
+    found = await store.listings.named(code, person.platform, person.community)
     if not found:
         raise NotFoundError(
             "There is no debate “{code}” here; the command list shows them.",

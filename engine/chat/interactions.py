@@ -26,11 +26,15 @@ from engine.chat.lifecycle import line_of, status as status_of
 from engine.delivery.reasons import refusal_of
 from engine.values.debate import Status, Value
 from engine.values.errors import RostrumError
+from engine.values.language import N_
 from engine.values.messages import Where
 from engine.values.ports import ButtonPressed, Listener
 from engine.votes.events import EventOutcome
-from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
+
+COMMAND_BUG = N_(
+    "That is a bug in Rostrum; the details are in its log. Please let the people who run it know."
+)
 
 LOOK_SECONDS = 0.25
 LATER_SECONDS = 5.0
@@ -211,7 +215,7 @@ class HomePage(Value):
 async def home_page(context: Context, person: Requester) -> HomePage:
     """Return what a person sees there; no model is named, and nothing sealed."""
     held = await find_held(context.store, person, LIVE, LISTED + 1)
-    traces = await context.store.people.traces(person.platform, person.user)
+    traces = await context.store.privacy.traces(person.platform, person.user)
     now, live = context.service.clock.now(), []
     for debate in held[:LISTED]:
         left = debate.vote_deadline and (debate.vote_deadline - now).total_seconds() / 60

@@ -19,8 +19,9 @@ from engine.chat.answers.own_data import (
 from engine.chat.context import Context, Requester, find_newest, manages, settings_of
 from engine.chat.invocation import DeleteArguments, ForgetArguments, NoArguments
 from engine.chat.privacy import forget as forget_person
-from engine.store import PersonTraces, Store
+from engine.store import Store
 from engine.store.own import OwnData
+from engine.store.privacy import PersonTraces
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.verdicts import Question
@@ -37,7 +38,7 @@ async def privacy(context: Context, person: Requester, _: NoArguments) -> Privac
 
 async def my_data(context: Context, person: Requester, _: NoArguments) -> Answer:
     """Hand over everything that is stored of the person, of every community, as one file."""
-    found = await context.store.people.own(person.platform, person.user)
+    found = await context.store.privacy.own(person.platform, person.user)
     if found is None:
         return no_own_data(forgotten=(await _traces(context, person)).forgotten)
     now = context.service.clock.now()
@@ -65,7 +66,7 @@ async def forget(context: Context, person: Requester, asked: ForgetArguments) ->
 
 async def opt_out(context: Context, person: Requester, _: NoArguments) -> Answer:
     """Leave the person out of exports; their votes still count."""
-    await context.store.people.opt_out(person.platform, person.user)
+    await context.store.privacy.opt_out(person.platform, person.user)
     return opted_out(forgotten=(await _traces(context, person)).forgotten)
 
 
@@ -73,12 +74,12 @@ async def opt_in(context: Context, person: Requester, _: NoArguments) -> Answer:
     """Include the person in exports again, or re-admit them after being forgotten."""
     before = await _traces(context, person)
     now = context.service.clock.now()
-    await context.store.people.opt_in(person.platform, person.user, now)
+    await context.store.privacy.opt_in(person.platform, person.user, now)
     return opted_in(back=before.forgotten)
 
 
 async def _traces(context: Context, person: Requester) -> PersonTraces:
-    return await context.store.people.traces(person.platform, person.user)
+    return await context.store.privacy.traces(person.platform, person.user)
 
 
 # The command delete: takes a debate out of the chat and the record.

@@ -35,7 +35,8 @@ from engine.chat.invocation import (
 )
 from engine.run.audience_questions import UNKNOWN, ask, is_listed, remove
 from engine.run.plan import ME, ONLY_ONE, Invited
-from engine.store import ExportFilter, Store, VoterComment
+from engine.store import ExportFilter, Store
+from engine.store.ballots import VoterComment
 from engine.tally.questions import CONFIDENCES, GROUNDS, PERCENTS, vote_options
 from engine.values.debate import ConfidenceScale, Debate, Status
 from engine.values.errors import NotAllowedError, UsageError
@@ -146,7 +147,7 @@ async def remark(context: Context, person: Requester, asked: RemarkArguments) ->
         option=_check(debate, asked),
         received_at=context.service.clock.now(),
     )
-    held = await context.store.votes.remark(said)
+    held = await context.store.ballots.remark(said)
     return RemarkAnswer(
         code=debate.code,
         outcome=held.outcome,
@@ -264,7 +265,7 @@ async def revise(
         option=option,
         received_at=now,
     )
-    outcome, _ = await store.votes.revise(revision)
+    outcome, _ = await store.ballots.revise(revision)
     if outcome == "forgotten":
         raise NotAllowedError(FORGOTTEN)
     return RevisedAnswer(debate=DebateLine.of(debate), option=option, names=debate.setup.called)

@@ -29,20 +29,20 @@ async def forget(store: Store, clock: Clock, platform: str, user: str) -> bool:
         # Those that still run are stopped, and deleted as those of a community that has left.
         community = own_community(number)
         live = tuple(status for status in Status if status.live)
-        running = await store.debates.of_community(platform, community, live)
+        running = await store.listings.of_community(platform, community, live)
         for debate in running:
-            await store.debates.ask_stop(debate.id, "Its starter asked to be forgotten.")
+            await store.queue.ask_stop(debate.id, "Its starter asked to be forgotten.")
         if running:
             await store.communities.left(platform, community, clock.now())
         await store.communities.purge(platform, community)
-    await store.people.forget(platform, user)
+    await store.privacy.forget(platform, user)
     return await wiped(store, clock)
 
 
 async def wiped(store: Store, clock: Clock) -> bool:
     """Overwrite what was deleted; False while a reader still holds an older state."""
     for _ in range(WIPE_TRIES):
-        if await store.people.wipe():
+        if await store.privacy.wipe():
             return True
         await clock.sleep(WIPE_SECONDS)
     return False
@@ -60,7 +60,7 @@ async def purge(store: Store, platform: str, community: str) -> int:
 async def check_no_live(store: Store, platform: str, community: str) -> None:
     """Raise UsageError while a debate of a community is queued or running."""
     live = tuple(status for status in Status if status.live)
-    running = await store.debates.of_community(platform, community, live)
+    running = await store.listings.of_community(platform, community, live)
     if running:
         codes = ", ".join(debate.code for debate in running)
         raise UsageError(f"Debates still run there: {codes}; cancel them first.")
@@ -72,7 +72,7 @@ async def tidy(store: Store, clock: Clock, grace: timedelta) -> None:
         debates = await store.communities.purge(platform, community)
         log.info("community purged", debates=debates)
     await store.communities.drop_late_budgets(clock.now())
-    await store.people.wipe()
+    await store.privacy.wipe()
 
 
 # Deletes what an operator keeps for a limited time: prompts and replies, and whole debates.

@@ -32,15 +32,15 @@ async def me(context: Context, person: Requester, asked: MeArguments) -> OwnReco
 
     Names them on the scoreboard of guessers, or no longer, if they ask for that.
     """
-    people, debates = context.store.people, context.store.debates
+    privacy, debates = context.store.privacy, context.store.debates
     where = (person.platform, person.community, person.user)
-    votes = await people.own_votes(*where, most=COUNTED)
+    votes = await privacy.own_votes(*where, most=COUNTED)
     real = [vote for vote in votes if not vote.rehearsal]
-    named = await people.on_scoreboard(person.platform, person.user, asked.scoreboard)
+    named = await privacy.on_scoreboard(person.platform, person.user, asked.scoreboard)
     held = [(vote, await debates.get(vote.debate)) for vote in votes[:LISTED]]
     return OwnRecordAnswer(
         votes=len(votes),
-        guessed=await people.own_guesses(*where),
+        guessed=await privacy.own_guesses(*where),
         named=named,
         changed=asked.scoreboard is not None,
         people=share_of((vote.option, vote.people) for vote in votes),
@@ -99,7 +99,7 @@ async def agreement(context: Context, person: Requester, _: NoArguments) -> Agre
 async def leaderboard(context: Context, person: Requester, _: NoArguments) -> LeaderboardAnswer:
     """Rate the models of the debates revealed here."""
     found = await _work_out(context, person, rank_models)
-    best = await context.store.people.guessers(person.platform, person.community, GUESSERS)
+    best = await context.store.privacy.guessers(person.platform, person.community, GUESSERS)
     rehearsals = await _rehearsals(context, person)
     return LeaderboardAnswer(leaderboard=found, rehearsals=rehearsals, guessers=best)
 

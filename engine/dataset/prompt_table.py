@@ -25,7 +25,7 @@ from engine.dataset.entry import Entry
 from engine.dataset.record_table import published_setup
 from engine.dataset.turn_tables import COST, WRITTEN
 from engine.store import CallRecord
-from engine.values.errors import failure_in
+from engine.values.failures import failure_in
 from engine.values.text import redact, redact_json
 
 # Removes keys from texts that leave the installation: known secrets, and what looks like one.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import structlog
 
@@ -22,9 +22,12 @@ from engine.store.votes import awaits, tied
 from engine.values.debate import ENDED, Debate, Status, short_code, side_of
 from engine.values.errors import NotFoundError, VenueAwayError, VenueError, VenueGoneError, why_of
 from engine.values.messages import Announcement, Phase, Progress, Reveal
-from engine.values.ports import Clock, Part, Permalinks, Venue
+from engine.values.ports import Clock, Part, Permalinks
 from engine.values.text import headline
 from engine.values.verdicts import QUESTIONS, Question
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 # How many turns a debate has, as far as that is known while it is held.
 
@@ -119,11 +122,11 @@ class Board:
             # An earlier process may have ended it, or the debate may start and end between two
             # polls.
             since = self.clock.now() - RECENTLY
-            newest = await self.store.debates.recent(ENDED, LOOKED_BACK)
+            newest = await self.store.listings.recent(ENDED, LOOKED_BACK)
             ended = {d.id for d in newest if (d.revealed_at or d.created_at) > since}
             watched |= ended - done
             served = self.served()
-            watched |= set(await self.store.debates.unfinished(self.venue.platform, served=served))
+            watched |= set(await self.store.queue.unfinished(self.venue.platform, served=served))
             asked = await self.store.votes.due(self.venue.platform, served=served)
             watched |= {one.debate for one in asked if one.question is Question.VOTE}
             watched |= self._asked_for

@@ -6,6 +6,7 @@ What is left to delete is stored, so a process that is killed leaves it to the n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -22,7 +23,10 @@ from engine.values.errors import (
     VenueError,
     VenueGoneError,
 )
-from engine.values.ports import Clock, Venue
+from engine.values.ports import Clock
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 LOOK_SECONDS = 2.0
 log = structlog.get_logger(__name__)
@@ -90,7 +94,7 @@ class Deleter:
         except NotFoundError:
             return
         if debate.status.live:
-            await self.store.debates.ask_stop(debate_id, "It is being deleted.")
+            await self.store.queue.ask_stop(debate_id, "It is being deleted.")
             self.notifier.publish("stop")
 
     async def _erase_thread(self, lease: Lease, left: Deletion) -> Deletion:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -16,10 +17,13 @@ from engine.values.debate import Debate, short_code
 from engine.values.errors import LeaseLostError, VenueError
 from engine.values.language import N_, speaking
 from engine.values.messages import Content, Notice, Reveal, TurnPost
-from engine.values.ports import Clock, Venue
+from engine.values.ports import Clock
 from engine.words.card import BESIDE
-from engine.words.cards import plain_text, turn_title
+from engine.words.cards import turn_title
 from engine.words.translation import say
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 # Fallbacks for messages that could not be posted: plain text, then a notice.
 #
@@ -52,6 +56,8 @@ def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
     at, parts = len(intent.refs), intent.parts or ()
     if is_plain(intent) or (parts and at >= len(parts)):
         return None
+    from engine.words.pieces import plain_text  # few are refused for good
+
     try:
         if parts:
             plain = venue.plain(parts[at], parts[at].reference)
@@ -187,7 +193,7 @@ class LastWord:
         since, platform = self.clock.now() - TRIED_FOR, self.venue.platform
         refused = await self.store.outbox.unrevealed(platform, since, thread, served=served)
         for debate_id in refused:
-            await self.store.outbox.retry(lease, debate_id)
+            await self.store.deliveries.retry(lease, debate_id)
             self.notifier.publish(f"outbox/{platform}", debate_id)
 
 

@@ -48,7 +48,7 @@ from engine.values.messages import (
     VoteInvite,
 )
 from engine.values.pace import Backoff
-from engine.values.ports import Part, Permalinks, Typing, Venue
+from engine.values.ports import Part, Permalinks
 from engine.values.text import headline
 from engine.values.verdicts import Question
 from engine.words.phrases import LOCKED, WAITS_TO_POST
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from engine.delivery.board import Board
     from engine.delivery.deleter import Deleter
     from engine.delivery.reasons import Alerts
+    from engine.values.venue import Typing, Venue
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
@@ -279,7 +280,7 @@ class Delivery:
 
     async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
         log.warning("thread is gone", debate=debate_id, why=str(error))
-        await self.services.store.outbox.abandon(lease, debate_id, str(error.text))
+        await self.services.store.deliveries.abandon(lease, debate_id, str(error.text))
         self._waited.discard(debate_id)
         self.services.notifier.publish("stop")
         self.services.notifier.notify(f"ended/{debate_id}")

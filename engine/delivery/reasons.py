@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import structlog
 
@@ -24,15 +24,17 @@ from engine.values.errors import (
     StoreError,
     ThreadGoneError,
     VenueError,
-    name_failure,
-    no_answer,
-    without_words,
 )
+from engine.values.failures import name_failure, no_answer, without_words
 from engine.values.language import N_
 from engine.values.messages import Alert, Reveal, Skipped, Where
-from engine.values.ports import FaultKind, Unnamed, Venue
+from engine.values.ports import FaultKind
+from engine.values.venue import Unnamed
 from engine.words.phrases import NEEDS, WAITS_TO_POST, WAITS_TO_REACT
 from engine.words.translation import say
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 STOPPED_BY_BUG = N_(
     "Stopped by a bug in Rostrum; the details are in its log. Everything so far is kept; try to "
@@ -250,7 +252,7 @@ class Alerts:
             return
         self._told[community] = why
         keys = [_unnamed_key(each) for each in get_args(Unnamed)]
-        told = await self.store.outbox.newest(self.venue.platform, community, keys)
+        told = await self.store.deliveries.newest(self.venue.platform, community, keys)
         if told is not None and isinstance(told.message, Alert) and told.message.unnamed == why:
             return
         code, language = short_code(intent.debate), intent.message.language

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -28,9 +29,12 @@ from engine.values.errors import (
     VenueGoneError,
 )
 from engine.values.pace import Backoff
-from engine.values.ports import Clock, Venue
+from engine.values.ports import Clock
 from engine.values.verdicts import Question
 from engine.words.phrases import WAITS_TO_REACT
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only
 LOOK_SECONDS = 45.0  # between two looks at all open questions; a deletion is noticed in a minute

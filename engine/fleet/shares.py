@@ -2,19 +2,17 @@
 
 A share's lease is the right to post to its communities. Every process that serves a divided
 platform also has a lease that says that it is alive; from both, each sees what is fair
-(engine/fleet/shares.py), claims what is free, and gives up what is too much. A process that
+(engine/fleet/division.py), claims what is free, and gives up what is too much. A process that
 dies loses its leases when they run out.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
 
 import structlog
 
@@ -25,46 +23,6 @@ from engine.values.debate import Value
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.values.pace import Backoff
 from engine.values.ports import Clock
-
-# Divide a platform's shares fairly among the processes that are alive.
-#
-# Pure, and the same for each process that sees the same leases: no one coordinates.
-
-
-class _Moves(NamedTuple):
-    """The shares that a process should claim now, and those it should give up."""
-
-    claim: tuple[int, ...] = ()
-    release: tuple[int, ...] = ()
-
-
-def moves(
-    count: int,
-    members: Collection[str],
-    holders: Mapping[int, str],
-    me: str,
-    most: int | None = None,
-) -> _Moves:
-    """Return what process `me` should do; `members` are those alive, `me` among them.
-
-    `holders` says who holds each share that is held. Who holds most keeps the odd ones, so as few
-    shares as possible change hands. No process takes more than `most`.
-    """
-    has = Counter(holder for holder in holders.values() if holder in members)
-    ranked = sorted(members, key=lambda member: (-has[member], member))
-    fair, odd = divmod(count, len(ranked))
-    quotas = {member: fair + (rank < odd) for rank, member in enumerate(ranked)}
-    if most is not None:
-        quotas = {member: min(quota, most) for member, quota in quotas.items()}
-    mine = sorted(share for share, holder in holders.items() if holder == me)
-    if len(mine) > quotas[me]:
-        return _Moves(release=tuple(mine[quotas[me] :]))
-    free = [share for share in range(count) if share not in holders]
-    # Those ranked before take theirs from the front, so that two rarely claim the same.
-    before = ranked[: ranked.index(me)]
-    skipped = sum(max(0, quotas[member] - has[member]) for member in before)
-    return _Moves(claim=tuple(free[skipped : skipped + quotas[me] - len(mine)]))
-
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
@@ -314,6 +272,8 @@ class PartitionLeases:
 
     async def _balance(self, group: asyncio.TaskGroup, count: int) -> bool:
         """Claim and give up what is fair now; False if the number of shares is another by now."""
+        from engine.fleet.division import moves  # a process alone has all
+
         me = self.lease_manager.holder
         live = await self.store.leases.held(self._prefix, me)
         members = set(_members(live, self._prefix)) | {me}

@@ -8,13 +8,15 @@ debates; call it in a worker thread.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.jury.history import HeardDebate
 from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (
     SKILL_SD,
@@ -25,8 +27,10 @@ from engine.jury.likelihood import (
     invert,
 )
 from engine.jury.model import CLIP
-from engine.jury.sight import HeardDebate, bet
 from engine.values.debate import SEES, Fit, JurorFit
+
+WON, LOST = 1.5, 0.5  # what a stake of 1 becomes
+FAINT = 1.0  # points; a pair whose sum and difference are both smaller says nothing
 
 Flags = NDArray[np.bool_]
 
@@ -556,3 +560,26 @@ def _agree(x: Matrix, order: Matrix) -> float:
     )
     r = one @ other / math.sqrt((one @ one) * (other @ other) + 1e-12)
     return math.atanh(min(0.999, max(-0.999, float(r)))) * math.sqrt(debates - 3)
+
+
+def bet(heard: Iterable[HeardDebate]) -> dict[str, float]:
+    """Return what became of a stake of 1 on each juror that read in both orders: its logarithm."""
+    stakes: dict[str, float] = {}
+    usual: dict[str, tuple[int, float, float]] = defaultdict(lambda: (0, 0.0, 0.0))
+    for debate in heard:
+        margins: dict[str, dict[int, float]] = defaultdict(dict)
+        for one in debate.ballots:
+            margins[one.juror][one.orientation] = one.margin
+        for juror, by_order in margins.items():
+            if len(by_order) == 2:
+                total, difference = by_order[1] + by_order[-1], by_order[1] - by_order[-1]
+                n, totals, differences = usual[juror]
+                usual[juror] = n + 1, totals + total, differences + difference
+                total, difference = (
+                    abs(total - totals / max(n, 1)),
+                    abs(difference - differences / max(n, 1)),
+                )
+                if max(total, difference) >= FAINT:
+                    won = math.log(WON if total > difference else LOST)
+                    stakes[juror] = stakes.get(juror, 0.0) + won
+    return stakes

@@ -13,7 +13,7 @@ import numpy as np
 from engine.jury import model
 from engine.jury.aggregate import CLIP, UNKNOWN, VERDICT_TERM
 from engine.jury.fit import fit_jurors
-from engine.jury.history import fit
+from engine.jury.history import HeardDebate, PairBallot, fit, hear
 from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (
     GROUP_COST,
@@ -24,8 +24,7 @@ from engine.jury.likelihood import (
     gather,
 )
 from engine.jury.model import signal
-from engine.jury.sight import HeardDebate, PairBallot, hear
-from engine.store.journal import PastDebate
+from engine.store.learning import PastDebate
 from engine.values.debate import Fit, JurorHistory
 
 # How sure a fit is of what jurors share; imports NumPy, so import it only to fit.

@@ -14,13 +14,12 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
+from engine.blinding.identity import kin
 from engine.jury.aggregate import UNKNOWN, margins, signals
 from engine.jury.consensus import fit_slope, track
 from engine.jury.roster import PanelFit
 from engine.jury.rubric import find_rubric
-from engine.jury.sight import hear
-from engine.store.fits import Learnt
-from engine.store.journal import PastDebate
+from engine.store.learning import Learnt, PastDebate
 from engine.values.debate import Fit, JurorFit, JurorHistory
 from engine.values.verdicts import TIE, Ballot
 
@@ -30,6 +29,60 @@ LABELLED_DEBATES = 30  # debates with a human winner from which the slope is fit
 DEFAULT_SLOPE = 0.9
 SMALLEST_SD = 0.5  # avoids a division by zero for a juror with equal scores
 ENOUGH_DEBATES = 10  # for a reliable correlation between jurors
+
+
+class PairBallot(NamedTuple):
+    """A valid ballot on two contenders, from the first one's side.
+
+    `orientation` is 1 where the first contender was shown first, else −1; `margin` is in points;
+    `named` is 1 or −1 for the side that the verdict names, 0 for a tie.
+    """
+
+    juror: str
+    family: str
+    orientation: int
+    margin: float
+    named: float
+    audit: bool = False
+
+
+class HeardDebate(NamedTuple):
+    """The ballots of a debate; `human` is people's winner: 1, −1, 0 for a tie, None without."""
+
+    ballots: tuple[PairBallot, ...]
+    human: float | None = None
+
+
+def hear(past: Iterable[PastDebate]) -> list[HeardDebate]:
+    """Return what blind debates between two contenders say about jurors, oldest first."""
+    return [HeardDebate(tuple(_pairs_in(one)), _side(one)) for one in past if one.blind]
+
+
+def _pairs_in(debate: PastDebate) -> Iterator[PairBallot]:
+    rubric = find_rubric(debate.rubric, debate.criteria)
+    for ballot in debate.ballots:
+        if ballot.valid and not ballot.recused and len(ballot.order) == 2:
+            first = min(ballot.order)
+            named = 0.0
+            if not ballot.contradictory and ballot.verdict != TIE:
+                named = 1.0 if ballot.verdict == first else -1.0
+            yield PairBallot(
+                juror=ballot.juror,
+                family=kin(ballot.family),
+                orientation=1 if ballot.order[0] == first else -1,
+                margin=margins(ballot, rubric)[first],
+                named=named,
+                audit=ballot.audit,
+            )
+
+
+def _side(debate: PastDebate) -> float | None:
+    """Return people's winner, from the side that the ballots are read from."""
+    if debate.human is None or not debate.ballots:
+        return None
+    if debate.human == TIE:
+        return 0.0
+    return 1.0 if debate.human == min(debate.ballots[0].order) else -1.0
 
 
 @dataclass(slots=True)

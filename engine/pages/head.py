@@ -18,7 +18,8 @@ from engine.values.text import headline, redact
 from engine.values.verdicts import TIE
 from engine.words.phrases import captioned, lasting, money, option_name
 from engine.words.reveal import AGREE, jury_line, own_line, people_line
-from engine.words.translation import moment, plural, say
+from engine.words.stored import moment
+from engine.words.translation import plural, say
 
 MOST_WORDS, MOST_LETTERS = 40, 280  # of why; letters where no spaces part words
 MIRROR, BEFORE, AFTER = N_("Mirror"), N_("Rematch of"), N_("Rematch")

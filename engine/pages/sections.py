@@ -26,7 +26,8 @@ from engine.values.verdicts import DECISION, POSITION, QUESTIONS, RETRIEVED
 from engine.words.cards import card_of
 from engine.words.phrases import money, option_name, round_name
 from engine.words.reveal import background_lines
-from engine.words.translation import number, percent, say
+from engine.words.stored import percent
+from engine.words.translation import number, say
 
 # What a format found beside its turns: trace table, register, scores, and everything else.
 

@@ -174,7 +174,7 @@ class StoredLibrary:
             return page
         rows = await self._rows(await self._record(debate), FOUND)
         rows = {**rows, SPOKEN: outline(turns).spoken}
-        posts = await self._store.outbox.found(debate.id)
+        posts = await self._store.deliveries.found(debate.id)
         totals = (await self._store.usage.read(UsageFilter(debate=debate.id))).totals
         with speaking(debate.request.language):
             sections = report_sections(rows, posts, totals, debate.setup.called)
@@ -279,9 +279,9 @@ class StoredLibrary:
 
     async def _situation(self, debate: Debate, item: Item, *, opened: bool) -> DebateSituation:
         """Return what is known beside a debate; what only an operator may know, only for one."""
-        debates, journal = self._store.debates, self._store.journal
-        mirror, before = await debates.mirror_of(debate), debate.setup.rematch_of
-        after = await debates.rematches(debate.id) if opened else []
+        tries = self._store.tries
+        mirror, before = await self._store.debates.mirror_of(debate), debate.setup.rematch_of
+        after = await self._store.listings.rematches(debate.id) if opened else []
         shown = (await self._store.communities.get(debate.platform, debate.community)).public
         known = DebateSituation(
             linked=mirror_and_rematches(mirror.id if mirror else None, before, after),
@@ -289,7 +289,7 @@ class StoredLibrary:
             public=PublicPart.DEBATES in shown,
         )
         if debate.status is Status.RUNNING:
-            steps = await journal.under_way(debate.id)
+            steps = await tries.under_way(debate.id)
             seats = {step.split("/")[2] for step in steps if step.startswith("turn/")}
             names = debate.setup.called
             writing = tuple(names.get(side_of(seat), marked(seat)) for seat in sorted(seats))
@@ -300,7 +300,7 @@ class StoredLibrary:
         if not self._operator:
             return known
         if item.state == INTERRUPTED:
-            stopped = await journal.newest_call(debate.id)
+            stopped = await tries.newest_call(debate.id)
             return known._replace(stopped=stopped, command=way_on(debate))
         failed = debate.status is Status.FAILED
         return known._replace(
@@ -308,7 +308,7 @@ class StoredLibrary:
         )
 
     async def _tries(self, debate: Debate) -> tuple[PageTry, ...]:
-        tries = await self._store.journal.tries(debate.id)
+        tries = await self._store.tries.all(debate.id)
         parts = await self._outlines.read(debate, await self._store.journal.turns_held(debate.id))
         turns = {one["step"]: one["number"] for one in parts.spoken}
         first = min((one.began for one in tries), default=None)

@@ -23,7 +23,7 @@ from engine.run.estimate import JURY_PROMPT_TOKENS, manner_of
 from engine.run.later_judges import LaterJurors
 from engine.stage.steps import BYTES_PER_TOKEN, Pace, Steps
 from engine.store import Lease, Store
-from engine.store.fits import Learnt
+from engine.store.learning import Learnt
 from engine.values.debate import (
     REHEARSAL,
     Criterion,

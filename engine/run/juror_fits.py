@@ -68,9 +68,9 @@ class Learner:
         return fitted
 
     async def _look(self, *, rehearsal: bool) -> PanelFit:
-        stored = await self.store.learning.newest(rehearsal=rehearsal)
+        stored = await self.store.fits.newest(rehearsal=rehearsal)
         known = read_fit(stored)
-        evidence = await self.store.learning.evidence(rehearsal=rehearsal)
+        evidence = await self.store.fits.evidence(rehearsal=rehearsal)
         before = stored.evidence if stored and known else Evidence()
         if is_due(before, evidence):
             try:
@@ -82,14 +82,14 @@ class Learner:
     async def _fit(self, lease: Lease, *, rehearsal: bool) -> PanelFit:
         from engine.jury.history import fit_all, join, newly_drifted  # few debates are due
 
-        before = read_fit(await self.store.learning.newest(rehearsal=rehearsal))
-        evidence = await self.store.learning.evidence(rehearsal=rehearsal)
-        past = await self.store.journal.past(MOST_DEBATES, rehearsal=rehearsal)
+        before = read_fit(await self.store.fits.newest(rehearsal=rehearsal))
+        evidence = await self.store.fits.evidence(rehearsal=rehearsal)
+        past = await self.store.learning.past(MOST_DEBATES, rehearsal=rehearsal)
         learnt = await self.store.learning.learnt(rehearsal=rehearsal)
         model = before.model if before else None
         fitted = await asyncio.to_thread(lambda: fit_all(join(past, learnt), model))
         now, body = self.clock.now(), fitted.model_dump_json()
-        number = await self.store.learning.keep(lease, evidence, body, now, rehearsal=rehearsal)
+        number = await self.store.fits.keep(lease, evidence, body, now, rehearsal=rehearsal)
         held, others = evidence.debates, evidence.learnt
         jurors = len(fitted.history)
         log.debug("jurors fitted", fit=number, jurors=jurors, debates=held, learnt=others)

@@ -22,16 +22,7 @@ from engine.stage.stage import PersonTurn, Stage
 from engine.stage.steps import Pace, Steps
 from engine.store import Caps, Journaled, Judging, Note, Post, Store
 from engine.store.journal import PANEL
-from engine.values.debate import (
-    Debate,
-    Model,
-    PanelMode,
-    PanelSetup,
-    Price,
-    Setup,
-    Status,
-    Turn,
-)
+from engine.values.debate import Debate, Model, PanelMode, PanelSetup, Price, Setup, Status, Turn
 from engine.values.errors import ModelError, NotFoundError, UsageError
 from engine.values.ports import Call, Models, Reply
 from engine.values.sources import named
@@ -162,7 +153,7 @@ async def _judge(
 ) -> Judging:
     """Ask judges, or jurors in a `mode`, and store what they find; once for the same ones."""
     async with lease_manager.hold(f"debate/{debate.id}", patient=mode is not None) as lease:
-        judging = await store.journal.open_judging(lease, debate.id, judges, mode)
+        judging = await store.judgings.open(lease, debate.id, judges, mode)
         if judging.found is not None:
             return judging
         journaled = await store.journal.load(debate.id)
@@ -177,7 +168,7 @@ async def _judge(
             found = await ask(debate, judging, journaled, steps, prompts)
         finally:
             await steps.flush()
-        await store.journal.close_judging(lease, debate.id, judging.number, found)
+        await store.judgings.close(lease, debate.id, judging.number, found)
         return judging.model_copy(update={"found": found})
 
 

@@ -16,16 +16,7 @@ from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
 from engine.run.estimate import check_prices, longest_prompts, price, weigh_costs
 from engine.run.juror_fits import Learner
-from engine.run.plan import (
-    Defaults,
-    Order,
-    Plan,
-    Rematch,
-    check_allowed,
-    freeze,
-    plan,
-    texts_of,
-)
+from engine.run.plan import Defaults, Order, Plan, Rematch, check_allowed, freeze, plan, texts_of
 from engine.run.seats import mirror
 from engine.stage.steps import Pace
 from engine.store import Caps, NewDebate, Post, Store
@@ -236,7 +227,7 @@ class Service:
                 posts = [replaced_post(setup)]
             check_prices(setup.prices, caps)
             now = self.clock.now()
-            debate = await self.store.debates.requeue(debate.id, caps, now, setup, posts)
+            debate = await self.store.queue.requeue(debate.id, caps, now, setup, posts)
         if debate.status.live:
             await self.dispatcher.submit(debate.id)
         elif debate.status is not Status.VOTING and not await self.store.outbox.next(debate.id):
@@ -258,7 +249,7 @@ class Service:
                 code=debate.code,
                 status=Text(debate.status),
             )
-        await self.store.debates.ask_stop(debate.id, reason)
+        await self.store.queue.ask_stop(debate.id, reason)
         self.notifier.publish("stop")
         return debate
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 from zoneinfo import ZoneInfo
 
@@ -37,7 +37,10 @@ from engine.values.errors import (
 )
 from engine.values.language import N_, speaking
 from engine.values.messages import Message, Skipped
-from engine.values.ports import Clock, Location, Venue
+from engine.values.ports import Clock, Location
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 # Posts a message that belongs to no debate, and so has no row in the outbox.
 #
@@ -236,7 +239,7 @@ class Recurrences:
             return debates[-1].id
         platform, community = stored.platform or "", stored.community or ""
         recurring = Series.model_validate_json(stored.body).recurring
-        found = await self.store.debates.of_community(platform, community)
+        found = await self.store.listings.of_community(platform, community)
         place = recurring and recurring.place
         return next((debate.id for debate in found if debate.place == place), None)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import structlog
 
@@ -37,19 +37,17 @@ from engine.store import Lease, Post, Store
 from engine.store.communities import CommunitySettings
 from engine.store.series import SeriesDebate, StoredSeries
 from engine.values.debate import Status
-from engine.values.errors import (
-    LeaseLostError,
-    RostrumError,
-    SeriesCapError,
-    StoreError,
-    without_words,
-)
+from engine.values.errors import LeaseLostError, RostrumError, SeriesCapError, StoreError
+from engine.values.failures import without_words
 from engine.values.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
 from engine.values.pace import Retries
-from engine.values.ports import Location, Venue
+from engine.values.ports import Location
 from engine.values.text import headline
 from engine.values.verdicts import TIE
 from engine.votes.close import read_reveal
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 # What a league says in its channel after each reveal: the standing, and who won.
 

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from engine.stage.structured import CUT_OFF, UnreadableError, is_filler, read_object, readable_part
+from engine.stage.structured import CUT_OFF, UnreadableError, is_filler, read_object
 from engine.values.debate import CUT_SHORT, REPEATS, Value, Violation
 from engine.values.ports import AnswerSchema, Reply
 from engine.values.text import count_arguments, count_repeats, count_words
@@ -309,6 +309,8 @@ def read_shape(
         return ShapedAnswer(None, (fault,), reply.text, reply.model)
     if reply.finish == CUT_OFF:
         fault = Fault(kind=CUT_SHORT, what="it was cut off: answer shorter")
+        from engine.stage.repair import readable_part  # of faulty answers alone
+
         readable = readable_part(reply.text, shape.schema)
         return ShapedAnswer(None, (fault,), readable, reply.model, reply.replaced)
     try:

@@ -42,7 +42,7 @@ from engine.stage.shapes import (
     violations,
 )
 from engine.stage.steps import Caller
-from engine.stage.structured import example_texts, readable_part, refusal, sent_back
+from engine.stage.structured import example_texts, refusal, sent_back
 from engine.store import Note, Post
 from engine.values.debate import (
     Length,
@@ -289,6 +289,8 @@ class Stage:
             step, self.request.model_of(seat), history, role, shape, _hint("turn", seat, variables)
         )
         if answer.value is None:
+            from engine.stage.repair import readable_part  # of faulty answers alone
+
             answer = replace(answer, raw=readable_part(answer.raw, shape.schema))
         shown = "" if answer.value is None else show(answer.value)
         text = clean(shown.strip() or answer.raw)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
-
-from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from engine.prompts.library import MARK
 from engine.values.debate import Violation
-from engine.values.errors import MISFITS, RostrumError
-from engine.values.ports import AnswerSchema, Reply
+from engine.values.errors import RostrumError
+from engine.values.ports import Reply
 from engine.values.text import count_words
 
 CUT_OFF = "length"  # a reply that reached its token cap
@@ -26,14 +24,8 @@ MAX_CHARS = 1_000_000
 MAX_DEPTH = 64
 TOO_DEEP = f"the answer's JSON is nested deeper than {MAX_DEPTH} levels"
 MAX_OBJECTS = 16
-NOTHING = "…"  # of JSON that was cut before its first text
-_OBJECT = TypeAdapter(dict[str, JsonValue])
-# json-repair looks through the rest of a text at each stray quote, so time goes as their product.
-MAX_REPAIR_CHARS = 20_000
-MAX_REPAIR_STEPS = 5_000_000  # quotes of one kind times characters: about .3 s at worst
 
 _MARK = re.compile(r'["\\{}\[\]]')
-_KEY = re.compile(r"""["']?\w[^{}:]*:""")
 # Halves of surrogate pairs and NUL are valid JSON escapes that no database takes.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _PAIR = {"}": "{", "]": "["}
@@ -136,44 +128,14 @@ def _parse(span: str) -> Parsed | None:
     try:
         value = json.loads(span, object_pairs_hook=_unique, parse_constant=_refuse)
     except ValueError:
+        from engine.stage.repair import repaired  # only now: most answers need none
+
         return repaired(span)
-    return _parsed(value, span, repaired=False)
+    return parsed_as(value, span, repaired=False)
 
 
-def repaired(span: str) -> Parsed | None:
-    """Return what a broken or unfinished piece of JSON holds; None if it is no object.
-
-    Raises UnreadableError for one that is too long or too deep.
-    """
-    if not _KEY.match(span[1:].lstrip()) or not {'"', "'"} & set(span):
-        return None
-    steps = len(span) * max(map(span.count, ('"', "'")))
-    if len(span) > MAX_REPAIR_CHARS or steps > MAX_REPAIR_STEPS:
-        raise UnreadableError("the answer's JSON is broken and too long to repair")
-    import json_repair  # only now: most answers need none
-
-    try:
-        value = json_repair.loads(span, skip_json_loads=True)
-    except MISFITS:  # it gives up on deep nesting and on long numbers, each in its own way
-        raise UnreadableError("the answer's JSON is broken beyond repair") from None
-    if not isinstance(value, dict):
-        return None
-    _refuse_deep(value)
-    return _parsed(value, span, repaired=True)
-
-
-def _refuse_deep(value: Object) -> None:
-    """Refuse levels that stood within a broken string, where they were not counted."""
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        held = (one.values() if isinstance(one, dict) else one for one in level)
-        level = [item for items in held for item in items if isinstance(item, dict | list)]
-        if not level:
-            return
-    raise UnreadableError(TOO_DEEP)
-
-
-def _parsed(value: Any, span: str, *, repaired: bool) -> Parsed:
+def parsed_as(value: Any, span: str, *, repaired: bool) -> Parsed:
+    """Return a value without what cannot be stored."""
     suspect = "\\" in span or _UNSTORABLE.search(span)  # most answers hold neither
     replaced = _count_unstorable(value) if suspect else 0
     return Parsed(_clean(value) if replaced else value, repaired or replaced > 0, replaced)
@@ -282,52 +244,3 @@ def refusal(text: str, finish: str = "stop") -> tuple[Violation, ...]:
     if finish != "content_filter" and not declines(text):
         return ()
     return (Violation(kind=REFUSAL, measured=1, limit=0),)
-
-
-def read_growing(text: str, schema: AnswerSchema) -> str:
-    """Return the texts of an unfinished JSON object: a line for each under a key of the schema.
-
-    A choice from a list is a code of the format, no text for people, and is left out.
-    """
-    try:
-        value = _OBJECT.validate_json(
-            text[max(0, text.find("{")) :], experimental_allow_partial="trailing-strings"
-        )
-    except ValidationError:  # not yet, or never, an object
-        return ""
-    return "\n".join(_texts(value, frozenset(_keys(schema.json_schema))))
-
-
-def readable_part(text: str, schema: AnswerSchema) -> str:
-    """Return the texts of an answer that is broken or was cut, or all of one that is no JSON."""
-    try:
-        found = repaired(text[max(0, text.find("{")) :])
-    except UnreadableError:
-        found = None
-    said = read_growing(text, schema)
-    if found is not None:
-        said = "\n".join(_texts(found.value, frozenset(_keys(schema.json_schema)))) or said
-    if said.strip():
-        return said
-    return NOTHING if text.lstrip().startswith(("{", "```")) else text
-
-
-def _texts(value: JsonValue, asked: frozenset[str]) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item, asked)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if key in asked:
-                yield from _texts(item, asked)
-
-
-def _keys(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        fields = schema.get("properties", {})
-        yield from (name for name, field in fields.items() if "enum" not in field)
-    for part in schema.values() if isinstance(schema, dict) else schema:
-        if isinstance(part, dict | list):
-            yield from _keys(part)

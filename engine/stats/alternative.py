@@ -18,7 +18,7 @@ from engine.stats.figure import ShownTable
 from engine.stats.row import FIRST, Row, names_of, read_by
 from engine.tally.tally import FEWEST
 from engine.values.debate import Value
-from engine.words.translation import percent
+from engine.words.stored import percent
 
 if TYPE_CHECKING:
     from numpy import float64

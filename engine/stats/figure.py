@@ -14,7 +14,8 @@ from pydantic import Field
 from engine.tally.tally import FEWEST, Interval, wilson
 from engine.values.debate import Value
 from engine.values.language import N_
-from engine.words.translation import number, percent, say
+from engine.words.stored import percent
+from engine.words.translation import number, say
 
 # The bootstrap: how much a statistic would vary with other topics.
 

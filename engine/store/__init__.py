@@ -4,22 +4,16 @@ Every method that takes a lease writes only while that lease is the newest of it
 in the same transaction, and raises LeaseLostError otherwise. Every method may raise StoreError.
 """
 
-from engine.store.archive import (
-    Archive,
-    CallRecord,
-    DebateRecord,
-    ExportFilter,
-    count_rehearsals,
-)
+from engine.store.archive import Archive, CallRecord, DebateRecord, ExportFilter, count_rehearsals
 from engine.store.budgets import Caps, NewDebate
 from engine.store.debates import Debates, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
-from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
-from engine.store.people import PeopleStore, PersonTraces
+from engine.store.outbox import DeliveryState, Intent, Outbox, Post
+from engine.store.people import PeopleStore
 from engine.store.store import Store
 from engine.store.targets import OpenQuestion, Target
-from engine.store.vote_intake import Brought, Cast, Kept, Press, Remarked, VoterComment
+from engine.store.vote_intake import Cast
 from engine.store.vote_log import Act, Intervention, Outcome
 from engine.store.votes import Closing, Votes
 
@@ -27,8 +21,6 @@ __all__ = [
     "Act",
     "Archive",
     "AttemptStart",
-    "Backlog",
-    "Brought",
     "CallRecord",
     "Caps",
     "Cast",
@@ -37,13 +29,11 @@ __all__ = [
     "Debates",
     "DeliveryState",
     "ExportFilter",
-    "Gap",
     "Intent",
     "Intervention",
     "Journal",
     "Journaled",
     "Judging",
-    "Kept",
     "Lease",
     "Leases",
     "NewDebate",
@@ -52,15 +42,11 @@ __all__ = [
     "Outbox",
     "Outcome",
     "PeopleStore",
-    "PersonTraces",
     "Post",
-    "Press",
-    "Remarked",
     "Step",
     "Stop",
     "Store",
     "Target",
-    "VoterComment",
     "Votes",
     "count_rehearsals",
 ]

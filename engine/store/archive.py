@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -17,10 +17,9 @@ from engine.store.debates import SELECT, to_debate
 from engine.store.installation import DELETED, FIND
 from engine.store.journal import BALLOTS, JUDGINGS, Judging, read_findings, to_ballot, to_judging
 from engine.store.people import hidden_people
-from engine.store.questions import AudienceQuestion, to_question
 from engine.store.vote_log import read_log
 from engine.tally.tally import count, revised_votes, turn_labels
-from engine.values.debate import Debate, Turn
+from engine.values.debate import Debate, Turn, Value
 from engine.values.ports import Reply
 from engine.values.verdicts import (
     REVEALED,
@@ -87,6 +86,23 @@ class CallRecord:
     cost_origin: str
     model: str = ""
     request: str = ""
+
+
+Removed = Literal["", "asker", "manager", "forgotten"]
+"""Who took a question back; empty for one that stands."""
+
+
+class AudienceQuestion(Value):
+    """A question that was asked; `number` counts from 1 in its debate, in the order of asking.
+
+    `person` is a surrogate id, None for one who was forgotten, whose text is deleted.
+    """
+
+    number: int
+    person: int | None
+    text: str
+    asked_at: datetime
+    removed: Removed = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +336,12 @@ def _to_answers(rows: Sequence[Any]) -> list[Vote]:
 def _to_question(row: Any, hidden: frozenset[int]) -> AudienceQuestion:
     question = to_question(row)
     return question.model_copy(update={"person": None}) if row.person in hidden else question
+
+
+def to_question(row: Any) -> AudienceQuestion:
+    """Return a question as it is stored."""
+    plain = {name: getattr(row, name) for name in AudienceQuestion.model_fields}
+    return AudienceQuestion(**plain)
 
 
 def _to_call(row: Any) -> CallRecord:

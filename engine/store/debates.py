@@ -5,18 +5,16 @@ What lists search them by is a small row beside each setup, which is large.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
 
-from engine.store.budgets import Caps, NewDebate, reserve, reserve_rest, settle
+from engine.store.budgets import Caps, NewDebate, reserve, settle
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import FIND, make_secret
-from engine.store.leases import EVERYONE, Lease, Partition, guard, partition_key_of, within
-from engine.store.outbox import LOCK_DEBATE, Post, insert_posts, reopen
+from engine.store.leases import Lease, guard, partition_key_of
+from engine.store.outbox import LOCK_DEBATE, Post, insert_posts
 from engine.store.people import ensure_starter
 from engine.store.targets import OpenQuestion, let_seeds_go
 from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, Value, short_code
@@ -32,21 +30,6 @@ from engine.values.messages import Reveal
 from engine.values.text import clean, headline, redact
 from engine.values.topics import topic_id
 
-LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
-# A debate has one waiting job at most: its queueing lock.
-DEFER = """
-SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
-    CAST(:queue AS varchar), 'think', 0, NULL, CAST(:debate AS text), CAST(:args AS jsonb), NULL
-)::procrastinate_job_to_defer_v1])
-WHERE NOT EXISTS (
-    SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :debate AND status = 'todo'
-)
-"""
-# A debate that goes on with other models may need other backends.
-MISPLACED = """
-DELETE FROM procrastinate_jobs
-WHERE queueing_lock = :debate AND status = 'todo' AND queue_name <> :queue
-"""
 TOPIC_LENGTH = 60
 SEVERAL = N_("Several debates have the code {code}; give one of these instead: {debates}.")
 
@@ -152,7 +135,6 @@ def result_of(reveal: Reveal) -> ListedResult:
     )
 
 
-ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 ID_LENGTH = 26
 NEXT_NUMBER = """
 INSERT INTO installation (name, value) VALUES ('debates', '1')
@@ -208,69 +190,12 @@ LEFT JOIN questions AS stance
     ON stance.debate = debates.id AND stance.question = 'stance_before' AND stance.step = ''
 """
 BY_ID = f"{SELECT} WHERE id = :id"
-REMATCHES = "SELECT id FROM debates WHERE rematch_of = :debate ORDER BY number"
 # By the end of an id, which has 26 characters: the short code, or more of it.
 CODED = "lower(substr(id, 27 - :length)) = :code AND :length >= 6"
 BY_CODE = f"{SELECT} WHERE {CODED} ORDER BY number DESC"
-HERE = "debates.platform = :platform AND debates.community = :community"
-BY_ID_HERE = f"{BY_ID} AND {HERE}"
-BY_CODE_HERE = f"{SELECT} WHERE {CODED} AND {HERE} ORDER BY number DESC"
-# Without what calibrations of jurors are journaled as (engine/store/fits.py).
-RECENT = f"{SELECT} WHERE platform <> 'calibration' ORDER BY number DESC LIMIT :limit"
-RECENT_AT = f"""
-{SELECT} WHERE platform <> 'calibration' AND status IN :statuses ORDER BY number DESC LIMIT :limit
-"""
-OF_COMMUNITY = f"""
-{SELECT} WHERE platform = :platform AND community = :community AND (:every OR status IN :statuses)
-ORDER BY created_at DESC, number DESC LIMIT :limit
-"""
 IS_STARTER = """
 SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
 WHERE debates.id = :debate AND people."user" = :user
-"""
-# Debates of a series that no one watches are resumed by the process that holds the series, and so
-# are those that wait for a model (engine/delivery/reasons.py). In some a juror still has to say why
-# the panel decided so (engine/jury/explain.py).
-LIVE = """
-SELECT id FROM debates WHERE platform <> 'series' AND (
-    status IN ('queued', 'running') OR status = 'voting' AND EXISTS (
-        SELECT 1 FROM calls WHERE debate = debates.id AND step = 'why'
-    ) AND NOT EXISTS (
-        SELECT 1 FROM artifacts WHERE debate = debates.id AND name = 'why'
-    )
-) AND (series IS NULL OR status <> 'queued' OR reason NOT LIKE 'Waiting for %')
-"""
-UNFINISHED = (
-    LIVE
-    + """
-    AND (platform = :platform) IS NOT FALSE
-    AND coalesce(partition_key, 0) % :shares IN :held
-ORDER BY number
-"""
-)
-# On a server other processes run what has a lease, and a job waits for one that has room.
-FREE = """/*+ AND NOT EXISTS (
-    SELECT 1 FROM leases
-    WHERE leases.name = 'debate/' || debates.id AND leases.until >= clock_timestamp()
-) AND NOT EXISTS (
-    SELECT 1 FROM procrastinate_jobs AS job
-    WHERE job.queueing_lock = debates.id AND job.status = 'todo'
-) */"""
-# A debate that waits for a person who argues a side.
-AWAITED = """
-EXISTS (
-    SELECT 1 FROM questions
-    JOIN guests ON guests.debate = questions.debate JOIN people ON people.id = guests.person
-    WHERE questions.debate = debates.id AND questions.question IN ('consent', 'speak')
-        AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
-        AND people."user" IS NOT NULL AND debates.stop IS NULL AND NOT debates.gone
-)
-"""
-UNHELD = f"{LIVE} {FREE} ORDER BY number"
-UNHELD_AND_DUE = f"{LIVE} AND NOT {AWAITED} {FREE} ORDER BY number"
-CENSUS = """
-SELECT status, count(*) AS debates FROM debates
-WHERE status IN ('queued', 'running', 'voting') GROUP BY status
 """
 # The reason why a thread is gone must not be overwritten by what follows.
 MOVE = """
@@ -278,20 +203,6 @@ UPDATE debates SET status = :status,
     reason = CASE WHEN gone AND :reason = '' THEN reason ELSE :reason END,
     cause = :cause, cause_model = :model
 WHERE id = :debate AND status IN :before
-"""
-GO_ON = """
-UPDATE debates SET stop = NULL, gone = FALSE, reason = '', setup = :setup, rehearsal = :rehearsal
-WHERE id = :debate
-"""
-ASK_NOTHING = """
-UPDATE questions SET closes_at = NULL, opened_at = NULL, message = NULL
-WHERE debate = :debate AND question = 'vote'
-"""
-ASK_STOP = """
-UPDATE debates SET stop = :reason WHERE id = :debate AND status IN ('queued', 'running')
-"""
-STOPS = """
-SELECT id, stop, gone FROM debates WHERE status IN ('queued', 'running') AND stop IS NOT NULL
 """
 SET_WAITING = """
 UPDATE debates SET reason = :reason
@@ -340,31 +251,6 @@ def _remember(stored: str, setup: Setup) -> Setup:
     return setup
 
 
-class Queue(NamedTuple):
-    """Jobs that need the same backends."""
-
-    name: str
-    backends: tuple[str, ...]
-
-
-def queue_of(setup: Setup) -> Queue:
-    """Return the queue for a debate."""
-    backends = setup.backends
-    name = f"debates/{'+'.join(backends)}"
-    if len(name) > LONGEST_NAME:
-        name = f"debates/{hashlib.sha256(name.encode()).hexdigest()[:40]}"
-    return Queue(name, backends)
-
-
-def defer(connection: SqlConnection, debate_id: str, setup: Setup) -> str:
-    """Queue a job for a debate, unless one waits; return the queue's name."""
-    queue = queue_of(setup)
-    args = orjson.dumps({"debate": debate_id, "backends": queue.backends}).decode()
-    connection.run(MISPLACED, debate=debate_id, queue=queue.name)
-    connection.rows(DEFER, debate=debate_id, queue=queue.name, args=args)
-    return queue.name
-
-
 class Debates:
     """Debates and their states."""
 
@@ -389,8 +275,11 @@ class Debates:
 
         def store(connection: SqlConnection) -> list[Debate]:
             debates = [_create(connection, new, caps, posts) for new, posts in queued]
-            for debate in debates if self._database.queues else ():
-                defer(connection, debate.id, debate.setup)
+            if self._database.queues:
+                from engine.store.queue import defer  # of several processes alone
+
+                for debate in debates:
+                    defer(connection, debate.id, debate.setup)
             return debates
 
         return await self._database.write(store)
@@ -400,14 +289,8 @@ class Debates:
 
         Raises NotFoundError, which names the debates if several have that code.
         """
-        query, values = _named(debate_id)
+        query, values = find_by_name(debate_id)
         return _found(await self._database.read_fast(query, **values), debate_id)
-
-    async def named(self, name: str, platform: str, community: str) -> list[Debate]:
-        """Return the debates of a community with that id or short code, newest first."""
-        query, values = _named(name, BY_ID_HERE, BY_CODE_HERE)
-        rows = await self._database.rows(query, **values, platform=platform, community=community)
-        return list(map(to_debate, rows))
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         """Return the debate with sides swapped; None if there is none, or it was deleted."""
@@ -416,52 +299,9 @@ class Debates:
         row = await self._database.first(BY_ID, id=debate.mirror)
         return row and to_debate(row)
 
-    async def rematches(self, debate_id: str) -> list[str]:
-        """Return the ids of the debates that hold one once more, oldest first."""
-        return [str(one) for one in await self._database.column(REMATCHES, debate=debate_id)]
-
-    async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
-        """Return debates, newest first."""
-        query = RECENT_AT if statuses else RECENT
-        return list(
-            map(to_debate, await self._database.rows(query, statuses=statuses, limit=limit))
-        )
-
-    async def of_community(
-        self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
-    ) -> list[Debate]:
-        """Return a community's own debates, newest first."""
-        which = {"platform": platform, "community": community}
-        at = {"statuses": statuses, "every": not statuses}
-        rows = await self._database.rows(OF_COMMUNITY, limit=limit, **which, **at)
-        return list(map(to_debate, rows))
-
     async def is_starter(self, debate_id: str, user: str) -> bool:
         """Return whether a user of the debate's platform started it."""
         return await self._database.value(IS_STARTER, debate=debate_id, user=user) is not None
-
-    async def census(self) -> dict[Status, int]:
-        """Return how many debates are queued, running and voting."""
-        counted = {row.status: row.debates for row in await self._database.rows(CENSUS)}
-        live = (Status.QUEUED, Status.RUNNING, Status.VOTING)
-        return {status: counted.get(status.value, 0) for status in live}
-
-    async def unfinished(
-        self, platform: str | None = None, *, served: Partition = EVERYONE
-    ) -> list[str]:
-        """Return the ids of debates to think for, oldest first.
-
-        They are queued or running, or people vote while a juror still explains the verdict.
-        """
-        where = {"platform": platform, **within(served)}
-        return await self._database.column(UNFINISHED, **where)
-
-    async def unheld(self, *, waiting: bool = True) -> list[str]:
-        """Return the ids of unfinished debates that no other process runs or was asked to run.
-
-        Without those that are `waiting` for a person, if they are not wanted.
-        """
-        return await self._database.column(UNHELD if waiting else UNHELD_AND_DUE)
 
     async def reseat(self, lease: Lease, debate_id: str, setup: Setup) -> None:
         """Store the setup of a running debate whose first model has chosen its side."""
@@ -496,63 +336,6 @@ class Debates:
     async def mark_scripted(self, debate_id: str) -> None:
         """Note that no person is known to be behind each vote on a debate."""
         await self._database.run(MARK_SCRIPTED, debate=debate_id)
-
-    async def requeue(
-        self,
-        debate_id: str,
-        caps: Caps,
-        now: datetime,
-        setup: Setup | None = None,
-        posts: Sequence[Post] = (),
-    ) -> Debate:
-        """Queue a failed or partial debate again; its results stay.
-
-        Raises BudgetError, and UsageError for one whose replies were deleted.
-
-        It continues with `setup` if given; `posts` are queued first. What it may still cost is
-        reserved from the budget of the day of `now`, with an alert as `create` posts it.
-        """
-
-        def store(connection: SqlConnection) -> Debate:
-            debate = _get(connection, debate_id)
-            if connection.lock(LOCK_DEBATE, debate=debate.id):
-                debate = _get(connection, debate_id)  # as another process may have left it
-            if debate.status.live:
-                return debate
-            if debate.pruned_at is not None:
-                raise UsageError(
-                    "What the models of debate {code} wrote was deleted on {date}, as is set for "
-                    "debates of that age, so it cannot go on; start a new one.",
-                    code=debate.code,
-                    date=f"{debate.pruned_at:%Y-%m-%d}",
-                )
-            alerts = reserve_rest(connection, debate, caps, now)
-            move(connection, debate.id, Status.QUEUED)
-            cap = caps.debate_usd
-            if cap is None and caps.by_day:
-                cap = debate.setup.reserved_usd
-            going = (setup or debate.setup).model_copy(update={"cap_usd": cap})
-            frozen = {"setup": going.model_dump_json(), "rehearsal": bool(going.rehearsal)}
-            connection.run(GO_ON, debate=debate.id, **frozen)
-            keep_listing(connection, debate.id, going)
-            if debate.gone:
-                connection.run(ASK_NOTHING, debate=debate.id)
-                reopen(connection, debate.id)
-            insert_posts(connection, debate.id, [*posts, *alerts])
-            if self._database.queues:
-                defer(connection, debate.id, going)
-            return _get(connection, debate.id)
-
-        return await self._database.write(store)
-
-    async def ask_stop(self, debate_id: str, reason: str) -> None:
-        """Record a request to stop a debate; it is read between steps."""
-        await self._database.run(ASK_STOP, debate=debate_id, reason=reason)
-
-    async def stops(self) -> dict[str, Stop]:
-        """Return the live debates that were asked to stop."""
-        rows = await self._database.rows(STOPS)
-        return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(
         self, debate_id: str, reason: str, *, while_open: OpenQuestion | None = None
@@ -654,12 +437,16 @@ def _check_rematch(connection: SqlConnection, before: str | None) -> None:
         raise UsageError(REMATCH_GOES_ON, code=short_code(under_way))
 
 
-def _get(connection: SqlConnection, debate_id: str) -> Debate:
-    query, values = _named(debate_id)
+def get_debate(connection: SqlConnection, debate_id: str) -> Debate:
+    """Return a debate by its id or its short code; see `Debates.get`."""
+    query, values = find_by_name(debate_id)
     return _found(connection.rows(query, **values), debate_id)
 
 
-def _named(name: str, by_id: str = BY_ID, by_code: str = BY_CODE) -> tuple[str, dict[str, Any]]:
+def find_by_name(
+    name: str, by_id: str = BY_ID, by_code: str = BY_CODE
+) -> tuple[str, dict[str, Any]]:
+    """Return the query for an id or a short code, with its values."""
     if len(name) == ID_LENGTH:
         return by_id, {"id": name.upper()}
     return by_code, {"code": name.lower(), "length": len(name)}
@@ -683,7 +470,7 @@ def move(
     moved = {"status": status, "before": BEFORE[status], "reason": reason}
     early = {"cause": cause, "model": model}
     if not connection.run(MOVE, debate=debate_id, **moved, **early):
-        now = _get(connection, debate_id).status
+        now = get_debate(connection, debate_id).status
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
     if status is Status.CANCELLED:
         let_seeds_go(connection, debate_id)

@@ -9,9 +9,9 @@ import orjson
 
 from engine.store.budgets import NewGuest
 from engine.store.database import Database, SqlConnection
-from engine.store.debates import AWAITED
 from engine.store.leases import Lease, guard
 from engine.store.people import ensure_person, find_key, is_opted_out, lock_person
+from engine.store.queue import AWAITED
 from engine.store.targets import LOCK_QUESTION
 from engine.values.debate import Value
 from engine.values.errors import NotAllowedError, UsageError

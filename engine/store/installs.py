@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from engine.store.communities import join
 from engine.store.database import Database, SqlConnection
-from engine.store.installation import mark_unwiped
+from engine.store.purge import mark_unwiped
 from engine.values.debate import Value
 from engine.values.errors import SettingsError
 

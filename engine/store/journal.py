@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -17,8 +16,7 @@ from engine.store.database import Database, SqlConnection
 from engine.store.debates import Stop, move
 from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, within
 from engine.store.outbox import Post, insert_held, insert_posts
-from engine.tally.tally import count
-from engine.values.debate import Criterion, Model, Origin, PanelMode, Setup, Status, Turn, Value
+from engine.values.debate import Model, Origin, PanelMode, Status, Turn, Value
 from engine.values.ports import Attempt, Call, CallRole, ChatMessage, Reply, utc_now
 from engine.values.verdicts import (
     QUESTIONS,
@@ -28,56 +26,9 @@ from engine.values.verdicts import (
     Ballot,
     Score,
     Verdict,
-    Vote,
 )
 
 JUDGING = "judging"  # what the steps of a later judging begin with
-
-
-class PastDebate(NamedTuple):
-    """A closed debate as the fit needs it.
-
-    `human` is the winner by gold votes (a contender or "tie"), None without one; `z` is the
-    verdict's, None without a verdict. `criteria` are those of a rubric that is not built
-    in. `id` is the debate's, empty for what was judged elsewhere.
-    """
-
-    ballots: tuple[Ballot, ...]
-    rubric: str = "debate"
-    criteria: tuple[Criterion, ...] = ()
-    human: str | None = None
-    z: float | None = None
-    blind: bool = True
-    id: str = ""
-
-
-class _Tried(NamedTuple):
-    """A try of a call; tokens, `cost` (USD) and `latency` (seconds) are None where unknown.
-
-    Without an answer there is no latency: how long a failure took says nothing of a model. `error`
-    is for an operator alone: it may hold anything that a backend says.
-    """
-
-    step: str
-    attempt: int
-    model: str
-    answered: bool
-    tokens_in: int | None
-    tokens_cached: int | None
-    tokens_out: int | None
-    cost: float | None
-    latency: float | None
-    began: datetime
-    error: str
-
-
-class Failed(NamedTuple):
-    """How often a step's calls of a model failed so; `why` has the backend's own words."""
-
-    step: str
-    model: str
-    why: str
-    tries: int
 
 
 class Step(Value):
@@ -327,41 +278,12 @@ OWN_VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = :jud
 TURNS = "SELECT body FROM turns WHERE debate = :debate"
 TURNS_IN_ORDER = f"{TURNS} ORDER BY number"
 TURNS_BETWEEN = f"{TURNS} AND number BETWEEN :first AND :last ORDER BY number"
-TRIES = """
-SELECT step, attempt, model, reply IS NOT NULL AS answered, tokens_in, tokens_cached, tokens_out,
-    cost, CASE WHEN reply IS NOT NULL THEN latency END AS latency, started_at, error
-FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%' ORDER BY step, attempt
-"""
-REQUEST = """
-SELECT request FROM calls WHERE debate = :debate AND step = :step AND attempt = :attempt
-"""
-UNDER_WAY = "SELECT step FROM calls WHERE debate = :debate AND state = 'out' ORDER BY step"
-NEWEST_CALL = """
-SELECT started_at FROM calls WHERE debate = :debate ORDER BY started_at DESC LIMIT 1
-"""
 TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
 NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
 SPENDING = """
 SELECT count(*) AS tries, count(cost) AS known, coalesce(sum(cost), 0.0) AS cost
 FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%'
 """
-FAILURES = """
-SELECT step, model, error AS why, count(*) AS tries FROM calls
-WHERE debate = :debate AND error <> ''
-GROUP BY step, model, error ORDER BY min(started_at), step
-"""
-COST_ORIGINS = """
-SELECT cost_origin, count(*) AS tries FROM calls
-WHERE debate = :debate AND step NOT LIKE 'judging/%'
-GROUP BY cost_origin ORDER BY cost_origin
-"""
-PAST = """
-SELECT debates.id, debates.setup, verdicts.body
-FROM debates JOIN verdicts ON verdicts.debate = debates.id
-WHERE debates.status = 'closed' AND debates.rehearsal = :rehearsal AND verdicts.judge = 'panel'
-ORDER BY debates.number DESC LIMIT :limit
-"""
-VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates AND question = 'vote'"
 # Fields that a ballot shares with its call are stored once, in the journal.
 FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "cost_origin", "latency"}
 
@@ -378,12 +300,6 @@ def to_ballot(row: Any) -> Ballot:
 
 
 JUDGINGS = "SELECT * FROM judgings WHERE debate IN :debates ORDER BY debate, number"
-INSERT_JUDGING = """
-INSERT INTO judgings (debate, number, judges, mode) VALUES (:debate, :number, :judges, :mode)
-"""
-CLOSE_JUDGING = """
-UPDATE judgings SET body = :body WHERE debate = :debate AND number = :number AND body IS NULL
-"""
 JUDGES = TypeAdapter(tuple[Model, ...])
 
 
@@ -527,39 +443,6 @@ class Journal:
         rows = await self._database.rows(JUDGINGS, debates=[debate_id])
         return tuple(map(to_judging, rows))
 
-    async def open_judging(
-        self,
-        lease: Lease,
-        debate_id: str,
-        judges: Sequence[Model],
-        mode: PanelMode | None = None,
-    ) -> Judging:
-        """Return the judging by these judges, or by these jurors: theirs so far, or a new one."""
-
-        def open_or_find(connection: SqlConnection) -> Judging:
-            guard(connection, lease)
-            known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
-            for judging in known:
-                if judging.is_by(judges, mode):
-                    return judging
-            opened = Judging(number=len(known) + 1, judges=tuple(judges), mode=mode)
-            body = JUDGES.dump_json(opened.judges).decode()
-            row = {"debate": debate_id, "number": opened.number, "judges": body}
-            connection.run(INSERT_JUDGING, **row, mode=mode)
-            return opened
-
-        return await self._database.write(open_or_find)
-
-    async def close_judging(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
-        """Store what a judging found, once."""
-        body = found.model_dump_json()
-
-        def close(connection: SqlConnection) -> None:
-            guard(connection, lease)
-            connection.run(CLOSE_JUDGING, debate=debate_id, number=number, body=body)
-
-        await self._database.write(close)
-
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
         """Return a debate's verdict and ballots, for the reveal."""
         body = await self._database.value(VERDICT, debate=debate_id)
@@ -591,37 +474,15 @@ class Journal:
         """Return how many turns a debate has so far."""
         return int(await self._database.value(TURNS_HELD, debate=debate_id))
 
-    async def request(self, debate_id: str, step: str, attempt: int) -> str:
-        """Return what a try asked, as JSON; empty if it was deleted."""
-        which = {"debate": debate_id, "step": step, "attempt": attempt}
-        return await self._database.value(REQUEST, **which) or ""
-
     async def newest_turn(self, debate_id: str) -> Turn | None:
         """Return a debate's turn with the highest number, None before the first."""
         body = await self._database.value(NEWEST_TURN, debate=debate_id)
         return Turn.model_validate_json(body) if body else None
 
-    async def tries(self, debate_id: str) -> tuple[_Tried, ...]:
-        """Return every try in the order of an export, without what was asked and answered."""
-        rows = await self._database.rows(TRIES, debate=debate_id)
-        return tuple(_Tried(*row)._replace(answered=bool(row.answered)) for row in rows)
-
-    async def failures(self, debate_id: str) -> tuple[Failed, ...]:
-        """Return a debate's failed tries, those of a step that failed alike together.
-
-        They are for an operator alone: `why` may hold anything that a backend says.
-        """
-        return tuple(Failed(*row) for row in await self._database.rows(FAILURES, debate=debate_id))
-
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""
         tries, known, cost = await self._database.first(SPENDING, debate=debate_id)
         return tries, (cost if known == tries else None)
-
-    async def cost_origins(self, debate_id: str) -> dict[str, int]:
-        """Return the number of a debate's tries by the origin of their cost."""
-        rows = await self._database.rows(COST_ORIGINS, debate=debate_id)
-        return {row.cost_origin: row.tries for row in rows}
 
     async def thinking(
         self, platform: str, channel: str | None = None, *, served: Partition = EVERYONE
@@ -630,22 +491,6 @@ class Journal:
         where = {"platform": platform, "channel": channel, **within(served)}
         rows = await self._database.rows(THINKING, **where)
         return [(row.id, row.thread, row.step) for row in rows]
-
-    async def under_way(self, debate_id: str) -> list[str]:
-        """Return the steps of a debate's calls in flight."""
-        return [str(one) for one in await self._database.column(UNDER_WAY, debate=debate_id)]
-
-    async def newest_call(self, debate_id: str) -> datetime | None:
-        """Return when a debate's newest try began; None before the first."""
-        found: datetime | None = await self._database.value(NEWEST_CALL, debate=debate_id)
-        return found
-
-    async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
-        """Return the ballots of the newest revealed debates of one kind, oldest first."""
-        # Thousands of ballots are read here: work for a thread.
-        return await asyncio.to_thread(
-            self._database.read_snapshot, lambda connection: _past(connection, limit, rehearsal)
-        )
 
 
 def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
@@ -667,34 +512,3 @@ def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
         "request": orjson.dumps(request).decode(),
         "prompt_hash": prompt_hash(call.messages),
     }
-
-
-def _past(connection: SqlConnection, limit: int, rehearsal: bool) -> list[PastDebate]:
-    closed = connection.rows(PAST, limit=limit, rehearsal=rehearsal)
-    chosen = [row.id for row in closed]
-    readings: defaultdict[str, list[Ballot]] = defaultdict(list)
-    for row in connection.rows(BALLOTS, debates=chosen):
-        readings[row.debate].append(to_ballot(row))
-    cast: defaultdict[str, list[Vote]] = defaultdict(list)
-    for row in connection.rows(VOTES, debates=chosen):
-        cast[row.debate].append(Vote.of(orjson.loads(row.body)))
-    past = (_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed))
-    return [one for one in past if one is not None]
-
-
-def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> PastDebate | None:
-    """Return what a debate says of its jurors; None where people knew that a side is a person."""
-    setup, verdict = Setup.model_validate_json(row.setup), Verdict.model_validate_json(row.body)
-    request = setup.request
-    if request.guest:
-        return None
-    tally = count(cast, tuple(request.sides), request.quorum)
-    return PastDebate(
-        ballots=tuple(readings),
-        human=tally.winner,
-        z=verdict.z,
-        blind=request.blind,
-        id=row.id,
-        rubric=verdict.rubric,
-        criteria=setup.panel.criteria,
-    )

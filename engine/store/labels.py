@@ -14,7 +14,7 @@ from pydantic import Field
 
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import make_secret
-from engine.store.people import PersonIdentity, ensure_person, find_key, find_known, lock_person
+from engine.store.people import PersonIdentity, ensure_person, find_key, find_person, lock_person
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Value
 from engine.values.errors import NotFoundError, UsageError
@@ -706,7 +706,7 @@ def _admit(
 
 def _person(connection: SqlConnection, who: tuple[str, str], *, add: bool) -> PersonIdentity | None:
     if not add:
-        return find_known(connection, *who)
+        return find_person(connection, *who)
     person = ensure_person(connection, *who, find_key(connection))
     if person is not None:
         lock_person(connection, person.id)  # they may join twice at once

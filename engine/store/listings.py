@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from engine.store.database import Database
-from engine.store.debates import AWAITED, ENDED, SELECT, ListedResult, to_debate
-from engine.store.retention import BUSY
+from engine.store.debates import BY_ID, CODED, SELECT, ListedResult, find_by_name, to_debate
+from engine.store.queue import AWAITED
+from engine.store.retention import BUSY, ENDED
 from engine.values.debate import Debate, Status
 from engine.values.ports import utc_now
 
@@ -141,6 +142,19 @@ MODELS = f"""
 SELECT DISTINCT listings.models {AMONG.format(f"{STATE} IN :ended")} ORDER BY 1 LIMIT :most
 """
 SPECIAL = re.compile(r"([!%_])")
+# Without what calibrations of jurors are journaled as (engine/store/fits.py).
+RECENT = f"{SELECT} WHERE platform <> 'calibration' ORDER BY number DESC LIMIT :limit"
+RECENT_AT = f"""
+{SELECT} WHERE platform <> 'calibration' AND status IN :statuses ORDER BY number DESC LIMIT :limit
+"""
+OF_COMMUNITY = f"""
+{SELECT} WHERE platform = :platform AND community = :community AND (:every OR status IN :statuses)
+ORDER BY created_at DESC, number DESC LIMIT :limit
+"""
+REMATCHES = "SELECT id FROM debates WHERE rematch_of = :debate ORDER BY number"
+HERE = "debates.platform = :platform AND debates.community = :community"
+BY_ID_HERE = f"{BY_ID} AND {HERE}"
+BY_CODE_HERE = f"{SELECT} WHERE {CODED} AND {HERE} ORDER BY number DESC"
 
 
 class Listings:
@@ -148,6 +162,32 @@ class Listings:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
+        """Return debates, newest first."""
+        query = RECENT_AT if statuses else RECENT
+        return list(
+            map(to_debate, await self._database.rows(query, statuses=statuses, limit=limit))
+        )
+
+    async def of_community(
+        self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
+    ) -> list[Debate]:
+        """Return a community's own debates, newest first."""
+        which = {"platform": platform, "community": community}
+        at = {"statuses": statuses, "every": not statuses}
+        rows = await self._database.rows(OF_COMMUNITY, limit=limit, **which, **at)
+        return list(map(to_debate, rows))
+
+    async def rematches(self, debate_id: str) -> list[str]:
+        """Return the ids of the debates that hold one once more, oldest first."""
+        return [str(one) for one in await self._database.column(REMATCHES, debate=debate_id)]
+
+    async def named(self, name: str, platform: str, community: str) -> list[Debate]:
+        """Return the debates of a community with that id or short code, newest first."""
+        query, values = find_by_name(name, BY_ID_HERE, BY_CODE_HERE)
+        rows = await self._database.rows(query, **values, platform=platform, community=community)
+        return list(map(to_debate, rows))
 
     async def find(
         self, sought: DebateQuery, start: int, limit: int

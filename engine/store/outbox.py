@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from pydantic import ValidationError
@@ -69,21 +69,6 @@ class Intent(Value):
     due: datetime | None = None
 
 
-class Gap(Value):
-    """A message that is missing, or may be missing, in its debate's thread, and why."""
-
-    key: str
-    state: DeliveryState
-    error: str
-
-
-class Backlog(NamedTuple):
-    """How many messages are not settled yet, and since when the oldest may be sent, if known."""
-
-    messages: int
-    oldest: datetime | None
-
-
 PACED = (Status.RUNNING, Status.VOTING)  # once it has ended, nothing waits for its readers
 LOCK_DEBATE = "SELECT id FROM debates WHERE id = :debate FOR NO KEY UPDATE"
 # Appended to the debate's messages, once per key; a debate that no one watches has none.
@@ -117,15 +102,6 @@ SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reaso
     debates.status, debates.stop, debates.read_at
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.debate = :debate AND outbox.key = :key
-"""
-NEWEST = """
-SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason,
-    debates.status, debates.stop, debates.read_at
-FROM outbox JOIN debates ON debates.id = outbox.debate
-WHERE debates.platform = :platform AND debates.community = :community
-    AND outbox.key IN :keys AND outbox.state <> 'refused'
-ORDER BY outbox.id DESC
-LIMIT 1
 """
 WAITING = """
 SELECT DISTINCT outbox.debate
@@ -172,60 +148,12 @@ WHERE debate = :debate AND kind IN ('turn', 'report', 'scoreboard', 'arc')
     )
 ORDER BY number
 """
-# What a format told after its last turn, each board as it stood last.
-FOUND = """
-SELECT message FROM outbox
-WHERE debate = :debate AND kind IN ('report', 'scoreboard', 'arc') AND state <> 'held'
-    AND number > (
-        SELECT coalesce(max(number), 0) FROM outbox WHERE debate = :debate AND kind = 'turn'
-    )
-    AND NOT EXISTS (
-        SELECT 1 FROM outbox AS newer
-        WHERE newer.debate = :debate AND newer.number > outbox.number
-            AND newer.target = coalesce(outbox.target, outbox.key)
-    )
-ORDER BY number
-"""
 COUNT_GAPS = "UPDATE debates SET gaps = :gaps WHERE id = :debate"
 HELD = "SELECT id FROM outbox WHERE debate = :debate AND state = 'held' ORDER BY number"
 RELEASE = """
 UPDATE outbox SET state = 'pending', queued_at = :now,
     number = (SELECT max(number) + 1 FROM outbox WHERE debate = :debate)
 WHERE id = :id
-"""
-# A message that may have been sent is in doubt again.
-REOPEN = """
-UPDATE outbox
-SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = '',
-    queued_at = :now
-WHERE debate = :debate AND state = 'refused' AND kind <> 'alert'
-"""
-REOPEN_REVEAL = """
-UPDATE outbox
-SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = '',
-    queued_at = :now
-WHERE debate = :debate AND state = 'refused' AND key NOT IN ('reveal/channel', 'reveal/starter')
-    AND number >= (SELECT number FROM outbox WHERE debate = :debate AND key = 'reveal')
-"""
-ABANDON = """
-UPDATE outbox SET state = 'refused', error = :error
-WHERE debate = :debate AND state IN ('pending', 'sending') AND kind <> 'alert'
-    AND key NOT IN ('reveal/channel', 'reveal/starter')
-"""
-LOSE = """
-UPDATE debates SET stop = :reason, reason = :reason, gone = TRUE
-WHERE id = :debate AND status IN ('queued', 'running', 'voting')
-"""
-# Its reveal is posted elsewhere, and would name the models of a mirror whose vote is open.
-END_VOTE = """
-INSERT INTO questions (debate, question, step, extended, unread, closes_at)
-SELECT id, 'vote', '', FALSE, FALSE, coalesce(
-    (SELECT other.closes_at FROM questions AS other JOIN debates AS mirror
-        ON mirror.id = other.debate
-    WHERE mirror.id = debates.mirror AND mirror.status = 'voting' AND other.question = 'vote'),
-    :now)
-FROM debates WHERE id = :debate
-ON CONFLICT (debate, question, step) DO UPDATE SET closes_at = excluded.closes_at
 """
 UNREVEALED = """
 SELECT debates.id FROM debates JOIN outbox ON outbox.debate = debates.id
@@ -234,16 +162,6 @@ WHERE debates.platform = :platform AND debates.revealed_at > :since
     AND outbox.key = 'reveal' AND outbox.state = 'refused'
     AND (coalesce(debates.thread, '') = :thread) IS NOT FALSE
     AND coalesce(debates.partition_key, 0) % :shares IN :held
-"""
-# By platform: how many wait, and since when the oldest does.
-BACKLOG = """
-SELECT DISTINCT waiting.platform, waiting.messages, outbox.queued_at
-FROM (
-    SELECT platform, count(*) AS messages, min(queued_at) AS oldest
-    FROM outbox WHERE state IN ('pending', 'sending') GROUP BY platform
-) AS waiting
-LEFT JOIN outbox ON outbox.state IN ('pending', 'sending')
-    AND outbox.platform = waiting.platform AND outbox.queued_at = waiting.oldest
 """
 SET_THREAD = """
 UPDATE debates SET thread = :thread, opened_at = coalesce(opened_at, :now) WHERE id = :debate
@@ -290,10 +208,10 @@ def _insert_instead(connection: SqlConnection, intent: Intent, post: Post) -> No
         message=MESSAGE.dump_json(post.message).decode(),
         now=utc_now(),
     )
-    _count_gaps(connection, intent.debate)
+    count_gaps(connection, intent.debate)
 
 
-def _count_gaps(connection: SqlConnection, debate_id: str) -> None:
+def count_gaps(connection: SqlConnection, debate_id: str) -> None:
     """Store how many messages are, or may be, missing in a debate's thread."""
     lock_debate(connection, debate_id)
     gaps = len(connection.rows(GAPS, debate=debate_id))
@@ -313,13 +231,8 @@ def release(connection: SqlConnection, debate_id: str) -> None:
         connection.run(RELEASE, debate=debate_id, id=intent, now=now)
 
 
-def reopen(connection: SqlConnection, debate_id: str) -> None:
-    """Queue again what was given up when the thread was lost."""
-    connection.run(REOPEN, debate=debate_id, now=utc_now())
-    _count_gaps(connection, debate_id)
-
-
-def _to_intent(row: Any) -> Intent:
+def to_intent(row: Any) -> Intent:
+    """Return a message as it is stored."""
     parts = None
     if row.parts is not None:
         parts = tuple(Part.model_validate(one, extra="ignore") for one in orjson.loads(row.parts))
@@ -361,7 +274,7 @@ def _next(rows: Sequence[Any]) -> Intent | None:
     if not rows:
         return None
     try:
-        return _to_intent(rows[0])
+        return to_intent(rows[0])
     except ValidationError:  # while a release is rolled out; it stays for a process that reads it
         of, key = rows[0].debate, rows[0].key
         import structlog  # only here: settings load this module at once
@@ -396,11 +309,6 @@ class Outbox:
         """Return the debates with something due on a platform, or one channel of it."""
         where = {"platform": platform, "channel": channel, **within(served)}
         return await self._database.column(WAITING, now=now or utc_now(), **where)
-
-    async def backlog(self) -> dict[str, Backlog]:
-        """Return what is not settled yet, by platform."""
-        rows = await self._database.rows(BACKLOG)
-        return {row.platform: Backlog(row.messages, row.queued_at) for row in rows}
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""
@@ -473,23 +381,7 @@ class Outbox:
     async def find(self, debate_id: str, key: str) -> Intent | None:
         """Return a debate's message in any state."""
         row = await self._database.first(FIND, debate=debate_id, key=key)
-        return row and _to_intent(row)
-
-    async def newest(self, platform: str, community: str, keys: Sequence[str]) -> Intent | None:
-        """Return a community's newest message under one of these keys that was not refused."""
-        where = {"platform": platform, "community": community, "keys": tuple(keys)}
-        row = await self._database.first(NEWEST, **where)
-        return row and _to_intent(row)
-
-    async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
-        """Return the messages that are, or may be, missing in a debate's thread, in order."""
-        rows = await self._database.rows(GAPS, debate=debate_id)
-        return tuple(Gap(key=row.key, state=row.state, error=row.error) for row in rows)
-
-    async def found(self, debate_id: str) -> tuple[Message, ...]:
-        """Return what a debate's format told after the last turn: reports, boards, an arc."""
-        rows = await self._database.column(FOUND, debate=debate_id)
-        return tuple(MESSAGE.validate_json(row, extra="ignore") for row in rows)
+        return row and to_intent(row)
 
     async def set_thread(
         self, lease: Lease, debate_id: str, thread: str, now: datetime | None = None
@@ -514,31 +406,6 @@ class Outbox:
         """Return the debates closed since then whose thread refused the reveal."""
         where = {"platform": platform, "thread": thread, **within(served)}
         return await self._database.column(UNREVEALED, since=since, **where)
-
-    async def retry(self, lease: Lease, debate_id: str) -> None:
-        """Queue again what a closed debate's thread refused: the reveal and what follows it."""
-
-        def store(connection: SqlConnection) -> None:
-            guard(connection, lease)
-            connection.run(REOPEN_REVEAL, debate=debate_id, now=utc_now())
-            _count_gaps(connection, debate_id)
-
-        await self._database.write(store)
-
-    async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
-        """Give up a lost thread's undelivered messages; those for other places stay.
-
-        A running debate is asked to stop, and an open vote is due at once.
-        """
-
-        def store(connection: SqlConnection) -> None:
-            guard(connection, lease)
-            connection.run(ABANDON, debate=debate_id, error=reason)
-            if connection.run(LOSE, debate=debate_id, reason=reason):
-                connection.run(END_VOTE, debate=debate_id, now=utc_now())
-            _count_gaps(connection, debate_id)
-
-        await self._database.write(store)
 
     async def _change(self, lease: Lease, intent: Intent, sql: str, **values: Any) -> None:
         await self._database.write(lambda c: run_guarded(c, lease, sql, id=intent.id, **values))

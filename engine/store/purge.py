@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
 from engine.store.budgets import community_scope, day_of
-from engine.store.database import SqlConnection
-from engine.store.installation import mark_deleted, mark_unwiped
+from engine.store.database import Database, SqlConnection
+from engine.store.installation import ADD, DELETED, FIND, UNWIPED
 from engine.tally.questions import KINDS
 from engine.values.ports import utc_now
 
+PUT = """
+INSERT INTO installation (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
+REMOVE = "DELETE FROM installation WHERE name = :name AND value = :value"
+SCRATCH, ROOM = "scratch", "0" * 100_000
 AT_ONCE = 20  # debates per commit, as every other write waits for it
 LEASED = ("gone", "thumbs", *{kind.lease for kind in KINDS.values()})
 SOME = """
@@ -124,3 +131,31 @@ def finish_purge(connection: SqlConnection, left: Mapping[str, str]) -> None:
         connection.run(DELETE_USAGE, scope=f"person:{person}")
         connection.run(DELETE_PERSON, person=person)
     mark_unwiped(connection)
+
+
+def mark_unwiped(connection: SqlConnection) -> None:
+    """Record that the write-ahead log still holds something that was deleted."""
+    connection.run(PUT, name=UNWIPED, value=secrets.token_hex(8))
+
+
+def mark_deleted(connection: SqlConnection) -> None:
+    """Record that a debate was deleted, so that nothing worked out before stands any more."""
+    connection.run(PUT, name=DELETED, value=secrets.token_hex(8))
+
+
+async def wipe(database: Database) -> bool:
+    """Empty the write-ahead log of deleted data; False: a reader still uses it, so try again."""
+    seen = await database.value(FIND, name=UNWIPED)
+    if seen is None:
+        return True
+    if not await database.checkpoint():
+        return False
+    # Later deletions have a mark of their own.
+    await database.run(REMOVE, name=UNWIPED, value=seen)
+    return True
+
+
+async def write_scratch(database: Database) -> None:
+    """Commit a row and delete it again. Raises StoreError if the database cannot be written."""
+    await database.run(ADD, name=SCRATCH, value=ROOM)
+    await database.run(REMOVE, name=SCRATCH, value=ROOM)

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from engine.store.archive import AudienceQuestion, to_question
 from engine.store.database import Database, SqlConnection
-from engine.store.people import BEGAN, ensure_person, find_key, find_known
+from engine.store.people import BEGAN, ensure_person, find_key, find_person
 from engine.store.targets import LOCK_QUESTION
-from engine.values.debate import Value
 from engine.values.verdicts import Question
 
 MOST_ASKED = 100  # questions of one debate that are kept
 MOST_EACH = 3  # of one person, one after another: each before was taken back
-
-Removed = Literal["", "asker", "manager", "forgotten"]
-"""Who took a question back; empty for one that stands."""
-
-
-class AudienceQuestion(Value):
-    """A question that was asked; `number` counts from 1 in its debate, in the order of asking.
-
-    `person` is a surrogate id, None for one who was forgotten, whose text is deleted.
-    """
-
-    number: int
-    person: int | None
-    text: str
-    asked_at: datetime
-    removed: Removed = ""
 
 
 AskOutcome = Literal["stored", "again", "often", "full", "closed", "forgotten"]
@@ -117,7 +101,7 @@ class AudienceQuestions:
             held = {one.number: one for one in _asked(connection, debate_id) if not one.removed}
             if number not in held:
                 return "unknown"
-            person = find_known(connection, platform, user)
+            person = find_person(connection, platform, user)
             own = person is not None and held[number].person == person.id
             if not (own or manager):
                 return "others"
@@ -136,12 +120,6 @@ class AudienceQuestions:
         """Return when questions are taken; None before that was said in the thread."""
         row = await self._database.first(TIME, debate=debate_id, question=Question.SUPPORT)
         return row and _QuestionPeriod(*row)
-
-
-def to_question(row: Any) -> AudienceQuestion:
-    """Return a question as it is stored."""
-    plain = {name: getattr(row, name) for name in AudienceQuestion.model_fields}
-    return AudienceQuestion(**plain)
 
 
 def _open(connection: SqlConnection, debate_id: str) -> bool:

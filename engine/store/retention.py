@@ -13,14 +13,14 @@ from typing import Any
 import orjson
 
 from engine.store.database import Database, SqlConnection
-from engine.store.debates import BY_ID, ENDED, to_debate
-from engine.store.installation import mark_unwiped
+from engine.store.debates import BY_ID, to_debate
 from engine.store.leases import EVERYONE, Lease, Partition, guard, within
-from engine.store.purge import delete_debates, load_tables, unmentioned
-from engine.values.debate import Debate, Value
+from engine.store.purge import delete_debates, load_tables, mark_unwiped, unmentioned
+from engine.values.debate import Debate, Status, Value
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.ports import utc_now
 
+ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 # What has not ended, rather than what has: debates are found by their age, not by their status.
 GOING = "('queued', 'running', 'voting')"
 BUSY = """

@@ -9,23 +9,30 @@ from typing import TYPE_CHECKING
 from engine.store.archive import Archive
 from engine.store.database import Database
 from engine.store.debates import Debates
-from engine.store.fits import Learning
+from engine.store.fits import Fits
 from engine.store.journal import Journal
 from engine.store.leases import Leases
 from engine.store.outbox import Outbox
 from engine.store.people import PeopleStore
-from engine.store.questions import AudienceQuestions
 from engine.store.votes import Votes
 
 if TYPE_CHECKING:
+    from engine.store.ballots import Ballots
     from engine.store.communities import Communities
+    from engine.store.deliveries import Deliveries
     from engine.store.guests import GuestStore
     from engine.store.installs import Installs
+    from engine.store.judgings import Judgings
     from engine.store.labels import LabellingStore
+    from engine.store.learning import Learning
     from engine.store.listings import Listings
+    from engine.store.privacy import Privacy
+    from engine.store.questions import AudienceQuestions
+    from engine.store.queue import DebateQueue
     from engine.store.retention import Deletions, Retention
     from engine.store.series import SeriesStore
     from engine.store.suggestions import Suggestions
+    from engine.store.tries import Tries
     from engine.store.usage import UsageStore
 
 
@@ -42,12 +49,60 @@ class Store:
         self.journal = Journal(database)
         self.outbox = Outbox(database)
         self.votes = Votes(database)
-        self.asking = AudienceQuestions(database)
         self.people = PeopleStore(database)
         self.archive = Archive(database)
-        self.learning = Learning(database)
+        self.fits = Fits(database)
         self.database = database
         self._keys = keys
+
+    @cached_property
+    def ballots(self) -> Ballots:
+        """Answers by button and form."""
+        from engine.store.ballots import Ballots
+
+        return Ballots(self.database)
+
+    @cached_property
+    def asking(self) -> AudienceQuestions:
+        """What audiences ask."""
+        from engine.store.questions import AudienceQuestions
+
+        return AudienceQuestions(self.database)
+
+    @cached_property
+    def learning(self) -> Learning:
+        """What jurors are fitted to."""
+        from engine.store.learning import Learning
+
+        return Learning(self.database)
+
+    @cached_property
+    def judgings(self) -> Judgings:
+        """Later judgings."""
+        from engine.store.judgings import Judgings
+
+        return Judgings(self.database)
+
+    @cached_property
+    def tries(self) -> Tries:
+        """The tries of calls."""
+        from engine.store.tries import Tries
+
+        return Tries(self.database)
+
+    @cached_property
+    def queue(self) -> DebateQueue:
+        """What is to be run."""
+        from engine.store.queue import DebateQueue
+
+        return DebateQueue(self.database)
+
+    @cached_property
+    def deliveries(self) -> Deliveries:
+        """Deliveries that failed or wait."""
+        from engine.store.deliveries import Deliveries
+
+        return Deliveries(self.database)
 
     @cached_property
     def communities(self) -> Communities:
@@ -55,6 +110,13 @@ class Store:
         from engine.store.communities import Communities
 
         return Communities(self.database)
+
+    @cached_property
+    def privacy(self) -> Privacy:
+        """What people may ask about themselves."""
+        from engine.store.privacy import Privacy
+
+        return Privacy(self.database)
 
     @cached_property
     def installs(self) -> Installs:

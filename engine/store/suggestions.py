@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.store.communities import join
 from engine.store.database import Database, SqlConnection
-from engine.store.installation import mark_unwiped
 from engine.store.people import ensure_person, find_key
+from engine.store.purge import mark_unwiped
 from engine.values.blocked_words import has_blocked
 from engine.values.debate import Value, short_code
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import structlog
 
 from engine.stage.stage import MOST_PUT
-from engine.store.questions import AudienceQuestion
+from engine.store.archive import AudienceQuestion
 from engine.tally.fold import standing_option, vote_folds
 from engine.values.debate import Moderation
 from engine.values.errors import FlaggedError

@@ -22,13 +22,15 @@ from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
 from engine.values.language import speaking
-from engine.values.ports import Moderator, Venue
+from engine.values.ports import Moderator
 from engine.values.verdicts import Log, Question, VoteEvent, Withheld
 from engine.votes.close import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.outcome import NONE, tally_of
 from engine.votes.recovery import ReactionReader, Recovered
 
 if TYPE_CHECKING:
+    from engine.values.venue import Venue
+
     pass
 
 WITHHELD = "What was written when the time was up was flagged."  # for no one to read

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from weakref import WeakValueDictionary
 
 import structlog
 
 from engine.delivery.fallbacks import LastWord
 from engine.fleet.leases import Services
-from engine.store import Act, Cast, Intervention, Outcome, Press, Target
+from engine.store import Act, Cast, Intervention, Outcome, Target
 from engine.values.debate import BallotKind, Value
 from engine.values.language import N_
 from engine.values.ports import (
@@ -25,12 +25,14 @@ from engine.values.ports import (
     ReactionSeen,
     ThreadDeleted,
     ThreadShut,
-    Venue,
 )
 from engine.values.verdicts import How, Question
 from engine.votes.recovery import ReactionReader, days_since
 from engine.votes.removal import Removals, VisibleReaction
 from engine.words.phrases import LOCKED
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 MOST_REMEMBERED = 10_000
 MISSED = "missed"  # wakes the vote window to read reactions again
@@ -133,18 +135,12 @@ class Hearing:
 
     async def _press(self, pressed: ButtonPressed) -> EventOutcome:
         now = self.services.clock.now()
-        outcome, option = await self.services.store.votes.press(
-            Press(
-                platform=self.venue.platform,
-                place=pressed.place,
-                message=pressed.message,
-                user=pressed.user,
-                option=pressed.option,
-                event=pressed.event,
-                received_at=now,
-                account_days=self._account_days(pressed.user, now),
-                member_days=days_since(pressed.joined_at, now),
-            )
+        outcome, option = await self.services.store.ballots.press(
+            self.venue.platform,
+            pressed,
+            now,
+            account_days=self._account_days(pressed.user, now),
+            member_days=days_since(pressed.joined_at, now),
         )
         target = await self._find(pressed.place, pressed.message)
         if target is None:
@@ -219,7 +215,7 @@ class Hearing:
             async with self.services.lease_manager.hold(
                 f"gone/{debate_id}", stoppable=False
             ) as lease:
-                await self.services.store.outbox.abandon(lease, debate_id, why)
+                await self.services.store.deliveries.abandon(lease, debate_id, why)
             log.warning("thread is gone", debate=debate_id, why=why)
         if debates:
             self.services.notifier.publish("stop")

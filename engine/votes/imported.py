@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from engine.store import Brought, Store
+from engine.store import Store
+from engine.store.ballots import Brought
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotFoundError
 from engine.values.verdicts import TIE, WEAK, Vote, iso
@@ -89,7 +90,7 @@ async def _store(store: Store, votes: Sequence[Brought]) -> list[str]:
     outcomes: list[str] = []
     rest = iter(votes)
     while chunk := tuple(islice(rest, AT_ONCE)):
-        outcomes += await store.votes.bring(chunk)
+        outcomes += await store.ballots.bring(chunk)
     return outcomes
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
@@ -22,10 +22,13 @@ from engine.store.vote_log import ConnectionGaps, NewEvent, unseeded_of
 from engine.tally.fold import as_given, shortest_delay, vote_folds
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.values.ports import Clock, Reactions, Venue, Watch
+from engine.values.ports import Clock, Reactions, Watch
 from engine.values.text import split_variant, with_variant
 from engine.values.verdicts import How, Log, Question, VoteEvent
 from engine.votes.removal import Removals, VisibleReaction
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 # Reconcile a question's event log with a reading of its messages.
 #
@@ -283,7 +286,7 @@ class ReactionReader:
                     found, unread = found + read.found, unread | read.unread
         except VenueGoneError as error:
             log.warning("thread is gone", debate=debate.id, why=str(error))
-            await self.store.outbox.abandon(lease, debate.id, str(error.text))
+            await self.store.deliveries.abandon(lease, debate.id, str(error.text))
             return Recovered(unread=_unread(targets))
         if away is not None:
             raise away

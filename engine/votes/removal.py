@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import structlog
 
 from engine.store import Cast, Intervention, Store
 from engine.values.errors import VenueAwayError, VenueError
-from engine.values.ports import Clock, Venue
+from engine.values.ports import Clock
 from engine.values.text import split_variant
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 MOST_TRIES = 5
 log = structlog.get_logger(__name__)

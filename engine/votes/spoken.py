@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -13,9 +14,11 @@ from engine.store.guests import Guest
 from engine.values.blocked_words import has_blocked
 from engine.values.debate import Debate
 from engine.values.errors import FlaggedError, VenueAwayError, VenueError
-from engine.values.ports import Venue
 from engine.values.text import clean, is_visible, redact
 from engine.values.verdicts import Withheld
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 SHORTEST_NAME = 3  # characters; a shorter one is a word like any other
 SHORTEST_PART = 4  # of one of several words of a name

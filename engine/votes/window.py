@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -28,13 +29,16 @@ from engine.values.errors import (
 )
 from engine.values.language import N_, Text
 from engine.values.pace import Retries
-from engine.values.ports import Moderator, Venue
+from engine.values.ports import Moderator
 from engine.values.verdicts import Question
 from engine.votes.closer import Closer
 from engine.votes.events import MISSED, Hearing
 from engine.votes.recovery import ReactionReader, never
 from engine.votes.removal import Removals
 from engine.words.phrases import CLOSES_ONCE_READ, WAITS_TO_CHECK
+
+if TYPE_CHECKING:
+    from engine.values.venue import Venue
 
 LOOK_SECONDS = 1.0
 LONGEST_WAIT = LONGEST_PAUSE = 60.0

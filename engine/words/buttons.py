@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.values.language import N_
 from engine.values.text import headline
-from engine.words.phrases import NO_STANCES, option_name
+from engine.words.card import PREFIX, Button
+from engine.words.cards import LABEL_LENGTH, SURE
 from engine.words.translation import say
 
-PREFIX = "rostrum"
-STOP = N_("Stop")
-STATUS = N_("Status")
-WHY = N_("Why?")
-DETAILS = N_("Details")
 ASK = N_("Ask")
 UNASK = N_("Remove")
 DONE = N_("Done")
-SURE = N_("Say how sure you are")
 IN_PLACE = ("ground", "clear", "guess", "page")
 REMATCH = N_("Rematch")
 ACTIONS = (
@@ -29,17 +24,6 @@ ACTIONS = (
     *("remark", *IN_PLACE),
     *("rematch", "swap"),
 )
-LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
-
-
-class Button(NamedTuple):
-    """A button; `option` is the vote that it casts, if any; `chosen` is what its person holds."""
-
-    id: str
-    label: str
-    option: str = ""
-    danger: bool = False
-    chosen: bool = False
 
 
 class Menu(NamedTuple):
@@ -71,24 +55,6 @@ class ButtonAction(NamedTuple):
         return self.what in IN_PLACE
 
 
-def debate_buttons(code: str, *, stoppable: bool) -> tuple[Button, ...]:
-    """Return the buttons of a debate's announcement."""
-    status = Button(f"{PREFIX}:status:{code}", say(STATUS))
-    return (
-        (Button(f"{PREFIX}:stop:{code}", say(STOP), danger=True), status)
-        if stoppable
-        else (status,)
-    )
-
-
-def result_buttons(code: str) -> tuple[Button, ...]:
-    """Return the buttons that open what stands behind a result."""
-    return (
-        Button(f"{PREFIX}:why:{code}", say(WHY)),
-        Button(f"{PREFIX}:details:{code}", say(DETAILS)),
-    )
-
-
 def question_buttons(code: str, language: str, numbers: Sequence[int]) -> tuple[Button, ...]:
     """Return the buttons to ask a question, to support one by its number, and to remove one."""
     named = (Button(f"{PREFIX}:vote:{n}", say("👍 {number}", number=n)) for n in numbers)
@@ -118,18 +84,6 @@ def again_buttons(code: str, *, two: bool) -> tuple[Button, ...]:
     return (rematch, Button(f"{PREFIX}:swap:{code}", say("Swap sides"))) if two else (rematch,)
 
 
-def ballot_buttons(
-    options: tuple[str, ...], stances: Mapping[str, str] = NO_STANCES
-) -> tuple[Button, ...]:
-    """Return a button per option, then the one that withdraws a vote."""
-    names = {option: option_name(option, stances, bare=True) for option in options}
-    named = (
-        Button(f"{PREFIX}:vote:{option}", headline(name, LABEL_LENGTH), option)
-        for option, name in names.items()
-    )
-    return (*named, Button(f"{PREFIX}:withdraw", say("Withdraw my vote")))
-
-
 def upvote_button(number: int, topic: str, upvotes: int) -> Button:
     """Return the button that wants a suggested topic debated, or no longer."""
     said = say("▲ {upvotes} · {topic}", upvotes=upvotes, topic=topic)
@@ -149,12 +103,6 @@ def deletion_buttons(code: str, *, both: bool) -> tuple[Button, ...]:
     one = Button(f"{PREFIX}:delete:{code}", say("Delete for good"), danger=True)
     more = Button(f"{PREFIX}:delete_both:{code}", say("Delete both"), danger=True)
     return (one, more) if both else (one,)
-
-
-def remark_button(code: str, *, reasons: bool, percent: bool = False) -> Button:
-    """Return the button with which a voter says more about their vote."""
-    label = N_("Say why") if reasons else N_("Guess the models")
-    return Button(f"{PREFIX}:remark:{code}", say(SURE if percent else label))
 
 
 def sure_button(code: str, language: str, percent: str) -> Button:

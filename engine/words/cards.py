@@ -16,50 +16,42 @@ from engine.values.debate import BallotKind, Length, Violation, not_given
 from engine.values.language import N_
 from engine.values.messages import (
     AgainInvite,
-    Alert,
     Announcement,
     Before,
     File,
     Message,
     Notice,
-    Phase,
-    Progress,
     Report,
     Reveal,
-    Skipped,
     TurnPost,
     VoteClosed,
     VoteInvite,
-    Where,
 )
 from engine.values.text import headline, marked
-from engine.words.buttons import (
-    DETAILS,
-    WHY,
-    Button,
-    again_buttons,
-    ballot_buttons,
-    debate_buttons,
-    remark_button,
-    result_buttons,
-)
-from engine.words.card import BallotPaper, Card, CardDetails, CardSpeaker, markdown_of
+from engine.words.card import PREFIX, BallotPaper, Button, Card, CardDetails, CardSpeaker
 from engine.words.details import detail_lines, reason_lines
 from engine.words.phrases import (
+    NO_STANCES,
     estimated,
     lasting,
+    option_name,
     rehearsed,
     round_name,
     round_names,
     sentence_case,
     source_name,
     to_read,
-    told_reason,
 )
-from engine.words.reveal import ASIDE, news_lines, reveal_lines
+from engine.words.reveal import ASIDE, reveal_lines
 from engine.words.translation import in_its_language, plural, say
 
 DEBATE = N_("Debate")
+STOP = N_("Stop")
+STATUS = N_("Status")
+WHY = N_("Why?")
+DETAILS = N_("Details")
+SURE = N_("Say how sure you are")
+LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
 THIS_DEBATE = N_("this debate")
 REMATCH = N_("Rematch of {debate}: the same models. Who has which side is drawn again, and secret.")
 SWAPPED = N_(
@@ -102,34 +94,6 @@ VIOLATIONS = {
     "short_reasoning": N_("reasoning of {measured:g} characters; at least {limit:g} are needed"),
     "short_evidence": N_("evidence of {measured:g} characters; at least {limit:g} are needed"),
 }
-STATE = N_("State")
-STATES: Mapping[Phase, str] = {
-    "queued": N_("⏳ Waiting to start"),
-    "asked": N_("⏳ Waiting for the person who was asked to argue. See {thread}."),
-    "running": N_("🗣️ {round}{turns} of {total} turns posted in {thread}"),
-    "judging": N_("⚖️ The jury is reading. All {total} turns are in {thread}."),
-    "voting": N_("🗳️ Vote now in {thread}: closes {until}"),
-    "closed": N_("✅ Read the whole debate in {thread}"),
-    "partial": N_("🟠 Ended early. {reason}"),
-    "cancelled": N_("⏹️ Stopped. {reason}"),
-    "failed": N_("❌ Failed. {reason}"),
-    "gone": N_("❌ Ended: its thread is gone, or Rostrum may not post there. {reason}"),
-}
-OVER: Mapping[Where, str] = {
-    "thread": STATES["closed"],
-    "channel": N_("✅ The result is in this channel, as {thread} takes no messages"),
-    "starter": N_(
-        "✅ Finished. Nothing can be posted here, so the person who started it got "
-        "the result privately."
-    ),
-    "waiting": N_("✅ Finished. The result is being posted in {thread}."),
-    "nowhere": N_(
-        "✅ Finished, but the result could not be posted. The command `result` shows it."
-    ),
-}
-VOTE_TIED = N_("🗳️ Vote now in {thread}: closes {until}, together with its mirror {mirror}")
-WRITES = N_("✍️ {writing} is writing the {round} · {turns} of {total} turns posted in {thread}")
-WRITE = N_("✍️ {writing} are writing the {round} · {turns} of {total} turns posted in {thread}")
 INVITE = N_("Vote")
 INVITE_MIRRORED = N_("It closes together with the vote on the mirrored debate.")
 PERSON_ARGUES = N_("**{side}** is a person, not a model")
@@ -137,28 +101,6 @@ BY_A_PERSON = N_("written by a person")
 CLOSED_EARLY = N_("The vote was closed early")
 REVEAL = N_("Reveal")
 LEVELS = {"info": N_("Note"), "warning": N_("Warning"), "error": N_("Error")}
-
-SCHEDULE = N_("Schedule")
-ALERT_TITLE = N_("Warning")
-UNNAMED: Mapping[str, str] = {
-    "deleted": N_(
-        "In debate {code} both sides now speak under Rostrum's own name, as its webhook in the "
-        "channel was deleted. Rostrum makes a new one for later debates; take Manage Webhooks from "
-        "it if you do not want that."
-    ),
-    "full": N_(
-        "In debate {code} both sides speak under Rostrum's own name, as the channel has as "
-        "many webhooks as Discord allows. Delete one that is not needed."
-    ),
-    "refused": N_(
-        "In debate {code} a side speaks under Rostrum's own name, as this platform does not "
-        "allow the name that it was given. Nothing needs to be done."
-    ),
-    "scope": N_(
-        "In debate {code} both sides speak under Rostrum's own name, as it lacks the scope "
-        "chat:write.customize. An admin can add it to the app and reinstall the app."
-    ),
-}
 
 
 # By kind of message; what few debates have is imported when it is first shown.
@@ -169,8 +111,8 @@ CARDS: Mapping[str, str] = {
     "vote_closed": "cards:closed_card",
     "reveal": "cards:reveal_card",
     "notice": "cards:notice_card",
-    "alert": "cards:alert_card",
-    "skipped": "cards:skipped_card",
+    "alert": "progress:alert_card",
+    "skipped": "progress:skipped_card",
     "report": "cards:report_card",
     "stance_invite": "invitations:stance_card",
     "again_invite": "invitations:again_card",
@@ -193,25 +135,6 @@ def card_of(message: Message) -> Card:
     return render(message)
 
 
-@in_its_language
-def plain_text(message: Message) -> str:
-    """Return a message as plain text, the fallback for a failed rendering.
-
-    Raises ValueError for a message with a ballot or buttons.
-    """
-    match message:
-        case TurnPost():  # in as few steps as that takes
-            return f"{turn_title(message)}\n{message.text}"
-        case Notice():
-            return message.text
-        case Reveal():
-            message = message.model_copy(update={"code": ""})
-    card = card_of(message)
-    if card.ballot or card.buttons:
-        raise ValueError(f"A message of kind {message.kind} is more than its text.")
-    return "\n".join(filter(None, (card.title, markdown_of(card, {}), card.small)))
-
-
 def closed_card(closed: VoteClosed) -> Card:
     """Return the card of a vote that has closed."""
     title = say(CLOSED_EARLY if closed.early else N_("The vote is closed"))
@@ -229,62 +152,31 @@ def report_card(report: Report) -> Card:
     return Card(report.title, report.side, text=report.text, files=report.files)
 
 
-def alert_card(alert: Alert) -> Card:
-    """Return the card of what managers have to know."""
-    return Card(say(ALERT_TITLE), "warning", lines=tuple(_alerted(alert)))
-
-
-def skipped_card(skipped: Skipped) -> Card:
-    """Return the card of a scheduled debate that was skipped."""
-    said = say(
-        "The debate of {due} was skipped. {why}",
-        due=skipped.due,
-        why=told_reason(skipped.why),
-    )
-    return Card(
-        say(SCHEDULE),
-        "info",
-        lines=(
-            said,
-            say(
-                "Next one: {time}. As long as the cause is the same, this is not said again.",
-                time=skipped.following,
-            ),
-        ),
-    )
-
-
-def _alerted(alert: Alert) -> Iterator[str]:
-    if alert.unnamed:
-        yield say(UNNAMED[alert.unnamed], code=alert.code)
-        return
-    yield say(
-        "Today's debates in this community have used or reserved at least {percent:g} % of the "
-        "{usd:.2f} USD for a day. Debate {code} passed that mark. Once nothing is left, new "
-        "debates have to wait until tomorrow (UTC).",
-        percent=alert.percent,
-        usd=alert.usd,
-        code=alert.code,
-    )
-    yield say(
-        "`/debate settings` shows the amount and can lower it; the operator of Rostrum can raise "
-        "it."
-    )
-
-
 # --- the announcement --------------------------------------------------------------------
+
+
+def debate_buttons(code: str, *, stoppable: bool) -> tuple[Button, ...]:
+    """Return the buttons of a debate's announcement."""
+    status = Button(f"{PREFIX}:status:{code}", say(STATUS))
+    return (
+        (Button(f"{PREFIX}:stop:{code}", say(STOP), danger=True), status)
+        if stoppable
+        else (status,)
+    )
 
 
 def announcement_card(debate: Announcement) -> Card:
     """Return the card of an announcement, or of how its debate ended."""
     progress = debate.progress
     if progress is not None and progress.result is not None:
-        return _news(debate, progress, progress.result)
+        from engine.words.progress import news_card  # a terminal shows no end in its place
+
+        return news_card(debate, progress, progress.result)
     return Card(
         say(DEBATE),
         "info",
         debate.topic,
-        lines=(*_held_before(debate.before), *_terms(debate), *_on_the_web(debate.page)),
+        lines=(*held_before(debate.before), *_terms(debate), *on_the_web(debate.page)),
         code=debate.code,
         small=estimated(debate.estimate),
         state=debate.progress,
@@ -296,32 +188,12 @@ def announcement_card(debate: Announcement) -> Card:
     )
 
 
-def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
-    """Return what an announcement becomes at the end: the outcome, and why."""
-    # While people vote on a mirror there is no rematch.
-    two = debate.contenders == ("A", "B")
-    again = () if progress.veiled else again_buttons(debate.code, two=two)
-    return Card(
-        say(DEBATE),
-        "info",
-        debate.topic,
-        code=debate.code,
-        lines=(
-            *news_lines(result, veiled=progress.veiled),
-            *tuple(reversed(_held_before(debate.before))),
-            *_on_the_web(debate.page),
-        ),
-        state=progress,
-        buttons=(*result_buttons(debate.code), *again),
-    )
-
-
-def _on_the_web(page: str) -> tuple[str, ...]:
+def on_the_web(page: str) -> tuple[str, ...]:
     """Return the link to where everyone can read a debate, if there is one."""
     return (say("[Read it on the web]({link})", link=page),) if page else ()
 
 
-def _held_before(before: Before | None) -> tuple[str, ...]:
+def held_before(before: Before | None) -> tuple[str, ...]:
     """Return what a rematch repeats, and who has which side."""
     if before is None:
         return ()
@@ -383,44 +255,6 @@ def _jury(debate: Announcement) -> str:
     if fewest == most:
         return plural("{n} juror reads it {how}", "{n} jurors read it {how}", most, how=how)
     return say("{fewest} to {most} jurors read it {how}", fewest=fewest, most=most, how=how)
-
-
-def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
-    """Return a debate's progress; `thread` and `until` are already in the chat's own format."""
-    named = round_name(progress.round) if progress.round else ""
-    return say(
-        _state(progress),
-        turns=progress.turns,
-        total=progress.total or progress.turns,
-        round=named if progress.writing or not named else say("{round}: ", round=named),
-        writing=say(", ").join(map(marked, progress.writing)),
-        thread=thread,
-        until=until,
-        mirror=progress.mirror,
-        reason=told_reason(progress.reason),
-    )
-
-
-def _state(progress: Progress) -> str:
-    if progress.phase in ("running", "voting") and progress.reason:
-        return N_("⏳ {reason} See {thread}.")
-    if progress.phase == "running" and progress.writing and progress.total:
-        return WRITES if len(progress.writing) == 1 else WRITE
-    if progress.phase == "running" and not progress.total:
-        return (
-            N_("✍️ {writing} is writing the {round} · {turns} turns posted in {thread}")
-            if progress.writing
-            else N_("🗣️ {round}{turns} turns posted in {thread}")
-        )
-    if progress.phase == "voting" and progress.mirror:
-        return (
-            N_("🗳️ Vote now in {thread}: closes together with its mirror {mirror}")
-            if progress.until is None
-            else VOTE_TIED
-        )
-    if progress.phase == "closed":
-        return OVER[progress.revealed or "thread"]
-    return STATES[progress.phase]
 
 
 # --- a turn ------------------------------------------------------------------------------
@@ -516,6 +350,12 @@ def vote_card(invite: VoteInvite) -> Card:
     )
 
 
+def remark_button(code: str, *, reasons: bool, percent: bool = False) -> Button:
+    """Return the button with which a voter says more about their vote."""
+    label = N_("Say why") if reasons else N_("Guess the models")
+    return Button(f"{PREFIX}:remark:{code}", say(SURE if percent else label))
+
+
 def _recall(invite: VoteInvite) -> Iterator[str]:
     """Yield what was debated: each side's case in a line, and where it begins."""
     if invite.cases:
@@ -567,6 +407,18 @@ def vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
     return BallotPaper(asks, invite.options, invite.ballot, False, captions)
 
 
+def ballot_buttons(
+    options: tuple[str, ...], stances: Mapping[str, str] = NO_STANCES
+) -> tuple[Button, ...]:
+    """Return a button per option, then the one that withdraws a vote."""
+    names = {option: option_name(option, stances, bare=True) for option in options}
+    named = (
+        Button(f"{PREFIX}:vote:{option}", headline(name, LABEL_LENGTH), option)
+        for option, name in names.items()
+    )
+    return (*named, Button(f"{PREFIX}:withdraw", say("Withdraw my vote")))
+
+
 def paper_buttons(paper: BallotPaper) -> tuple[Button, ...]:
     """Return a ballot's buttons: options for a private one, withdraw alone for a secret one."""
     if paper.kind is BallotKind.OPEN:
@@ -584,7 +436,7 @@ def reveal_card(reveal: Reveal) -> Card:
         say(REVEAL),
         "vote",
         headline(reveal.topic, TOPIC_LENGTH),
-        lines=(*lines, *below, *_on_the_web(reveal.page)),
+        lines=(*lines, *below, *on_the_web(reveal.page)),
         broadcast=reveal.broadcast,
         buttons=result_buttons(reveal.code) if opened else (),
         pages=pages if opened else (),
@@ -597,6 +449,14 @@ def _draw_result(reveal: Reveal) -> File:
     from engine.words.result_picture import result_picture  # not all platforms show pictures
 
     return result_picture(reveal)
+
+
+def result_buttons(code: str) -> tuple[Button, ...]:
+    """Return the buttons that open what stands behind a result."""
+    return (
+        Button(f"{PREFIX}:why:{code}", say(WHY)),
+        Button(f"{PREFIX}:details:{code}", say(DETAILS)),
+    )
 
 
 def result_pages(reveal: Reveal) -> Iterator[CardDetails]:

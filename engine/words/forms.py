@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.values.language import N_, NN_
-from engine.words.buttons import PREFIX, ButtonAction
+from engine.words.buttons import ButtonAction
+from engine.words.card import PREFIX
 from engine.words.translation import plural, say
 
 ASK_SEND = N_("Ask")

@@ -6,19 +6,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
-from engine.values.debate import SOMEBODY, BallotKind, Quotation, Rehearsal
+from engine.values.debate import BallotKind, Quotation, Rehearsal
 from engine.values.language import N_, NN_
 from engine.values.messages import Estimate
-from engine.values.sources import (
-    IN_NAMED,
-    IN_NONE,
-    IN_OTHER,
-    PASTED,
-    UNTITLED,
-    outcome_of,
-)
+from engine.values.sources import IN_NAMED, IN_NONE, IN_OTHER, PASTED, UNTITLED, outcome_of
 from engine.values.text import dollars, headline, marked
-from engine.words.translation import number, plural, say, say_stored
+from engine.words.translation import number, plural, say
 
 REHEARSALS: Mapping[Rehearsal, str] = {
     "speakers": N_(
@@ -100,11 +93,7 @@ WAITS_TO_CHECK = N_(
     "Waiting for the automatic check for harmful content, which does not answer. "
     "Rostrum retries automatically."
 )
-FILE_LEFT_OUT = N_("(File not shown: {name})")
 TOPIC_HINT = N_("A motion to argue for and against")
-COMMAND_BUG = N_(
-    "That is a bug in Rostrum; the details are in its log. Please let the people who run it know."
-)
 
 
 def option_name(option: str, stances: Mapping[str, str] = NO_STANCES, *, bare: bool = False) -> str:
@@ -137,24 +126,6 @@ def sided(side: str, stances: Mapping[str, str]) -> str:
     if side not in stances or side.isdigit():
         return bold
     return say("{side} ({stance})", side=bold, stance=headline(stances[side], BRIEF_STANCE))
-
-
-def model_called(ref: str) -> str:
-    """Return a model as people read it: “a person” for what stands in place of one."""
-    return say("a person") if ref == SOMEBODY.ref else ref
-
-
-def review_hint(code: str, names: Mapping[str, str]) -> str:
-    """Return what a menu asks of a revealed debate; `names` are those of agents who answered."""
-    return say(
-        N_("{code}: which final answer is best?") if names else N_("{code}: who debated better?"),
-        code=code,
-    )
-
-
-def told_reason(reason: str) -> str:
-    """Return why a debate ended or waits, in the language spoken; it is stored in English."""
-    return say_stored(reason)
 
 
 def rehearsed(who: Rehearsal) -> str:
@@ -261,11 +232,6 @@ def sum_up(quotations: Sequence[Quotation]) -> str:
         ),
     ]
     return say("Quotations: {found}", found=say(", ").join(parts)) if parts else ""
-
-
-def headed(name: str) -> str:
-    """Return a round's name as a heading."""
-    return sentence_case(round_name(name))
 
 
 def sentence_case(text: str) -> str:

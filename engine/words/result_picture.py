@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engine.drawing.svg import EMPTY, GREY, OTHERS, bar, darken, disc, draw, fit, wrap, write
+from engine.values.debate import SOMEBODY
 from engine.values.messages import File, Reveal
 from engine.values.text import SIDES, unmarked
-from engine.words.phrases import model_called, option_name
+from engine.words.phrases import option_name
 from engine.words.reveal import captions_of, jury_line, people_line, who_was_who
 from engine.words.translation import say
 
@@ -89,3 +90,8 @@ def _bar(y: float, sides: tuple[str, ...], shares: Mapping[str, float]) -> Itera
         if width > 0.5:
             yield bar(x, y, width, BAR, colour)
         x += width
+
+
+def model_called(ref: str) -> str:
+    """Return a model as people read it: “a person” for what stands in place of one."""
+    return say("a person") if ref == SOMEBODY.ref else ref

@@ -6,9 +6,7 @@ Babel finds the texts in the source: what `say`, `plural`, `Text`, the errors th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from functools import cache, wraps
 from importlib.resources import files
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from babel import Locale
 
 LANGUAGES = ("de", "es", "tr", "zh")  # beside English
-_BLANK = re.compile(r"\{(\w+)[^{}]*\}")
-FEWEST_CHARS = 13  # beside the values of a stored text, to know its template by
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -73,102 +69,22 @@ def say(template: str, /, **values: object) -> str:
         return plural(template.one, template.template, template.n, **template.values, **values)
     if isinstance(template, Text):
         values, template = {**template.values, **values}, template.template
-    found = catalogue(_primary()).get(template, template)
-    return _fill(found if isinstance(found, str) else found[-1], values)
+    found = catalogue(primary()).get(template, template)
+    return fill(found if isinstance(found, str) else found[-1], values)
 
 
 def plural(one: str, many: str, n: float, /, **more: object) -> str:
     """Return the singular or the plural in the language spoken now, with `n` filled in."""
-    language = _primary()
+    language = primary()
     found = catalogue(language).get(many, (one, many))
     form = found if isinstance(found, str) else found[0 if _is_one(language, n) else -1]
-    return _fill(form, {"n": number(int(n), ",") if n == int(n) else number(n, "g"), **more})
-
-
-def say_stored(english: str) -> str:
-    """Return a text that was stored in English, in the language spoken.
-
-    Its template is found by what stands around its values; without one it stays English.
-    """
-    known = catalogue(_primary())
-    if not known or english in known:
-        return say(english)
-    for template, parts in _templates(_primary()).items():
-        values = _values(parts, english)
-        if values:
-            found = known[template]
-            form = found if isinstance(found, str) else found[-1]
-            return _fill(_BLANK.sub(r"{\1}", form), values)
-    return english
-
-
-@cache
-def _templates(language: str) -> Mapping[str, list[str]]:
-    """Return a catalogue's templates in parts, blanks at odd places; the surest to be known first.
-
-    One that begins with a blank could take in the beginning of a text around its own.
-    """
-    parted = {template: _BLANK.split(template) for template in catalogue(language)}
-    chars = {template: sum(map(len, parts[::2])) for template, parts in parted.items()}
-    order = sorted(parted, key=lambda each: (len(parted[each][0]) < 2, -chars[each]))
-    return {each: parted[each] for each in order if chars[each] >= FEWEST_CHARS}
-
-
-def _values(parts: list[str], text: str) -> dict[str, str] | None:
-    """Return what fills in a template's blanks in a text, translated; None if it is not of it."""
-    if len(parts) < 2 or not all(said in text for said in parts[::2]):
-        return None
-    pattern, met = "", set[str]()
-    for said, name in zip(parts[::2], [*parts[1::2], ""], strict=True):
-        blank = f"(?P={name})" if name in met else f"(?P<{name}>.+?)"
-        pattern += re.escape(said) + (blank if name else "")
-        met.add(name)
-    found = re.fullmatch(pattern, text, re.DOTALL)
-    return {name: say_stored(value) for name, value in found.groupdict().items()} if found else None
+    return fill(form, {"n": number(int(n), ",") if n == int(n) else number(n, "g"), **more})
 
 
 def number(value: float, spec: str) -> str:
     """Return a number with the decimal mark of the language spoken now."""
-    written, language = figure(value, spec), _primary()
+    written, language = figure(value, spec), primary()
     return written.translate(_marks(language)) if language in LANGUAGES else written
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent, as the language spoken writes it."""
-    language = _primary()
-    if language not in LANGUAGES:
-        return f"{share:.0%}".replace("%", " %")
-    from babel.numbers import format_percent
-
-    return format_percent(share, locale=_locale(language))
-
-
-def moment(when: datetime) -> str:
-    """Return a date and time in UTC, as the language spoken writes it."""
-    language = _primary()
-    if language not in LANGUAGES:
-        return f"{when:%Y-%m-%d %H:%M} UTC"
-    from babel.dates import format_time
-
-    return f"{day(when)} {format_time(when, 'short', locale=_locale(language))} UTC"
-
-
-def day(when: datetime) -> str:
-    """Return a date, as the language spoken writes it."""
-    language = _primary()
-    if language not in LANGUAGES:
-        return f"{when:%Y-%m-%d}"
-    from babel.dates import format_date
-
-    return format_date(when, "medium", locale=_locale(language))
-
-
-def called_language(code: str) -> str:
-    """Return what the language spoken calls another; empty in English, or if it has no name."""
-    if _primary() not in LANGUAGES:
-        return ""
-    named: str | None = _locale(_primary()).languages.get(code.split("-")[0].lower())
-    return named or ""
 
 
 def _is_one(language: str, n: float) -> bool:
@@ -176,18 +92,19 @@ def _is_one(language: str, n: float) -> bool:
     if language not in LANGUAGES:
         return n == 1
     whole = int(n) if n == int(n) else n  # “1.0” would be a plural
-    return _locale(language).plural_form(whole) == "one"
+    return locale_of(language).plural_form(whole) == "one"
 
 
 @cache
 def _marks(language: str) -> dict[int, str]:
     """Return what stands for English's decimal and group marks, by CLDR."""
-    marks = _locale(language).number_symbols["latn"]
+    marks = locale_of(language).number_symbols["latn"]
     return str.maketrans({".": marks["decimal"], ",": marks["group"]})
 
 
 @cache
-def _locale(language: str) -> Locale:
+def locale_of(language: str) -> Locale:
+    """Return what Babel knows of a language."""
     from babel import Locale  # only now: it takes a tenth of a second
 
     return Locale.parse(language)
@@ -216,22 +133,24 @@ class _Filler(Filler):
         return number(value, spec)
 
     def listed(self, items: list[str], how: str) -> str:
-        language = _primary()
+        language = primary()
         if language not in LANGUAGES:
             return ENGLISH_FILLER.listed(items, how)
         if not how:
             return say(", ").join(items)
         from babel.lists import format_list
 
-        return format_list(items, "or" if how == "or" else "standard", _locale(language))
+        return format_list(items, "or" if how == "or" else "standard", locale_of(language))
 
 
 _FILLER = _Filler()
 
 
-def _fill(template: str, values: Mapping[str, object]) -> str:
+def fill(template: str, values: Mapping[str, object]) -> str:
+    """Fill in a template in the language spoken now."""
     return _FILLER.fill(template, values)
 
 
-def _primary() -> str:
+def primary() -> str:
+    """Return the language spoken now, without its region."""
     return (spoken() or ENGLISH).split("-")[0].lower()

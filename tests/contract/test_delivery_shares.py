@@ -136,9 +136,9 @@ async def test_only_the_holder_of_a_share_sees_what_waits_in_it(hall: Hall) -> N
     await hall.queue()
     for share, debate in enumerate(hall.debates):
         served = Partition(COUNT, frozenset({share}))
-        outbox, debates = hall.store.outbox, hall.store.debates
+        outbox, queue = hall.store.outbox, hall.store.queue
         assert await outbox.waiting("memory", served=served) == [debate.id]
-        assert await debates.unfinished("memory", served=served) == [debate.id]
+        assert await queue.unfinished("memory", served=served) == [debate.id]
         assert await hall.store.votes.held_in("memory", served=served) == [debate.id]
     assert await hall.store.outbox.waiting("memory", served=Partition(COUNT, frozenset())) == []
     assert len(await hall.store.outbox.waiting("memory")) == COUNT

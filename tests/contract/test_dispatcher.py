@@ -12,7 +12,7 @@ from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from engine.delivery.reasons import NO_ROOM, why
 from engine.fleet.leases import Notifier
 from engine.store import Store
-from engine.store.debates import defer
+from engine.store.queue import defer
 from engine.values.debate import Model
 from tests.doubles.databases import PostgresDouble
 from tests.kit import NO_CAPS, create, new_debate, setup_of, some, until, until_true
@@ -216,15 +216,15 @@ async def test_what_a_killed_worker_left_is_swept_and_queued_again(
 ) -> None:
     debate = await a_debate(store)
     await server.run("UPDATE procrastinate_jobs SET status = 'doing'")
-    assert await store.debates.unheld() == [debate]
+    assert await store.queue.unheld() == [debate]
     lease = some(await store.leases.claim(f"debate/{debate}", "one", 9))
-    assert await store.debates.unheld() == [], "somebody holds it, whatever its job says"
+    assert await store.queue.unheld() == [], "somebody holds it, whatever its job says"
     jobs = JobTable(server)
     await jobs.sweep()
     assert len(await server.rows(JOBS)) == 1
     await store.leases.release(lease)
     await jobs.sweep()
     assert await _none(server)
-    assert await store.debates.unheld() == [debate]
+    assert await store.queue.unheld() == [debate]
     await dispatcher_on(server).submit(debate)
-    assert await store.debates.unheld() == [], "a job waits for it"
+    assert await store.queue.unheld() == [], "a job waits for it"

@@ -14,7 +14,7 @@ from engine.chat.privacy import purge
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import TABLES
 from engine.store import ExportFilter, Store
-from engine.store.people import ROWS
+from engine.store.privacy import ROWS
 from engine.store.series import StoredSeries
 from engine.store.tables import OF_DEBATES, TEXTS_OF_DEBATES, metadata, people, referring_to
 from engine.values.debate import Status
@@ -73,7 +73,7 @@ async def test_a_person_gets_all_that_is_stored_of_them_and_nothing_of_others(
     ids = await store.votes.people("chat", [ANN, BOB])
     tables = [(table, column) for table, column in referring_to(people) if table.name != "debates"]
     await asyncio.to_thread(fill, database_url, tables, ids)
-    found = some(await store.people.own("chat", ANN))
+    found = some(await store.privacy.own("chat", ANN))
     assert set(found.tables) == {table.name for table, _ in tables}
     assert all(found.tables.values()), found.tables
     assert (len(found.started), [day["debates"] for day in found.days]) == (1, [1])
@@ -88,15 +88,15 @@ async def test_a_person_gets_all_that_is_stored_of_them_and_nothing_of_others(
     # No model is named, and nothing of the jury: its debate is not over.
     assert not {"setup", "sides", "panel", "verdict"} & set(str(whole).split("'"))
 
-    await store.people.forget("chat", ANN)
-    assert await store.people.own("chat", ANN) is None
-    assert await store.people.wipe()
+    await store.privacy.forget("chat", ANN)
+    assert await store.privacy.own("chat", ANN) is None
+    assert await store.privacy.wipe()
     assert traces(database_url, ANN) == []
     with opened(database_url) as execute:
         (left,) = [row for row in execute("SELECT * FROM people") if row["id"] == ids[ANN]]
     assert {name for name, value in left.items() if value} == {"id", "platform"}
-    assert await store.people.own("chat", BOB) is not None
-    assert await store.people.own("chat", "stranger") is None
+    assert await store.privacy.own("chat", BOB) is not None
+    assert await store.privacy.own("chat", "stranger") is None
 
 
 @pytest.mark.parametrize("name", sorted({table.name for table, _ in referring_to(people)}))
@@ -119,8 +119,8 @@ async def test_whoever_is_in_one_table_alone_can_be_forgotten_after_a_deletion(
     await store.retention.delete(gone.id)
     assert await store.retention.drop_strangers() == 0
     assert await store.people.number("chat", ANN) == ids[ANN]
-    await store.people.forget("chat", ANN)
-    await store.people.wipe()
+    await store.privacy.forget("chat", ANN)
+    await store.privacy.wipe()
     assert traces(database_url, ANN) == []
 
 
@@ -161,7 +161,7 @@ async def test_an_export_has_nobodys_id_whatever_tables_they_are_in(
 
     before = await asyncio.to_thread(read)
     assert MINE in before, "what they wrote is in it"
-    await store.people.forget("chat", ANN)
+    await store.privacy.forget("chat", ANN)
     for said in (before, await asyncio.to_thread(read)):
         assert [one for one in (ANN, BOB) if one in said] == []
 
@@ -169,7 +169,7 @@ async def test_an_export_has_nobodys_id_whatever_tables_they_are_in(
 async def test_a_purge_leaves_nobody_in_any_table(store: Store, database_url: str) -> None:
     await two_everywhere(store, database_url)
     await purge(store, "chat", "club")
-    assert await store.people.wipe()
+    assert await store.privacy.wipe()
     assert traces(database_url, ANN, BOB, MINE, THEIRS) == []
     with opened(database_url) as execute:
         assert execute("SELECT * FROM people") == []
@@ -185,11 +185,11 @@ async def test_a_deleted_debate_takes_what_its_people_did_in_it_and_nothing_else
     with opened(database_url) as execute:
         execute("UPDATE label_tasks SET closed_at = ?", NOW)
     await store.retention.delete(debates[ANN])
-    await store.people.wipe()
+    await store.privacy.wipe()
     assert rows_with(database_url, debates[ANN]) == {}
     assert of_debates & rows_with(database_url, MINE).keys() == set()
     assert rows_with(database_url, THEIRS) == theirs
-    assert await store.people.own("chat", ANN) is not None, "of other tables"
+    assert await store.privacy.own("chat", ANN) is not None, "of other tables"
 
 
 def test_every_text_is_searched_for_mentions_or_is_nobodys() -> None:
@@ -221,8 +221,8 @@ async def test_a_mention_goes_from_everything_that_people_wrote(
             said,
             NOW,
         )
-    await store.people.forget("chat", ANN)
-    await store.people.wipe()
+    await store.privacy.forget("chat", ANN)
+    await store.privacy.wipe()
     assert traces(database_url, ANN) == []
 
 

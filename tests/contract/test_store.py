@@ -124,7 +124,7 @@ GUARDED: dict[str, Guarded] = {
     "posted": _post,
     "settle": _settle,
     "set_thread": lambda r, lease: r.store.outbox.set_thread(lease, r.id, "elsewhere"),
-    "abandon": lambda r, lease: r.store.outbox.abandon(lease, r.id, "gone"),
+    "abandon": lambda r, lease: r.store.deliveries.abandon(lease, r.id, "gone"),
     "accept": lambda r, lease: r.store.votes.accept(lease, r.id, "late", Question.STANCE_AFTER),
     "open": lambda r, lease: r.store.votes.open(lease, r.id, "late", LATER, LATER),
     "open a stance": lambda r, lease: r.store.votes.open(
@@ -143,7 +143,7 @@ async def _everything(r: Running) -> tuple[object, ...]:
     store = r.store
     return (
         await store.debates.get(r.id),
-        await store.debates.stops(),
+        await store.queue.stops(),
         await store.journal.load(r.id),
         await store.journal.judged(r.id),
         await store.journal.thinking("chat"),
@@ -208,10 +208,10 @@ async def test_a_code_of_several_debates_asks_which(store: Store) -> None:
         for name in (id.lower(), id[-25:], id):
             assert (await store.debates.get(name)).number == number
     for name in ("K7F2QZ", ids[1].lower()):
-        assert [one.id for one in await store.debates.named(name, "chat", "guild")] == [ids[1]]
-    assert await store.debates.named(ids[0], "chat", "guild") == []
-    assert await store.debates.named("k7f2qz", "talk", "guild") == []
-    assert await store.debates.named("f2qz", "chat", "guild") == []
+        assert [one.id for one in await store.listings.named(name, "chat", "guild")] == [ids[1]]
+    assert await store.listings.named(ids[0], "chat", "guild") == []
+    assert await store.listings.named("k7f2qz", "talk", "guild") == []
+    assert await store.listings.named("f2qz", "chat", "guild") == []
 
 
 @pytest.mark.parametrize("name", ["", "a", "nobody", "%%%%%%", "0" * 26, "z" * 40])
@@ -225,9 +225,9 @@ async def test_the_newest_debates_come_first(store: Store) -> None:
     running = [await run(store) for _ in range(3)]
     await running[0].advance(Status.FAILED)
     ids = [r.id for r in reversed(running)]
-    assert [debate.id for debate in await store.debates.recent()] == ids
-    assert [debate.id for debate in await store.debates.recent(limit=2)] == ids[:2]
-    failed = await store.debates.recent([Status.FAILED, Status.CLOSED])
+    assert [debate.id for debate in await store.listings.recent()] == ids
+    assert [debate.id for debate in await store.listings.recent(limit=2)] == ids[:2]
+    failed = await store.listings.recent([Status.FAILED, Status.CLOSED])
     assert [debate.id for debate in failed] == ids[2:]
 
 
@@ -236,8 +236,8 @@ async def test_what_nobody_has_finished_is_listed_oldest_first(store: Store) -> 
     queued = await create(store, new_debate())
     await (await run(store, new_debate())).advance(Status.VOTING)
     await (await run(store, new_debate())).advance(Status.CANCELLED)
-    assert await store.debates.unfinished() == [running.id, queued.id]
-    assert await store.debates.census() == {Status.QUEUED: 1, Status.RUNNING: 1, Status.VOTING: 1}
+    assert await store.queue.unfinished() == [running.id, queued.id]
+    assert await store.queue.census() == {Status.QUEUED: 1, Status.RUNNING: 1, Status.VOTING: 1}
 
 
 # The shortest way to each state; a vote is closed by `close`, and stands for itself here.
@@ -269,41 +269,41 @@ async def test_states_follow_one_another_as_allowed(store: Store, before: Status
 @pytest.mark.parametrize("ended", [Status.FAILED, Status.PARTIAL])
 async def test_a_debate_that_ended_early_can_be_queued_again(store: Store, ended: Status) -> None:
     r = await run(store)
-    await store.debates.ask_stop(r.id, "enough")
+    await store.queue.ask_stop(r.id, "enough")
     await r.advance(ended, reason="something broke")
-    again = await store.debates.requeue(r.id, NO_CAPS, NOW)
+    again = await store.queue.requeue(r.id, NO_CAPS, NOW)
     assert (again.status, again.reason) == (Status.QUEUED, "")
-    assert await store.debates.stops() == {}
-    assert await store.debates.unfinished() == [r.id]
+    assert await store.queue.stops() == {}
+    assert await store.queue.unfinished() == [r.id]
 
 
 async def test_other_ends_are_final_and_what_runs_is_left_alone(store: Store) -> None:
     for ended in (Status.CANCELLED, Status.CLOSED, Status.VOTING):
         r = await run(store)
-        assert (await store.debates.requeue(r.id, NO_CAPS, NOW)).status is Status.RUNNING
+        assert (await store.queue.requeue(r.id, NO_CAPS, NOW)).status is Status.RUNNING
         await r.advance(*WAYS[ended])
         with pytest.raises(StoreError, match="cannot become queued"):
-            await store.debates.requeue(r.id, NO_CAPS, NOW)
+            await store.queue.requeue(r.id, NO_CAPS, NOW)
         with pytest.raises(NotFoundError):
             await store.debates.advance(r.lease, "0" * 26, Status.RUNNING)
 
 
 async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
     r, other = await run(store), await run(store)
-    await store.debates.ask_stop(r.id, "the starter cancelled it")
-    await store.debates.ask_stop("0" * 26, "nobody")
-    stops = await store.debates.stops()
+    await store.queue.ask_stop(r.id, "the starter cancelled it")
+    await store.queue.ask_stop("0" * 26, "nobody")
+    stops = await store.queue.stops()
     assert list(stops) == [r.id]
     error = stops[r.id].error()
     assert type(error) is StoppedError
     assert str(error) == "the starter cancelled it"
     await r.advance(Status.CANCELLED)
     await other.advance(Status.CANCELLED)
-    await store.debates.ask_stop(other.id, "too late")
-    assert await store.debates.stops() == {}
+    await store.queue.ask_stop(other.id, "too late")
+    assert await store.queue.stops() == {}
     r = await run(store)  # a thread that is gone stops it for good
-    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
-    error = (await store.debates.stops())[r.id].error()
+    await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
+    error = (await store.queue.stops())[r.id].error()
     assert type(error) is ThreadGoneError
     assert (await r.get()).gone
 

@@ -162,7 +162,7 @@ async def test_a_view_stays_as_it_was_while_writes_go_on(store: Store) -> None:
     async def write() -> None:
         await running[-1].advance(Status.FAILED)
         again = max(running[:-1], key=lambda r: r.id)
-        await store.debates.requeue(again.id, NO_CAPS, NOW)
+        await store.queue.requeue(again.id, NO_CAPS, NOW)
 
     def collect() -> list[str]:
         with store.archive.reading(ALL) as records:
@@ -184,5 +184,5 @@ async def test_an_export_that_is_left_halfway_holds_nothing_up(store: Store) -> 
             next(records)
 
     await asyncio.to_thread(leave)
-    await store.debates.requeue(r.id, NO_CAPS, NOW)
+    await store.queue.requeue(r.id, NO_CAPS, NOW)
     assert await read(store) == []

@@ -120,11 +120,11 @@ async def test_queueing_again_does_not_count_money_twice(store: Store) -> None:
     assert await left(store) == 0.7
     for _ in range(2):
         # Somebody else may ask for the same at the same time.
-        await asyncio.gather(*(store.debates.requeue(r.id, ONE_DOLLAR, NOW) for _ in range(3)))
+        await asyncio.gather(*(store.queue.requeue(r.id, ONE_DOLLAR, NOW) for _ in range(3)))
         assert await left(store) == 0.1
         await r.advance(Status.RUNNING, Status.FAILED)
         assert await left(store) == 0.7
-    await store.debates.requeue(r.id, ONE_DOLLAR, NOW)
+    await store.queue.requeue(r.id, ONE_DOLLAR, NOW)
     await r.advance(Status.RUNNING)
     await r.call("turn/opening/B", cost=0.1)
     await r.advance(Status.VOTING)
@@ -136,13 +136,13 @@ async def test_a_debate_queued_again_must_fit_again(store: Store) -> None:
     await r.advance(Status.FAILED, reason="broken")
     await create(store, ONE_DOLLAR, reserved=0.5)
     with pytest.raises(BudgetError, match=r"may cost up to 0\.90 USD"):
-        await store.debates.requeue(r.id, ONE_DOLLAR, NOW)
+        await store.queue.requeue(r.id, ONE_DOLLAR, NOW)
     assert ((await r.get()).status, (await r.get()).reason) == (Status.FAILED, "broken")
     r = await run(store)
     await r.advance(Status.FAILED)
     await create(store, TWO_LIVE)  # a second one, which counts among the live ones
     with pytest.raises(BudgetError, match="2 debates are running here already"):
-        await store.debates.requeue(r.id, TWO_LIVE, NOW)
+        await store.queue.requeue(r.id, TWO_LIVE, NOW)
 
 
 async def test_a_new_day_begins_at_midnight_utc(store: Store) -> None:
@@ -197,7 +197,7 @@ class Ledger:
             case Status.VOTING:
                 await self.r.store.votes.close(self.r.lease, debate.id, NOW)
             case Status.PARTIAL | Status.FAILED:
-                await self.r.store.debates.requeue(debate.id, NO_CAPS, NOW)
+                await self.r.store.queue.requeue(debate.id, NO_CAPS, NOW)
                 await self.r.advance(Status.RUNNING)
 
     async def kill(self) -> None:
@@ -257,7 +257,7 @@ async def test_a_resume_reserves_and_settles_on_its_own_day(store: Store) -> Non
     r = await run(store, new_debate(reserved=1.0), ONE_DOLLAR)
     await r.call("turn/opening/A", cost=0.3)
     await r.advance(Status.FAILED)
-    await store.debates.requeue(r.id, ONE_DOLLAR, tomorrow)
+    await store.queue.requeue(r.id, ONE_DOLLAR, tomorrow)
     await create(store, ONE_DOLLAR, reserved=0.7)  # today only 0.3 are spent
     with pytest.raises(BudgetError):
         await create(store, ONE_DOLLAR, reserved=0.4, created_at=tomorrow)
@@ -276,7 +276,7 @@ async def test_a_raised_cap_is_the_cap_from_the_resume_on(store: Store) -> None:
     await r.call("turn/opening/A", cost=0.3)
     await r.advance(Status.PARTIAL)
     raised = ONE_DOLLAR.model_copy(update={"debate_usd": 0.8})
-    assert (await store.debates.requeue(r.id, raised, NOW)).setup.cap_usd == 0.8
+    assert (await store.queue.requeue(r.id, raised, NOW)).setup.cap_usd == 0.8
     await r.advance(Status.RUNNING)
     # Of today's dollar 0.3 are spent and 0.5 reserved.
     await create(store, ONE_DOLLAR, reserved=0.2)
@@ -290,7 +290,7 @@ async def test_without_a_cap_of_its_own_a_resumed_debate_may_spend_what_it_reser
 ) -> None:
     r = await run(store, new_debate(reserved=0.5), caps)
     await r.advance(Status.FAILED)
-    assert (await store.debates.requeue(r.id, caps, NOW)).setup.cap_usd == cap
+    assert (await store.queue.requeue(r.id, caps, NOW)).setup.cap_usd == cap
 
 
 async def alerts(store: Store, *debates: Debate) -> list[str]:
@@ -332,7 +332,7 @@ async def test_a_debate_that_is_resumed_may_pass_the_share_too(store: Store) -> 
     await held.advance(Status.FAILED)
     await create(store, ONE_DOLLAR, reserved=0.7)
     caps = ONE_DOLLAR.model_copy(update={"debate_usd": 0.2})
-    await store.debates.requeue(held.id, caps, NOW)
+    await store.queue.requeue(held.id, caps, NOW)
     assert await store.outbox.find(held.id, "alert") is not None
 
 
@@ -362,7 +362,7 @@ async def test_what_a_debate_did_not_spend_is_there_for_another_community(store:
     await r.advance(Status.FAILED)
     await create(store, ALL_TOGETHER, reserved=0.7, community="two")
     with pytest.raises(BudgetError, match="here and elsewhere"):
-        await store.debates.requeue(r.id, ALL_TOGETHER, NOW)
+        await store.queue.requeue(r.id, ALL_TOGETHER, NOW)
     assert (await r.get()).status is Status.FAILED
     day = await store.usage.day(NOW)
     assert day.reserved == pytest.approx(0.7)
@@ -406,7 +406,7 @@ async def test_a_hundred_starts_at_once_fill_a_cap_exactly(
     refused = [result for result in results if isinstance(result, BudgetError)]
     started = [result for result in results if isinstance(result, Debate)]
     assert (len(started), len(refused)) == (7, 93)
-    assert len(await store.debates.recent()) == 7
+    assert len(await store.listings.recent()) == 7
     if "installation_daily_usd" in changes:
         assert (await store.usage.day(NOW)).held == pytest.approx(0.7)
 

@@ -62,7 +62,7 @@ async def test_a_communitys_debates_are_its_own_newest_first(store: Store) -> No
     await create(store, new_debate(platform="talk"))
 
     async def held(community: str, statuses: tuple[Status, ...] = (), limit: int = 9) -> list[str]:
-        found = await store.debates.of_community("chat", community, statuses, limit)
+        found = await store.listings.of_community("chat", community, statuses, limit)
         return [debate.id for debate in found]
 
     assert await held("club") == [second.id, first.id]

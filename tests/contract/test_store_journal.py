@@ -53,10 +53,10 @@ async def test_attempts_are_counted_and_only_success_is_a_result(store: Store) -
 async def test_nothing_begins_for_a_debate_asked_to_stop(store: Store) -> None:
     r = await run(store)
     await r.call("turn/opening/A")
-    await store.debates.ask_stop(r.id, "the starter cancelled it")
+    await store.queue.ask_stop(r.id, "the starter cancelled it")
     with pytest.raises(StoppedError, match=r"^the starter cancelled it$"):
         await r.began("turn/opening/B")
-    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
     with pytest.raises(ThreadGoneError, match=r"^the thread was deleted$"):
         await r.began("turn/opening/B")
     assert (await store.journal.load(r.id)).attempts == {"turn/opening/A": 1}
@@ -68,7 +68,7 @@ async def test_what_is_out_counts_at_its_most_and_can_be_settled_after_a_stop(st
     cut_off = await store.journal.load(r.id)  # as a crash would cut it off
     assert (cut_off.steps, cut_off.attempts) == ({}, {"turn/opening/A": 1})
     assert cut_off.spent == 0.5
-    await store.debates.ask_stop(r.id, "cancelled")
+    await store.queue.ask_stop(r.id, "cancelled")
     await store.journal.ended(r.lease, start, Attempt(number=1, error="cancelled", cost=0.1), None)
     assert (await store.journal.load(r.id)).spent == pytest.approx(0.1)
 
@@ -153,10 +153,10 @@ async def test_the_past_is_what_was_revealed_oldest_first(store: Store) -> None:
     sealed = await run(store)
     await store.journal.record_verdict(sealed.lease, sealed.id, verdict(), {"jury/x": ballot()})
     await sealed.advance(Status.VOTING)
-    past = await store.journal.past(2, rehearsal=False)
+    past = await store.learning.past(2, rehearsal=False)
     assert [debate.human for debate in past] == ["B", "A"]
     assert [debate.ballots[0].juror for debate in past] == ["oak-B", "oak-A"]
     assert {debate.z for debate in past} == {1.5}
-    assert len(await store.journal.past(10, rehearsal=False)) == 3
-    (rehearsed,) = await store.journal.past(10, rehearsal=True)
+    assert len(await store.learning.past(10, rehearsal=False)) == 3
+    (rehearsed,) = await store.learning.past(10, rehearsal=True)
     assert rehearsed.ballots[0].juror == "oak-B"

@@ -157,7 +157,7 @@ async def test_who_signs_in_needs_a_link_or_a_task_that_is_for_them(labelling: L
     assert (await labelling.sign_in("tea", "chat", "bob", link))[0] == "used"
     assert (await labelling.sign_in("tea", "chat", "ann"))[0] == "again"
     assert (await labelling.sign_in("open", "chat", "bob", link))[0] == "unknown"  # of another task
-    await labelling.store.people.forget("chat", "cleo")
+    await labelling.store.privacy.forget("chat", "cleo")
     assert (await labelling.sign_in("open", "chat", "cleo"))[0] == "forgotten"
 
 
@@ -212,7 +212,7 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     # Nothing of the chat's vote is another than before.
     assert (votes_in(record), record.labels, stances_in(record)) == (votes_in(before), (), ())
     assert record.debate == before.debate
-    assert await store.journal.past(9, rehearsal=True) == await store.journal.past(
+    assert await store.learning.past(9, rehearsal=True) == await store.learning.past(
         9, rehearsal=True
     )
     shown = some(await labelling.sheet(ann.key, sheet.id))
@@ -458,12 +458,12 @@ async def test_forgotten_people_leave_their_labels_and_no_word(
     ann = some((await labelling.join(link, "browser", "ann-4711"))[1])
     sheet = await given(labelling, ann)
     await labelling.save(ann.key, sheet.id, FIRST)
-    own = some(await store.people.own("web", "ann-4711"))
+    own = some(await store.privacy.own("web", "ann-4711"))
     assert COMMENT in str(own.tables["sheets"])
     assert COMMENT in str(own.tables["votes"])
-    assert (await store.people.traces("web", "ann-4711")).labels == 1
-    await store.people.forget("web", "ann-4711")
-    assert await store.people.wipe()
+    assert (await store.privacy.traces("web", "ann-4711")).labels == 1
+    await store.privacy.forget("web", "ann-4711")
+    assert await store.privacy.wipe()
     for trace in ("ann-4711", COMMENT):
         assert traces(database_url, trace) == []
     assert await labels(store) == {debate: 1}

@@ -108,10 +108,10 @@ async def test_what_was_held_is_as_old_in_the_backlog_as_its_release(store: Stor
     await store.journal.note(r.lease, r.id, HELD)
     await r.open_vote()
     await queued(store, r)
-    assert await store.outbox.backlog() == {}, "it waits for people, not for delivery"
+    assert await store.deliveries.backlog() == {}, "it waits for people, not for delivery"
     released = utc_now()
     await close(store, r)
-    [found] = (await store.outbox.backlog()).values()
+    [found] = (await store.deliveries.backlog()).values()
     assert found.messages == 4
     assert some(found.oldest) >= released
 

@@ -6,8 +6,8 @@ import pytest
 
 from adapters.database.database import SqlDatabase
 from engine.store import Closing, DeliveryState, Intent, OpenQuestion, Post, Store
-from engine.store.debates import CENSUS
-from engine.store.outbox import BACKLOG
+from engine.store.deliveries import BACKLOG
+from engine.store.queue import CENSUS
 from engine.values.debate import Status
 from engine.values.messages import Notice
 from engine.values.ports import Part, utc_now
@@ -77,24 +77,24 @@ async def test_messages_of_a_debate_are_numbered_without_repeating(store: Store)
 
 async def test_the_backlog_is_what_is_not_settled_and_the_age_of_its_oldest(store: Store) -> None:
     r = await run(store)
-    assert await store.outbox.backlog() == {}
+    assert await store.deliveries.backlog() == {}
     before = utc_now()
     await publish(r, "a", "b")
     after = utc_now()
     await publish(r, "c")
-    found = await store.outbox.backlog()
+    found = await store.deliveries.backlog()
     assert list(found) == ["chat"]
     assert (found["chat"].messages, found["chat"].oldest) == (3, found["chat"].oldest)
     assert before <= some(found["chat"].oldest) <= after
     await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
-    assert (await store.outbox.backlog())["chat"].messages == 2
+    assert (await store.deliveries.backlog())["chat"].messages == 2
     intent = await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
-    assert (await store.outbox.backlog())["chat"].messages == 2
+    assert (await store.deliveries.backlog())["chat"].messages == 2
     await store.outbox.settle(r.lease, intent, DeliveryState.SENT)
-    [last] = (await store.outbox.backlog()).values()
+    [last] = (await store.deliveries.backlog()).values()
     assert some(last.oldest) >= after
     assert await deliver(r) == ["c"]
-    assert await store.outbox.backlog() == {}
+    assert await store.deliveries.backlog() == {}
 
 
 async def test_a_message_says_where_it_goes_once_a_thread_is_open(store: Store) -> None:
@@ -201,7 +201,7 @@ async def test_what_is_undelivered_is_given_up_with_its_thread(store: Store) -> 
     r = await run(store)
     await publish(r, "a", "b")
     await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
-    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
     assert await store.outbox.next(r.id) is None
     assert await store.outbox.waiting("chat") == []
     debate = await r.get()
@@ -209,7 +209,7 @@ async def test_what_is_undelivered_is_given_up_with_its_thread(store: Store) -> 
     r = await run(store)
     await publish(r, "end")
     await r.advance(Status.PARTIAL, reason="the cap was reached")
-    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
     assert ((await r.get()).reason, (await r.get()).gone) == ("the cap was reached", False)
     assert await store.outbox.next(r.id) is None
 
@@ -221,7 +221,7 @@ async def test_why_a_thread_is_gone_is_still_known_when_the_vote_is_closed(
     r = await run(store)
     if not before:
         await r.advance(Status.VOTING)
-    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
     await store.debates.set_waiting(r.id, "waiting to post")
     await store.debates.set_waiting(r.id, "")
     await r.advance(Status.VOTING)
@@ -236,10 +236,10 @@ async def test_an_open_vote_is_due_when_its_thread_is_gone(store: Store) -> None
     r = await run(store)
     await r.open_vote()
     assert await store.votes.due("chat") == {OpenQuestion(r.id): LATER}
-    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
     due = (await store.votes.due("chat"))[OpenQuestion(r.id)]
     assert due != LATER
-    assert await store.debates.stops() == {}
+    assert await store.queue.stops() == {}
 
 
 async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) -> None:
@@ -248,9 +248,9 @@ async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) ->
     await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
     await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
     await store.outbox.publish(r.lease, r.id, [invitation()])
-    await store.outbox.abandon(r.lease, r.id, "the token was revoked")
+    await store.deliveries.abandon(r.lease, r.id, "the token was revoked")
     await r.advance(Status.FAILED, reason="the token was revoked")
-    await store.debates.requeue(r.id, NO_CAPS, NOW)
+    await store.queue.requeue(r.id, NO_CAPS, NOW)
     assert ((await r.get()).gone, (await r.get()).reason) == (False, "")
     doubtful = await first(r)
     # It may have arrived: the delivery looks for it before it sends it again.

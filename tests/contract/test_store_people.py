@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from adapters.database.database import SqlDatabase
-from engine.store import Caps, Closing, PersonTraces, Press, Store, Target
-from engine.store.people import PeopleStore
+from engine.store import Caps, Closing, Store, Target
+from engine.store.privacy import PersonTraces, Privacy
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError
+from engine.values.ports import ButtonPressed
 from tests.kit import (
     LATER,
     NOW,
@@ -51,10 +52,10 @@ async def test_what_is_stored_of_a_person_is_counted(store: Store) -> None:
         await store.votes.cast(cast("ann", option))
     await store.votes.cast(cast("ann", message="other"))
     await store.votes.cast(cast("bob"))
-    assert await store.people.traces("chat", "ann") == PersonTraces(
+    assert await store.privacy.traces("chat", "ann") == PersonTraces(
         known=True, votes=2, entries=3, started=2
     )
-    assert await store.people.traces("talk", "ann") == PersonTraces()
+    assert await store.privacy.traces("talk", "ann") == PersonTraces()
 
 
 async def test_who_is_forgotten_is_known_no_more_and_nothing_of_them_is_stored(
@@ -64,7 +65,7 @@ async def test_who_is_forgotten_is_known_no_more_and_nothing_of_them_is_stored(
     await store.votes.cast(cast("ann", "A"))
     before = await store.votes.events(r.id)
     for user in ("ann", "ann", "stranger"):
-        await store.people.forget("chat", user)
+        await store.privacy.forget("chat", user)
     assert not await store.debates.is_starter(r.id, "ann")
     assert await store.votes.people("chat", ["ann", "bob"]) == {
         "bob": await number_of(store, "bob")
@@ -73,11 +74,11 @@ async def test_who_is_forgotten_is_known_no_more_and_nothing_of_them_is_stored(
     assert await store.votes.events(r.id) == before, "what they chose stays"
     with pytest.raises(NotAllowedError, match=r"asked to be forgotten.*use optin"):
         await create(store, new_debate(user="ann"))
-    assert [debate.id for debate in await store.debates.recent()] == [r.id]
-    await store.people.opt_out("chat", "ann")
+    assert [debate.id for debate in await store.listings.recent()] == [r.id]
+    await store.privacy.opt_out("chat", "ann")
     for user in ("ann", "stranger"):
-        assert await store.people.traces("chat", user) == PersonTraces(forgotten=True)
-    assert await store.people.traces("talk", "ann") == PersonTraces()
+        assert await store.privacy.traces("chat", user) == PersonTraces(forgotten=True)
+    assert await store.privacy.traces("talk", "ann") == PersonTraces()
 
 
 async def test_casts_of_one_moment_do_not_share_what_becomes_of_one_nor_keep_ages_of_the_forgotten(
@@ -85,10 +86,10 @@ async def test_casts_of_one_moment_do_not_share_what_becomes_of_one_nor_keep_age
 ) -> None:
     r = await voting(store)
     await store.votes.cast(cast("ann", account_days=412, member_days=31))
-    await store.people.forget("chat", "ann")
+    await store.privacy.forget("chat", "ann")
     [event] = await store.votes.events(r.id)
     assert (event.option, event.account_days, event.member_days) == ("A", None, None)
-    await store.people.forget("chat", "u3")
+    await store.privacy.forget("chat", "u3")
     users = [f"u{number}" for number in range(6)]
     told = await asyncio.gather(*(store.votes.cast(cast(user)) for user in users))
     assert told == ["stored"] * 3 + ["forgotten"] + ["stored"] * 2
@@ -98,17 +99,10 @@ async def test_casts_of_one_moment_do_not_share_what_becomes_of_one_nor_keep_age
 async def test_a_button_of_the_forgotten_stores_nothing(store: Store) -> None:
     r = await run(store, new_debate(request={"ballot": "private"}))
     await r.open_vote()
-    press = Press(
-        platform="chat",
-        place="thread",
-        message="vote-message",
-        user="ann",
-        option="A",
-        received_at=NOW,
-    )
-    assert await store.votes.press(press) == ("stored", "A")
-    await store.people.forget("chat", "ann")
-    assert await store.votes.press(press) == ("forgotten", None)
+    pressed = ButtonPressed("thread", "vote-message", "ann", "A")
+    assert await store.ballots.press("chat", pressed, NOW) == ("stored", "A")
+    await store.privacy.forget("chat", "ann")
+    assert await store.ballots.press("chat", pressed, NOW) == ("forgotten", None)
     assert len(await store.votes.events(r.id)) == 1
 
 
@@ -118,7 +112,7 @@ async def test_a_recovery_neither_brings_the_forgotten_back_nor_takes_their_vote
     r = await voting(store)
     await store.votes.cast(cast("ann", "A"))
     known = await store.votes.people("chat", ["ann", "bob"])  # read before she is forgotten
-    await store.people.forget("chat", "ann")
+    await store.privacy.forget("chat", "ann")
     found = [
         NewEvent(known["ann"], "A", False),
         NewEvent(known["ann"], "B", True),
@@ -133,8 +127,8 @@ async def test_who_comes_back_is_somebody_new_and_never_counts_twice(store: Stor
     r = await voting(store)
     await store.votes.cast(cast("ann", "A"))
     old = await number_of(store, "ann")
-    await store.people.forget("chat", "ann")
-    await store.people.opt_in("chat", "ann", SOON)
+    await store.privacy.forget("chat", "ann")
+    await store.privacy.opt_in("chat", "ann", SOON)
     new = await number_of(store, "ann")
     assert new != old
     assert await store.votes.cast(cast("ann", "B")) == "forgotten"
@@ -144,15 +138,15 @@ async def test_who_comes_back_is_somebody_new_and_never_counts_twice(store: Stor
     later = await voting(store, "later", created_at=LATER)
     assert await store.votes.cast(cast("ann", message="later")) == "stored"
     assert [e.person for e in await store.votes.events(later.id)] == [new]
-    traces = await store.people.traces("chat", "ann")
+    traces = await store.privacy.traces("chat", "ann")
     assert traces == PersonTraces(known=True, votes=1, entries=1, since=SOON)
 
 
 async def test_forgetting_is_no_way_around_the_cap_of_a_day(store: Store) -> None:
     caps = Caps(user_daily_debates=1)
     await create(store, new_debate(user="ann"), caps)
-    await store.people.forget("chat", "ann")
-    await store.people.opt_in("chat", "ann", SOON)
+    await store.privacy.forget("chat", "ann")
+    await store.privacy.opt_in("chat", "ann", SOON)
     with pytest.raises(NotAllowedError, match="came back today"):
         await create(store, new_debate(user="ann", created_at=LATER), caps)
     await create(store, new_debate(user="ann", created_at=TOMORROW), caps)
@@ -176,52 +170,52 @@ async def test_own_votes_stand_beside_what_the_people_and_the_jury_chose(store: 
     votes = tuple(vote(ids[user], option) for user, option in chosen.items())
     closing = Closing(votes=votes, posts=(notice("reveal"),), verdicts={"panel": verdict("A")})
     mine = ("chat", (await r.get()).community)
-    assert await store.people.own_votes(*mine, "ann", most=9) == ()
+    assert await store.privacy.own_votes(*mine, "ann", most=9) == ()
     await store.votes.close(r.lease, r.id, LATER, False, lambda _: closing)
-    (own,) = await store.people.own_votes(*mine, "ann", most=9)
+    (own,) = await store.privacy.own_votes(*mine, "ann", most=9)
     assert (own.debate, own.option, own.people, own.jury) == (r.id, "A", "B", "A")
     assert own.revealed_at == LATER
-    assert await store.people.own_votes("chat", "elsewhere", "ann", most=9) == ()
-    assert await store.people.own_votes(*mine, "eve", most=9) == ()
-    await store.people.forget("chat", "ann")
-    assert await store.people.own_votes(*mine, "ann", most=9) == ()
+    assert await store.privacy.own_votes("chat", "elsewhere", "ann", most=9) == ()
+    assert await store.privacy.own_votes(*mine, "eve", most=9) == ()
+    await store.privacy.forget("chat", "ann")
+    assert await store.privacy.own_votes(*mine, "ann", most=9) == ()
 
 
 async def test_who_opted_out_or_was_forgotten_is_counted_and_hidden(store: Store) -> None:
     debate, (ann, bob, _) = await closed(store, "ann", "bob", "cem")
     other, _ = await closed(store, "cem", message="other")
-    await store.people.opt_out("chat", "ann")
-    await store.people.forget("chat", "bob")
+    await store.privacy.opt_out("chat", "ann")
+    await store.privacy.forget("chat", "bob")
     found = await records_of(store)
     assert found[debate].opted_out == {ann, bob}
     assert len(votes_in(found[debate])) == 3
     assert found[other].opted_out == frozenset()
-    await store.people.opt_in("chat", "ann", LATER)
+    await store.privacy.opt_in("chat", "ann", LATER)
     assert (await records_of(store))[debate].opted_out == {bob}
 
 
 async def test_opting_out_is_remembered_of_who_has_done_nothing_and_opting_in_makes_nobody_known(
     store: Store,
 ) -> None:
-    await store.people.opt_out("chat", "ann")
-    assert await store.people.traces("chat", "ann") == PersonTraces(known=True, opted_out=True)
+    await store.privacy.opt_out("chat", "ann")
+    assert await store.privacy.traces("chat", "ann") == PersonTraces(known=True, opted_out=True)
     debate, (ann,) = await closed(store, "ann")
     assert (await records_of(store))[debate].opted_out == {ann}
-    await store.people.opt_in("chat", "stranger", NOW)
-    assert await store.people.traces("chat", "stranger") == PersonTraces()
+    await store.privacy.opt_in("chat", "stranger", NOW)
+    assert await store.privacy.traces("chat", "stranger") == PersonTraces()
 
 
 async def test_a_purge_deletes_a_communitys_debates_wholly_and_no_others(store: Store) -> None:
     gone, _ = await closed(store, "ann", "bob")
     r = await voting(store, "elsewhere", community="guild", user="host")
     await store.votes.cast(cast("bob", message="elsewhere"))
-    await store.people.opt_out("chat", "wisher")
+    await store.privacy.opt_out("chat", "wisher")
     assert await store.communities.purge("chat", "club") == 1
-    assert [debate.id for debate in await store.debates.recent()] == [r.id]
+    assert [debate.id for debate in await store.listings.recent()] == [r.id]
     assert gone not in await records_of(store)
-    assert await store.people.traces("chat", "ann") == PersonTraces()
-    assert await store.people.traces("chat", "bob") == PersonTraces(known=True, votes=1, entries=1)
-    assert (await store.people.traces("chat", "wisher")).opted_out
+    assert await store.privacy.traces("chat", "ann") == PersonTraces()
+    assert await store.privacy.traces("chat", "bob") == PersonTraces(known=True, votes=1, entries=1)
+    assert (await store.privacy.traces("chat", "wisher")).opted_out
     assert await store.votes.target("chat", "thread", "vote-message") is None
     assert isinstance(await store.votes.target("chat", "thread", "elsewhere"), Target)
 
@@ -234,7 +228,7 @@ async def test_more_debates_than_are_deleted_at_once_are_all_purged_and_none_tha
         await r.advance(Status.FAILED)
     running = await run(store)
     assert await store.communities.purge("chat", "club") == 45
-    assert [debate.id for debate in await store.debates.recent()] == [running.id]
+    assert [debate.id for debate in await store.listings.recent()] == [running.id]
 
 
 async def test_a_community_is_gone_once_the_grace_is_over_and_nothing_runs(store: Store) -> None:
@@ -255,21 +249,21 @@ async def test_a_community_is_gone_once_the_grace_is_over_and_nothing_runs(store
 async def test_who_was_forgotten_can_be_stored_again_and_nobody_else(store: Store) -> None:
     await voting(store)
     await store.votes.cast(cast("ann"))
-    await store.people.opt_out("chat", "bob")
+    await store.privacy.opt_out("chat", "bob")
     for user in ("ann", "bob", "stranger"):
-        assert not await store.people.unforget("chat", user, SOON)
-    assert (await store.people.traces("chat", "bob")).opted_out
-    assert await store.people.traces("chat", "stranger") == PersonTraces()
-    await store.people.forget("chat", "ann")
-    assert not await store.people.unforget("talk", "ann", SOON)
-    assert await store.people.unforget("chat", "ann", SOON)
-    assert await store.people.traces("chat", "ann") == PersonTraces(known=True, since=SOON)
-    assert not await store.people.unforget("chat", "ann", LATER)
+        assert not await store.privacy.unforget("chat", user, SOON)
+    assert (await store.privacy.traces("chat", "bob")).opted_out
+    assert await store.privacy.traces("chat", "stranger") == PersonTraces()
+    await store.privacy.forget("chat", "ann")
+    assert not await store.privacy.unforget("talk", "ann", SOON)
+    assert await store.privacy.unforget("chat", "ann", SOON)
+    assert await store.privacy.traces("chat", "ann") == PersonTraces(known=True, since=SOON)
+    assert not await store.privacy.unforget("chat", "ann", LATER)
     # Debates that began before take no answers of who came back.
     await store.votes.cast(cast("ann", "B"))
     await voting(store, "later", created_at=LATER)
     await store.votes.cast(cast("ann", message="later"))
-    traces = await store.people.traces("chat", "ann")
+    traces = await store.privacy.traces("chat", "ann")
     assert traces == PersonTraces(known=True, votes=1, entries=1, since=SOON)
 
 
@@ -278,19 +272,19 @@ async def test_mentions_are_counted_and_forgotten_by_whole_ids(store: Store) -> 
         setup = new_debate().setup
         request = setup.request.model_copy(update={"topic": topic})
         await voting(store, topic, setup=setup.model_copy(update={"request": request}))
-    assert await store.people.mentions("chat", "U12") == 2
-    assert await store.people.mentions("chat", "U1") == 1
-    assert await store.people.mentions("chat", "U") == 0
+    assert await store.privacy.mentions("chat", "U12") == 2
+    assert await store.privacy.mentions("chat", "U1") == 1
+    assert await store.privacy.mentions("chat", "U") == 0
     r = await about(store, "<@12> and <@!12>, <@12|ann> or @12. Not <@123>, @!12a, 12 or 312")
     said = turn(text="I agree with @12, and with <@123>.")
     await store.journal.record_turn(r.lease, r.id, said, turn_post(text=said.text))
-    await store.people.forget("chat", "12")
+    await store.privacy.forget("chat", "12")
     assert (await r.get()).request.topic == (
         "<@somebody> and <@somebody>, <@somebody|ann> or @somebody. Not <@123>, @!12a, 12 or 312"
     )
     [kept] = await store.journal.turns_between(r.id, 1, 1)
     assert kept.text == "I agree with @somebody, and with <@123>."
-    assert await store.people.mentions("chat", "12") == 0
+    assert await store.privacy.mentions("chat", "12") == 0
 
 
 async def about(store: Store, topic: str, **fields: Any) -> Running:
@@ -304,11 +298,11 @@ async def test_forgetting_leaves_the_same_id_on_another_platform(store: Store) -
         await store.communities.joined(platform, "club", NOW)
         said = (platform, "club", "ann", "Is <@12> right?", NOW)
         await store.suggestions.suggest(*said, approved=True)
-    assert await store.people.mentions("chat", "12") == 1
-    await store.people.forget("chat", "12")
+    assert await store.privacy.mentions("chat", "12") == 1
+    await store.privacy.forget("chat", "12")
     assert (await here.get()).request.topic == "<@somebody> is right"
     assert (await there.get()).request.topic == "<@12> is right"
-    assert await store.people.mentions("talk", "12") == 1
+    assert await store.privacy.mentions("talk", "12") == 1
     for platform, expected in (("chat", "Is <@somebody> right?"), ("talk", "Is <@12> right?")):
         [one] = await store.suggestions.open(platform, "club", "ann")
         assert one.text == expected
@@ -318,16 +312,16 @@ async def test_a_mention_that_comes_while_they_are_being_forgotten_goes_too(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late: list[Running] = []
-    search = PeopleStore._mentioning
+    search = Privacy._mentioning
 
-    async def slow(self: PeopleStore, platform: str, user: str) -> Any:
+    async def slow(self: Privacy, platform: str, user: str) -> Any:
         found = await search(self, platform, user)
         if not late:
             late.append(await about(store, "<@12> is late"))
         return found
 
-    monkeypatch.setattr(PeopleStore, "_mentioning", slow)
-    await store.people.forget("chat", "12")
+    monkeypatch.setattr(Privacy, "_mentioning", slow)
+    await store.privacy.forget("chat", "12")
     assert (await late[0].get()).request.topic == "<@somebody> is late"
 
 
@@ -340,7 +334,7 @@ async def test_the_write_that_forgets_reads_no_table_from_end_to_end(
     await store.votes.cast(cast("ann"))
     run_there: list[str] = []
     await database.write(lambda c: c.driver.set_trace_callback(run_there.append))
-    await store.people.forget("chat", "ann")
+    await store.privacy.forget("chat", "ann")
     await database.write(lambda c: c.driver.set_trace_callback(None))
     changes = [sql for sql in run_there if sql.split()[0] in ("UPDATE", "DELETE", "SELECT")]
     assert len(changes) > 20
@@ -367,10 +361,10 @@ async def test_what_is_stored_of_a_community_is_counted(store: Store) -> None:
 
 async def test_who_is_a_bot_is_noted_of_those_who_are_stored(store: Store) -> None:
     for user in ("ada", "robo"):
-        await store.people.opt_out("slack", user)
+        await store.privacy.opt_out("slack", user)
     await store.people.note_bots("slack", {"ada": False, "robo": True, "stranger": False})
     users = ("ada", "robo", "stranger")
     assert await store.people.bots("slack", users) == {"ada": False, "robo": True}
     assert await store.people.bots("discord", users) == {}
-    await store.people.forget("slack", "ada")
+    await store.privacy.forget("slack", "ada")
     assert await store.people.bots("slack", users) == {"robo": True}

@@ -2,23 +2,15 @@
 
 import asyncio
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
-from engine.store import (
-    Closing,
-    DeliveryState,
-    Intervention,
-    OpenQuestion,
-    Press,
-    Store,
-    Target,
-    VoterComment,
-)
+from engine.store import Closing, DeliveryState, Intervention, OpenQuestion, Store, Target
+from engine.store.ballots import VoterComment
 from engine.store.leases import Partition, partition_key_of
-from engine.store.vote_log import NewEvent
+from engine.store.vote_log import NewEvent, Outcome
 from engine.values.debate import BallotKind, Status
+from engine.values.ports import ButtonPressed
 from engine.values.verdicts import How, Log, Question, VoteEvent
 from tests.kit import (
     LATER,
@@ -45,16 +37,17 @@ async def voting(store: Store, ballot: BallotKind = BallotKind.OPEN) -> Running:
     return r
 
 
-def press(option: str | None, user: str = "user-1", **fields: Any) -> Press:
-    plain: dict[str, Any] = {
-        "platform": "chat",
-        "place": "thread",
-        "message": "vote-message",
-        "user": user,
-        "option": option,
-        "received_at": NOW,
-    }
-    return Press.model_validate(plain | fields)
+async def press(
+    store: Store,
+    option: str | None,
+    user: str = "user-1",
+    *,
+    message: str = "vote-message",
+    event: str | None = None,
+    account_days: int | None = None,
+) -> tuple[Outcome, str | None]:
+    pressed = ButtonPressed("thread", message, user, option, event)
+    return await store.ballots.press("chat", pressed, NOW, account_days=account_days)
 
 
 @pytest.mark.parametrize("ballot", list(BallotKind))
@@ -119,10 +112,10 @@ async def test_a_revision_takes_the_place_of_what_was_answered_and_is_known(stor
     await store.votes.cast(cast(message="again"))
     steps = (("B", "stored"), ("B", "duplicate"), (None, "stored"), (None, "duplicate"))
     for option, outcome in steps:
-        assert await store.votes.revise(revision(r, option)) == (outcome, option)
+        assert await store.ballots.revise(revision(r, option)) == (outcome, option)
     # Which ends the reactions alone.
     await store.votes.close(r.lease, r.id, LATER, question=Question.AGAIN)
-    assert await store.votes.revise(revision(r, "tie")) == ("stored", "tie")
+    assert await store.ballots.revise(revision(r, "tie")) == ("stored", "tie")
     events = await store.votes.events(r.id, Question.AGAIN)
     assert [(event.option, event.added, event.how) for event in events] == [
         ("A", True, How.LIVE),
@@ -209,7 +202,7 @@ async def test_thumbs_that_were_missed_are_added_to_the_log_of_their_turn(store:
     for message, user in (("m1", "ann"), ("m2", "bob"), ("m2", "eve")):
         await store.votes.cast(cast(user, "up", message=message))
     people = await store.votes.people("chat", ["ann", "cem", "eve"])
-    await store.people.forget("chat", "eve")
+    await store.privacy.forget("chat", "eve")
     seen: list[int] = []
 
     def find(events: tuple[VoteEvent, ...]) -> list[NewEvent]:
@@ -225,7 +218,7 @@ async def test_thumbs_that_were_missed_are_added_to_the_log_of_their_turn(store:
     assert [event.step for event in live] == [first, second, second]
     assert (gone.person, gone.added, gone.step) == (people["ann"], False, first)
     assert (new.option, new.how, new.received_at) == ("down", How.RECOVERED, SOON)
-    traces = await store.people.traces("chat", "ann")
+    traces = await store.privacy.traces("chat", "ann")
     assert (traces.thumbs, traces.votes, traces.entries) == (1, 0, 2)
 
 
@@ -284,7 +277,7 @@ async def test_a_button_chooses_changes_and_withdraws_once_each(
     store: Store, ballot: BallotKind
 ) -> None:
     r = await voting(store, ballot)
-    answers = [await store.votes.press(press(option)) for option in ("A", "B", "B", "A", None)]
+    answers = [await press(store, option) for option in ("A", "B", "B", "A", None)]
     assert answers == [("stored", option) for option in ("A", "B", None, "A", None)]
     events = await store.votes.events(r.id)
     assert [(event.option, event.added) for event in events] == [
@@ -295,8 +288,8 @@ async def test_a_button_chooses_changes_and_withdraws_once_each(
         ("A", False),
     ]
     assert {event.how for event in events} == {How.BUTTON}
-    first = await store.votes.press(press("A", "user-2", event="e1", account_days=30))
-    again = await store.votes.press(press("A", "user-2", event="e1"))
+    first = await press(store, "A", "user-2", event="e1", account_days=30)
+    again = await press(store, "A", "user-2", event="e1")
     assert (first, again) == (("stored", "A"), ("duplicate", "A"))
     assert (await store.votes.events(r.id))[-1].account_days == 30
 
@@ -304,17 +297,17 @@ async def test_a_button_chooses_changes_and_withdraws_once_each(
 async def test_a_button_in_a_secret_vote_withdraws_the_reaction(store: Store) -> None:
     r = await voting(store, BallotKind.SECRET)
     await store.votes.cast(cast("user-1", "tie"))
-    assert await store.votes.press(press(None)) == ("stored", None)
+    assert await press(store, None) == ("stored", None)
     assert [event.option for event in await store.votes.events(r.id)] == ["tie", "tie"]
     # There is nothing left to withdraw.
-    assert await store.votes.press(press(None)) == ("stored", None)
+    assert await press(store, None) == ("stored", None)
     assert len(await store.votes.events(r.id)) == 2
 
 
 async def test_where_there_are_no_buttons_none_is_known(store: Store) -> None:
     await voting(store)
-    assert await store.votes.press(press("A")) == ("unknown", None)
-    assert await store.votes.press(press("A", message="m404")) == ("unknown", None)
+    assert await press(store, "A") == ("unknown", None)
+    assert await press(store, "A", message="m404") == ("unknown", None)
 
 
 async def test_a_deleted_message_takes_no_more_and_that_is_noted_once_while_there_is_a_debate(
@@ -451,7 +444,7 @@ async def test_a_question_is_due_only_while_its_debate_can_end_it(store: Store) 
     await ask(r, Question.AGAIN, SOON)
     await r.advance(Status.FAILED)
     assert await store.votes.due("chat") == {}
-    await store.debates.requeue(r.id, NO_CAPS, NOW)
+    await store.queue.requeue(r.id, NO_CAPS, NOW)
     assert await store.votes.due("chat") == {OpenQuestion(r.id, Question.STANCE_BEFORE): SOON}
 
 

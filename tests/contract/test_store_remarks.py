@@ -3,7 +3,9 @@
 import asyncio
 from typing import Any
 
-from engine.store import PersonTraces, Remarked, Store, VoterComment
+from engine.store import Store
+from engine.store.ballots import Remarked, VoterComment
+from engine.store.privacy import PersonTraces
 from engine.values.debate import BallotKind
 from engine.values.verdicts import Question
 from tests.kit import LATER, NOW, Running, cast, new_debate, run
@@ -39,7 +41,7 @@ async def test_a_voters_remarks_replace_one_another_and_are_logged(store: Store)
         (Question.GUESS, "3", "A"),
         (Question.GUESS, "0", "B"),
     ):
-        await store.votes.remark(remark(r.id, "ann", question, option=option, step=side))
+        await store.ballots.remark(remark(r.id, "ann", question, option=option, step=side))
     held = Remarked(
         outcome="stored",
         option="A",
@@ -47,14 +49,14 @@ async def test_a_voters_remarks_replace_one_another_and_are_logged(store: Store)
         confidence="close",
         guesses={"A": "3", "B": "0"},
     )
-    assert await store.votes.remark(remark(r.id, "ann")) == held
+    assert await store.ballots.remark(remark(r.id, "ann")) == held
     logged = len(await store.votes.events(r.id))
     # A thousand taps on the same button at once add nothing.
     taps = [remark(r.id, "ann", Question.GROUND, option="style") for _ in range(50)]
-    told = await asyncio.gather(*map(store.votes.remark, taps))
+    told = await asyncio.gather(*map(store.ballots.remark, taps))
     assert set(map(str, told)) == {str(held.model_copy(update={"outcome": "duplicate"}))}
     assert len(await store.votes.events(r.id)) == logged
-    traces = await store.people.traces("chat", "ann")
+    traces = await store.privacy.traces("chat", "ann")
     assert (traces.votes, traces.grounds, traces.confidences, traces.guesses) == (1, 1, 1, 2)
 
 
@@ -66,30 +68,30 @@ async def test_own_data_has_the_menu_of_models_only_where_its_person_guessed(sto
     await r.open_vote()
     for user in ("ann", "bob"):
         await store.votes.cast(cast(user, "A"))
-    await store.votes.remark(remark(r.id, "ann", Question.GUESS, option="1", step="B"))
-    await store.votes.remark(remark(r.id, "bob", Question.GROUND, option="logic"))
+    await store.ballots.remark(remark(r.id, "ann", Question.GUESS, option="1", step="B"))
+    await store.ballots.remark(remark(r.id, "bob", Question.GROUND, option="logic"))
     menus = [
         own.debates[r.id].get("menu")
         for user in ("ann", "bob")
-        if (own := await store.people.own("chat", user)) is not None
+        if (own := await store.privacy.own("chat", user)) is not None
     ]
     assert menus == [list(MENU), None]
 
 
 async def test_only_those_who_voted_may_say_more_and_only_until_the_close(store: Store) -> None:
     unopened = await run(store, new_debate())
-    assert (await store.votes.remark(remark(unopened.id, "ann"))).outcome == "unknown"
+    assert (await store.ballots.remark(remark(unopened.id, "ann"))).outcome == "unknown"
     r = await voting(store)
     said: dict[str, Any] = {"question": Question.GROUND, "option": "logic"}
-    assert (await store.votes.remark(remark(r.id, "stranger", **said))).outcome == "unvoted"
-    assert await store.people.traces("chat", "stranger") == PersonTraces()
+    assert (await store.ballots.remark(remark(r.id, "stranger", **said))).outcome == "unvoted"
+    assert await store.privacy.traces("chat", "stranger") == PersonTraces()
     await store.votes.cast(cast("ann", "A"))
     await store.votes.cast(cast("ann", "A", added=False))  # taken back
-    assert (await store.votes.remark(remark(r.id, "ann", **said))).outcome == "unvoted"
+    assert (await store.ballots.remark(remark(r.id, "ann", **said))).outcome == "unvoted"
     await store.votes.cast(cast("bob", "B"))
-    await store.people.forget("chat", "bob")
-    assert (await store.votes.remark(remark(r.id, "bob", **said))).outcome == "forgotten"
+    await store.privacy.forget("chat", "bob")
+    assert (await store.ballots.remark(remark(r.id, "bob", **said))).outcome == "forgotten"
     await store.votes.cast(cast("cem", "B"))
     await store.votes.close(r.lease, r.id, LATER)
-    assert (await store.votes.remark(remark(r.id, "cem", **said))).outcome == "closed"
+    assert (await store.ballots.remark(remark(r.id, "cem", **said))).outcome == "closed"
     assert not await store.votes.events(r.id, Question.GROUND)

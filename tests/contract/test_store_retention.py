@@ -75,7 +75,7 @@ async def test_a_pruned_debate_keeps_everything_but_what_models_read_and_wrote(
     assert not await store.retention.outdated(AFTER, 100, pruned=False)
     assert await store.retention.outdated(AFTER, 100, pruned=True) == [held.id]
     with pytest.raises(UsageError, match=r"was deleted on .* cannot go on"):
-        await store.debates.requeue(held.id, NO_CAPS, NOW)
+        await store.queue.requeue(held.id, NO_CAPS, NOW)
     assert (await held.get()).status is Status.FAILED
 
 
@@ -177,11 +177,11 @@ async def test_every_deletion_changes_a_mark(store: Store) -> None:
 async def test_people_without_any_record_are_erased_with_the_last_one(store: Store) -> None:
     held = await ended(store, user="ann")
     await ended(store, user="bob")
-    await store.people.opt_out("chat", "cy")
+    await store.privacy.opt_out("chat", "cy")
     assert await store.retention.drop_strangers() == 0
     await store.retention.delete(held.id)
     assert await store.retention.drop_strangers() == 1
-    known = [(await store.people.traces("chat", user)).known for user in ("ann", "bob", "cy")]
+    known = [(await store.privacy.traces("chat", user)).known for user in ("ann", "bob", "cy")]
     assert known == [False, True, True]
     assert (await ended(store, user="ann")).id, "who comes again is someone new"
 

@@ -82,7 +82,7 @@ async def test_a_topic_is_used_with_the_debate_that_is_stored_on_it(store: Store
     for text in ("Tea or coffee", "Rain"):
         await suggest(store, text)
     assert await wanted_next(store) == "Tea or coffee"
-    await store.people.forget("chat", "gone")
+    await store.privacy.forget("chat", "gone")
     with pytest.raises(NotAllowedError):
         await create(store, new_debate(user="gone"))
     assert await wanted_next(store) == "Tea or coffee"  # neither is stored
@@ -120,9 +120,9 @@ async def test_who_is_forgotten_has_no_suggestion_and_no_upvote(store: Store) ->
     both = await suggest(store, "Also his", approved=False)
     await suggest(store, "Also his", "ben", approved=False)
     assert (await upvote(store, tea, "ben")).upvotes == 2
-    traces = await store.people.traces("chat", "ana")
+    traces = await store.privacy.traces("chat", "ana")
     assert (traces.suggested, traces.upvotes) == (3, 3)
-    await store.people.forget("chat", "ana")
+    await store.privacy.forget("chat", "ana")
     assert await texts(store) == [("Tea with <@somebody>", 1), ("Also his", 1)]
     with pytest.raises(NotAllowedError, match="optin"):
         await suggest(store, "Back again")
@@ -138,4 +138,4 @@ async def test_who_suggested_or_upvoted_is_no_stranger(store: Store) -> None:
     assert await store.retention.drop_strangers() == 0
     await store.communities.purge(*CLUB)
     assert await store.suggestions.open(*CLUB) == []
-    assert not (await store.people.traces("chat", "ben")).known
+    assert not (await store.privacy.traces("chat", "ben")).known

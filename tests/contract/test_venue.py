@@ -37,9 +37,9 @@ from engine.values.ports import (
     ReactionsCleared,
     ReactionSeen,
     ThreadDeleted,
-    Venue,
 )
 from engine.values.text import REACTIONS
+from engine.values.venue import Venue
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM

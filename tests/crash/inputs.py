@@ -80,7 +80,7 @@ def order_of(format_name: str) -> Order:
 
 
 async def find(store: Store) -> Debate | None:
-    found = await store.debates.recent(limit=2 * PAST_DEBATES)
+    found = await store.listings.recent(limit=2 * PAST_DEBATES)
     return next((debate for debate in found if debate.community == ORDER.community), None)
 
 
@@ -88,7 +88,7 @@ async def age(url: str) -> None:
     """Have other debates end, once, after ours has begun: as from another host on its database."""
     store = Store(SqlDatabase(url, writable=False))
     ours = await find(store)
-    if ours is not None and len(await store.debates.recent(limit=2)) == 1:
+    if ours is not None and len(await store.listings.recent(limit=2)) == 1:
         await asyncio.gather(*(_hold_elsewhere(store, ours, n) for n in range(PAST_DEBATES)))
     await store.close()
 

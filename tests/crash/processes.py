@@ -225,16 +225,16 @@ class Town:
     async def debate(self, number: int, about: str = "Topic") -> list[str]:
         """Have so many debates started in the chat; return their ids."""
         await self.discord.until(lambda state: state["connected"])
-        before = {debate.id for debate in await self.store.debates.recent()}
+        before = {debate.id for debate in await self.store.listings.recent()}
         for one in range(number):
             options = {"topic": f"{about} {one}"}
             await until_true(partial(self.ask, "debate start", options))
 
         async def stored() -> bool:
-            return len(await self.store.debates.recent()) >= len(before) + number
+            return len(await self.store.listings.recent()) >= len(before) + number
 
         await until_true(stored)
-        new = [debate.id for debate in await self.store.debates.recent()]
+        new = [debate.id for debate in await self.store.listings.recent()]
         return [debate for debate in reversed(new) if debate not in before]
 
     async def ask(self, command: str, options: Json) -> bool:
@@ -259,7 +259,7 @@ class Town:
     async def until_all(self, debates: list[str], status: str) -> None:
 
         async def reached() -> bool:
-            found = {debate.id: debate.status for debate in await self.store.debates.recent()}
+            found = {debate.id: debate.status for debate in await self.store.listings.recent()}
             return all(found[debate] == status for debate in debates)
 
         await until_true(reached)

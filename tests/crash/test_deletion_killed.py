@@ -32,7 +32,7 @@ async def test_a_deletion_goes_on_where_a_killed_gateway_left_it(here: Town) -> 
         return any(one.messages for one in await due("discord"))
 
     async def done() -> bool:
-        left = [debate.id for debate in await here.store.debates.recent()]
+        left = [debate.id for debate in await here.store.listings.recent()]
         return left == [other] and not await due("discord")
 
     await here.discord.fail(hang(), "DELETE", "/channels/*/messages/*", skip=3)

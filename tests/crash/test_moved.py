@@ -68,7 +68,7 @@ def exported(url: str, out: Path) -> dict[str, list[Any]]:
         store = Store(SqlDatabase(url, writable=False))
         await asyncio.to_thread(write_export, store.archive, OURS, out, KEYS, version="0")
         [debate] = [
-            d for d in await store.debates.recent(limit=99) if d.community == ORDER.community
+            d for d in await store.listings.recent(limit=99) if d.community == ORDER.community
         ]
         await store.close()
         return debate.id

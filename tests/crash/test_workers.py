@@ -53,7 +53,7 @@ async def taken_over(here: Town, debates: list[str], before: set[str]) -> None:
 
     async def gone_on() -> bool:
         held = await here.holders()
-        found = {one.id: one.status for one in await here.store.debates.recent()}
+        found = {one.id: one.status for one in await here.store.listings.recent()}
         return all(
             found[debate] == "voting" or held.get(debate, *before) not in before
             for debate in debates
@@ -242,7 +242,7 @@ async def test_commands_hold_debates_beside_workers(here: Town) -> None:
     judged_by = ",".join(JURORS[:1])
     said = await held.done()
     assert "debates held" in await series.done()
-    debates = await here.store.debates.recent()
+    debates = await here.store.listings.recent()
     assert {one.status for one in debates} == {"closed"}, said
     assert len(debates) > 1
     [debate] = [one for one in debates if one.platform == "terminal"]

@@ -39,8 +39,10 @@ from engine.values.ports import (
     VenueLimits,
 )
 from engine.values.text import clean
-from engine.words.card import Reference, markdown_of
-from engine.words.cards import card_of, progressed
+from engine.words.card import Reference
+from engine.words.cards import card_of
+from engine.words.pieces import markdown_of
+from engine.words.progress import progressed
 
 # --- how each message reads where there is nothing but plain text -----------------------
 

@@ -147,7 +147,7 @@ async def test_a_database_of_something_else_or_never_migrated_is_refused(
     empty: SqlDatabase,
 ) -> None:
     with pytest.raises(StoreError, match=r"(such table|not exist).*Run rostrum migrate first"):
-        await Store(empty).debates.recent()
+        await Store(empty).listings.recent()
     with pytest.raises(StoreError, match="has no tables of Rostrum yet; run rostrum migrate"):
         await require_newest(empty)
     await empty.run("CREATE TABLE other (x INTEGER)")
@@ -185,7 +185,7 @@ def test_a_database_that_is_up_to_date_does_not_wait_for_sqlalchemy(
         "    database = SqlDatabase(sys.argv[1], writable=False)\n"
         "    await migrate(database)\n"
         "    await require_newest(database)\n"
-        "    await Store(database).debates.recent()\n"
+        "    await Store(database).listings.recent()\n"
         "    await database.close()\n"
         "asyncio.run(look())\n"
         "sys.exit(bool({'alembic', 'sqlalchemy'} & set(sys.modules)))\n"

@@ -103,7 +103,7 @@ async def test_a_debate_is_held_on_a_database_that_is_one_migration_ahead(
     )  # fmt: skip
     await sealed.installs.keep(install)
     assert await sealed.installs.find("memory", "club") == install
-    await store.people.forget("memory", "ann")
+    await store.privacy.forget("memory", "ann")
     await store.communities.left("memory", "club", whole.debate.created_at)
     assert await store.communities.purge("memory", "club") == 1
     await store.close()

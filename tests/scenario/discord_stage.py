@@ -218,14 +218,14 @@ async def ended(app: App) -> Debate:
 async def state(
     app: App, done: Callable[[Debate], object], seconds: float = HANG_SECONDS
 ) -> Debate:
-    newest = partial(app.store.debates.recent, limit=1)
+    newest = partial(app.store.listings.recent, limit=1)
     [debate] = await until_asked(newest, lambda found: found and done(found[0]), seconds)
     return debate
 
 
 async def known(app: App, number: int, question: Question = Question.VOTE) -> None:
     """Wait until the newest debate's log has so many entries, whether they were told or read."""
-    (debate,) = await app.store.debates.recent(limit=1)
+    (debate,) = await app.store.listings.recent(limit=1)
     logged = partial(app.store.votes.events, debate.id, question)
     await until_asked(logged, lambda found: len(found) >= number)
 

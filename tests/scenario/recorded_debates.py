@@ -466,7 +466,7 @@ async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[st
     metadata = orjson.loads((out / "croissant.json").read_bytes())
     del metadata["distribution"]  # sizes and hashes of files, which have what a machine takes
     keep("debates/croissant.json", orjson.dumps(metadata).decode())
-    debates = await store.debates.recent()
+    debates = await store.listings.recent()
     for debate in debates:
         report = await StoredLibrary(store).report(debate.id)
         keep(f"report {debate.id}.md", write_markdown(report))
@@ -493,7 +493,7 @@ async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[st
 
 async def _walk(store: Store, clock: Clock, browser: Browser) -> AsyncIterator[tuple[str, Shown]]:
     """Yield each kind of page that is served."""
-    debates = sorted(debate.id.lower() for debate in await store.debates.recent())
+    debates = sorted(debate.id.lower() for debate in await store.listings.recent())
     for debate in debates[:2]:
         yield f"public debate {debate}", (page := await browser.get(f"/d/{debate}"))
     (front, *_) = re.findall(r'href="(/c/[\w-]+)', page.text)

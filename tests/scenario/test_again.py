@@ -147,8 +147,8 @@ async def test_a_deadline_that_passed_while_nothing_ran_fires_late(hall: Hall) -
 
 
 async def forget(session: Session, user: str) -> None:
-    await session.store.people.forget("memory", user)
-    assert await session.store.people.wipe()
+    await session.store.privacy.forget("memory", user)
+    assert await session.store.privacy.wipe()
 
 
 @pytest.mark.parametrize("ballot", BALLOTS)
@@ -159,7 +159,7 @@ async def test_forgetting_while_it_is_asked_again_leaves_no_trace(
         debate = await revealed(session, asking(ballot=ballot))
         target = await asked_again(session, debate)
         await choose(session, target, ANN, "B")
-        told = await session.store.people.traces("memory", ANN)
+        told = await session.store.privacy.traces("memory", ANN)
         assert (told.revisions, told.votes, told.entries > 0) == (1, 0, True)
         await forget(session, ANN)
         assert traces(hall.url, ANN) == []
@@ -181,10 +181,10 @@ async def test_forgetting_while_it_closes_leaves_no_trace(hall: Hall) -> None:
         for user in crowd:
             await hall.venue.react(user, target.place, target.message, "B")
         for user in crowd:
-            await session.store.people.forget("memory", user)
+            await session.store.privacy.forget("memory", user)
             await asyncio.sleep(0.03)
         await asked_again(session, debate, lambda target: target.closed)
-        assert await session.store.people.wipe()
+        assert await session.store.privacy.wipe()
         assert [traces(hall.url, user) for user in crowd] == [[]] * len(crowd)
 
 
@@ -312,9 +312,9 @@ async def test_a_forgotten_persons_word_stays_without_a_name(hall: Hall) -> None
         debate_id, place, vote, sure = await open_both(session, asking_too())
         await session.venue.react("ann", place, vote, "A")
         await session.venue.react("ann", place, sure, "clear")
-        traces = await session.store.people.traces("memory", "ann")
+        traces = await session.store.privacy.traces("memory", "ann")
         assert (traces.votes, traces.confidences, traces.entries) == (1, 1, 2)
-        await session.store.people.forget("memory", "ann")
+        await session.store.privacy.forget("memory", "ann")
         record = await finish(session, debate_id)
     assert words(record) == {"A clear": 1}
     entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")

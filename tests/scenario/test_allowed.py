@@ -23,7 +23,7 @@ async def test_a_server_that_is_not_served_any_more_is_told_so_and_people_keep_w
     on_discord.settings = {"discord": {"guild_ids": [ELSEWHERE, int(discord.guild.id)]}}
     async with on_discord.process() as app:  # when this server was served
         await on_discord.vote()
-        held = await app.store.debates.recent()
+        held = await app.store.listings.recent()
     announcement = discord.messages()[-1]
     on_discord.settings = {"discord": {"guild_ids": [ELSEWHERE]}}
     async with on_discord.process() as app:
@@ -42,13 +42,13 @@ async def test_a_server_that_is_not_served_any_more_is_told_so_and_people_keep_w
         assert REFUSED in pressed.text
         german = discord.slash("ada", "debate help", locale="de")
         assert "Dieser Bot bedient nur" in (await german.finished()).text
-        assert len(await app.store.debates.recent()) == len(held) > 0
+        assert len(await app.store.listings.recent()) == len(held) > 0
         for line in ("privacy", "mydata", "optout", "optin"):
             asked = await discord.slash("ada", f"debate {line}").finished()
             assert REFUSED not in asked.text, line
         await discord.slash("ada", "debate forget", {"confirm": True}).finished()
         ada = next(user for user in discord.world.users.values() if user.name == "ada")
-        assert not (await app.store.people.traces("discord", str(ada.id))).started
+        assert not (await app.store.privacy.traces("discord", str(ada.id))).started
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ async def test_a_workspace_that_is_not_served_any_more_cannot_install_and_is_tol
         assert REFUSED in await asked.said()
         own = await oauth.slack.slash("bay-ada", "/debate forget confirm=yes", lounge.id)
         assert "You are forgotten" in await own.said()
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
         await oauth.vote("ada", oauth.slack.channel.id)
 
 
@@ -86,6 +86,6 @@ async def test_no_debate_begins_in_a_place_that_is_not_served_whatever_asks_for_
     """As a schedule or a league would that was set before."""
     with pytest.raises(NotAllowedError, match=REFUSED):
         await line.start(DEFAULTS.model_copy(update={"allowed": {"memory": frozenset({"guild"})}}))
-    assert await line.store.debates.recent() == []
+    assert await line.store.listings.recent() == []
     served = DEFAULTS.model_copy(update={"allowed": {"memory": frozenset({"club"})}})
     assert (await line.start(served)).debate.community == "club"

@@ -95,7 +95,7 @@ async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
         clock.skip(hours=1.1)
         await begun(app, 3)
         _, reveal = await finish(chat, app, await chat.ballot())
-        debates = await app.store.debates.recent()
+        debates = await app.store.listings.recent()
         assert debates[0].request.topic == "Parks beat malls"
         assert [debate.request.why for debate in debates] == [False, True, True]
         asked = [bool(await app.store.journal.found(debate.id, "why")) for debate in debates]
@@ -109,7 +109,7 @@ async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
         for debate in debates:
             while await app.store.deletions.due(debate.platform):
                 await app.service.clock.sleep(0.02)
-        left = await app.store.debates.recent()
+        left = await app.store.listings.recent()
         assert not {debate.id for debate in debates} & {debate.id for debate in left}
 
 
@@ -123,9 +123,9 @@ SELECT (SELECT count(*) FROM procrastinate_jobs) + (
 async def left(app: App) -> None:
     """Wait until no worker has a place for the debate; none takes it up while it waits."""
     await until_asked(lambda: app.store.guests._database.value(HELD), lambda held: not held)
-    assert len(await app.store.debates.unheld()) == 1
-    assert await app.store.debates.unheld(waiting=False) == []
-    newest = await app.store.debates.recent(limit=1)
+    assert len(await app.store.queue.unheld()) == 1
+    assert await app.store.queue.unheld(waiting=False) == []
+    newest = await app.store.listings.recent(limit=1)
     assert await interrupted(app.store, newest) == frozenset(), "nothing is amiss"
     assert (await app.store.listings.find(DebateQuery(interrupted=True), 0, 1))[1] == 0
 
@@ -151,7 +151,7 @@ async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_
         for name in ("assumptions", "closing"):
             await chat.fill("ben", await turn(chat, name), "Write your turn", text=f"My {name}.")
         await voting(app)
-        (debate,) = await app.store.debates.recent(limit=1)
+        (debate,) = await app.store.listings.recent(limit=1)
         held = await app.store.journal.turns(debate.id)
         own = [one.text for one in held if one.side == "B"]
         assert own == ["Coffee wakes.", "Tea is slow.", "My assumptions.", "My closing."]
@@ -160,7 +160,7 @@ async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_
         # One that is stopped while it waits is taken up once more, to end.
         started = await chat.start(model_b=chat.mention("ben"), length="short")
         assert "waits for the person" in started
-        (debate,) = await app.store.debates.recent(limit=1)
+        (debate,) = await app.store.listings.recent(limit=1)
         await until_true(lambda: app.store.guests.awaited(debate.id))
         await left(app)
         await app.service.cancel(debate.id, "Enough.")

@@ -295,7 +295,7 @@ async def hold_many(line: Running, jurors: tuple[Model, ...], debates: int) -> l
     defaults = DEFAULTS.model_copy(update={"sides": sides, "jurors": jurors, "vote_minutes": 60.0})
     for number in range(debates):
         await line.start(defaults, topic=f"Topic number {number}", seed=number)
-    held = await line.store.debates.recent()
+    held = await line.store.listings.recent()
     verdicts = []
     for debate in held:
         await line.judged(debate.id)

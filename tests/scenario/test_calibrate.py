@@ -114,7 +114,7 @@ async def test_a_set_of_judgments_teaches_what_the_next_debate_freezes(
         orders = [shown(body) for body in stage.server.requests]
         assert len({order[0] for order in orders}) > 2
         # Nothing of it is a debate to anybody.
-        assert await line.store.debates.recent() == []
+        assert await line.store.listings.recent() == []
         assert await asyncio.to_thread(line.store.archive.size, ExportFilter()) == 0
         usage = await line.store.usage.read(UsageFilter())
         assert {taking.role for taking in usage.totals} == {"juror"}

@@ -220,12 +220,12 @@ async def hold_up(chat: Chat, app: App, **options: Any) -> str:
 
 
 async def taking(app: App, question: Question) -> None:
-    (debate,) = await app.store.debates.recent(limit=1)
+    (debate,) = await app.store.listings.recent(limit=1)
     await until_true(lambda: app.store.votes.targets(debate.id, question))
 
 
 async def newest(app: App) -> DebateRecord:
-    (debate,) = await app.store.debates.recent(limit=1)
+    (debate,) = await app.store.listings.recent(limit=1)
     return await record_of(app.store, debate.id)
 
 
@@ -377,7 +377,7 @@ async def gone(app: App, chat: Chat, *debates: str) -> None:
 async def test_a_debate_is_deleted_once_that_is_confirmed(chat: Chat) -> None:
     async with chat.stage.process() as app:
         ballot = await vote(chat)
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         code = debate.code
         refused_to_ben = await chat.give("ben", "delete", debate=code)
         assert "Only a manager, or its starter" in refused_to_ben.text
@@ -395,9 +395,9 @@ async def test_a_debate_is_deleted_once_that_is_confirmed(chat: Chat) -> None:
         assert f"Debate `{code}` is being deleted" in begun.text
         await gone(app, chat, debate.id)
         # The person who voted has no record left; the chat goes on as before.
-        assert not (await app.store.people.traces(chat.title.casefold(), user(chat, "ben"))).known
+        assert not (await app.store.privacy.traces(chat.title.casefold(), user(chat, "ben"))).known
         await chat.start(topic="Rain is better than sun")
-        assert len(await app.store.debates.recent()) == 1
+        assert len(await app.store.listings.recent()) == 1
 
 
 @pytest.mark.postgresql
@@ -406,7 +406,7 @@ async def test_a_running_debate_and_its_mirror_are_stopped_and_deleted_after_a_k
 ) -> None:
     async with chat.stage.process() as app:
         await chat.start(mirror=True, model_a="rehearsal/maple", model_b="rehearsal/willow")
-        debates = await app.store.debates.recent()
+        debates = await app.store.listings.recent()
         if isinstance(chat, OnDiscord):
             for path in ("/channels/*/messages/*", "/channels/*"):
                 chat.discord.fail(status(503), "DELETE", path, times=-1)
@@ -420,7 +420,7 @@ async def test_a_running_debate_and_its_mirror_are_stopped_and_deleted_after_a_k
         due = app.store.deletions.due
         while not all(one.messages is not None for one in await due(chat.title.casefold())):
             await app.service.clock.sleep(0.02)
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
         assert shown(chat)
     chat.faults.clear()
     async with chat.stage.process() as app:
@@ -434,7 +434,7 @@ async def test_where_it_may_manage_threads_the_thread_goes_too(on_discord: Disco
         guild.roles[role].permissions |= FLAGS["manage_threads"]
     async with on_discord.process() as app:
         await vote(chat)
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         assert [thread.id for thread in discord.threads()] == [debate.thread]
         begun = await chat.give("olga", "delete", debate=debate.code, confirm=True)
         assert "is being deleted" in begun.text

@@ -111,7 +111,7 @@ async def test_a_debate_from_start_to_result_by_text_alone(chat: Chat) -> None:
     assert "Your debate starts now: **Tea beats coffee**" in said
     assert " · ≈ $0.0" in said
     assert "You chose `near/ana` for 🔵 A." in said
-    debate = (await chat.line.store.debates.of_community("memory", "club"))[0]
+    debate = (await chat.line.store.listings.of_community("memory", "club"))[0]
     assert debate.request.vote_minutes == 30
     await chat.line.until(debate.id, lambda d: d.vote_opened_at is not None)
     assert "The vote is open: about 30 minutes left." in await chat.say(OTHER, "status")
@@ -302,7 +302,7 @@ async def test_a_rematch_gives_nothing_away_before_its_reveal(telling: Chat, swa
     telling.told.clear()
     said = await telling.say(OTHER, f"rematch {before.code}{swap}")
     assert "starts now" in said
-    again = (await telling.line.store.debates.of_community("memory", "club"))[0]
+    again = (await telling.line.store.listings.of_community("memory", "club"))[0]
     assert again.setup.rematch_of == before.id
     await telling.line.until(again.id, lambda d: d.vote_opened_at is not None)
     for command in ("status", "result", "list"):  # an export holds the debate before

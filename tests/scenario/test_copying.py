@@ -62,7 +62,7 @@ async def _fill(path: Path) -> None:
     await fill(database, Scale(DEBATES, VOTES))
     await database.write(lambda connection: make_secret(connection, "export"))
     await store.installs.keep(INSTALL)
-    await store.people.forget("memory", "zoe")
+    await store.privacy.forget("memory", "zoe")
     assert await store.leases.claim("debate/x", "a process", 3600)
     await database.run(PERSON, id=2**31 - 1, platform="memory", user="Ö\U0001f600\n\t'\"\\")
     await store.close()
@@ -165,8 +165,8 @@ async def test_keys_tokens_and_times_mean_the_same_and_numbers_go_on(
     found = []
     for store in stores:
         [install] = await store.installs.every("slack")
-        debate = (await store.debates.recent(limit=1))[0]
-        forgotten = await store.people.traces("memory", "zoe")
+        debate = (await store.listings.recent(limit=1))[0]
+        forgotten = await store.privacy.traces("memory", "zoe")
         found.append((install, debate, forgotten))
     assert found[0] == found[1]
     assert found[1][2].forgotten

@@ -250,7 +250,7 @@ async def test_many_debates_at_once_keep_nobody_waiting(stage: DiscordStage, deb
             await until(lambda: server.answered > debates, 120)
             # Now all debates go on as fast as they can: a command stands in no line behind them.
             assert max([await ask(server) for _ in range(3)]) < crowd.MANY * debates
-            running = await app.store.debates.recent((Status.RUNNING,), 300)
+            running = await app.store.listings.recent((Status.RUNNING,), 300)
             assert len(running) == debates
 
 
@@ -362,7 +362,7 @@ async def test_a_private_trial_is_held_in_direct_messages_and_forgotten_with_its
         confirm = {"confirm": True}
         done = await discord.slash("ben", "debate forget", confirm, channel=place.id).finished()
         assert "You are forgotten." in done.text
-        assert not await app.store.debates.recent(limit=5)
+        assert not await app.store.listings.recent(limit=5)
         assert traces(stage.url, ben, place.id) == []
 
 

@@ -248,9 +248,9 @@ async def test_what_can_be_answered_only_in_the_channel_tells_no_secret_and_star
         assert f"<@{discord.users['ada'].id}>" in said
         assert "rehearsal/maple" not in said
         assert discord.world.pings == []
-        assert not await app.store.debates.recent()
+        assert not await app.store.listings.recent()
         await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
-        assert len(await app.store.debates.recent()) == 1
+        assert len(await app.store.listings.recent()) == 1
 
 
 async def test_an_answer_later_than_its_token_lives_is_said_in_the_channel(

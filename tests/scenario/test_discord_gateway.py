@@ -370,7 +370,7 @@ async def test_a_lone_gateway_stays_connected_and_answers_while_the_database_is_
             wire.mend()
             await until(lambda: only.shares.held)
             assert (await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()).text
-            assert len(await only.app.store.debates.recent()) == 1
+            assert len(await only.app.store.listings.recent()) == 1
         wire.mend()
     assert discord.gateway.identifies == 1, "it hung up on Discord"
     postgres.drop(name)

@@ -53,7 +53,7 @@ async def test_a_missing_permission_is_named_before_anything_is_paid(
         assert asked.ephemeral
         assert f"lacks {NAMES[permission]}" in asked.text
         assert "Ask an admin of this server to grant" in asked.text
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
     assert posted(discord) == []
     assert models.requests == []
 
@@ -165,7 +165,7 @@ async def test_a_thread_holds_one_debate_at_a_time_and_no_mirrored_pair(
         said = [(await one.finished()).text for one in at_once]
         assert sum("Your debate starts now" in text for text in said) == 1
         assert sum("running in this thread" in text for text in said) == 2
-        assert len(await app.store.debates.recent()) == 1
+        assert len(await app.store.listings.recent()) == 1
         await voting(app)
         await discord.slash("olga", "debate close", channel=thread.id).finished()
         await ended(app)

@@ -90,7 +90,7 @@ async def test_many_debates_are_announced_as_fast_as_one_channel_takes_them(
         async with scaled(database_url, 0.4) as (stage, app):
             gaps = await start_all(stage, starts, 0.4)
             live = [Status.QUEUED, Status.RUNNING]
-            reasons = {debate.reason for debate in await app.store.debates.recent(live, starts)}
+            reasons = {debate.reason for debate in await app.store.listings.recent(live, starts)}
     discord = stage.discord
     assert gaps <= 1.1 * starts
     assert discord.violations == []
@@ -132,7 +132,7 @@ async def test_many_votes_are_caught_up_with_after_a_restart_without_a_single_42
         discord.advance(1)  # until then what was asked generously counts too
         asked = len(discord.rest.requests)
         async with stage.process() as app:
-            debates = await app.store.debates.recent([Status.VOTING])
+            debates = await app.store.listings.recent([Status.VOTING])
             assert len(debates) == VOTES
             for debate in debates:
                 logged = partial(app.store.votes.events, debate.id)

@@ -102,7 +102,7 @@ async def test_super_reactions_and_handshakes_of_any_skin_are_votes_that_reading
             discord.unreact(user, ballot.id, A, burst=user == "fay")
         await voting(app)
         await known(app, 19)
-        [debate] = await app.store.debates.recent(limit=1)
+        [debate] = await app.store.listings.recent(limit=1)
         votes = standing(debate, await app.store.votes.events(debate.id))
         assert sorted(vote.option for vote in votes) == [*"AAAAAABB", "tie", "tie"]
     discord.react("eve", ballot.id, TIE, burst=True)  # while no process runs
@@ -206,7 +206,7 @@ async def test_a_lost_thread_ends_the_debate_clearly_and_keeps_its_votes(
                 discord.kick_bot()
             case _:
                 discord.deny("view_channel", discord.channel.id)
-                newest = (await app.store.debates.recent(limit=1))[0]
+                newest = (await app.store.listings.recent(limit=1))[0]
                 await app.service.close_vote(newest.id)
         debate = await ended(app)
         assert debate.status is Status.CLOSED

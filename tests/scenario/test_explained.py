@@ -109,7 +109,7 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
     await cancelled(task)
     stage.server.behave()
     async with stage.process() as line:
-        (debate_id,) = await line.store.debates.unfinished()
+        (debate_id,) = await line.store.queue.unfinished()
         assert (await line.store.debates.get(debate_id)).status is Status.VOTING
         await line.line.reconcile()
         # On a server the dead one's lease has to run out first.
@@ -117,7 +117,7 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
             while not await line.store.journal.found(debate_id, "why"):
                 await asyncio.sleep(0.1)
                 await line.line.reconcile()
-        assert await line.store.debates.unfinished() == []
+        assert await line.store.queue.unfinished() == []
         await line.line.reconcile()
         await line.until(debate_id, lambda debate: debate.vote_opened_at)
         reveal = await close(line, debate_id)

@@ -21,7 +21,7 @@ from adapters.models.attempts import LIMITED_TRIES, RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from engine.values.debate import Debate, Model, Status, Turn
-from engine.values.errors import failure_in, no_answer
+from engine.values.failures import failure_in, no_answer
 from engine.values.ports import VenueLimits
 from engine.values.verdicts import Ballot, Verdict
 from tests.doubles import model_server as acts

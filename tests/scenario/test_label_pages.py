@@ -422,7 +422,7 @@ async def test_who_signs_in_and_agrees_to_nothing_is_stored_nowhere(
     browser = office.browser()
     page = await return_from(office, browser, path, "8035111022")
     assert page.heading == "You are invited to judge debates"
-    assert not (await office.store.people.traces("discord", "8035111022")).known
+    assert not (await office.store.privacy.traces("discord", "8035111022")).known
     assert (await browser.get("/label/tea/next")).status == 403
     # The answer is that browser's alone, and of this task alone.
     await office.task("milk", sign_in=("discord",))
@@ -516,7 +516,7 @@ async def test_signed_in_people_are_those_of_chat(office: Office, platform: str,
     page = await sign_in(office, browser, f"/label/tea/sign-in/{platform}", user)
     assert page.path.startswith("/label/tea/sheet/")
     assert not [one for one in browser.jar if one.key == "rostrum-sign-in" and one.value]
-    traces = await office.store.people.traces(platform, user)
+    traces = await office.store.privacy.traces(platform, user)
     assert traces.known
     # On another device, by signing in there.
     phone = office.browser()
@@ -531,7 +531,7 @@ async def test_signed_in_people_are_those_of_chat(office: Office, platform: str,
     assert with_link.path.startswith("/label/secret/sheet/")
     assert (await browser.get(page.path)).status == 200  # both tasks go on
     # Forgotten, they are no one here either, and nothing can be stored.
-    await office.store.people.forget(platform, user)
+    await office.store.privacy.forget(platform, user)
     assert (await browser.post(page.path, **answer(page))).status == 403
     gone = await sign_in(office, browser, f"/label/tea/sign-in/{platform}", user)
     assert (gone.status, gone.heading) == (403, "Nothing of you may be stored")

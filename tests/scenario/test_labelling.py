@@ -324,7 +324,7 @@ async def test_label_studios_annotations_come_back(store: Store, tmp_path: Path)
     imported = sorted(one.option for one in votes if one.recovery == "imported")
     assert imported == ["tie", "weak"]
     # It is data of that person, who can have it forgotten.
-    await store.people.forget("import", "label-studio:1")
+    await store.privacy.forget("import", "label-studio:1")
     gone = await bring(store, [flat])
     assert gone.faults == (LabelFault(1, "its person asked to be forgotten"),)
 

@@ -37,7 +37,7 @@ async def begun(app: App, number: int) -> None:
         newest = found[0] if len(found) == number else None
         return bool(newest and newest.status is Status.VOTING and newest.vote_opened_at)
 
-    await until_asked(app.store.debates.recent, opened)
+    await until_asked(app.store.listings.recent, opened)
 
 
 async def vote(chat: Chat, app: App, what: str = "A") -> None:
@@ -100,7 +100,7 @@ async def test_a_round_robin_is_played_one_match_a_day_until_someone_has_won(
                 assert "Next match:" in table
                 assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)", table)
                 await asyncio.sleep(0.2)
-                assert len(await app.store.debates.recent()) == number
+                assert len(await app.store.listings.recent()) == number
                 clock.skip(days=1)
         assert "final standing" in table
         assert "won the league" in table or "level at the top" in table
@@ -123,7 +123,7 @@ async def test_an_outage_over_two_times_and_a_kill_cost_and_repeat_no_match(
     async with process(chat) as app:
         await begun(app, 2)
         await asyncio.sleep(0.2)
-        assert len(await app.store.debates.recent()) == 2
+        assert len(await app.store.listings.recent()) == 2
         assert len(in_channel(chat)) == 1
         await vote(chat, app)
         assert "final standing" in await standing(chat, 2)
@@ -140,7 +140,7 @@ async def test_only_managers_start_one_and_stop_it_after_the_match_that_runs(
         await league(chat, "olga", "start", "leave rounds out", system="knockout", rounds=2)
         await league(chat, "olga", "start", "two models meet", format="roundtable")
         assert await app.store.series.all() == []
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
         await league(chat, "olga", "start")
         await begun(app, 1)
         await league(chat, "olga", "start", "A league is running here already")
@@ -151,7 +151,7 @@ async def test_only_managers_start_one_and_stop_it_after_the_match_that_runs(
         assert "stopped by a manager" in table
         clock.skip(days=2)
         await asyncio.sleep(0.3)
-        assert len(await app.store.debates.recent()) == 1
+        assert len(await app.store.listings.recent()) == 1
         await league(chat, "olga", "stop", "has ended already")
         two = {"setting": "models", "value": ", ".join(MODELS[:2])}
         if isinstance(chat, OnDiscord):
@@ -170,7 +170,7 @@ async def test_a_knockout_without_a_quorum_goes_by_the_jury_and_is_purged_with_i
         await begun(app, 1)
         await vote(chat, app)
         table = await standing(chat, 1)
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         verdict, _ = await app.store.journal.judged(debate.id)
         assert ("the jury decided" in table) is (some(verdict).winner is not None)
         await app.store.communities.left(debate.platform, debate.community, clock.now())

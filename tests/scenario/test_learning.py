@@ -18,7 +18,8 @@ from engine.dataset.entry import Pseudonyms, make_entry
 from engine.jury.roster import PanelFit
 from engine.run.juror_fits import LEASE, Learner, left_out_of
 from engine.store import ExportFilter, Lease, Store
-from engine.store.fits import Evidence, Learnt
+from engine.store.fits import Evidence
+from engine.store.learning import Learnt
 from engine.values.debate import Fit
 from engine.values.ports import utc_now
 from engine.values.verdicts import Ballot
@@ -100,24 +101,24 @@ async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stag
         await line.hold()
     async with stage.process() as line:
         second = await line.hold()
-        stored = some(await line.store.learning.newest(rehearsal=False))
+        stored = some(await line.store.fits.newest(rehearsal=False))
         assert json.loads(stored.body)["history"] == {
             ref: one.model_dump() for ref, one in second.setup.panel.history.items()
         }
         assert (stored.number, stored.evidence) == (1, Evidence(debates=1, newest=1, ballots=6))
     async with stage.process() as line:
         third = await line.start()
-        newest = some(await line.store.learning.newest(rehearsal=False))
+        newest = some(await line.store.fits.newest(rehearsal=False))
         assert newest.number == 2
         await line.ended(third.debate.id)
     async with stage.process() as line:
         other = learner(line.store)
         both = [await other.fit(rehearsal=False), await other.fit(rehearsal=False)]
         assert both[0] is not None
-        newest = some(await line.store.learning.newest(rehearsal=False))
+        newest = some(await line.store.fits.newest(rehearsal=False))
         assert newest.number == 3
         await learner(line.store).fit(rehearsal=False)
-        same = await line.store.learning.newest(rehearsal=False)
+        same = await line.store.fits.newest(rehearsal=False)
         assert same == newest
 
 
@@ -212,7 +213,7 @@ async def test_a_juror_that_changes_is_named_once_everywhere(
     [line] = said
     assert (line["juror"], line["log_level"]) == (CHANGED, "warning")
     model = some(known.model)
-    left = left_out_of(await store.learning.newest(rehearsal=False))
+    left = left_out_of(await store.fits.newest(rehearsal=False))
     assert left == {CHANGED: line["left_out"]}
     assert 500 < left[CHANGED] < 700  # it changed at the 600th
     assert model.jurors[CHANGED].weight < min(model.jurors[one].weight for one in JURORS[:4])

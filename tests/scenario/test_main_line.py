@@ -275,7 +275,7 @@ async def test_a_process_that_is_broken_off_pays_again_only_for_the_call_in_flig
     with pytest.raises(asyncio.CancelledError):
         await task
     async with stage.process() as line:
-        (debate_id,) = await line.store.debates.unfinished()
+        (debate_id,) = await line.store.queue.unfinished()
         await line.line.reconcile()
         debate = await line.ended(debate_id)
         record = await line.record(debate_id)
@@ -335,7 +335,7 @@ async def test_a_cap_with_an_unknown_price_refuses_unless_the_models_are_local(
         with pytest.raises(BudgetError, match="price of near/ana") as refused:
             await line.start(capped(1.0))
         assert refused.value.hint.startswith("Set ROSTRUM_PRICES")
-        assert await line.store.debates.recent() == []
+        assert await line.store.listings.recent() == []
         debate = await line.hold()
         assert debate.status is Status.CLOSED
         assert (await line.store.journal.spending(debate.id))[1] is None

@@ -20,7 +20,7 @@ async def test_a_debate_of_two_sides_is_held_twice_with_them_exchanged(line: Run
     unsided = DEFAULTS.model_copy(update={"sides": {}})
     with pytest.raises(UsageError, match="A mirror swaps two sides"):
         await line.start(unsided, mirror=True, format="roundtable")
-    assert await line.store.debates.recent() == []
+    assert await line.store.listings.recent() == []
     started = await line.start(mirror=True)
     assert started.mirror is not None
     first = await line.ended(started.debate.id)
@@ -52,13 +52,13 @@ async def test_when_only_one_fits_its_budget_neither_starts(
     tight = DEFAULTS.model_copy(update={"caps": NO_CAPS.model_copy(update=caps)})
     with pytest.raises(BudgetError):
         await line.start(tight, mirror=True, user="u1")
-    assert [debate.id for debate in await line.store.debates.recent()] == [alone.debate.id]
+    assert [debate.id for debate in await line.store.listings.recent()] == [alone.debate.id]
     assert (await line.start(tight, user="u1")).mirror is None
 
 
 async def both(app: App, status: Status) -> list[Debate]:
     pair = await until_asked(
-        app.store.debates.recent,
+        app.store.listings.recent,
         lambda found: (
             len(found) == 2 and all(d.status is status and d.vote_opened_at for d in found)
         ),

@@ -23,7 +23,7 @@ Given = dict[str, tuple[int, ...]]
 
 
 async def turns(app: App) -> dict[str, str]:
-    (debate,) = await app.store.debates.recent(limit=1)
+    (debate,) = await app.store.listings.recent(limit=1)
     targets = await app.store.votes.targets(debate.id, Question.TURN)
     return {target.step: target.message for target in targets}
 
@@ -77,7 +77,7 @@ async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhil
     await chat.react("cleo", said[second], "up")
     async with chat.stage.process() as app:
         await known(app, 4, Question.TURN)
-        (debate,) = await app.store.debates.recent(limit=1)
+        (debate,) = await app.store.listings.recent(limit=1)
         assert debate.status is Status.RUNNING
         await voting(app)
         await chat.stage.ballot()

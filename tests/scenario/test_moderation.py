@@ -10,8 +10,8 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
+from adapters.models.attempts import CallFault
 from adapters.models.backends import ModerationEndpoint
-from adapters.models.faults import CallFault
 from adapters.models.moderation import HttpModerator
 from bot.app import App
 from bot.doctor.doctor import run_check
@@ -75,7 +75,7 @@ async def held(chat: Chat, guard: ModelServer, app: App) -> None:
     assert "the check does not work" in broken
     assert "ROSTRUM_" not in broken
     assert (posted(chat), guard.requests) == (0, [])
-    assert await app.store.debates.recent() == []
+    assert await app.store.listings.recent() == []
     assert await app.store.suggestions.open(chat.title.casefold(), community(chat)) == []
     # What is on the list already waits for a manager once it is flagged.
     await change(chat, "topic_approval", "off")
@@ -88,7 +88,7 @@ async def held(chat: Chat, guard: ModelServer, app: App) -> None:
     # A failure that passes while it is tried again is not noticed.
     guard.script(status(503), status(503), model="guard")
     await chat.start(topic="Tea is fine")
-    (debate,) = await app.store.debates.recent()
+    (debate,) = await app.store.listings.recent()
     assert debate.setup.moderation == Moderation(model="guard", flagged=False)
 
 

@@ -61,7 +61,7 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
             message = await turn(chat, name)
             await chat.fill("ben", message, "Write your turn", text=f"Point {number}.")
         await voting(app)
-        (debate,) = await app.store.debates.recent(limit=1)
+        (debate,) = await app.store.listings.recent(limit=1)
         held = await app.store.journal.turns(debate.id)
         own = [one.text for one in held if one.side == "B"]
         assert own == ["Coffee wakes, says [name].", "Tea is slow, & weak.", "Point 0.", "Point 1."]

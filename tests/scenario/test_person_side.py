@@ -18,8 +18,8 @@ from engine.values.debate import SOMEBODY, Cause, Debate, Moderation, Status
 from engine.values.errors import ModelError, NotAllowedError, UsageError
 from engine.values.messages import Announcement, Reveal, TurnPost, VoteInvite
 from engine.values.verdicts import Question
-from engine.words.cards import progressed
 from engine.words.phrases import WAITS_TO_CHECK
+from engine.words.progress import progressed
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import KEYS, HeardModels
@@ -144,7 +144,7 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         archive, out = session.store.archive, tmp_path / "out"
         await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
         rated = await work_out(archive, ExportFilter(), len)
-        known = await session.store.journal.past(9, rehearsal=True)
+        known = await session.store.learning.past(9, rehearsal=True)
     own = [one for one in held if one.side == "B"]
     assert own[0].text == "I, [name], say: [mention] is wrong. [name] must act. Maple agrees."
     assert [one.text for one in own[1::2]] == ["A better thought.", "We win."]
@@ -247,7 +247,7 @@ async def test_two_missed_turns_end_the_debate_and_a_forgotten_person_too(hall: 
         debate = await invite(session)
         await agree(session, debate)
         await turn(session, debate, "opening")
-        await session.store.people.forget("memory", "bob")
+        await session.store.privacy.forget("memory", "bob")
         debate = await session.ended(debate.id)
         assert (debate.status, debate.cause) == (Status.PARTIAL, Cause.PERSON)
         assert "forgotten" in debate.reason
@@ -384,6 +384,6 @@ async def test_a_rematch_asks_the_person_again_and_no_vote_in_it_is_gold(
         assert again.setup.known
         await session.service.cancel(again.id, "enough")
         await session.ended(again.id)
-        await session.store.people.forget("memory", "bob")
+        await session.store.privacy.forget("memory", "bob")
         with pytest.raises(UsageError, match="no rematch with them"):
             await session.service.start(order(guest=None, rematch=swap), DEFAULTS)

@@ -100,11 +100,11 @@ async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall) ->
             await react(hall, user, "B")
         closing = asyncio.create_task(session.service.close_vote(debate_id))
         for user in random.Random(3).sample(crowd, len(crowd)):
-            await session.store.people.forget("memory", user)
+            await session.store.privacy.forget("memory", user)
             await asyncio.sleep(0)
         await closing
         await session.ended(debate_id)
-        assert await session.store.people.wipe()
+        assert await session.store.privacy.wipe()
         assert traces(hall.url, *crowd) == []
         # What counted already stays, whoever of the others was read before they were forgotten.
         assert (await counts(session, debate_id))["A"] == 15
@@ -152,8 +152,8 @@ async def test_forgetting_a_few_of_very_many(database_url: str, store: Store) ->
     await asyncio.gather(*(store.votes.cast(cast(user)) for user in crowd))
     gone = drawn.sample(crowd, 100)
     for user in gone:
-        await store.people.forget("chat", user)
-    assert await store.people.wipe()
+        await store.privacy.forget("chat", user)
+    assert await store.privacy.wipe()
     assert traces(database_url, *gone) == []
     assert len(await store.votes.events(r.id)) == 3000
 

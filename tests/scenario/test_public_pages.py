@@ -86,7 +86,7 @@ def switched(chat: Chat) -> None:
 
 
 async def newest(app: App) -> Debate:
-    return (await app.store.debates.recent())[0]
+    return (await app.store.listings.recent())[0]
 
 
 def names_nobody(seen: Seen) -> None:

@@ -162,7 +162,7 @@ async def test_once_put_nothing_changes_what_is_answered_after_a_kill(
             await put_in(session, debate, "bob", "Too late?")
         with pytest.raises(UsageError, match="over"):
             await take_out(session, debate, "ann", 1)
-        await session.store.people.forget("memory", "ann")
+        await session.store.privacy.forget("memory", "ann")
         await session.reconcile()
         await session.voting(debate.id)
         (kept,) = await session.store.asking.asked(debate.id)
@@ -217,10 +217,10 @@ async def test_what_is_hostile_or_taken_back_has_an_answer(
         assert await put_in(session, debate, "ann", "Is it healthier?") == 2
         await take_out(session, debate, "mod", 2, manager=True)
         await refused("cannot ask another", "ann", "And now?", UsageError)
-        await session.store.people.forget("memory", "cem")
+        await session.store.privacy.forget("memory", "cem")
         await refused("forgotten", "cem", "Do you know me?", NotAllowedError)
         assert await put_in(session, debate, "dee", "Is it tastier?") == 3
-        await session.store.people.forget("memory", "dee")
+        await session.store.privacy.forget("memory", "dee")
         await session.voting(debate.id)
     assert put(venue) == (), "those that were deleted before they were put are not put"
 
@@ -276,9 +276,9 @@ async def test_what_was_asked_is_exported_without_who_asked_and_stands_on_the_pa
         await put_in(session, debate, "eve", "Is it tasty?")
         await support(session, debate, "fay", 2)
         await take_out(session, debate, "mod", 3, manager=True)
-        await session.store.people.opt_out("memory", "dee")
+        await session.store.privacy.opt_out("memory", "dee")
         await session.voting(debate.id)
-        await session.store.people.forget("memory", "ann")
+        await session.store.privacy.forget("memory", "ann")
         await session.service.close_vote(debate.id)
         await session.ended(debate.id)
         archive = session.store.archive

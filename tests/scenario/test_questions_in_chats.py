@@ -15,12 +15,12 @@ TITLE = "Questions from the audience"
 
 
 async def opened(app: App) -> None:
-    (debate,) = await until_asked(lambda: app.store.debates.recent(limit=1), bool)
+    (debate,) = await until_asked(lambda: app.store.listings.recent(limit=1), bool)
     await until_true(lambda: app.store.votes.targets(debate.id, Question.SUPPORT))
 
 
 async def end_time(app: App) -> None:
-    (debate,) = await app.store.debates.recent(limit=1)
+    (debate,) = await app.store.listings.recent(limit=1)
     due = "UPDATE questions SET closes_at = opened_at WHERE debate = :debate AND closed_at IS NULL"
     await app.store.asking._database.run(due, debate=debate.id)
     app.service.notifier.publish(f"votes/{debate.platform}")

@@ -29,7 +29,7 @@ async def held(chat: Chat, app: App, number: int) -> str:
     """Wait until people can vote on the newest of so many debates; return what they vote on."""
 
     async def begun() -> bool:
-        debates = await app.store.debates.recent()
+        debates = await app.store.listings.recent()
         return len(debates) == number and debates[0].thread is not None
 
     await until_true(begun)
@@ -107,7 +107,7 @@ async def test_what_cannot_be_repeated_says_why(chat: Chat) -> None:
         if not isinstance(chat, OnDiscord):  # which has no room for one more command
             await chat.ask("ada", "rematch", "has a result yet")
         ballot = await vote(chat)
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         if not isinstance(chat, OnDiscord):
             await chat.ask("ada", "rematch", "has no result yet", debate=debate.code)
         await finish(chat, app, ballot)
@@ -115,7 +115,7 @@ async def test_what_cannot_be_repeated_says_why(chat: Chat) -> None:
         said = await chat.push("ada", chat.announcement, "Rematch")
         assert "rehearsal/maple cannot debate here any more" in said
         assert "the command models lists them" in said
-        assert len(await app.store.debates.recent()) == 1
+        assert len(await app.store.listings.recent()) == 1
 
 
 @pytest.mark.slow

@@ -86,7 +86,7 @@ async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_sai
         said = await schedule(chat, "olga", daily(clock), "The schedule is set.")
         assert "the topic that people want most. Next: " in said
         await asyncio.sleep(0.2)
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
         # Without any debate here there is no message to say it beside: it stands alone.
         (before,) = await app.store.series.all()
         clock.skip(hours=1.1)
@@ -101,7 +101,7 @@ async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_sai
         await suggest(app, clock, "Night trains beat planes")
         clock.skip(days=1)
         await begun(app, 1)
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         assert debate.request.topic == "Night trains beat planes"
         assert debate.starter is None
         assert await passed(app, clock) is None
@@ -118,17 +118,17 @@ async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_sai
         assert await passed(app, clock) == AWAY
         await until(lambda: len(skipped(chat)) == 3)
         assert AWAY in skipped(chat)[2]
-        assert len(await app.store.debates.recent()) == 1
+        assert len(await app.store.listings.recent()) == 1
         clock.skip(days=0.5)
         await begun(app, 2)
-        assert (await app.store.debates.recent())[0].request.topic == "Parks beat malls"
+        assert (await app.store.listings.recent())[0].request.topic == "Parks beat malls"
         await close(chat, app)
         await schedule(chat, "ben", "off", "Only a manager")
         await schedule(chat, "olga", "off", "The schedule has ended")
         await schedule(chat, "olga", "off", "There is no schedule in this channel")
         clock.skip(days=1)
         await asyncio.sleep(0.3)
-        assert len(await app.store.debates.recent()) == 2
+        assert len(await app.store.listings.recent()) == 2
         assert len(skipped(chat)) == 3
         (stored,) = await app.store.series.all()
         assert stored.due_at is None
@@ -154,7 +154,7 @@ async def test_a_refused_topic_goes_back_to_managers_with_a_line_and_the_next_ha
             assert "Idiots" not in skipped(chat)[-1]
             clock.skip(days=1)
         await begun(app, 1)
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         assert debate.request.topic == "Parks beat malls"
         waiting = (await chat.give("olga", "topics")).text
         assert "Idiots beat wits" in waiting
@@ -187,7 +187,7 @@ async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_comm
         await schedule(chat, "olga", daily(clock), "The schedule is set.", **more)
         clock.skip(hours=1.1)
         await begun(app, 1)
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         assert (debate.request.length, debate.request.confidence) == ("short", "on")
         assert debate.request.topic == "Tea beats coffee"
         await close(chat, app)
@@ -199,7 +199,7 @@ async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_comm
         assert await passed(app, clock) == OVER_LIMIT
         await until(lambda: skipped(chat))
         assert OVER_LIMIT in skipped(chat)[0]
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         assert debate.status is Status.CLOSED
         await app.store.communities.left(debate.platform, debate.community, clock.now())
         assert {one.due_at for one in await app.store.series.all()} == {None}

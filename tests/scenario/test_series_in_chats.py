@@ -85,7 +85,7 @@ async def test_a_series_is_planned_voted_on_followed_and_stopped(
         code, said = await rostrum(chat, tmp_path, "series", "stop", "evening")
         assert code == 0, said
         await until_asked(app.store.series.all, lambda stored: stored[0].due_at is None)
-        assert len(await app.store.debates.recent()) == 1
+        assert len(await app.store.listings.recent()) == 1
 
 
 @pytest.mark.parametrize("channel", ["99999", "C99999"])

@@ -65,7 +65,7 @@ async def serving(
 
 async def held(line: Running, number: int) -> list[Debate]:
     return await until_asked(
-        line.store.debates.recent,
+        line.store.listings.recent,
         lambda found: sum(debate.status is Status.CLOSED for debate in found) >= number,
     )
 
@@ -76,7 +76,7 @@ async def stored(line: Running) -> StoredSeries:
 
 async def begins_none(line: Running, number: int) -> None:
     await asyncio.sleep(0.3)
-    assert len(await line.store.debates.recent()) == number
+    assert len(await line.store.listings.recent()) == number
 
 
 async def test_each_debate_is_held_in_its_channel_at_its_time_with_a_vote(
@@ -139,12 +139,12 @@ async def test_the_next_debate_waits_for_the_one_before(stage: Stage, clock: Shi
     slow = DEFAULTS.model_copy(update={"vote_minutes": 60 * 24 * 3.0})
     async with serving(stage, clock, slow) as line:
         await save_series(line.store, series())
-        debates = await until_asked(lambda: line.store.debates.recent([Status.VOTING]), bool)
+        debates = await until_asked(lambda: line.store.listings.recent([Status.VOTING]), bool)
         clock.skip(days=1.5)
         await begins_none(line, 1)
         await line.until(debates[0].id, lambda debate: debate.vote_opened_at)
         await line.service.close_vote(debates[0].id)
-        await until_asked(line.store.debates.recent, lambda found: len(found) == 2)
+        await until_asked(line.store.listings.recent, lambda found: len(found) == 2)
 
 
 async def test_a_stopped_series_goes_on_when_its_file_is_run_again_and_is_purged_with_its_community(
@@ -185,7 +185,7 @@ async def test_a_debate_that_could_not_be_posted_is_tried_again_at_the_next_time
     stage.venue.misbehave("post", Fault(VenueGoneError("Rostrum may not post here.")))
     async with serving(stage, clock) as line:
         await save_series(line.store, series())
-        await until_true(lambda: line.store.debates.recent([Status.FAILED]))
+        await until_true(lambda: line.store.listings.recent([Status.FAILED]))
         await begins_none(line, 1)
         clock.skip(days=1)
         (debate,) = await held(line, 1)
@@ -202,7 +202,7 @@ async def test_a_model_that_is_away_is_waited_for_and_not_named(
         await save_series(line.store, series())
         async with asyncio.timeout(HANG_SECONDS):
             while True:
-                found = await line.store.debates.recent()
+                found = await line.store.listings.recent()
                 said |= {why(debate) for debate in found if debate.status.live}
                 if any(debate.status is Status.CLOSED for debate in found):
                     break

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adapters.models.faults import CallAnswer
+from adapters.models.attempts import CallAnswer
 from adapters.models.rehearsal import RehearsalModels, _RehearsedCall
 from engine.series.runner import Ending, SeriesPlan, plan_series
 from engine.series.spec import Series, read_series

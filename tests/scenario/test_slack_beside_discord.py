@@ -88,7 +88,7 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
             await on_discord.start(topic="Tea & <coffee>", **sides)
             # Every other debate is read in the other order, and jurors who are not known yet take
             # turns: the first debate is compared to the next one that is read alike.
-            (first,) = await app.store.debates.recent(limit=1)
+            (first,) = await app.store.listings.recent(limit=1)
             for _ in range(math.lcm(2, len(first.setup.panel.roster)) - 1):
                 await app.store.debates.next_number()
             await on_slack.start('"Tea & <coffee>" a=rehearsal/maple b=rehearsal/willow')
@@ -108,7 +108,7 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
 
 async def heard_on_both(store: Store, votes: int) -> None:
     """Wait until each vote has so many entries: what was seen before a vote depends on it."""
-    for debate in await store.debates.recent():
+    for debate in await store.listings.recent():
         events = partial(store.votes.events, debate.id)
         await until_asked(events, lambda seen: len(seen) >= votes)
 

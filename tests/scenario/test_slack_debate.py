@@ -289,6 +289,6 @@ async def test_many_debates_at_once_keep_nobody_waiting(stage: SlackStage, debat
             await until(lambda: server.answered > debates, 120)
             # Now all debates go on as fast as they can: a command stands in no line behind them.
             assert max([await ask(server) for _ in range(3)]) < crowd.MANY * debates
-            running = await app.store.debates.recent((Status.RUNNING,), 300)
+            running = await app.store.listings.recent((Status.RUNNING,), 300)
             assert len(running) == debates
     assert {told.tries for told in slack.deliveries.told} == {1}

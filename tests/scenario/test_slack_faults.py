@@ -140,7 +140,7 @@ async def test_one_message_a_second_holds_across_debates_of_a_channel(database_u
             await asyncio.gather(*(stage.start(f'"Tea {i}"') for i in range(3)))
 
             async def all_vote() -> bool:
-                found = await app.store.debates.recent(limit=3)
+                found = await app.store.listings.recent(limit=3)
                 return len(found) == 3 and all(d.vote_opened_at is not None for d in found)
 
             await until_true(all_vote)
@@ -310,7 +310,7 @@ async def test_another_workspace_is_refused_in_words_and_changes_nothing(stage: 
         await stage.slack.deliveries.heard()
         asked = await stage.slack.press("olga", stage.root.ts, "Status")
         assert debate.code in await asked.said(debate.code)
-        (kept,) = await app.store.debates.recent()
+        (kept,) = await app.store.listings.recent()
         assert (kept.status, kept.gone) == (Status.VOTING, False)
         assert await app.store.votes.events(debate.id) == ()
 

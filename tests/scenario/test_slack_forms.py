@@ -216,5 +216,5 @@ async def test_a_person_argues_the_side_without_a_model_in_the_form(
         sent = await slack.submit(form, {"topic": "Tea", **models, "person": ben})
         assert sent.errors == {}
         await form.said("Your debate waits for the person you named")
-        [debate] = await app.store.debates.recent()
+        [debate] = await app.store.listings.recent()
         assert debate.request.guest == side

@@ -31,7 +31,7 @@ async def test_a_missing_scope_is_named_before_anything_is_paid(
     async with stage.process() as app:
         asked = await stage.start()
         assert f"lacks the scope {scope}" in asked.text
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
         slack.rules.scopes = Slack.SCOPES  # installed again, with the same token
         await stage.vote()
     assert models.requests
@@ -64,7 +64,7 @@ async def test_a_channel_that_rostrum_is_not_in_or_that_takes_no_debate_is_refus
             asked = await slack.slash("ada", f"/debate start {TEA}")
             assert "No debate was started" in await asked.said()
             setattr(slack.channel, kind, False)
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
     assert models.requests == []
 
 
@@ -106,7 +106,7 @@ async def test_a_secret_ballot_is_refused_whoever_wants_it(
         )
         asked = await stage.start(TEA)
         assert "cannot be secret here" in asked.text
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
         await stage.start(f"{TEA} ballot=private")
         await voting(app)
     assert models.requests

@@ -46,7 +46,7 @@ async def test_two_workspaces_install_and_each_holds_a_debate(
             assert f"installed in {name}" in page.text
         ballots = await asyncio.gather(stage.vote("ada", hall.id), stage.vote("bay-ada", lounge.id))
         await until_asked(
-            app.store.debates.recent, lambda found: all(one.vote_opened_at for one in found)
+            app.store.listings.recent, lambda found: all(one.vote_opened_at for one in found)
         )
         for ballot, user, option in zip(
             ballots, ("ben", "bay-olga"), ("large_blue_circle", "red_circle"), strict=True
@@ -57,7 +57,7 @@ async def test_two_workspaces_install_and_each_holds_a_debate(
             closing = await slack.slash(user, "/debate close", channel.id)
             assert "closed" in await closing.said("closed")
         reveals = [await stage.said(channel.id, "Reveal") for channel in (hall, lounge)]
-        found = await app.store.debates.recent()
+        found = await app.store.listings.recent()
         with app.store.archive.reading(ExportFilter(platform="slack")) as records:
             exported = repr(list(records)) + repr(await app.store.installs.every("slack"))
     assert [counted(reveal) for reveal in reveals] == [
@@ -92,7 +92,7 @@ async def test_in_a_shared_channel_votes_count_and_other_workspaces_admins_manag
         ballot.reactions["large_blue_circle"][guest.id] = None
         slack.deliveries.tell_of(slack.world.teams[BAY], told)
         await slack.deliveries.heard()
-        (debate,) = await app.store.debates.recent()
+        (debate,) = await app.store.listings.recent()
         assert [event.option for event in await app.store.votes.events(debate.id)] == ["A"]
         asked = await slack.press("bay-olga", slack.messages()[-1].ts, "Status")
         assert "no debate" not in await asked.said(debate.code)

@@ -122,6 +122,6 @@ async def test_a_command_that_slack_gave_up_starts_no_debate(
             with pytest.raises(DidNotRespondError):
                 await asking
             await asyncio.sleep(interactions.WAKING_SECONDS)
-            assert await app.store.debates.recent(limit=1) == []
+            assert await app.store.listings.recent(limit=1) == []
             await (await slack.slash("ada", "/debate start Tea beats coffee")).said()
-            assert len(await app.store.debates.recent(limit=9)) == 1
+            assert len(await app.store.listings.recent(limit=9)) == 1

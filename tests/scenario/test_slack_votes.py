@@ -31,7 +31,7 @@ def stage(database_url: str, slack: SlackServer) -> SlackStage:
 
 async def cast(app: App) -> list[tuple[str, bool]]:
     """Return what the newest debate's log of votes says, in the order of receipt."""
-    (debate,) = await app.store.debates.recent(limit=1)
+    (debate,) = await app.store.listings.recent(limit=1)
     events = await app.store.votes.events(debate.id)
     return [(event.option, event.added) for event in events]
 
@@ -114,7 +114,7 @@ async def test_skin_tones_are_one_thumb_and_of_two_the_one_that_is_left_is_the_v
         for user in ("ben", "cleo"):
             await slack.unreact(user, ballot.ts, "handshake", tone=4)
         await slack.deliveries.heard()
-        (debate,) = await app.store.debates.recent(limit=1)
+        (debate,) = await app.store.listings.recent(limit=1)
         votes = standing(debate, await app.store.votes.events(debate.id))
         assert sorted(vote.option for vote in votes) == ["B", "tie"]
         assert counted(await stage.close()) == NOBODY | {"tie": 1, "B": 1}

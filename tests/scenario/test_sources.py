@@ -11,8 +11,8 @@ from engine.values.debate import Model
 from engine.values.messages import Announcement, TurnPost
 from engine.values.ports import AttemptLog, Call, Reply
 from engine.values.sources import SourceFile
-from engine.words.card import markdown_of
 from engine.words.cards import card_of
+from engine.words.pieces import markdown_of
 from tests.doubles.whole_debate import DEFAULTS, HeardModels, Whole, hold_whole
 
 OPTIONS: dict[str, dict[str, Any]] = {"audited": {"turns": 4}, "roundtable": {"agents": 3}}

@@ -35,7 +35,7 @@ async def start(stage: DiscordStage, *files: tuple[str, bytes]) -> Interaction:
 
 
 async def none_started(app: App) -> bool:
-    return not await app.store.debates.recent(limit=1)
+    return not await app.store.listings.recent(limit=1)
 
 
 async def test_files_attached_on_discord_are_read_by_every_side(

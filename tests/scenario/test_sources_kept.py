@@ -7,7 +7,7 @@ from engine.chat.privacy import forget, purge
 from engine.dataset.page import write_html, write_markdown
 from engine.pages.stored import StoredLibrary
 from engine.prompts.library import quote
-from engine.store.people import ERASED
+from engine.store.privacy import ERASED
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, UsageError
 from engine.values.sources import SourceFile, SourceLimits
@@ -79,13 +79,13 @@ async def test_a_cap_that_does_not_cover_the_sources_refuses_at_once(stage: Stag
         usd = some(cheap.estimate.usd) * 1.5
         caps = NO_CAPS.model_copy(update={"debate_usd": usd})
         capped = DEFAULTS.model_copy(update={"caps": caps})
-        asked = len(await line.store.debates.recent())
+        asked = len(await line.store.listings.recent())
         with pytest.raises(BudgetError, match="choose cheaper models"):
             await line.start(capped, sources=(long,))
         few = DEFAULTS.model_copy(update={"sources": SourceLimits(characters=10)})
         with pytest.raises(UsageError, match="19,199 characters; a source may have at most 10"):
             await line.start(few, sources=(long,))
-        assert len(await line.store.debates.recent()) == asked
+        assert len(await line.store.listings.recent()) == asked
 
 
 async def test_the_estimate_and_what_a_capped_debate_reserves_cover_its_sources(
@@ -109,11 +109,11 @@ async def test_sources_are_forgotten_purged_and_never_logged(
     debate = await line.hold(sources=(FILE,))
     assert traces(database_url, ANN)
     await forget(line.store, SystemClock(), "memory", ANN)
-    await line.store.people.wipe()
+    await line.store.privacy.wipe()
     assert not traces(database_url, ANN)
     debate = await line.store.debates.get(debate.id)
     assert f"says <{ERASED}>." in debate.request.sources[0].text
     await purge(line.store, "memory", "club")
-    await line.store.people.wipe()
+    await line.store.privacy.wipe()
     assert not traces(database_url, CANARY)
     assert CANARY not in caplog.text + "".join(capsys.readouterr())

@@ -33,12 +33,12 @@ async def test_only_members_of_a_group_and_managers_start_debates(chat: Chat) ->
             assert "has no user group S404" in await change(chat, "starters", "S404")
         assert f"`starters`: {group} (set here)" in await change(chat, "starters", group)
         assert MAY_NOT in await chat.start("ada")
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []
         # Everything else stays open to everyone.
         assert "is suggested" in (await chat.give("ada", "suggest", topic="Tea or milk")).text
         for user in ("ben", "olga"):
             assert MAY_NOT not in await chat.start(user, topic=f"Tea, says {user}")
-        assert len(await app.store.debates.recent()) == 2
+        assert len(await app.store.listings.recent()) == 2
     async with chat.stage.process():  # which has read no group yet
         if not isinstance(chat, OnDiscord):
             chat.slack.rules.scopes = Slack.SCOPES

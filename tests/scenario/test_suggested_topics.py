@@ -62,7 +62,7 @@ async def test_people_suggest_a_manager_approves_and_the_most_wanted_is_debated(
         assert "is taken back" in back.text
         # What is drawn comes from the list, and is used with the debate.
         await chat.start(topic="random", format="oxford")
-        debate = (await app.store.debates.recent())[0].request.topic
+        debate = (await app.store.listings.recent())[0].request.topic
         assert debate in (CATS, RAIN)
         assert await the_next(app, chat) == ({CATS, RAIN} - {debate}).pop()
         assert debate not in (await chat.give("cleo", "topics")).text
@@ -100,4 +100,4 @@ async def test_blocked_words_keep_topics_out_and_only_managers_read_them(chat: C
         assert "brûlée" not in (await chat.give("ada", "topics")).text
         assert "brûlée" in (await chat.give("olga", "topics")).text
         assert await the_next(app, chat) == "Cremes rule"
-        assert await app.store.debates.recent() == []
+        assert await app.store.listings.recent() == []

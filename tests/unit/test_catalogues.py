@@ -5,7 +5,7 @@ from babel.messages.catalog import Catalog
 
 from engine.values.debate import Status
 from engine.values.language import speaking
-from engine.words.phrases import told_reason
+from engine.words.stored import say_stored
 from engine.words.translation import LANGUAGES, catalogue
 from tests.catalogues import FOR_OPERATORS, LOCALES, ROOT, extracted, forms_of, read
 
@@ -47,10 +47,10 @@ def test_every_module_that_is_named_as_of_operators_exists() -> None:
 
 def test_why_a_debate_waits_is_said_in_its_language() -> None:
     with speaking("de"):
-        said = told_reason(
+        said = say_stored(
             "Waiting for Discord: the votes could not be read, so the vote stays open. "
             "Rostrum retries automatically."
         )
         assert said.startswith("Warten auf Discord: ")
-        assert told_reason("A manager stopped it.") == "Die Verwaltung hat sie gestoppt."
-        assert told_reason("Anything else.") == "Anything else."
+        assert say_stored("A manager stopped it.") == "Die Verwaltung hat sie gestoppt."
+        assert say_stored("Anything else.") == "Anything else."

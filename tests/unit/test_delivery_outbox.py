@@ -22,7 +22,8 @@ from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import Message, Notice, VoteClosed, VoteInvite
-from engine.values.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
+from engine.values.ports import Attempt, Call, Part, VenueLimits, utc_now
+from engine.values.venue import Venue
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.kit import BIRCH, HANG_SECONDS, MAPLE, create, new_debate, reveal, some, speech, until
 
@@ -476,7 +477,7 @@ async def test_a_reveal_that_is_for_nobody_known_or_that_its_thread_took_goes_no
     office: Office,
 ) -> None:
     """The one was tried without end, and the other, queued while its thread was away, twice."""
-    await office.store.people.forget("memory", "user-1")
+    await office.store.privacy.forget("memory", "user-1")
     aside, channel = (REVEAL.model_copy(update={"aside": to}) for to in ("starter", "channel"))
     async with office.delivering():
         await office.publish(

@@ -27,6 +27,7 @@ from adapters.discord.registration import offer, same
 from adapters.discord.render import emoji_of, reaction_of, rows
 from adapters.discord.rest import MOST, GlobalRateLimit
 from adapters.discord.translation import IN_ORDER, TABLES, Translator, table, typed, with_options
+from adapters.rate_limits import ChannelPace
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
@@ -39,9 +40,9 @@ from engine.values.errors import (
     VenueGoneError,
     VenueLockedError,
 )
-from engine.values.pace import ChannelPace
 from engine.values.text import REACTIONS, split_variant
-from engine.words.buttons import ballot_buttons, debate_buttons, read_button
+from engine.words.buttons import read_button
+from engine.words.cards import ballot_buttons, debate_buttons
 from tests.doubles.discord.rest import ASKING
 from tests.doubles.facts import Code, Discord
 from tests.kit import HANG_SECONDS, skipped_time, some

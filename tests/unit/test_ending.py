@@ -3,7 +3,8 @@
 import pytest
 
 from adapters.discord import texts as discord_texts
-from adapters.models.faults import CallFault, full_fault, status_fault
+from adapters.models.attempts import CallFault
+from adapters.models.faults import full_fault, status_fault
 from adapters.slack import texts as slack_texts
 from engine.delivery.reasons import (
     HELD_UP,

@@ -15,7 +15,8 @@ from engine.jury.ballot import (
     read_ballot,
     tie_word,
 )
-from engine.jury.rubric import CLASSIC_SIX, DEBATE, RUBRICS, find_rubric, own_criteria, read_rubric
+from engine.jury.rubric import CLASSIC_SIX, DEBATE, RUBRICS, find_rubric, own_criteria
+from engine.jury.rubric_file import read_rubric
 from engine.values.debate import Model, Usage
 from engine.values.errors import UsageError
 from engine.values.ports import Reply

@@ -9,7 +9,8 @@ import pytest
 from adapters.models.prices import bundled_price
 from bot.settings.load import load_settings
 from engine.blinding.identity import kin
-from engine.jury.rubric import RUBRICS, read_rubric
+from engine.jury.rubric import RUBRICS
+from engine.jury.rubric_file import read_rubric
 
 TEXT = (Path(__file__).parents[2] / "docs" / "jury.md").read_text(encoding="utf-8")
 ROSTERS = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)

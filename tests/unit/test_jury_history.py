@@ -12,13 +12,13 @@ from hypothesis import given, strategies as st
 from engine.jury.aggregate import BEHIND, MOST_JURORS, UNPROVEN
 from engine.jury.ballot import JurorReading
 from engine.jury.consensus import track
-from engine.jury.fit import fit_jurors
+from engine.jury.fit import bet, fit_jurors
 from engine.jury.fit_quality import compare_rules
-from engine.jury.history import fit, fit_all
+from engine.jury.history import HeardDebate, PairBallot, fit, fit_all, hear
 from engine.jury.plan import attendance, next_readings
 from engine.jury.roster import PanelFit, seat_panel
-from engine.jury.sight import PROVEN, HeardDebate, PairBallot, bet, combine, hear, stake_of
-from engine.store.journal import PastDebate
+from engine.jury.sight import PROVEN, combine, stake_of
+from engine.store.learning import PastDebate
 from engine.values.debate import SEES, Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
 from engine.values.verdicts import TIE, Ballot
 from tests.kit import some

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engine.jury.fit import fit_jurors
 from engine.jury.fit_quality import with_errors
+from engine.jury.history import HeardDebate, PairBallot
 from engine.jury.lbfgs import minimise
 from engine.jury.likelihood import (
     KIN,
@@ -20,7 +21,7 @@ from engine.jury.likelihood import (
     gather,
 )
 from engine.jury.model import _JurorTraits, choose, gain_of_another, plot, posterior, signal, weigh
-from engine.jury.sight import SURE, HeardDebate, PairBallot
+from engine.jury.sight import SURE
 from engine.values.debate import Fit, JurorFit
 
 JURORS, FAMILIES = 12, 6

@@ -34,7 +34,7 @@ async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder_but_not_what
     await create(store, new_debate(id=DEBATE, user=None, setup=setup_of()), Caps())
 
     async def ask() -> None:
-        await store.debates.ask_stop(DEBATE, "enough")
+        await store.queue.ask_stop(DEBATE, "enough")
         notifier.publish("stop")
 
     async with running(store, notifier, "one") as lease_manager:

@@ -12,17 +12,19 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.models import faults
+from adapters.models.attempts import CallAnswer, CallFault
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.completions import read_answer
 from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, _EventReader
-from adapters.models.faults import CallAnswer, CallFault, complaint, retry_after, status_fault
+from adapters.models.faults import complaint, retry_after, status_fault
 from adapters.models.habits import Habits
 from adapters.models.pace import Gate
 from adapters.models.prices import model_entries, read_prices
 from adapters.models.safe_text import redact
 from engine.delivery.reasons import MODEL_FAILED, refusal_of
 from engine.stage.steps import Pace
-from engine.values.errors import ModelError, failure_in, without_words
+from engine.values.errors import ModelError
+from engine.values.failures import failure_in, without_words
 from tests.kit import HANG_SECONDS, some
 
 JSON = st.recursive(

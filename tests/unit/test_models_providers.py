@@ -15,10 +15,9 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from adapters.models import JsonForm, connection
-from adapters.models.attempts import RetryPolicy, wait_after
+from adapters.models.attempts import CallFault, RetryPolicy, wait_after
 from adapters.models.backends import Backend
 from adapters.models.completions import read_text
-from adapters.models.faults import CallFault
 from adapters.models.pace import Gate
 from engine.stage.steps import Pace
 from engine.stage.structured import read_object

@@ -60,11 +60,11 @@ async def test_a_write_waits_for_a_lock_however_long_another_process_holds_it(
     await create(store, new, NO_CAPS)
     lock = "LOCK TABLE debates IN SHARE MODE"  # as making an index does
     async with held(other, lambda connection: connection.run(lock)):
-        stopping = asyncio.ensure_future(store.debates.ask_stop(new.id, "enough"))
+        stopping = asyncio.ensure_future(store.queue.ask_stop(new.id, "enough"))
         done, _ = await asyncio.wait([stopping], timeout=1.5)
         assert not done, "it was given up"
     await stopping
-    assert (await store.debates.stops())[new.id].reason == "enough"
+    assert (await store.queue.stops())[new.id].reason == "enough"
 
 
 @pytest.mark.parametrize(("state", "ends"), [("53100", False), ("57014", False), ("22023", True)])
@@ -167,7 +167,7 @@ async def test_no_one_waits_for_a_migration_that_waits_for_a_long_read(
         migrating = asyncio.create_task(asyncio.to_thread(other.dialect.upgrade, change))
         await asyncio.sleep(0.5)
         async with asyncio.timeout(HANG_SECONDS):
-            await store.debates.ask_stop(new.id, "enough")
+            await store.queue.ask_stop(new.id, "enough")
         assert not migrating.done()
     await migrating
     assert await database.column("SELECT extra FROM debates") == [None]

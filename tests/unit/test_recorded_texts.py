@@ -43,7 +43,8 @@ from engine.delivery.reasons import refusal_of
 from engine.formats import FORMATS
 from engine.jury.ballot import ballot_schema
 from engine.jury.explain import explain
-from engine.jury.rubric import ANSWERS, CLASSIC_SIX, DEBATE, read_rubric
+from engine.jury.rubric import ANSWERS, CLASSIC_SIX, DEBATE
+from engine.jury.rubric_file import read_rubric
 from engine.prompts.library import load_prompts
 from engine.series.report.page import write_markdown, write_page
 from engine.series.report.pictures import draw_report

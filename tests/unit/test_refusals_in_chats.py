@@ -18,7 +18,8 @@ from engine.formats.format import Format, read_own
 from engine.values.errors import UsageError, VenueError
 from engine.values.language import ENGLISH, speaking
 from engine.words.phrases import WAITS_TO_POST
-from engine.words.translation import LANGUAGES, say_stored
+from engine.words.stored import say_stored
+from engine.words.translation import LANGUAGES
 from tests.doubles.facts import Code
 from tests.slow import slow_after
 

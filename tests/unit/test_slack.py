@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from adapters.discord import render as discord
 from adapters.discord.render import DiscordPayload
 from adapters.in_order import InOrder
+from adapters.rate_limits import Window
 from adapters.site import Site
 from adapters.slack import connection as slack_connection, render as slack
 from adapters.slack.connection import Missed, SlackConnection
@@ -29,7 +30,6 @@ from engine.delivery.reasons import refusal_of
 from engine.values.errors import VenueAwayError
 from engine.values.language import speaking
 from engine.values.markdown import chop
-from engine.values.pace import Window
 from engine.values.ports import CommunityLost, ConnectionGap, Inbound, ReactionSeen
 from engine.values.text import clean
 from tests.doubles.facts import Discord, Slack

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, strategies as st
 
+from adapters.rate_limits import GAP_SECONDS, ChannelPace
 from adapters.slack import render
 from adapters.slack.forms.fields import settings_form
 from adapters.slack.install.manifest import manifest, to_json
@@ -40,7 +41,6 @@ from engine.values.messages import (
     TurnPost,
     VoteInvite,
 )
-from engine.values.pace import GAP_SECONDS, ChannelPace
 from engine.values.text import clean, split_variant
 from engine.words.buttons import read_button
 from tests.doubles.facts import Slack

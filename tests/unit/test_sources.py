@@ -11,9 +11,9 @@ from engine.values.language import speaking
 from engine.values.quotations import check_quotations
 from engine.values.source_files import check_files, read_sources
 from engine.values.sources import SourceFile, SourceLimits, named, outcome_of, pasted
-from engine.words.card import markdown_of
 from engine.words.cards import card_of
 from engine.words.phrases import source_name
+from engine.words.pieces import markdown_of
 from tests.kit import announcement
 
 LIMITS = SourceLimits(files=2, bytes=300, characters=60, total=80)

@@ -12,8 +12,9 @@ from hypothesis import given, strategies as st
 from engine.formats.classic import Classic
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
 from engine.stage.drafts import UPDATE_SECONDS, Drafting, redact_growing
+from engine.stage.repair import read_growing
 from engine.stage.shapes import TurnLimits, violations
-from engine.stage.structured import declines, read_growing, refusal
+from engine.stage.structured import declines, refusal
 from engine.values.debate import Model, Sampling, Status, Violation
 from engine.values.messages import TurnPost
 from engine.values.ports import AnswerSchema, Call

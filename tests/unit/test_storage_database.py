@@ -291,7 +291,7 @@ async def test_readers_work_beside_a_runner(store: Store, database_url: str) -> 
     reader = Store(database)
     await require_newest(database)
     assert await reader.debates.secret("salt") == secret
-    assert await reader.debates.recent() == []
+    assert await reader.listings.recent() == []
     await reader.close()
     await store.debates.next_number()
 
@@ -328,7 +328,7 @@ async def test_a_read_only_file_can_be_read_and_says_why_it_cannot_be_run_on(
 ) -> None:
     with without_privilege():
         reader = Store(SqlDatabase(database_url, writable=False))
-        assert await reader.debates.recent() == []
+        assert await reader.listings.recent() == []
         with pytest.raises(StoreError, match=r"could not be used: .*\. Make the file and its fold"):
             await reader.debates.next_number()
         await reader.close()

@@ -15,7 +15,8 @@ from engine.store import Lease, Store
 from engine.store.database import SqlConnection
 from engine.store.leases import guard
 from engine.store.outbox import insert_posts
-from engine.store.people import ensure_person, find_key, forget
+from engine.store.people import ensure_person, find_key
+from engine.store.privacy import forget
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, LeaseLostError, StoreError
 from engine.values.ports import _SharedTime, machine_now, utc_now
@@ -153,7 +154,7 @@ async def test_a_debate_that_two_processes_queue_again_is_paid_for_once(
     lease = some(await store.leases.claim(f"debate/{new.id}", "x", 60))
     await store.debates.advance(lease, new.id, Status.RUNNING)
     await store.debates.advance(lease, new.id, Status.FAILED, "cut off")
-    queue = [one.debates.requeue(new.id, NO_CAPS, utc_now()) for one in (store, others) * 3]
+    queue = [one.queue.requeue(new.id, NO_CAPS, utc_now()) for one in (store, others) * 3]
     await asyncio.gather(*queue)
     reserved = await database.value("SELECT sum(reserved_usd) FROM usage")
     assert reserved == 1.0
@@ -166,7 +167,7 @@ async def test_a_user_who_is_forgotten_meanwhile_is_not_stored_again_nor_added_j
         return ensure_person(connection, "chat", "ann", find_key(connection))
 
     async with held(database, add):
-        forgetting = await waiting(others.people.forget("chat", "ann"))
+        forgetting = await waiting(others.privacy.forget("chat", "ann"))
     await forgetting
     assert await database.column('SELECT "user" FROM people') == [None]
     async with held(other, lambda connection: forget(connection, "chat", "ann")):

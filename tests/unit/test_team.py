@@ -11,7 +11,8 @@ from engine.formats.team.rules import WEIGHTS
 from engine.values.debate import Model
 from engine.values.errors import ModelError, UsageError
 from engine.values.messages import Notice, Progress, Report, ScoreBoard, TurnPost
-from engine.words.cards import card_of, progressed, turn_title
+from engine.words.cards import card_of, turn_title
+from engine.words.progress import progressed
 from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
 from tests.slow import slow_after
 

@@ -23,7 +23,8 @@ from engine.values.errors import (
 from engine.values.language import Text, speaking
 from engine.values.options import hint
 from engine.words.phrases import WAITS_TO_POST
-from engine.words.translation import LANGUAGES, catalogue, plural, say, say_stored
+from engine.words.stored import say_stored
+from engine.words.translation import LANGUAGES, catalogue, plural, say
 from tests.catalogues import FOR_OPERATORS, ROOT
 from tests.slow import slow_after
 

@@ -24,7 +24,7 @@ from engine.values.messages import Notice, Reveal
 from engine.values.ports import ConnectionGap, Reactions, ReactionSeen, VenueLimits
 from engine.values.verdicts import Log, Tally, Vote, VoteEvent
 from engine.votes.outcome import tally_of
-from engine.words.translation import say_stored
+from engine.words.stored import say_stored
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.kit import HANG_SECONDS, some, until, verdict

@@ -71,7 +71,9 @@ class Pair:
         await self._hold(which, lambda lease, id: self.store.debates.advance(lease, id, status))
 
     async def lose(self, which: str) -> None:
-        await self._hold(which, lambda lease, id: self.store.outbox.abandon(lease, id, "deleted"))
+        await self._hold(
+            which, lambda lease, id: self.store.deliveries.abandon(lease, id, "deleted")
+        )
 
     async def react(self, which: str, option: str, *users: str) -> None:
         for user in users:

@@ -30,7 +30,7 @@ from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.figure import Difference, Figure, Share
 from engine.stats.ratings import Missing, Rating, rank_models, word_rating
-from engine.store import PersonTraces
+from engine.store.privacy import PersonTraces
 from engine.values.debate import Source, Status, Violation
 from engine.values.messages import (
     AgainInvite,
@@ -52,7 +52,8 @@ from engine.values.topics import Topic
 from engine.values.verdicts import Persuasion, Rationale, RoundTally, Summary, Tally, Verdict
 from engine.words.phrases import about_minutes, lasting, money, round_name, round_names, sum_up
 from engine.words.result_picture import result_picture
-from engine.words.translation import moment, number, percent, plural
+from engine.words.stored import moment, percent
+from engine.words.translation import number, plural
 from tests.kit import NOON, announcement, estimate, make_debate, make_row, reveal, speech
 
 Text = Answer | Message | str

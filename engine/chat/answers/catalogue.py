@@ -12,9 +12,11 @@ from engine.values.debate import Value
 from engine.values.language import N_, NN_
 from engine.values.text import headline
 from engine.values.topics import Topic
-from engine.words.buttons import Button, approval_buttons, upvote_button
+from engine.words.buttons import approval_buttons, upvote_button
+from engine.words.card import Button
 from engine.words.phrases import money, to_read
-from engine.words.translation import called_language, plural, say
+from engine.words.stored import called_language
+from engine.words.translation import plural, say
 
 DEBATERS = N_("**Debaters**")
 JURORS = N_("**Jurors**")

@@ -11,13 +11,15 @@ from engine.values.debate import Debate, Status, Value
 from engine.values.language import N_, Text
 from engine.values.messages import Estimate, File, Reveal, Where
 from engine.values.text import headline, marked
-from engine.words.buttons import Button, again_buttons, deletion_buttons
+from engine.words.buttons import again_buttons, deletion_buttons
+from engine.words.card import Button
 from engine.words.cards import result_pages, with_heading
 from engine.words.details import detail_lines, reason_lines
 from engine.words.marks_picture import marks_picture
 from engine.words.phrases import about_minutes, estimated
 from engine.words.reveal import UNREAD, outcome_line, reveal_lines
-from engine.words.translation import moment, plural, say, say_stored
+from engine.words.stored import moment, say_stored
+from engine.words.translation import plural, say
 
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list

@@ -12,7 +12,8 @@ from engine.values.messages import LeagueTable
 from engine.values.text import headline
 from engine.values.topics import RANDOM
 from engine.words.league import league_lines, league_title
-from engine.words.translation import say, say_stored
+from engine.words.stored import say_stored
+from engine.words.translation import say
 
 # Answers about schedules; Markdown for any chat.
 

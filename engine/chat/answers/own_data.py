@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
-from engine.store import PersonTraces
 from engine.store.communities import PublicPart
 from engine.store.own import GuessRecord, OwnVote
+from engine.store.privacy import PersonTraces
 from engine.values.debate import Value
 from engine.values.language import N_, NN_, Text
 from engine.values.messages import File
 from engine.values.text import headline
 from engine.words.phrases import option_name
-from engine.words.translation import day, plural, say
+from engine.words.stored import day
+from engine.words.translation import plural, say
 
 # Answers about a person's own data; Markdown for any chat.
 

@@ -26,18 +26,14 @@ from engine.formats.team.rules import (
     Totals,
     count_up,
     draw_board,
+    headed,
     overtime,
     reported,
     twice_running,
     write_review,
 )
 from engine.stage.forms import WRONG, Between, ByKey, OneOf, Within, form
-from engine.stage.shapes import (
-    AnswerPart,
-    Shape,
-    ShapedAnswer,
-    kept,
-)
+from engine.stage.shapes import AnswerPart, Shape, ShapedAnswer, kept
 from engine.stage.stage import Stage
 from engine.stage.steps import ConcurrentWork
 from engine.store import Post
@@ -47,7 +43,6 @@ from engine.values.messages import Report
 from engine.values.ports import KEPT
 from engine.values.text import marked
 from engine.values.verdicts import Adjustment, Artifact, Score, Verdict
-from engine.words.phrases import headed
 from engine.words.translation import say
 
 LOWEST, HIGHEST = 1, 10

@@ -23,7 +23,7 @@ from engine.values.messages import BoardRow, Report, ScoreBoard
 from engine.values.ports import KEPT
 from engine.values.text import marked
 from engine.values.verdicts import Adjustment
-from engine.words.phrases import headed, round_name
+from engine.words.phrases import round_name, sentence_case
 from engine.words.translation import number, plural, say
 
 WEIGHTS: Mapping[str, float] = {
@@ -536,3 +536,8 @@ class Channels:
             return []
         heard = [said for where, said in self._entries if where == channel]
         return heard if last is None else heard[-last:] if last else []
+
+
+def headed(name: str) -> str:
+    """Return a round's name as a heading."""
+    return sentence_case(round_name(name))

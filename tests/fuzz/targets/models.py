@@ -5,12 +5,12 @@ from typing import Any
 
 import orjson
 
-from adapters.models.attempts import RetryPolicy
+from adapters.models.attempts import CallAnswer, CallFault, Outcome, RetryPolicy
 from adapters.models.backends import Backend, ModerationEndpoint
 from adapters.models.completions import read_answer
 from adapters.models.connection import HttpResponse
 from adapters.models.events import Completion
-from adapters.models.faults import CallAnswer, CallFault, Outcome, complaint, status_fault
+from adapters.models.faults import complaint, status_fault
 from adapters.models.moderation import HttpModerator
 from adapters.models.prices import model_entries, read_prices
 from adapters.models.search import SearchModels

@@ -18,7 +18,7 @@ from bot.settings.topics_file import read_topics
 from engine.chat.commands import parse_command
 from engine.chat.settings import find_mistakes
 from engine.dataset.label_files import read_labels
-from engine.jury.rubric import read_rubric
+from engine.jury.rubric_file import read_rubric
 from engine.pages.debate_page import read_sought, write_sought
 from engine.values.options import Options, read_option
 from engine.values.quotations import check_quotations

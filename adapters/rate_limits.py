@@ -1,0 +1,156 @@
+"""How fast an adapter may ask: a bucket that leaks, a window that slides, turns in a lane.
+
+Whatever waits here has not been sent: it is neither late nor in doubt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+
+LOOK_SECONDS = 1.0  # the longest wait before a rate is read again, as processes come and go
+GAP_SECONDS = 1.0  # so that no platform has to limit the messages of a channel
+MOST_LANES = 1000
+
+
+class Bucket:
+    """A leaky bucket: so much at once, then so much a second, in order of arrival.
+
+    `limits` returns the rate and the burst of now; without a rate nothing begins. What is larger
+    than the burst waits for an empty bucket. `full`: none of the burst is left at first.
+    """
+
+    def __init__(self, limits: Callable[[], tuple[float, float]], *, full: bool = False) -> None:
+        self._limits = limits
+        self._waiting: list[tuple[bool, int, float, asyncio.Future[None]]] = []
+        self._number = count()
+        self._serving: asyncio.Task[None] | None = None
+        self._level: float | None = None if full else 0.0
+        self._at = time.monotonic()
+
+    async def take(self, amount: float = 1.0, *, first: bool = False) -> None:
+        """Wait until so much may be used; `first` goes before all that are not."""
+        if self.has_room(amount):
+            self.settle(0.0, amount)
+            return
+        turn = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (not first, next(self._number), amount, turn))
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.create_task(self._serve())
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.settle(amount, 0.0)  # it got its turn at the same moment
+            raise
+
+    def has_room(self, amount: float = 1.0) -> bool:
+        """Whether so much may be used now."""
+        return not self._waiting and self._wait(amount) <= 0
+
+    def settle(self, taken: float, used: float) -> None:
+        """Give back what was taken and not used, or take what was used more."""
+        self._level = max(0.0, self._leak() + used - taken)
+
+    async def _serve(self) -> None:
+        while self._waiting:
+            *_, amount, turn = self._waiting[0]
+            if not turn.done() and (wait := self._wait(amount)) > 0:
+                await asyncio.sleep(min(wait, LOOK_SECONDS))
+                continue
+            heappop(self._waiting)
+            if not turn.done():  # one that was cancelled has given up
+                self.settle(0.0, amount)
+                turn.set_result(None)
+
+    def _leak(self) -> float:
+        """Return how full it is now."""
+        now, (rate, burst) = time.monotonic(), self._limits()
+        level = burst if self._level is None else self._level
+        level = max(0.0, level - (now - self._at) * rate)
+        self._at = now
+        if rate:
+            self._level = level
+        return level
+
+    def _wait(self, amount: float) -> float:
+        """Return the seconds until so much may be used; 0 for now."""
+        rate, burst = self._limits()
+        if not rate:
+            return LOOK_SECONDS
+        return max(0.0, (self._leak() - max(burst - amount, 0.0)) / rate)
+
+
+class Window:
+    """At most so many in any stretch of so many seconds, in order.
+
+    A bucket may let its burst and its rate through in one stretch, or has to keep the burst small;
+    this keeps the times of the last ones instead, so that all of them may go at once.
+    """
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self._seconds = seconds
+        self._left: deque[float] = deque(maxlen=most)
+        self._first = asyncio.Lock()
+
+    async def take(self) -> None:
+        """Wait until one more may go."""
+        async with self._first:
+            if len(self._left) == self._left.maxlen:
+                await asyncio.sleep(max(0.0, self._left[0] + self._seconds - time.monotonic()))
+            self._left.append(time.monotonic())
+
+    def give_back(self) -> None:
+        """Return the last one: it was not sent."""
+        self._left.pop()
+
+
+@dataclass(slots=True)
+class _Lane:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: int = 0
+    free_at: float = 0.0
+
+
+class ChannelPace:
+    """Lets messages to one channel through one after the other, `gap` seconds apart.
+
+    Neither a bucket nor a window: a turn is held while its message is sent, so that none leaves
+    before the previous response. The gap is between requests; with `after_answers` it starts at
+    the previous response: no two arrive closer together, even if the first was slow, at the price
+    of fewer messages on a slow platform.
+    """
+
+    def __init__(self, gap: float = GAP_SECONDS, *, after_answers: bool = False) -> None:
+        self.gap, self._after_answers = gap, after_answers
+        self._lanes: dict[str, _Lane] = {}
+
+    @asynccontextmanager
+    async def turn(self, channel: str) -> AsyncIterator[None]:
+        """Wait for a slot, without a limit, and send within it."""
+        lane = self._lanes.get(channel) or self._open_lane(channel)
+        lane.waiting += 1
+        try:
+            async with lane.lock:
+                await asyncio.sleep(max(0.0, lane.free_at - time.monotonic()))
+                left = time.monotonic()
+                try:
+                    yield
+                finally:
+                    since = time.monotonic() if self._after_answers else left
+                    lane.free_at = since + self.gap
+        finally:
+            lane.waiting -= 1
+
+    def _open_lane(self, channel: str) -> _Lane:
+        if len(self._lanes) >= MOST_LANES:
+            now = time.monotonic()
+            busy = {k: v for k, v in self._lanes.items() if v.waiting or v.free_at > now}
+            self._lanes = busy
+        return self._lanes.setdefault(channel, _Lane())
