@@ -500,9 +500,8 @@ def load_store_settings() -> Settings:
             raise SettingsError(bad.sentence)
     for besides in (("log", "web"), ("log",), ()):
         settings, wrong = _build([one for one in given if one.path[0] in (*STORED, *besides)])
-        for bad in wrong:
-            if bad.path[0] in STORED:
-                raise SettingsError(bad.sentence)
+        if stored := [one for one in wrong if one.path[0] in STORED]:
+            raise SettingsError(stored[0].sentence)
         if settings is not None:
             return settings
     return Settings()

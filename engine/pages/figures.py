@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import inf
 from typing import NamedTuple
 
 from engine.drawing.svg import Picture
@@ -20,7 +21,7 @@ from engine.series.report.page import ReportPage, write_results
 from engine.series.report.pictures import draw_report
 from engine.series.report.report import make_report
 from engine.stats.agreement import Agreement, measure_agreement
-from engine.stats.figure import Share, mean_of
+from engine.stats.figure import Figure, Share, mean_of
 from engine.stats.jurors import JurorFigures
 from engine.stats.ratings import Leaderboard, meetings, rank_models
 from engine.stats.row import Row, work_out
@@ -77,6 +78,9 @@ class ModelsPage(NamedTuple):
     left_out: int
 
 
+JUROR_ORDERS = ("mark", "lean", "consistency", "agreement", "panel", "invalid")
+
+
 class JurorsPage(NamedTuple):
     """The figures of jurors; `panel` is how often each chose as its panel did."""
 
@@ -84,10 +88,21 @@ class JurorsPage(NamedTuple):
     panel: Mapping[str, Share]
     left_out: int
 
-    @property
-    def harshest(self) -> list[JurorFigures]:
-        """The jurors by their mean mark, the lowest first; those without one last."""
-        return sorted(self.agreement.jurors, key=_mark_of)
+    def ordered(self, by: str) -> list[JurorFigures]:
+        """Return the jurors by one of their figures, the worst first; else the harshest.
+
+        Those without the figure come last.
+        """
+
+        def place(one: JurorFigures) -> float:
+            figure: Figure = self.panel[one.juror] if by == "panel" else getattr(one, by)
+            value = figure.raw if figure.value is None else figure.value
+            if value is None:
+                return inf
+            return {"lean": -abs(value), "invalid": -value}.get(by, value)
+
+        by = by if by in JUROR_ORDERS else "mark"
+        return sorted(self.agreement.jurors, key=place)
 
 
 class CostsPage(NamedTuple):
@@ -247,11 +262,6 @@ def _wins(
     for row, won, lost, tied in meetings(rows, lambda row: getattr(row, judge)):
         if {row.models[won], row.models[lost]} == {first, second}:
             yield row.topic, (0.5 if tied else float(row.models[won] == first), 1.0)
-
-
-def _mark_of(one: JurorFigures) -> float:
-    mark = one.mark.raw if one.mark.value is None else one.mark.value
-    return 11.0 if mark is None else mark
 
 
 def _with_panel(rows: Sequence[Row], jurors: Sequence[str]) -> dict[str, Share]:

@@ -37,7 +37,6 @@ from engine.values.messages import Estimate
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Models, Reply
 from engine.values.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
 
-EXPECTED_READINGS = 4
 SUMMARY_TOKENS = 140  # of 500 characters
 WHY_TOKENS = 160  # of a sentence, the best points and where jurors differed
 WHY_PROMPT_TOKENS = 350  # what that juror reads beside the reasons

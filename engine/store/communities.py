@@ -201,9 +201,8 @@ class Communities:
         """Record that a community removed Rostrum, and delete its settings."""
 
         def store(connection: SqlConnection) -> None:
-            join(
-                connection, platform, community, now
-            )  # it may have joined while Rostrum was offline
+            # It may have joined while Rostrum was offline.
+            join(connection, platform, community, now)
             connection.run(LEAVE, platform=platform, community=community, now=now)
             connection.run(STOP_SERIES, platform=platform, community=community)
 

@@ -29,6 +29,7 @@ from engine.values.language import N_
 from engine.values.messages import Reveal
 from engine.values.text import clean, headline, redact
 from engine.values.topics import topic_id
+from engine.values.verdicts import Verdict
 
 TOPIC_LENGTH = 60
 SEVERAL = N_("Several debates have the code {code}; give one of these instead: {debates}.")
@@ -109,6 +110,14 @@ def note_result(connection: SqlConnection, debate: str, posts: Iterable[Post]) -
     """Note how a debate ended, as the reveal among these says."""
     for reveal in [post.message for post in posts if isinstance(post.message, Reveal)]:
         connection.run(JUDGED, debate=debate, **result_of(reveal)._asdict())
+
+
+def note_verdict(connection: SqlConnection, debate: str, verdict: Verdict) -> None:
+    """Note how a debate ended that no one watched: its jury alone decided."""
+    jury = verdict.winner if verdict.blind else None
+    first, second, *_ = (*sorted(verdict.p.values(), reverse=True), 0.0, 0.0)
+    result = ListedResult(jury=jury, votes=0, lead=first - second if jury else None)
+    connection.run(JUDGED, debate=debate, **result._asdict())
 
 
 def result_of(reveal: Reveal) -> ListedResult:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from engine.store.budgets import day_of, settle
 from engine.store.database import Database, SqlConnection
-from engine.store.debates import Stop, move
+from engine.store.debates import Stop, move, note_verdict
 from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, within
 from engine.store.outbox import Post, insert_held, insert_posts
 from engine.values.debate import Model, Origin, PanelMode, Status, Turn, Value
@@ -430,6 +430,7 @@ class Journal:
             if closes_at:
                 move(connection, debate_id, Status.CLOSED)
                 connection.run(REVEALED, debate=debate_id, now=closes_at)
+                note_verdict(connection, debate_id, verdict)
 
         await self._database.write(store)
 

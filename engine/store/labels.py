@@ -341,7 +341,6 @@ VALUES (:debate, :person, :question, :step, :body)
 """
 EXPOSE = "UPDATE sheets SET exposed = TRUE WHERE debate = :debate AND person = :person"
 GIVEN = "SELECT DISTINCT debate FROM sheets WHERE person = :person"
-KNOWN_BY = "SELECT 1 FROM sheets WHERE debate = :debate AND person = :person"
 IN_TASK = "SELECT debate FROM label_debates WHERE task = :task"
 NOTE_SEEN = """
 INSERT INTO sheets (id, task, debate, person, kind, "order", given_at, exposed, held)

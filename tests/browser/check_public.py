@@ -34,6 +34,10 @@ from tests.kit import some
 from tests.scenario.discord_stage import free_port
 from tests.scenario.shelf import HOSTILE_COMMUNITY, INVISIBLE, Shelf
 
+APART = """
+UPDATE listings SET people = 'A', jury = 'B', agree = FALSE, dispute = :apart
+WHERE debate = (SELECT id FROM debates WHERE number = :number)
+"""
 HELD = datetime(2026, 3, 1, tzinfo=UTC)
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -58,6 +62,9 @@ async def town(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
     path = tmp_path_factory.mktemp("town") / "rostrum.db"
     shutil.copy(Path(shelf.url.removeprefix("sqlite+aiosqlite:///")), path)
     database = SqlDatabase(f"sqlite+aiosqlite:///{path}")
+    await database.run("UPDATE debates SET rehearsal = FALSE")
+    for number, apart in ((3, 0.5), (4, 0.9)):
+        await database.run(APART, number=number, apart=apart)
     store, port = Store(database), free_port()
     url, pages = f"http://127.0.0.1:{port}", []
     for community in ("club", HOSTILE_COMMUNITY):
@@ -117,6 +124,17 @@ async def test_one_gets_from_the_list_to_a_result_without_javascript(
     await page.go_back()
     await page.locator("nav.site a").nth(1).click()
     await expect(page.locator("h1")).to_have_text("Ratings")
+
+
+async def test_where_they_disagree_the_furthest_apart_come_first_and_lead_to_debates(
+    person: Open, town: Town
+) -> None:
+    page = await person(java_script_enabled=False)
+    await page.goto(f"{town.club}/agreement")
+    codes = [await one.get_attribute("id") for one in await page.locator(".rows > li").all()]
+    assert codes == ["d-000004", "d-000003"]
+    await page.locator(".rows a.topic").first.click()
+    await expect(page.locator("#debate")).to_be_visible()
 
 
 async def test_hostile_text_is_text(person: Open, town: Town) -> None:

@@ -64,6 +64,7 @@ async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Asyn
     path = tmp_path_factory.mktemp("reader") / "rostrum.db"
     shutil.copy(Path(shelf.url.removeprefix("sqlite+aiosqlite:///")), path)
     url = f"sqlite+aiosqlite:///{path}"
+    await disagree_on_one(url)
     database = SqlDatabase(url, writable=False)
     library = StoredLibrary(Store(database))
     figures = FiguresReader(Store(database), SystemClock(), topics=built_in_topics())
@@ -73,6 +74,16 @@ async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Asyn
         ids = [str(one) for one in await database.column("SELECT id FROM debates ORDER BY number")]
         yield Reader(f"http://127.0.0.1:{port}", url, shelf, ids)
         reading.end()
+    await database.close()
+
+
+async def disagree_on_one(url: str) -> None:
+    """Let people and jury differ on the third debate, as lists have it."""
+    database = SqlDatabase(url)
+    await database.run(
+        "UPDATE listings SET people = 'A', jury = 'B', agree = FALSE, dispute = 0.9 "
+        "WHERE debate = (SELECT id FROM debates WHERE number = 3)"
+    )
     await database.close()
 
 
@@ -126,6 +137,36 @@ async def test_the_first_screen_has_a_list_and_not_a_form(
         await expect(page.get_by_role("link", name=order)).to_have_attribute("aria-current", "true")
     last = await page.locator("#debates > li").last.get_attribute("id")
     assert last == f"d-{reader.shelf.sealed.code}"  # what it cost so far sorts as nothing
+
+
+async def test_what_could_not_be_found_out_takes_four_clicks_at_most(
+    person: Open, reader: Reader
+) -> None:
+    page = await person(viewport=LARGE, java_script_enabled=False)
+
+    async def follow(*names: str) -> None:
+        assert len(names) <= 4
+        await page.goto(reader.url)
+        for name in names:
+            await (
+                page.get_by_role("link", name=name)
+                .or_(page.get_by_role("button", name=name, exact=True))
+                .first.click()
+            )
+
+    await follow("Jurors", "Count")  # which juror is harsh
+    marks = await page.locator("#jurors tbody td:nth-child(2)").all_inner_texts()
+    assert len(marks) > 5
+    assert marks[:-1] == sorted(marks[:-1])  # the last has none
+    await follow("Jurors", "Count", "agrees with its panel")
+    assert (await page.locator("#jurors tbody tr").first.inner_text()).count("0 of ") >= 1
+    await follow()  # the hardest debate
+    await page.locator("#strip .hardest a").first.click()
+    assert page.url == reader.debate(reader.ids[2])
+    await follow("Models", "Count", "Compare")  # two models compared
+    await expect(page.locator("#shares tbody tr").first).to_contain_text("all")
+    await follow("Costs")  # what each model cost
+    await expect(page.locator("#models tbody tr").first).to_contain_text("near/")
 
 
 async def test_two_models_are_compared_and_the_debates_behind_a_figure_shown(

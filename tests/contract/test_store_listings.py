@@ -3,7 +3,7 @@
 from engine.store import Closing, Post, Store
 from engine.store.listings import DebateQuery
 from engine.values.debate import Model, Status
-from tests.kit import NOW, create, new_debate, real, reveal, run
+from tests.kit import NOW, create, new_debate, real, reveal, run, verdict
 
 NOTED = """
 UPDATE listings SET people = 'A', jury = 'B', agree = FALSE, dispute = :apart, lead = :lead,
@@ -62,6 +62,14 @@ async def test_no_list_tells_who_speaks_or_who_won_before_the_reveal(store: Stor
     assert await codes(store, DebateQuery(model="near/pine_1%")) == ["Tea or coffee"]
     assert await codes(store, DebateQuery(model="near/pine_11")) == []
     assert (await store.listings.choices()).models == ("near/fir", "near/pine_1%")
+
+
+async def test_a_debate_that_no_one_watched_is_listed_with_its_jurys_winner(store: Store) -> None:
+    running = await run(store, new_debate())
+    await running.advance(Status.RUNNING)
+    await store.journal.record_verdict(running.lease, running.id, verdict(), {}, closes_at=NOW)
+    (found,) = (await store.listings.results([running.id])).values()
+    assert (found.people, found.jury, round(found.lead or 0, 6)) == (None, "A", 0.6)
 
 
 async def test_lists_are_sorted_and_counted_without_what_is_sealed(store: Store) -> None:

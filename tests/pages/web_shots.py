@@ -27,6 +27,7 @@ from adapters.web.reader import ReadingPages
 from adapters.web.session import LoginThrottle, Sessions
 from bot.clock import SystemClock
 from engine.labelling.tasks import Labelling
+from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
 from engine.store import ExportFilter, Store
 from engine.store.labels import Terms
@@ -60,7 +61,8 @@ async def serving(folder: Path) -> AsyncIterator[Served]:
     terms = Terms(name=TASK, each=8, repeats=0, about="Thank you for reading.")
     await labelling.create(terms, ExportFilter(formats=("classic",), revealed=True))
     (token,) = await labelling.invite(TASK)
-    reading = ReadingPages(StoredLibrary(store), live=False)
+    figures = FiguresReader(store, SystemClock())
+    reading = ReadingPages(StoredLibrary(store), live=False, figures=figures)
     labels = LabelPages(labelling, Sessions(b"secret", secure=False), LoginThrottle(), {}, address)
     async with Site("127.0.0.1", port).serving([*reading.routes(), *labels.routes()], furnish):
         first = await database.value("SELECT min(id) FROM debates")
