@@ -98,7 +98,7 @@ class _LazyCommands(TyperGroup):
                 self.commands.update(typer.main.get_group(part).commands)
         command = self.commands.get(cmd_name)
         if command is not None:
-            _name_values(command)
+            _put_into_words(command)
         return command
 
     def invoke(self, ctx: Any) -> Any:
@@ -124,20 +124,16 @@ class _LazyCommands(TyperGroup):
             with formatter.section(title):
                 widest = max(map(len, self.list_commands(ctx)))
                 formatter.write_dl(
-                    (
-                        name.ljust(widest),
-                        self.get_command(ctx, name).get_short_help_str(
-                            formatter.width - widest - 6
-                        ),
-                    )
+                    (name.ljust(widest), self.get_command(ctx, name).get_short_help_str())
                     for name in names
                 )
 
 
-def _name_values(command: Any) -> None:
-    """Have help name values by words, `MODEL` or `DIR`, in place of Python's types."""
+def _put_into_words(command: Any) -> None:
+    """Have help name values by words, `MODEL` or `DIR`, and lists of commands cut no sentence."""
+    command.short_help = command.get_short_help_str(len(command.help or ""))
     for inner in getattr(command, "commands", {}).values():
-        _name_values(inner)
+        _put_into_words(inner)
     for parameter in command.params:
         if parameter.param_type_name == "argument":
             parameter.display_type_rich = lambda ctx: ""  # its name says it

@@ -6,10 +6,12 @@ import asyncio
 import errno
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from textwrap import fill
+from typing import Any, TextIO
 
 import orjson
 from rich.console import Console
@@ -19,6 +21,7 @@ from engine.values.errors import RostrumError, UsageError
 from engine.values.text import clean
 
 PIPE_WIDTH = 200  # pipes need whole lines
+NARROWEST = 40  # columns that a line takes at least
 BETWEEN = " · "
 # What JSON leaves as it is, and a terminal may obey.
 _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -54,9 +57,24 @@ def print_json(found: Any) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print each text in a line of its own; nothing in it is obeyed by a terminal."""
+    """Print each text as `fitted` has it; nothing in it is obeyed by a terminal."""
     for line in lines:
-        print(clean(line).replace("\n", " "))
+        print(fitted(clean(line).replace("\n", " "), sys.stdout))
+
+
+def fitted(text: str, stream: TextIO, hanging: int = 0) -> str:
+    """Return a text whose lines end between words on a terminal, and are whole in a pipe.
+
+    `hanging` is how many columns are taken by what stands before it.
+    """
+    if not stream.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns, NARROWEST) - hanging
+    lines = "\n".join(
+        fill(line, width, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+    return lines.replace("\n", f"\n{' ' * hanging}")
 
 
 def pack(parts: Iterable[str], width: int) -> Iterator[str]:

@@ -119,7 +119,9 @@ def run(command: Callable[[], Coroutine[Any, Any, None]], wrong_settings: int = 
 
 def fail(error: RostrumError, code: int) -> None:
     """Print an error's message and exit."""
-    print(clean(f"rostrum: {error.for_operator}"), file=sys.stderr)
+    from bot.console import fitted  # which takes a while, and most commands end well
+
+    print(fitted(clean(f"rostrum: {error.for_operator}"), sys.stderr), file=sys.stderr)
     raise typer.Exit(code) from None
 
 

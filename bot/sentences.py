@@ -23,9 +23,7 @@ REHEARSAL = (
     "it recites prepared arguments, so that you can see everything else work offline."
 )
 BY_PAGE = "After each round, any key shows the next one (--pace 0 shows them without waiting)."
-VOTES_GIVEN = (
-    "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
-)
+VOTES_GIVEN = "These votes are cast when it opens: {votes} (choose with --votes)."
 SCRIPTED = (
     "Votes and answers given as options are marked as scripted and count in no figure of people. "
     "If each is a person's, say so with --show-of-hands."

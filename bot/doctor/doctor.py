@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 from adapters.database.database import SqlDatabase
@@ -19,7 +18,7 @@ from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
 from adapters.models.moderation import HttpModerator
 from adapters.proxies import proxy_of
-from bot.console import print_json
+from bot.console import fitted, print_json
 from bot.doctor.trial import check_debate
 from bot.read_only import open_database, read_store
 from bot.settings.load import examine_settings, find_secrets, load_store_settings
@@ -191,12 +190,7 @@ def show(finding: Finding) -> None:
     mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
     # Names of servers, workspaces and channels are untrusted text.
     text = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
-    if sys.stdout.isatty():
-        width = max(shutil.get_terminal_size().columns, 40)
-        indent = " " * len(f"{mark}  ")
-        text = fill(text, width - len(indent), break_long_words=False, break_on_hyphens=False)
-        text = text.replace("\n", f"\n{indent}")
-    print(f"{mark}  {text}", flush=True)
+    print(f"{mark}  {fitted(text, sys.stdout, len(mark) + 2)}", flush=True)
 
 
 async def _look() -> AsyncIterator[Finding]:

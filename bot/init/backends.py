@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from adapters.finding import Finding
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
 from bot.app import open_configured_models
-from bot.console import ask
+from bot.console import ask, fitted
 from bot.doctor.doctor import show
 from bot.settings.settings import Settings
 from engine.values.configuration import parse_model
@@ -111,11 +112,11 @@ def _rank(model: Model, named: Sequence[str]) -> int:
     return next((at for at, part in enumerate(named) if part in name), len(named))
 
 
-ABOUT = """
-Models. A backend is the address of any OpenAI-compatible endpoint, such as
-http://127.0.0.1:8080/v1, or one of these presets:
-{presets}.
-Without one, debates run on the built-in rehearsal model, which recites prepared texts."""
+ABOUT = (
+    "\nModels. A backend is the address of any OpenAI-compatible endpoint, such as "
+    "http://127.0.0.1:8080/v1, or one of these presets:\n{presets}.\n"
+    "Without one, debates run on the built-in rehearsal model, which recites prepared texts."
+)
 NO_KEY = "Key of {name} (Enter: none)"
 UNKNOWN = "“{said}” is neither a preset nor an http address"
 MOST_SHOWN, MOST_USD = 12, 1e6
@@ -161,7 +162,7 @@ class Backends:
 
 async def ask_backends(before: frozenset[str]) -> Backends:
     """Ask for backends until no more is wanted; each has answered, or is to be kept."""
-    print(ABOUT.format(presets=", ".join(PRESETS)))
+    print(fitted(ABOUT.format(presets=", ".join(PRESETS)), sys.stdout))
     for server in await find_local_servers():
         show(Finding("local server", None, f"{server.name} answers; its preset is {server.preset}"))
     backends = Backends(before=before)

@@ -19,7 +19,7 @@ from adapters.finding import Finding
 from adapters.models.discovery import probe
 from adapters.private_files import FILE_MODE
 from adapters.proxies import proxy_of
-from bot.console import ask, confirm, has_terminal
+from bot.console import ask, confirm, fitted, has_terminal
 from bot.doctor.doctor import check_backend, check_roster, show, then_close
 from bot.doctor.trial import check_debate
 from bot.init.backends import KEEP, Backends, ask_backends, ask_models, ask_prices, propose
@@ -109,16 +109,19 @@ BACKENDS = "ROSTRUM_BACKENDS__"
 SHOWN = 4  # characters of a secret
 OF_MODELS = ("backends", "models", "jurors", "prices", "budget")
 
-INTRODUCTION = """\
-Each answer is tried at once, and nothing is written before the end. Enter skips a question, Ctrl-C
-ends it all. Tokens and keys are not shown while you type or paste them."""
-ABOUT_DISCORD = """
-Discord. Make a bot at https://discord.com/developers/applications (New Application, Bot, Reset
-Token) and copy its token. It needs no privileged intent."""
-ABOUT_SLACK = """
-Slack. Make an app at https://api.slack.com/apps from the manifest that rostrum invite --slack
-prints, and install it. The bot token is under OAuth & Permissions; make the app-level token with
-the scope connections:write under Basic Information."""
+INTRODUCTION = (
+    "Each answer is tried at once, and nothing is written before the end. Enter skips a question, "
+    "Ctrl-C ends it all. Tokens and keys are not shown while you type or paste them."
+)
+ABOUT_DISCORD = (
+    "\nDiscord. Make a bot at https://discord.com/developers/applications (New Application, Bot, "
+    "Reset Token) and copy its token. It needs no privileged intent."
+)
+ABOUT_SLACK = (
+    "\nSlack. Make an app at https://api.slack.com/apps from the manifest that "
+    "rostrum invite --slack prints, and install it. The bot token is under OAuth & Permissions; "
+    "make the app-level token with the scope connections:write under Basic Information."
+)
 STOPPED = "Stopped; nothing was written."
 NOTHING = "Nothing to write. Without settings rostrum demo and rostrum debate work offline."
 UNCHANGED = f"Nothing was changed: {ENV_FILE} stays as it is. rostrum check tries what it sets."
@@ -168,9 +171,9 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
 
 
 async def _ask_all() -> _EnvDraft:
-    print(INTRODUCTION)
+    print(fitted(INTRODUCTION, sys.stdout))
     draft = _EnvDraft(before=_say_what_is_set(read_env(ENV_FILE)))
-    print(ABOUT_DISCORD)
+    print(fitted(ABOUT_DISCORD, sys.stdout))
     token = await _ask_until(draft, DISCORD_TOKEN, "Token of the Discord bot", _try_discord)
     draft.values |= {DISCORD_TOKEN: token} if token else {}
     await _ask_slack(draft)
@@ -239,7 +242,7 @@ async def _choose_models(draft: _EnvDraft, backends: Backends, *, asking: bool) 
 
 
 async def _ask_slack(draft: _EnvDraft) -> None:
-    print(ABOUT_SLACK)
+    print(fitted(ABOUT_SLACK, sys.stdout))
     bot = await _ask_until(draft, SLACK_BOT, "Bot token of Slack (xoxb-…)", _try_slack_bot)
     if not bot:
         return
@@ -395,7 +398,7 @@ async def _write(draft: _EnvDraft, *, yes: bool) -> None:
             yes,
         )
     write_env(ENV_FILE, merge(text, draft.values, draft.dropped))
-    print(f"\n{WROTE.format(names=names, file=ENV_FILE)}")
+    print(f"\n{fitted(WROTE.format(names=names, file=ENV_FILE), sys.stdout)}")
     for name in _overridden(draft.values):
         show(
             Finding(

@@ -74,9 +74,7 @@ class Display:
         if due or (over and not self._over):
             self._printed = now
             counted = f"{standing.held:,} of {standing.total:,} debates"
-            # The totals were read before the last debates ended.
-            parts = self._counts(standing) if over else self.parts()
-            print(BETWEEN.join((counted, *parts)), flush=True)
+            print(BETWEEN.join((counted, *self.parts())), flush=True)
         self._over = over
 
     def warning(self) -> str:
@@ -85,11 +83,13 @@ class Display:
         return said
 
     def parts(self) -> Iterator[str]:
-        """Yield the state in short pieces."""
+        """Yield the state in short pieces, with what calls took until it is over."""
         standing = self.standing
         if standing is None:
             return
         yield from self._counts(standing)
+        if _is_over(standing):
+            return  # the totals were read before the last debates ended
         used = self._usage.sum
         yield f"{used('calls'):,} {'call' if used('calls') == 1 else 'calls'}"
         yield f"tokens {used('tokens_in'):,} in"

@@ -386,7 +386,7 @@ def _choices(agreement: Agreement) -> Iterator[_Shown]:
     shares = (("A won", people.a, jury.a), ("the last speaker won", people.closer, jury.closer))
     yield (
         "Side and last word, of decided debates",
-        ("people", "jury", "debates"),
+        ("people", "jury", "debates of people, of the jury"),
         ((name, a, b, f"{a.n}, {b.n}") for name, a, b in shares),
     )
     bins = []

@@ -125,3 +125,9 @@ def test_a_number_out_of_its_range_is_refused_in_one_form(
     ended = CliRunner().invoke(app, list(words))
     assert ended.exit_code == 2
     assert said in " ".join(ended.output.split())
+
+
+@pytest.mark.parametrize("path", [(), ("series",), ("label",)])
+def test_a_list_of_commands_cuts_no_sentence(path: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*path, "--help"], terminal_width=60).stdout
+    assert not re.search(r"[^]]\.\.\.$", shown, re.MULTILINE)

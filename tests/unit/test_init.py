@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 import pytest
+import typer
 from dotenv import dotenv_values
 from hypothesis import given, strategies as st
 from rich.table import Table
@@ -13,10 +14,11 @@ from rich.table import Table
 from adapters.finding import Finding
 from bot.console import PIPE_WIDTH, TableConsole, print_json, print_lines
 from bot.doctor.doctor import show
+from bot.exits import WRONG_USAGE, fail
 from bot.init.backends import propose
 from bot.init.init import merge
 from bot.record.tables import show_table
-from engine.values.errors import SettingsError
+from engine.values.errors import SettingsError, UsageError
 
 ONLINE = "deepseek/v3 mistralai/mistral-large openai/gpt-5-mini google/gemini-3-flash qwen/qwen3"
 
@@ -128,6 +130,21 @@ def test_a_long_finding_ends_its_lines_between_words_on_a_terminal(
     assert first.startswith("FAIL  templates: one that")
     assert all(line.startswith("      ") and len(line) <= 60 for line in others)
     assert address == "      /a/" + "long/" * 20
+
+
+def test_an_error_ends_its_lines_between_words_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = UsageError("There is no database yet: no debate was held, and none can be shown.")
+    with pytest.raises(typer.Exit):
+        fail(error, WRONG_USAGE)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    with pytest.raises(typer.Exit):
+        fail(error, WRONG_USAGE)
+    whole, *lines = capsys.readouterr().err.splitlines()
+    assert " ".join(lines) == whole
+    assert max(map(len, lines)) <= 60
 
 
 def test_a_pipe_gets_whole_lines_of_what_people_wrote_as_it_is(

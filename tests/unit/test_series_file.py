@@ -415,6 +415,7 @@ async def test_the_last_line_has_the_true_count_and_slow_totals_are_read_less_of
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith("0 of 24 debates · 0 running · ETA unknown")
     assert last == "24 of 24 debates · 0 running"
+    assert list(display.parts()) == ["0 running"]  # the bar's last frame had older totals
     books = Books()
     books.slow = 1.0
     display = books.display()
