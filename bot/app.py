@@ -27,7 +27,7 @@ from engine.prompts.library import Prompts, load_prompts
 from engine.run.plan import Defaults
 from engine.run.run import Runner
 from engine.run.service import Service
-from engine.store import Caps, Store
+from engine.store import Store
 from engine.values.debate import Debate, Model
 from engine.values.ports import (
     UNWATCHED,
@@ -38,7 +38,6 @@ from engine.values.ports import (
     Moderator,
     Permalinks,
 )
-from engine.values.sources import SourceLimits
 from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
@@ -91,9 +90,9 @@ def defaults_of(settings: Settings) -> Defaults:
         topics=settings.topic_list().topics,
         rubric=settings.panel.rubric,
         value_per_usd=settings.panel.value_per_usd,
-        sources=SourceLimits(**dict(settings.sources)),
+        sources=settings.sources,
         retrieval=settings.retrieval.plan(),
-        caps=Caps(**dict(settings.budget)),
+        caps=settings.budget,
         web_url=settings.web.url or "",
         allowed=settings.allowed(),
     )

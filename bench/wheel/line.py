@@ -18,8 +18,9 @@ from bot.settings.settings import Settings
 from engine.prompts.library import load_prompts
 from engine.run.plan import Defaults
 from engine.run.service import Service
-from engine.store import Caps, Store
+from engine.store import Store
 from engine.values.debate import Model
+from engine.values.limits import Caps
 from engine.values.ports import Models
 
 

@@ -34,11 +34,12 @@ from bot.settings.settings import Settings
 from engine.formats import find_format
 from engine.run.plan import Order
 from engine.run.service import Started
-from engine.store import Caps, OpenQuestion
+from engine.store import OpenQuestion
 from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
 from engine.values.debate import OTHER, ConfidenceScale, Debate, Replacement, Status, short_code
 from engine.values.errors import LeaseLostError, RostrumError, StoreError, UsageError, VenueError
 from engine.values.language import speaking
+from engine.values.limits import Caps
 from engine.values.ports import Audience, Inbound, ReactionSeen, VenueLimits
 from engine.values.verdicts import EVEN, Question
 from engine.words.phrases import NO_STANCES

@@ -68,8 +68,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     questions = tuple(map(read_question, given["ask"] or ()))
     order = with_people(order, moves, ahead, sure, questions)
     settings = load_settings()
-    limits = SourceLimits(**dict(settings.sources))
-    files, left_out = read_files(given["sources"] or (), limits)
+    files, left_out = read_files(given["sources"] or (), settings.sources)
     print_lines(f"Left out: {why}" for why in left_out)
     order = order.model_copy(update={"sources": files})
     if given["votes"] is not None or ahead is not None:

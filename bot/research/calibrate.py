@@ -31,10 +31,11 @@ from engine.run.estimate import check_prices
 from engine.run.juror_fits import LEASE, LEASE_SECONDS, Learner
 from engine.run.plan import Defaults
 from engine.stats.jurors import FitView, view_fit
-from engine.store import Caps, NewDebate, Store
+from engine.store import NewDebate, Store
 from engine.store.learning import SESSION, Learnt
 from engine.values.debate import Fit, JurorHistory, Model, PanelSetup, Request, Setup
 from engine.values.errors import UsageError
+from engine.values.limits import Caps
 from engine.values.ports import utc_now
 from engine.values.text import dollars
 

@@ -20,12 +20,13 @@ from engine.run.later_judges import read_again
 from engine.series.later_juries import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.series.spec import Series
-from engine.store import Caps, Judging, Store
+from engine.store import Judging, Store
 from engine.store.debates import no_debate
 from engine.store.journal import PANEL
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, PanelMode
 from engine.values.errors import NotFoundError
+from engine.values.limits import Caps
 from engine.values.options import parse_choice
 from engine.values.text import clean, headline
 from engine.values.verdicts import Verdict

@@ -20,7 +20,7 @@ from engine.jury.rubric import RUBRICS, Rubric, find_rubric
 from engine.prompts.library import check_language
 from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling, Value
 from engine.values.errors import UsageError
-from engine.values.limits import MOST
+from engine.values.limits import MOST, Caps
 from engine.values.options import split_models
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ def _fold(value: Any) -> Any:
 
 def _cap(value: Any) -> Any:
     return None if _fold(value) in ("off", "none") or value is False else value
+
+
+def _caps(value: Any) -> Any:
+    return {name: _cap(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def _items(value: Any) -> Any:
@@ -273,9 +277,8 @@ Variants = Annotated[dict[str, Model], BeforeValidator(_variants)]
 Prices = Annotated[dict[str, Price], BeforeValidator(_prices)]
 Seats = Annotated[dict[str, Model], BeforeValidator(_seats)]
 Usd = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Cap]
-Percent = Annotated[Annotated[float, Field(gt=0, le=100)] | None, Cap]
 Days = Annotated[Annotated[float, Field(gt=0, le=36500, allow_inf_nan=False)] | None, Cap]
-Count = Annotated[Annotated[int, Field(ge=0)] | None, Cap]
+Budget = Annotated[Caps, BeforeValidator(_caps)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
@@ -330,18 +333,6 @@ class SlackSettings(SettingsSection):
     allowed_teams: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
     public_url: Address | None = None
     managers: Annotated[tuple[str, ...], BeforeValidator(_items), AfterValidator(_users)] = ()
-
-
-class BudgetSettings(SettingsSection):
-    """Caps, and the share of one from which on managers are warned; None is no cap, no warning."""
-
-    debate_usd: Usd = 1.0
-    community_daily_usd: Usd = 10.0
-    user_daily_debates: Count = 10
-    max_live_per_community: Count = 3
-    installation_daily_usd: Usd = None
-    max_live: Count = None
-    alert_percent: Percent = 80
 
 
 class HealthSettings(SettingsSection):
@@ -436,15 +427,6 @@ class SamplingSettings(SettingsSection):
     def roles(self) -> dict[str, Sampling]:
         """Return the sampling by role, as a debate freezes it."""
         return {role: Sampling(**dict(sampling)) for role, sampling in self}
-
-
-class SourcesSettings(SettingsSection):
-    """How many sources a debate takes, and how long they may be."""
-
-    files: Annotated[int, Field(ge=0, le=50)] = 8
-    bytes: Annotated[int, Field(ge=1, le=10_000_000)] = 200_000
-    characters: Annotated[int, Field(ge=1, le=MOST)] = 20_000
-    total: Annotated[int, Field(ge=1, le=MOST)] = 40_000
 
 
 class RetrievalSettings(SettingsSection):

@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from bot.settings.sections import (
     PREFIX,
     BackendSettings,
-    BudgetSettings,
+    Budget,
     DatabaseUrl,
     DiscordSettings,
     ExportSettings,
@@ -39,7 +39,6 @@ from bot.settings.sections import (
     SamplingSettings,
     Seats,
     SlackSettings,
-    SourcesSettings,
     Variants,
     WebSettings,
     WorkerSettings,
@@ -47,6 +46,7 @@ from bot.settings.sections import (
 from engine.values.debate import Request
 from engine.values.limits import (
     AuditedLimits,
+    Caps,
     ClassicLimits,
     FormatLimits,
     OxfordLimits,
@@ -55,6 +55,7 @@ from engine.values.limits import (
     TeamLimits,
 )
 from engine.values.options import BUILT_IN, PARAMS, Options, kind_of
+from engine.values.sources import SourceLimits
 from engine.values.topics import TopicList, built_in_topics
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class Settings(_OfOptions, BaseSettings):
     oxford: OxfordLimits = OxfordLimits()
     sampling: SamplingSettings = SamplingSettings()
     panel: PanelSettings = PanelSettings()
-    sources: SourcesSettings = SourcesSettings()
+    sources: SourceLimits = SourceLimits()
     retrieval: RetrievalSettings = RetrievalSettings()
     moderation: ModerationSettings = ModerationSettings()
     chars_per_word: float = Field(1.5, gt=0, allow_inf_nan=False)
@@ -139,7 +140,7 @@ class Settings(_OfOptions, BaseSettings):
 
     discord: DiscordSettings = DiscordSettings()
     slack: SlackSettings = SlackSettings()
-    budget: BudgetSettings = BudgetSettings()
+    budget: Budget = Caps()
     health: HealthSettings = HealthSettings()
     web: WebSettings = WebSettings()
     export: ExportSettings = ExportSettings()

@@ -20,12 +20,13 @@ from engine.chat.settings import overlay
 from engine.formats import FORMATS
 from engine.prompts.library import NAMES
 from engine.run.plan import Defaults, Order
-from engine.store import Caps, Store
+from engine.store import Store
 from engine.store.suggestions import listed
 from engine.values.blocked_words import check_words, has_blocked
 from engine.values.debate import Debate, Model, Value
 from engine.values.errors import BudgetError, UsageError
 from engine.values.language import ENGLISH, N_, speaking, spoken
+from engine.values.limits import Caps
 from engine.values.messages import Estimate
 from engine.values.options import BUILT_IN
 from engine.values.text import MENTION, clean, headline, is_visible, redact

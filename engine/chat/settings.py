@@ -21,11 +21,11 @@ from engine.formats import FORMATS, find_format
 from engine.prompts.library import check_language
 from engine.run.plan import Defaults, Order
 from engine.run.seats import MOST_JUDGES
-from engine.store import Caps
 from engine.store.communities import SETTING_NAMES, CommunitySettings, PublicPart
 from engine.values.debate import Model
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import ENGLISH, N_
+from engine.values.limits import Caps
 from engine.values.options import (
     BUILT_IN,
     NONE,

@@ -19,7 +19,7 @@ from engine.prompts.library import Prompts
 from engine.run.plan import Plan
 from engine.stage.shapes import example
 from engine.stage.stage import MOST_PUT, PersonTurn, Stage
-from engine.store import Caps, Note, Post
+from engine.store import Note, Post
 from engine.values.debate import (
     RETRIEVAL,
     Model,
@@ -33,6 +33,7 @@ from engine.values.debate import (
 )
 from engine.values.errors import BudgetError
 from engine.values.language import Text
+from engine.values.limits import Caps
 from engine.values.messages import Estimate
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Models, Reply
 from engine.values.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read

@@ -20,10 +20,11 @@ from engine.run.estimate import check_prices
 from engine.run.seats import MOST_JUDGES
 from engine.stage.stage import PersonTurn, Stage
 from engine.stage.steps import Pace, Steps
-from engine.store import Caps, Journaled, Judging, Note, Post, Store
+from engine.store import Journaled, Judging, Note, Post, Store
 from engine.store.journal import PANEL
 from engine.values.debate import Debate, Model, PanelMode, PanelSetup, Price, Setup, Status, Turn
 from engine.values.errors import ModelError, NotFoundError, UsageError
+from engine.values.limits import Caps
 from engine.values.ports import Call, Models, Reply
 from engine.values.sources import named
 

@@ -20,7 +20,6 @@ from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import TRUTH, Rubric, find_rubric
 from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts, check_language
 from engine.run.seats import models_of, seat_contenders, seat_judges
-from engine.store import Caps
 from engine.store.leases import OWN
 from engine.values.debate import (
     OTHER,
@@ -42,6 +41,7 @@ from engine.values.debate import (
 )
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_, Text
+from engine.values.limits import Caps
 from engine.values.options import BUILT_IN, Options, check_limits
 from engine.values.sources import SourceFile, SourceLimits
 from engine.values.topics import (

@@ -19,7 +19,7 @@ from engine.run.juror_fits import Learner
 from engine.run.plan import Defaults, Order, Plan, Rematch, check_allowed, freeze, plan, texts_of
 from engine.run.seats import mirror
 from engine.stage.steps import Pace
-from engine.store import Caps, NewDebate, Post, Store
+from engine.store import NewDebate, Post, Store
 from engine.store.budgets import NewGuest
 from engine.store.votes import awaits, closes_with
 from engine.values.debate import (
@@ -35,6 +35,7 @@ from engine.values.debate import (
 )
 from engine.values.errors import FlaggedError, UsageError
 from engine.values.language import N_, Text
+from engine.values.limits import Caps
 from engine.values.messages import Announcement, Before, Estimate
 from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.votes.events import EventOutcome

@@ -15,10 +15,11 @@ from engine.run.later_judges import read_again
 from engine.series.runner import Ending, SeriesProgress
 from engine.series.spec import Series
 from engine.stage.steps import BYTES_PER_TOKEN
-from engine.store import Caps, Judging, Store
+from engine.store import Judging, Store
 from engine.store.usage import CallUsage, UsageFilter
 from engine.values.debate import Debate, Model, PanelMode, Price, Status
 from engine.values.errors import BudgetError, LeaseLostError, ModelError, NotFoundError
+from engine.values.limits import Caps
 from engine.values.ports import Models
 
 PROMPT_TOKENS = 3000  # what a juror reads beside the turns, at most

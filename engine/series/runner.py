@@ -23,10 +23,11 @@ from engine.run.service import Service
 from engine.series.contents import Planned, count_arms, expand
 from engine.series.matches import Chooser, choose
 from engine.series.spec import Series
-from engine.store import Caps, Store
+from engine.store import Store
 from engine.store.series import SeriesDebate
 from engine.values.debate import UNATTENDED, SeriesKey, Status, Value
 from engine.values.errors import BudgetError, LeaseLostError, SeriesCapError, UsageError
+from engine.values.limits import Caps
 from engine.values.pace import Retries
 from engine.values.ports import Location
 from engine.values.text import dollars

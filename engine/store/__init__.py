@@ -5,7 +5,7 @@ in the same transaction, and raises LeaseLostError otherwise. Every method may r
 """
 
 from engine.store.archive import Archive, CallRecord, DebateRecord, ExportFilter, count_rehearsals
-from engine.store.budgets import Caps, NewDebate
+from engine.store.budgets import NewDebate
 from engine.store.debates import Debates, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
@@ -22,7 +22,6 @@ __all__ = [
     "Archive",
     "AttemptStart",
     "CallRecord",
-    "Caps",
     "Cast",
     "Closing",
     "DebateRecord",

@@ -12,6 +12,7 @@ from engine.store.database import SqlConnection
 from engine.store.outbox import Post
 from engine.values.debate import Debate, Setup, Status, Value, short_code
 from engine.values.errors import BudgetError, SeriesCapError
+from engine.values.limits import Caps
 from engine.values.messages import Alert
 
 
@@ -20,27 +21,6 @@ class NewGuest(Value):
 
     user: str
     names: tuple[str, ...] = ()
-
-
-class Caps(Value):
-    """What may be spent and run at once; None is no cap. Money is USD.
-
-    Managers are warned once `alert_percent` of a community's money of the day is reserved or spent.
-    The caps of the installation hold for all communities together.
-    """
-
-    debate_usd: float | None = 1.0
-    community_daily_usd: float | None = 10.0
-    user_daily_debates: int | None = 10
-    max_live_per_community: int | None = 3
-    installation_daily_usd: float | None = None
-    max_live: int | None = None
-    alert_percent: float | None = 80.0
-
-    @property
-    def by_day(self) -> bool:
-        """Whether the money of a day is capped."""
-        return not (self.community_daily_usd is None and self.installation_daily_usd is None)
 
 
 class NewDebate(Value):

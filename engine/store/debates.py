@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.store.budgets import Caps, NewDebate, reserve, settle
+from engine.store.budgets import NewDebate, reserve, settle
 from engine.store.database import Database, SqlConnection
 from engine.store.installation import FIND, make_secret
 from engine.store.leases import Lease, guard, partition_key_of
@@ -26,6 +26,7 @@ from engine.values.errors import (
     UsageError,
 )
 from engine.values.language import N_
+from engine.values.limits import Caps
 from engine.values.messages import Reveal
 from engine.values.text import clean, headline, redact
 from engine.values.topics import topic_id

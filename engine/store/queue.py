@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import orjson
 
-from engine.store.budgets import Caps, reserve_rest
+from engine.store.budgets import reserve_rest
 from engine.store.database import Database, SqlConnection
 from engine.store.debates import Stop, get_debate, keep_listing, move
 from engine.store.leases import EVERYONE, Partition, within
 from engine.store.outbox import LOCK_DEBATE, Post, count_gaps, insert_posts
 from engine.values.debate import Debate, Setup, Status
 from engine.values.errors import UsageError
+from engine.values.limits import Caps
 from engine.values.ports import utc_now
 
 LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128

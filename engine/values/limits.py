@@ -1,4 +1,4 @@
-"""The limits of each format: a section of the settings, and what its script reads of a debate."""
+"""Limits, each a section of the settings: those of a format, which its script reads, and caps."""
 
 from __future__ import annotations
 
@@ -131,3 +131,28 @@ class RoundtableLimits(FormatLimits):
 
     words: Count = 350
     overlap: float = Field(0.8, gt=0, le=1)
+
+
+_Usd = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
+_Count = Annotated[int | None, Field(ge=0)]
+
+
+class Caps(Value):
+    """What may be spent and run at once; None is no cap. Money is USD.
+
+    Managers are warned once `alert_percent` of a community's money of the day is reserved or spent.
+    The caps of the installation hold for all communities together.
+    """
+
+    debate_usd: _Usd = 1.0
+    community_daily_usd: _Usd = 10.0
+    user_daily_debates: _Count = 10
+    max_live_per_community: _Count = 3
+    installation_daily_usd: _Usd = None
+    max_live: _Count = None
+    alert_percent: float | None = Field(80.0, gt=0, le=100)
+
+    @property
+    def by_day(self) -> bool:
+        """Whether the money of a day is capped."""
+        return not (self.community_daily_usd is None and self.installation_daily_usd is None)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pydantic import Field
+
 from engine.values.debate import Quotation, Source, Value
 from engine.values.language import N_
+from engine.values.limits import MOST
 from engine.values.text import clean, headline, is_visible
 
 PASTED, UNTITLED = N_("pasted text"), N_("untitled")  # titles of sources without one of their own
@@ -17,10 +20,10 @@ IN_NAMED, IN_OTHER, IN_NONE = "found", "elsewhere", "missing"
 class SourceLimits(Value):
     """How many files a debate takes, and how long each and all together may be."""
 
-    files: int = 8
-    bytes: int = 200_000
-    characters: int = 20_000
-    total: int = 40_000
+    files: int = Field(8, ge=0, le=50)
+    bytes: int = Field(200_000, ge=1, le=10_000_000)
+    characters: int = Field(20_000, ge=1, le=MOST)
+    total: int = Field(40_000, ge=1, le=MOST)
 
 
 class SourceFile(Value):

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from adapters.database.database import SqlDatabase
-from engine.store import AttemptStart, Caps, Store
+from engine.store import AttemptStart, Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Debate, Status
 from engine.values.errors import BudgetError, NotFoundError
+from engine.values.limits import Caps
 from engine.values.messages import Alert
 from engine.values.ports import Attempt, Reply, utc_now
 from tests.kit import NO_CAPS, NOW, Running, create as create_debate, new_debate, notice, run, some

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from adapters.database.database import SqlDatabase
-from engine.store import Caps, Closing, Store, Target
+from engine.store import Closing, Store, Target
 from engine.store.privacy import PersonTraces, Privacy
 from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError
+from engine.values.limits import Caps
 from engine.values.ports import ButtonPressed
 from tests.kit import (
     LATER,

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from adapters.database.database import SqlDatabase
-from engine.store import Caps, Note, Store
+from engine.store import Note, Store
 from engine.store.retention import OUTDATED, UNPRUNED
 from engine.store.series import StoredSeries
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, NotFoundError, UsageError
+from engine.values.limits import Caps
 from engine.values.verdicts import Artifact
 from tests.kit import (
     NO_CAPS,

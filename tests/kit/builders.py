@@ -14,7 +14,6 @@ from engine.stats.row import JurorBallot, Row
 from engine.store import (
     AttemptStart,
     CallRecord,
-    Caps,
     Cast,
     DebateRecord,
     ExportFilter,
@@ -41,6 +40,7 @@ from engine.values.debate import (
     Usage,
     Violation,
 )
+from engine.values.limits import Caps
 from engine.values.messages import Announcement, Estimate, Notice, Reveal, TurnPost, VoteInvite
 from engine.values.ports import Attempt, Call, ChatMessage, Reply
 from engine.values.verdicts import (

@@ -7,9 +7,10 @@ import pytest
 
 from adapters.terminal.render import plain
 from engine.run.plan import Defaults
-from engine.store import Caps, Intent, Lease
+from engine.store import Intent, Lease
 from engine.values.debate import PanelMode, Price, Status
 from engine.values.errors import BudgetError, UsageError
+from engine.values.limits import Caps
 from engine.values.messages import Announcement, Reveal
 from engine.values.verdicts import How
 from tests.doubles import model_server as acts

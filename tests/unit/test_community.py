@@ -17,11 +17,11 @@ from engine.chat.settings import (
 )
 from engine.prompts.library import load_prompts
 from engine.run.plan import Defaults, Order, plan
-from engine.store import Caps
 from engine.store.communities import SETTING_NAMES, CommunitySettings
 from engine.store.privacy import PersonTraces
 from engine.values.debate import BallotKind, Model
 from engine.values.errors import NotAllowedError, UsageError
+from engine.values.limits import Caps
 
 ANA, BEN, CAM = (Model.parse(f"near/{name}#{name}kin") for name in ("ana", "ben", "cam"))
 JUDGE = Model.parse("near/judge")

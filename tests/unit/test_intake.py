@@ -10,10 +10,10 @@ from engine.jury.roster import PanelFit
 from engine.prompts.library import load_prompts
 from engine.run.estimate import check_prices
 from engine.run.plan import Defaults, Order, freeze, plan
-from engine.store import Caps
 from engine.values.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
 from engine.values.errors import BudgetError, UsageError
 from engine.values.language import speaking
+from engine.values.limits import Caps
 from engine.words.translation import say
 
 MODELS = tuple(Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))

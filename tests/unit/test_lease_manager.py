@@ -8,8 +8,9 @@ import pytest
 
 from adapters.database.database import SqlDatabase
 from engine.fleet.leases import LEASE_SECONDS, LeaseManager, Notifier
-from engine.store import Caps, Lease, Store
+from engine.store import Lease, Store
 from engine.values.errors import LeaseLostError, PausedError, StoppedError
+from engine.values.limits import Caps
 from tests.kit import HANG_SECONDS, cancelled, create, new_debate, setup_of, some
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

@@ -11,10 +11,11 @@ from hypothesis import given, strategies as st
 
 from engine.fleet.leases import LEASE_SECONDS, LeaseManager, Notifier
 from engine.stage.steps import CallAttempts, Pace, Steps, tokens_in
-from engine.store import Caps, Store
+from engine.store import Store
 from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import BudgetError, LeaseLostError, PausedError, RostrumError
+from engine.values.limits import Caps
 from engine.values.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
 from tests.kit import ID, create, new_debate, setup_of, some
 
