@@ -45,7 +45,7 @@ def test_every_option_of_a_request_can_be_said_and_has_a_built_in_value() -> Non
     own = {"sides", "drawn", "seats", "judges", "sources"}
     assert set(Options.model_fields) == set(Request.model_fields) - own | {"mirror", "panel"}
     unsaid = set(Options.model_fields) - set(BUILT_IN.given())
-    assert unsaid == {"topic", "options", "rounds", "mirror"}
+    assert unsaid == {"topic", "options", "rounds", "mirror", "protocol"}
 
 
 def test_what_is_set_is_found_by_its_name_and_what_is_not_is_built_in() -> None:

@@ -276,7 +276,7 @@ VALUES = [
     (
         "PANEL__RUBRIC",
         "vibes",
-        " must be one of debate, answers, classic-six, evidence_first, or a",
+        " must be one of debate, answers, classic-six, evidence_first, truth, or a",
     ),
     ("DEFAULT_LANGUAGE", "Turkish", " must be a BCP-47 code"),
     ("DEFAULT_LANGUAGE", "qq", " must be a BCP-47 code"),
