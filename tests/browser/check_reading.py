@@ -132,6 +132,8 @@ async def test_the_first_screen_has_a_list_and_not_a_form(
     if width == 1280:
         assert max(box["height"] for box in boxes if box) <= 56
     await expect(page.locator("#strip")).to_contain_text("people vote on 1")
+    strip, rows_box = [await page.locator(one).bounding_box() for one in ("#strip", "#debates")]
+    assert some(strip)["width"] == some(rows_box)["width"]
     for order in ("most disputed", "closest", "dearest"):
         await page.get_by_role("link", name=order).click()
         await expect(page.get_by_role("link", name=order)).to_have_attribute("aria-current", "true")
