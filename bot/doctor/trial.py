@@ -18,7 +18,7 @@ from bot.settings.settings import Settings
 from engine.jury.roster import PanelFit, seat_panel
 from engine.prompts.library import load_prompts
 from engine.run.estimate import check_prices, longest_prompts, price
-from engine.run.plan import Defaults, Order, freeze, plan
+from engine.run.plan import Defaults, Order, plan
 from engine.values.configuration import parse_model
 from engine.values.debate import Model, PanelMode, Price, Sampling
 from engine.values.errors import RostrumError
@@ -27,7 +27,6 @@ from engine.values.ports import Models
 from engine.values.verdicts import AGREEING
 
 MOST_PAIRS = 500
-NO_HISTORY = PanelFit()
 ORDER = Order(
     platform="check", community="check", place="", topic="Cities should close their centres to cars"
 )
@@ -168,9 +167,13 @@ async def _forecast(
     """Estimate a debate between some of the models. Raises UsageError or BudgetError."""
     defaults = defaults.model_copy(update={"models": tuple(offered)})
     planned = plan(ORDER, defaults, load_prompts(settings.templates_dir), 0)
-    setup, expected = await price(planned, freeze(planned, 1, NO_HISTORY), models)
+    setup, expected = await price(planned, 1, models, _no_history)
     longest = await longest_prompts(setup, planned.script, planned.prompts)
     return _CostForecast(expected, setup.reserved_usd, longest)
+
+
+async def _no_history(*, rehearsal: bool) -> PanelFit:
+    return PanelFit()
 
 
 async def check_contexts(

@@ -14,7 +14,7 @@ from engine.stage.stage import QUESTIONS, Stage
 from engine.values.debate import Length, Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.language import N_, Text
-from engine.values.options import OUT_OF_RANGE
+from engine.values.options import OUT_OF_RANGE, Options
 from engine.values.text import headline
 from engine.values.verdicts import Verdict, Vote
 
@@ -128,6 +128,35 @@ class Format(ABC):
         usual = self.limits.model_validate(given).model_dump() if sized else {}
         pick = min if length is Length.SHORT else max
         return {**given, **{name: pick(usual[name], value) for name, value in sized.items()}}
+
+    def check_asked(self, asked: Options, options: Options, own: Mapping[str, object]) -> None:
+        """Refuse what the format does not have; `options` are what was asked with the defaults.
+
+        Raises UsageError.
+        """
+        if options.rounds is not None and not self.takes_rounds:
+            raise UsageError(
+                "The format {name} has a fixed number of rounds: leave rounds out. Its own "
+                "options: {own}.",
+                name=self.name,
+                own=tuple(own) or Text("none"),
+            )
+        if self.question and asked.stance:
+            raise UsageError(
+                "A {name} debate answers a question, so no one takes a side on it: leave stance "
+                "out.",
+                name=self.name,
+            )
+        if asked.questions and not self.takes_questions:
+            from engine.formats import FORMATS  # each of which imports this module
+
+            known = ", ".join(name for name in FORMATS if FORMATS[name].takes_questions)
+            raise UsageError(
+                "In the format {name} the audience cannot ask questions; leave questions out, or "
+                "choose one of {known}.",
+                name=self.name,
+                known=known,
+            )
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return who takes part, given complete options."""

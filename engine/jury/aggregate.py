@@ -107,7 +107,8 @@ def ready_fit(setup: PanelSetup) -> Fit | None:
     fit = setup.fit
     if fit is None or setup.mode is not PanelMode.ADAPTIVE or setup.stake is not None:
         return None
-    known = sum(fit.knows(juror.ref) for juror in setup.roster)
+    seated = (fit.jurors.get(juror.ref) for juror in setup.roster)
+    known = sum(one is not None and one.known for one in seated)
     return fit if fit.ahead > BEHIND and known >= min(2, len(setup.roster)) else None
 
 

@@ -188,7 +188,7 @@ def _tell_able(free: Matrix, stakes: Vector) -> Vector:
     With signals x freed of order, s = Σa/√Σa² of a = x·Σ q·x over the others of its debates, q
     being their chances. Without skill s is N(0, 1), however few or many others are; with it
     N(e√n, 1 + 0.15·e²n). The effect e and the share of the able are the likeliest of a grid. What
-    became of a stake on it (engine/jury/sight.py) is a ratio of likelihoods too. Who reports the
+    became of a stake on it (engine/jury/roster.py) is a ratio of likelihoods too. Who reports the
     opposite of what the others see is no abler than who sees nothing.
     """
     # From those who agree most, as among many who see nothing the others are hardly heard; and from

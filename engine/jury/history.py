@@ -14,13 +14,13 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.blinding.identity import kin
 from engine.jury.aggregate import UNKNOWN, margins, signals
 from engine.jury.consensus import fit_slope, track
 from engine.jury.roster import PanelFit
 from engine.jury.rubric import find_rubric
 from engine.store.learning import Learnt, PastDebate
 from engine.values.debate import Fit, JurorFit, JurorHistory
+from engine.values.makers import kin
 from engine.values.verdicts import TIE, Ballot
 
 OFFSET_SHRINK = 10  # ballots' worth of the pooled lean and spread

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from statistics import fmean
 
-from engine.blinding.identity import kin
 from engine.jury.aggregate import MOST_JURORS
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
-from engine.jury.sight import stake_of
 from engine.values.debate import (
     KNOWN_AFTER,
     SEES,
@@ -29,6 +28,9 @@ KNOWN_AUDIT_SHARE = 0.05  # once the model knows leans well
 SKILL_ERROR = 0.18  # of its logarithm, on average over jurors, from which the model knows enough
 LEARNT_AFTER = 200  # debates, after which it knows as much as it will
 UNKNOWN_SKILL = 0.3
+PROVEN = 100.0
+SURE = 4.0  # standard errors by which jurors agree in opposite orders, to be believed as well
+MOST = 600.0  # of a logarithm, so that no product overflows
 
 
 class PanelFit(Value):
@@ -62,10 +64,10 @@ def seat_panel(
     of one is the first juror alone. With a model of jurors in `learnt`, those who tell most
     together are asked first, over their `prices` if there are any.
     """
-    own = {kin(model.family) for model in debaters}
+    own = {model.maker for model in debaters}
     named = {juror.ref: juror for juror in roster}
     candidates = list(named.values())
-    free = [juror for juror in candidates if kin(juror.family) not in own]
+    free = [juror for juror in candidates if juror.maker not in own]
     sitting = free or candidates
     refs, fit, known = {juror.ref for juror in sitting}, learnt.model, learnt.history
     stake = stake_of(fit, list(named)) if fit is not None and mode is not PanelMode.ONE else None
@@ -93,6 +95,42 @@ def seat_panel(
         wave=wave,
         stake=stake,
     )
+
+
+# Whether jurors have shown that they see more than the order of showing, or chance.
+#
+# A juror that reads a debate in both orders gives two margins for A, and so S, their sum, and D,
+# their difference. One that sees nothing is as likely to have |S| > |D| as not, once both are freed
+# of what they are on average: S is D with the second margin's sign turned. A bet of half the stake
+# on each such pair, at even odds, makes a test martingale: by chance it ever reaches 100 with a
+# probability of at most 1 % (J. Ville, 1939; G. Shafer, “Testing by betting”, 2021).
+
+
+def combine(stakes: Mapping[str, float], jurors: Collection[str]) -> float:
+    """Return what became of a stake of 1 on these jurors.
+
+    A third is bet on all their pairs in turn, a third is shared among the jurors, and a third stays
+    half in hand with each: whether all of them see or only some, one of the three grows.
+    """
+    logs = [min(stakes[juror], MOST) for juror in jurors if juror in stakes]
+    if not logs:
+        return 1.0
+    whole = math.exp(min(math.fsum(logs), MOST))
+    shared = (math.fsum(map(math.exp, logs)) + len(jurors) - len(logs)) / len(jurors)
+    by_halves = math.exp(min(math.fsum(math.log(0.5 + 0.5 * math.exp(one)) for one in logs), MOST))
+    return fmean((whole, shared, by_halves))
+
+
+def stake_of(fit: Fit, jurors: Collection[str]) -> float | None:
+    """Return what became of the stake on these jurors; None if it is proven that they see.
+
+    It is, too, once different jurors who read in opposite orders agree (`Fit.evidence`), as those
+    that `rostrum calibrate` asks do, and two of these are among them.
+    """
+    fitted = {juror: fit.jurors[juror] for juror in jurors if juror in fit.jurors}
+    stake = combine({juror: one.stake for juror, one in fitted.items()}, jurors)
+    agreed = fit.evidence >= SURE and sum(one.known for one in fitted.values()) > 1
+    return None if stake >= PROVEN or agreed else stake
 
 
 def _draw(
@@ -159,7 +197,7 @@ def _spread_families(jurors: Sequence[Model]) -> tuple[Model, ...]:
     seen: Counter[str] = Counter()
     dealt: list[tuple[int, Model]] = []
     for juror in jurors:
-        family = kin(juror.family)
+        family = juror.maker
         dealt.append((seen[family], juror))
         seen[family] += 1
     return tuple(juror for _, juror in sorted(dealt, key=lambda item: item[0]))

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from engine.blinding.identity import draw_names, kin
+from engine.blinding.identity import draw_names
 from engine.blinding.transcript import BLINDER
 from engine.fleet.leases import LeaseManager
 from engine.jury.ballot import JurorReading
 from engine.jury.panel import PanelReadings, open_transcript
 from engine.prompts.library import Prompts
-from engine.run.estimate import JURY_PROMPT_TOKENS, manner_of
+from engine.run.dry_run import manner_of
+from engine.run.estimate import JURY_PROMPT_TOKENS
 from engine.run.later_judges import LaterJurors
 from engine.stage.steps import BYTES_PER_TOKEN, Pace, Steps
 from engine.store import Lease, Store
@@ -128,8 +129,8 @@ def plan_questions(
 def _readings(
     at: int, case: JudgedCase, jurors: Sequence[Model], learnt: Sequence[Ballot], readers: int
 ) -> Iterable[JurorReading]:
-    own = {kin(model.family) for model in case.sides.values()}
-    may = [juror for juror in jurors if kin(juror.family) not in own]
+    own = {model.maker for model in case.sides.values()}
+    may = [juror for juror in jurors if juror.maker not in own]
     drawn = Random(f"calibration/{case.key}").sample(may, len(may))
     read = {ballot.juror for ballot in (*case.ballots, *learnt)}
     # Jurors whose ballots are known first: they are free.

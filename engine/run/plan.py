@@ -1,25 +1,19 @@
-"""From an order to a frozen setup: defaults, draws, panel, prices.
-
-After this step nothing that could change (settings, templates, prices, history) is read again.
-"""
+"""From an order to a plan: defaults, draws, seats. Nothing is asked or stored here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from random import Random
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field, SkipValidation
 
-from engine.blinding.identity import draw_names
-from engine.formats import FORMATS, Format, find_format, under
+from engine.formats import Format, find_format, under
 from engine.formats.format import read_own
-from engine.jury.roster import PanelFit, seat_panel
-from engine.jury.rubric import TRUTH, Rubric, find_rubric
+from engine.jury.rubric import Rubric
 from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts, check_language
-from engine.run.seats import models_of, seat_contenders, seat_judges
+from engine.run.seats import seat
 from engine.store.leases import OWN
 from engine.values.debate import (
     OTHER,
@@ -29,27 +23,19 @@ from engine.values.debate import (
     Length,
     Model,
     Moderation,
-    PanelMode,
     Request,
     Retrieval,
     Sampling,
     SeriesKey,
-    Setup,
     Source,
-    TrialProtocol,
     Value,
 )
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.language import N_, Text
+from engine.values.language import N_
 from engine.values.limits import Caps
 from engine.values.options import BUILT_IN, Options, check_limits
 from engine.values.sources import SourceFile, SourceLimits
-from engine.values.topics import (
-    Topic,
-    built_in_topics,
-    find_topic,
-    motion_of,
-)
+from engine.values.topics import Topic, built_in_topics, find_topic, motion_of
 
 ME = "me"  # in place of a model: whoever starts the debate argues that side
 ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
@@ -209,26 +195,12 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
 
     Raises UsageError if it is impossible, and NotAllowedError where it could not finish.
     """
-    options, again, roster = offer.usual | order, order.rematch, _jurors_of(order, offer)
     seed = seed if order.seed is None else order.seed
-    script = find_format(again.of.request.format if again else options.format or "")
-    script = under(again.of.request.protocol if again else options.protocol, script)
-    sized = script.sized(options.length or Length.NORMAL)
-    given = again.of.request.options if again else {**sized.options, **options.options}
-    own = read_own(script.name, script.options, given).model_dump(mode="json")
-    if again:
-        from engine.run.rematch import repeat  # few orders are one
-
-        request = repeat(again, offer, script.roles(own), roster, seed).model_copy(
-            update={"options": own}
-        )
-    else:
-        given = options.model_dump(exclude={"mirror", "panel"})
-        settled = _complete(order, options, offer, script, own, roster, seed)
-        request = Request(**given | settled | {"options": own})
+    roster = _jurors_of(order, offer)
+    script, request = _complete(order, offer, roster, seed)
     answer: Mapping[str, str | None] = {}
     topic = find_topic(_topics(order, offer), request.topic)
-    if not again and (request.protocol or (topic and topic.answer)):
+    if not order.rematch and (request.protocol or (topic and topic.answer)):
         from engine.run.trial import put_on_trial  # few answers are known
 
         request, answer = put_on_trial(request, order, offer, topic, seed)
@@ -248,71 +220,48 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     return Plan(order, offer, request, script, frozen, seed, roster, answer=answer)
 
 
-def _check_asked(order: Order, options: Options, script: Format, own: Mapping[str, object]) -> None:
-    """Refuse what a format does not have. Raises UsageError."""
-    check_limits(options)
-    if options.rounds is not None and not script.takes_rounds:
-        raise UsageError(
-            "The format {name} has a fixed number of rounds: leave rounds out. Its own "
-            "options: {own}.",
-            name=script.name,
-            own=tuple(own) or Text("none"),
-        )
-    if script.question and order.stance:
-        raise UsageError(
-            "A {name} debate answers a question, so no one takes a side on it: leave stance out.",
-            name=script.name,
-        )
-    if order.questions and not script.takes_questions:
-        known = ", ".join(name for name in FORMATS if FORMATS[name].takes_questions)
-        raise UsageError(
-            "In the format {name} the audience cannot ask questions; leave questions out, or "
-            "choose one of {known}.",
-            name=script.name,
-            known=known,
-        )
-
-
 def _complete(
-    order: Order,
-    options: Options,
-    offer: Defaults,
-    script: Format,
-    own: Mapping[str, object],
-    roster: Sequence[Model],
-    seed: int,
-) -> dict[str, Any]:
-    """Return what a new debate's request has beside its options. Raises UsageError."""
-    _check_asked(order, options, script, own)
-    roles = script.roles(own)
-    asked, beside = models_of(order, offer, script, roles)
-    sides, drawn = seat_contenders(roles, asked, offer.sides, offer.models, seed)
-    seats = {seat: model for seat, model in beside.items() if seat in roles.seats}
-    judges = (order.judges, offer.own_judges, roster, (*sides.values(), *seats.values()))
-    seated = seat_judges(roles, *judges)
-    language = check_language(options.language or "")
-    attended = order.platform != UNATTENDED
+    order: Order, offer: Defaults, roster: Sequence[Model], seed: int
+) -> tuple[Format, Request]:
+    """Return an order's format and its complete request. Raises UsageError."""
+    options, again = offer.usual | order, order.rematch
+    script = find_format(again.of.request.format if again else options.format or "")
+    script = under(again.of.request.protocol if again else options.protocol, script)
     sized = script.sized(options.length or Length.NORMAL)
-    names = (model.ref for model in (*offer.debaters, *offer.judges))
-    sided = roles.contenders == tuple(OTHER)
-    return {
-        **motion_of(options, _topics(order, offer), names, seed, sided=sided),
-        "language": language,
-        "sides": sides,
-        "drawn": drawn,
-        "seats": seats,
-        "judges": seated,
-        "sources": _sources(order, offer),
-        "rounds": options.rounds or sized.rounds or script.default_rounds,
-        "turn_order": script.turn_order or options.turn_order,
-        "stance": script.stance or (options.stance and not script.question),
-        # A default counts only where anyone can ask.
-        "questions": (options.questions or 0) if script.takes_questions and attended else 0,
-        "why": options.why and attended,  # else no one reads the reveal
-        "reasons": options.reasons and attended,
-        "guess": options.guess and attended,
-        "turn_minutes": (options.turn_minutes or BUILT_IN.turn_minutes) if order.guest else 0.0,
-    }
+    given = again.of.request.options if again else {**sized.options, **options.options}
+    own = read_own(script.name, script.options, given).model_dump(mode="json")
+    roles = script.roles(own)
+    if again is None:
+        script.check_asked(order, options, own)
+        check_limits(options)
+        attended = order.platform != UNATTENDED
+        minutes = options.turn_minutes or BUILT_IN.turn_minutes
+        names = (model.ref for model in (*offer.debaters, *offer.judges))
+        sided = roles.contenders == tuple(OTHER)
+        request = Request(
+            **options.model_dump(exclude={"mirror", "panel"})
+            | seat(order, offer, script, roles, roster, seed)
+            | motion_of(options, _topics(order, offer), names, seed, sided=sided)
+            | {
+                "options": own,
+                "language": check_language(options.language or ""),
+                "sources": _sources(order, offer),
+                "rounds": options.rounds or sized.rounds or script.default_rounds,
+                "turn_order": script.turn_order or options.turn_order,
+                "stance": script.stance or (options.stance and not script.question),
+                # A default counts only where anyone can ask.
+                "questions": (options.questions or 0) * (script.takes_questions and attended),
+                "why": options.why and attended,  # else no one reads the reveal
+                "reasons": options.reasons and attended,
+                "guess": options.guess and attended,
+                "turn_minutes": minutes if order.guest else 0.0,
+            }
+        )
+    else:
+        from engine.run.rematch import repeat  # few orders are one
+
+        request = repeat(again, offer, roles, roster, seed).model_copy(update={"options": own})
+    return script, request
 
 
 def _sources(order: Order, offer: Defaults) -> tuple[Source, ...]:
@@ -330,73 +279,6 @@ def _topics(order: Order, offer: Defaults) -> tuple[Topic, ...]:
 def texts_of(request: Request) -> tuple[str, ...]:
     """Return what a person wrote of a debate: topic, conditions and stances."""
     return (request.topic, request.conditions, *request.stances.values())
-
-
-def freeze(
-    plan: Plan, number: int, fit: PanelFit, costs: Mapping[str, float] | None = None
-) -> Setup:
-    """Freeze everything that a debate depends on, except prices and reservation.
-
-    `costs` is what it takes to ask each juror, see engine/run/estimate.py.
-    """
-    order, offer, request, script = plan.order, plan.offer, plan.request, plan.script
-    named = [model.name for model in request.sides.values() if not model.person]
-    limits = script.limits_of(request.length, offer.limits.get(script.name, {}))
-    spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
-    before = order.rematch.of.setup.panel.mode if order.rematch else None
-    tried = request.protocol if "A" in request.sides else None
-    rubric = TRUTH if tried else offer.rubric or find_rubric(script.rubric)
-    panel = seat_panel(
-        plan.roster,
-        request.speakers,
-        ordinal=number,
-        seed=plan.seed,
-        learnt=fit,
-        prices=costs,
-        mode=order.panel or before or offer.panel or PanelMode.ADAPTIVE,
-        rubric=rubric,
-        blind=request.blind,
-    )
-    names = draw_names(tuple(request.sides), plan.seed, spoken_of)
-    return Setup(
-        request=request,
-        format_version=script.version,
-        templates=plan.prompts.digest,
-        panel=panel,
-        names=names,
-        sampling=dict(offer.sampling),
-        limits=limits,
-        seed=plan.seed,
-        ordinal=number,
-        cap_usd=offer.caps.debate_usd,
-        chars_per_word=offer.chars_per_word,
-        reply_chars=_reply_chars(offer, limits),
-        called=script.call(request, plan.prompts, names),
-        retrieval=offer.retrieval if script.turns(request) else None,
-        # Who guesses at a rematch knows which models it has.
-        # Who is a model is no secret where a person is a side.
-        menu=offer.menu if request.guess and not order.rematch and not request.guest else (),
-        rematch_of=order.rematch and order.rematch.of.id,
-        mirror_of=plan.mirror_of,
-        moderation=plan.moderation,
-        swapped=order.rematch is not None and order.rematch.swapped,
-        advocate=Random(f"advocate/{plan.seed}").choice("AB")
-        if tried is TrialProtocol.CONSULTANCY
-        else "",
-        account_days=offer.account_days,
-        member_days=offer.member_days,
-    )
-
-
-def _reply_chars(offer: Defaults, limits: Mapping[str, float]) -> int | None:
-    """Return how many characters of a reply are read: at least thirty per word of the limit.
-
-    Words have five or six letters in most languages, so no turn within its limits is cut.
-    """
-    if offer.reply_chars is None:
-        return None
-    largest = max(limits.values(), default=0)
-    return max(offer.reply_chars, int(30 * largest))
 
 
 def check_allowed(offer: Defaults, platform: str, community: str) -> None:

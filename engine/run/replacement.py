@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from engine.blinding.identity import kin
 from engine.store import Post
 from engine.values.debate import Model, Replacement, Setup
 from engine.values.errors import UsageError
@@ -85,15 +84,15 @@ def _seat_jury(setup: Setup, change: Replacement) -> Setup:
     # A replaced model may have spoken if its successor is a speaker.
     before = (one.was for one in setup.replaced if one.now.ref in speakers)
     spoke = (*setup.request.speakers, *before)
-    own = {kin(model.family) for model in spoke}
+    own = {model.maker for model in spoke}
     sits = {juror.ref for juror in panel.roster}
     if change.was.ref in sits:
         if change.now.ref in sits:
             raise UsageError(f"{change.now.ref} is already on this jury; name another.")
-        if kin(change.now.family) in own and not panel.recusal_failed:
+        if change.now.maker in own and not panel.recusal_failed:
             raise UsageError(f"{change.now.ref} belongs to a debater's family; name another juror.")
     roster = [change.now if juror.ref == change.was.ref else juror for juror in panel.roster]
-    free = [juror for juror in roster if kin(juror.family) not in own]
+    free = [juror for juror in roster if juror.maker not in own]
     recused = tuple(juror for juror in roster if juror not in free) if free else ()
     seated = {
         "roster": tuple(free or roster),

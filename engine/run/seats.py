@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from engine.blinding.identity import kin
 from engine.formats import FORMATS, Format
 from engine.formats.format import Roles
 from engine.values.debate import OTHER, SOMEBODY, UNATTENDED, Model, Request, side_of
@@ -20,7 +19,19 @@ if TYPE_CHECKING:
 MOST_JUDGES = 9  # of a format's own
 
 
-def models_of(
+def seat(
+    order: Order, offer: Defaults, script: Format, roles: Roles, roster: Sequence[Model], seed: int
+) -> dict[str, Any]:
+    """Return the fields of a request that say who sits where. Raises UsageError."""
+    asked, beside = _models_of(order, offer, script, roles)
+    sides, drawn = _seat_contenders(roles, asked, offer.sides, offer.models, seed)
+    seats = {seat: model for seat, model in beside.items() if seat in roles.seats}
+    speakers = (*sides.values(), *seats.values())
+    judges = seat_judges(roles, order.judges, offer.own_judges, roster, speakers)
+    return {"sides": sides, "drawn": drawn, "seats": seats, "judges": judges}
+
+
+def _models_of(
     order: Order, offer: Defaults, script: Format, roles: Roles
 ) -> tuple[Mapping[str, Model], Mapping[str, Model]]:
     """Return the models asked for, with what stands for a person, and these beside the usual ones.
@@ -54,7 +65,7 @@ def models_of(
     return asked, usual | asked
 
 
-def seat_contenders(
+def _seat_contenders(
     roles: Roles,
     asked: Mapping[str, Model],
     usual: Mapping[str, Model],
@@ -108,8 +119,8 @@ def seat_judges(
                 "judges out. To choose the jury, use jurors."
             )
         return ()
-    own = {kin(model.family) for model in speakers}
-    free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
+    own = {model.maker for model in speakers}
+    free = [juror for juror in roster if juror.maker not in own] or list(roster)
     most = roles.judges if roles.fixed else MOST_JUDGES
     if len(asked) > most:
         raise UsageError(_too_many(most, fixed=roles.fixed), most=most, n=len(asked))

@@ -14,9 +14,9 @@ from engine.fleet.leases import Notifier
 from engine.formats import format_of
 from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
-from engine.run.estimate import check_prices, longest_prompts, price, weigh_costs
+from engine.run.estimate import check_prices, longest_prompts, price
 from engine.run.juror_fits import Learner
-from engine.run.plan import Defaults, Order, Plan, Rematch, check_allowed, freeze, plan, texts_of
+from engine.run.plan import Defaults, Order, Plan, Rematch, check_allowed, plan, texts_of
 from engine.run.seats import mirror
 from engine.stage.steps import Pace
 from engine.store import NewDebate, Post, Store
@@ -102,14 +102,18 @@ class Service:
         check_allowed(offer, order.platform, order.community)
         await self._pace.turn()  # of many starts at once, running debates have turns in between
         first = plan(order, offer, self.prompts, self.new_seed())
+        plans = [first, mirror(first)] if order.mirror else [first]
         guest = await self.guests.named(order) if first.request.guest else None
-        swapped = mirror(first) if order.mirror else None
         moderation = await self._moderate(order, texts_of(first.request))
-        first = replace(first, moderation=moderation)
-        queued = [await self._number(first, guest)]
-        if swapped is not None:
-            swapped = replace(swapped, moderation=moderation, mirror_of=queued[0][0].id)
-            queued.append(await self._number(swapped, guest))
+        queued: list[tuple[NewDebate, Estimate]] = []
+        for planned in plans:
+            before = queued[0][0].id if queued else None
+            planned = replace(planned, moderation=moderation, mirror_of=before)
+            number = await self.store.debates.next_number()
+            await self._pace.turn()
+            ordinal = number if order.series is None else order.series.ordinal
+            setup, expected = await price(planned, ordinal, self.models, self.learner.fit)
+            queued.append((self._new(planned, number, setup, guest), expected))
         await self.store.debates.keep_templates(first.prompts.digest, first.prompts.texts)
         posts = [(new, [_announce(new, usual, order.rematch)]) for new, usual in queued]
         debates = await self.store.debates.create(posts, offer.caps)
@@ -141,16 +145,12 @@ class Service:
         Nothing is stored. Raises UsageError or BudgetError as `start` does.
         """
         planned = plan(order, offer, self.prompts, self.new_seed())
-        setup, expected = await self._price(planned, ordinal)
+        setup, expected = await price(planned, ordinal, self.models, self.learner.fit)
         return setup, expected, await longest_prompts(setup, planned.script, planned.prompts)
 
-    async def _number(self, planned: Plan, guest: NewGuest | None) -> tuple[NewDebate, Estimate]:
-        """Return a plan as a debate to store, under the next number, and what it is to take."""
-        order, number = planned.order, await self.store.debates.next_number()
-        ordinal = number if order.series is None else order.series.ordinal
-        await self._pace.turn()
-        setup, expected = await self._price(planned, ordinal)
-        new = NewDebate(
+    def _new(self, planned: Plan, number: int, setup: Setup, guest: NewGuest | None) -> NewDebate:
+        order = planned.order
+        return NewDebate(
             id=self.new_id(),
             number=number,
             platform=order.platform,
@@ -165,20 +165,6 @@ class Service:
             guest=guest,
             answer=planned.answer,
         )
-        return new, expected
-
-    async def _price(self, planned: Plan, ordinal: int) -> tuple[Setup, Estimate]:
-        """Freeze a plan with the jurors' history, price and reserve it. Raises BudgetError."""
-        costs, value = None, planned.offer.value_per_usd
-        if value:
-            prices = {juror.ref: await self.models.price(juror) for juror in planned.roster}
-            costs = weigh_costs(planned.roster, prices, value)
-        for rehearsal in (False, True):  # each has a history of its own
-            fit = await self.learner.fit(rehearsal=rehearsal)
-            setup = freeze(planned, ordinal, fit, costs)
-            if not setup.rehearsal:
-                break
-        return await price(planned, setup, self.models)
 
     async def _moderate(self, order: Order, texts: Sequence[str]) -> Moderation | None:
         """Ask about what people read; the topics of a series before no one are its operator's."""

@@ -9,9 +9,10 @@ from functools import lru_cache
 
 import regex
 
-from engine.blinding.identity import clean, names_of, read_vocabulary, replace_names
+from engine.blinding.identity import clean, names_of, replace_names
 from engine.stage.repair import read_growing
 from engine.values.debate import Debate, side_of
+from engine.values.makers import read_vocabulary
 from engine.values.ports import Audience, Call, Draft
 from engine.values.text import count_words
 

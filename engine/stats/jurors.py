@@ -13,7 +13,7 @@ from typing import Literal
 
 from engine.jury.aggregate import BEHIND
 from engine.jury.model import choose, weigh
-from engine.jury.sight import combine, stake_of
+from engine.jury.roster import combine, stake_of
 from engine.stats.figure import Difference, Mean, Share, mean_of
 from engine.stats.row import JurorBallot, Row, names_of, read_by
 from engine.store.fits import Evidence

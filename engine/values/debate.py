@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_serializer
 
 from engine.values.errors import UsageError
 from engine.values.language import N_
+from engine.values.makers import kin
 
 RETRIEVAL = "retrieval"  # the backend that a search endpoint is, where an operator has set one
 REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language model
@@ -222,6 +223,11 @@ class Model(Value):
     def bare(self) -> str:
         """The `backend/name`, however it is configured."""
         return f"{self.backend}/{self.name}"
+
+    @property
+    def maker(self) -> str:
+        """The maker of its family."""
+        return kin(self.family)
 
     @property
     def label(self) -> str:
@@ -479,7 +485,7 @@ class JurorFit(Value):
     those before were left out for it. The `_error`s are standard deviations; a skill's is of its
     logarithm. `group_error` is 0 while it is not measured. `sees` is the chance that it sees
     anything of what the others see, and `stake` the logarithm of what became of a stake of 1 on
-    that it sees more than order or chance (engine/jury/sight.py).
+    that it sees more than order or chance (engine/jury/roster.py).
     """
 
     family: str
@@ -498,6 +504,11 @@ class JurorFit(Value):
     left: int = 0
     sees: float = 1.0
     stake: float = 0.0
+
+    @property
+    def known(self) -> bool:
+        """Whether it has ballots enough to count by the model, and sees something."""
+        return self.ballots >= KNOWN_AFTER and self.sees >= SEES
 
 
 KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
@@ -535,7 +546,7 @@ class Fit(Value):
     def knows(self, juror: str) -> bool:
         """Return whether a juror has ballots enough to count by the model, and sees something."""
         one = self.jurors.get(juror)
-        return one is not None and one.ballots >= KNOWN_AFTER and one.sees >= SEES
+        return one is not None and one.known
 
     def only(self, jurors: Collection[str]) -> Fit:
         """Return the part that is about these jurors."""

@@ -26,7 +26,8 @@ from engine.prompts.library import (
     quote,
     unquote,
 )
-from engine.run.plan import Defaults, Order, freeze, plan
+from engine.run.estimate import freeze
+from engine.run.plan import Defaults, Order, plan
 from engine.run.trial import choose_side
 from engine.stage.stage import PersonTurn, Stage
 from engine.store import Note, Post

@@ -4,7 +4,7 @@ import pytest
 
 from engine.formats.classic import Classic
 from engine.prompts.library import DATA, Prompts, load_prompts
-from engine.run import estimate as module
+from engine.run import dry_run as module
 from engine.run.estimate import estimate
 from engine.stage.stage import Stage
 from engine.values.debate import Model, PanelMode, PanelSetup, Price, TurnOrder
@@ -125,7 +125,7 @@ async def test_a_script_is_held_dry_once_for_all_topics_and_models() -> None:
 
 
 async def test_what_changes_the_order_is_held_dry_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_OUTLINES", 2)
+    monkeypatch.setattr(module, "MOST_DEMANDS", 2)
     script, built_in, pace = Watched(), load_prompts(), dict.fromkeys(REFS, 1.0)
     wordy = Prompts(
         {

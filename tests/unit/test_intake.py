@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.blinding.identity import read_vocabulary
 from engine.jury.roster import PanelFit
 from engine.prompts.library import load_prompts
-from engine.run.estimate import check_prices
-from engine.run.plan import Defaults, Order, freeze, plan
+from engine.run.estimate import check_prices, freeze
+from engine.run.plan import Defaults, Order, plan
 from engine.values.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
 from engine.values.errors import BudgetError, UsageError
 from engine.values.language import speaking
 from engine.values.limits import Caps
+from engine.values.makers import read_vocabulary
 from engine.words.translation import say
 
 MODELS = tuple(Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))

@@ -15,9 +15,8 @@ from engine.jury.fit import fit_jurors
 from engine.jury.history import fit, hear
 from engine.jury.model import posterior, signal
 from engine.jury.plan import WORTHWHILE, next_readings
-from engine.jury.roster import PanelFit, seat_panel
+from engine.jury.roster import PanelFit, seat_panel, stake_of
 from engine.jury.rubric import DEBATE
-from engine.jury.sight import stake_of
 from engine.store.learning import PastDebate
 from engine.values.debate import Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
 from engine.values.verdicts import TIE, Ballot, Verdict

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.blinding import transcript
-from engine.blinding.identity import draw_names, kin, read_vocabulary, redact
+from engine.blinding.identity import draw_names, redact
 from engine.blinding.transcript import Identities, TranscriptWriter, blind
 from engine.prompts.library import load_prompts
 from engine.values.debate import Model, Turn
+from engine.values.makers import kin, read_vocabulary
 
 NAMES = {"A": "Heron", "B": "Plover"}
 HIDDEN = ("deepseek/deepseek-v3.2", "deepseek", "gpt-4o-mini", "gpt")

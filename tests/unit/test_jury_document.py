@@ -8,9 +8,9 @@ import pytest
 
 from adapters.models.prices import bundled_price
 from bot.settings.load import load_settings
-from engine.blinding.identity import kin
 from engine.jury.rubric import RUBRICS
 from engine.jury.rubric_file import read_rubric
+from engine.values.makers import kin
 
 TEXT = (Path(__file__).parents[2] / "docs" / "jury.md").read_text(encoding="utf-8")
 ROSTERS = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)

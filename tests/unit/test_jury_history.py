@@ -16,8 +16,7 @@ from engine.jury.fit import bet, fit_jurors
 from engine.jury.fit_quality import compare_rules
 from engine.jury.history import HeardDebate, PairBallot, fit, fit_all, hear
 from engine.jury.plan import attendance, next_readings
-from engine.jury.roster import PanelFit, seat_panel
-from engine.jury.sight import PROVEN, combine, stake_of
+from engine.jury.roster import PROVEN, PanelFit, combine, seat_panel, stake_of
 from engine.store.learning import PastDebate
 from engine.values.debate import SEES, Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
 from engine.values.verdicts import TIE, Ballot

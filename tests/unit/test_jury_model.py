@@ -21,7 +21,7 @@ from engine.jury.likelihood import (
     gather,
 )
 from engine.jury.model import _JurorTraits, choose, gain_of_another, plot, posterior, signal, weigh
-from engine.jury.sight import SURE
+from engine.jury.roster import SURE
 from engine.values.debate import Fit, JurorFit
 
 JURORS, FAMILIES = 12, 6

@@ -13,7 +13,8 @@ from engine.chat.invocation import StartArguments
 from engine.chat.settings import change_settings, order_of, overlay
 from engine.jury.history import fit
 from engine.prompts.library import load_prompts
-from engine.run.plan import freeze, plan
+from engine.run.estimate import freeze
+from engine.run.plan import plan
 from engine.store.communities import CommunitySettings
 from engine.values.debate import Setup
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 from math import ceil
 from statistics import fmean, median
 
-from engine.blinding.identity import kin
 from engine.series.report.data import (
     CallTotals,
     EndedDebate,
@@ -114,10 +113,10 @@ def _of_judging(series: Series, report: SeriesReport) -> Iterator[Caveat]:
     jurors = series.jury.models
     if len(jurors) == 1:
         yield Caveat(kind=CaveatKind.ONE_JUROR, names=(jurors[0].ref,))
-    elif jurors and len({kin(juror.family) for juror in jurors}) == 1:
+    elif jurors and len({juror.maker for juror in jurors}) == 1:
         yield Caveat(kind=CaveatKind.ONE_FAMILY, n=len(jurors), names=(jurors[0].family,))
-    families = {kin(model.family) for model in series.models}
-    related = tuple(juror.ref for juror in jurors if kin(juror.family) in families)
+    families = {model.maker for model in series.models}
+    related = tuple(juror.ref for juror in jurors if juror.maker in families)
     if related:
         yield Caveat(kind=CaveatKind.KIN, n=len(related), of=len(jurors), names=related)
 
