@@ -36,6 +36,8 @@ from engine.values.text import redact
 from engine.values.verdicts import Ballot
 from engine.words.stored import say_stored
 
+LEAST_SAME = 80  # characters that are worth folding
+
 
 class PageSources(NamedTuple):
     """What a page is made of; `rows` are those of an export, None while anything is sealed.
@@ -134,6 +136,13 @@ def calls_page(item: Item, tries: Sequence[PageTry], number: int, *, kept: bool)
     number = min(max(number, 1), count)
     start = (number - 1) * CALLS_ON_A_PAGE
     line = sorted(tries, key=lambda one: (one.began or 0.0, one.number))
+    began = {(one.step, one.attempt): one.began for one in tries}
+    line = [
+        one._replace(waited=one.began - before)
+        if one.began and (before := began.get((one.step, one.attempt - 1))) is not None
+        else one
+        for one in line
+    ]
     models = {
         model: _spending([one for one in tries if one.model == model])
         for model in dict.fromkeys(one.model for one in tries)
@@ -193,7 +202,8 @@ def call_page(
     """
     row = asked or {"messages": None, "reply": None, "error": None, "schema": None}
     messages = row["messages"]
-    pairs = zip(messages or (), (before or {}).get("messages") or (), strict=False)
+    pairs = list(zip(messages or (), (before or {}).get("messages") or (), strict=False))
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     return CallPage(
         item=item,
         call=tries[number - 1],
@@ -204,8 +214,16 @@ def call_page(
         error=row["error"] or "",
         schema=row["schema"] or "",
         calls=len(tries),
-        shared=sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)),
+        shared=shared,
+        same=_same(*(one["content"] for one in pairs[shared])) if pairs[shared:] else 0,
     )
+
+
+def _same(text: str, before: str) -> int:
+    """Return how many characters two texts have in common at their beginning, in whole lines."""
+    lines = zip(text.splitlines(keepends=True), before.splitlines(keepends=True), strict=False)
+    alike = sum(len(line) for line, _ in takewhile(lambda pair: pair[0] == pair[1], lines))
+    return alike if alike >= LEAST_SAME else 0
 
 
 def earlier_call(tries: Sequence[PageTry], number: int) -> PageTry | None:

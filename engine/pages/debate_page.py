@@ -264,7 +264,7 @@ def pages_of(total: int) -> int:
 # Parts of a long debate: so many turns that a page stays small, and links find each turn.
 
 
-MOST_WEIGHT = 70_000  # of a page's turns; bytes of HTML, about
+MOST_WEIGHT = 62_000  # of a page's turns; bytes of HTML, about
 MOST_TURNS = 60
 LONGEST = 60_000  # of a turn that is shown whole
 _MARKUP = b"<>&\"'*_`#|[]-=~\n"
@@ -404,7 +404,8 @@ class PageTry(NamedTuple):
     """A try of a model call; `number` is its place in the debate, from 1.
 
     `began` is in seconds since the debate's first call; None where that is unknown. `error` says
-    why it failed, and `turn` is the number of the turn that it wrote, else 0.
+    why it failed, `waited` are the seconds since the try before it began, and `turn` is the number
+    of the turn that it wrote, else 0.
     """
 
     number: int
@@ -420,6 +421,7 @@ class PageTry(NamedTuple):
     began: float | None = None
     error: str = ""
     turn: int = 0
+    waited: float = 0.0
 
 
 class ModelSpending(NamedTuple):
@@ -466,6 +468,7 @@ class CallPage(NamedTuple):
     schema: str
     calls: int
     shared: int = 0  # of its first messages, which the call before had too
+    same: int = 0  # characters of the next one, with which that call's began too
 
 
 def shorten(page: ReportedDebate, part: TurnsPart) -> tuple[ReportedDebate, frozenset[int]]:

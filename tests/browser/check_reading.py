@@ -435,6 +435,9 @@ async def test_calls_stand_on_a_time_line_with_what_failed(person: Open, reader:
     await expect(page.locator("#calls .bar")).to_have_count(3)
     failed = page.locator("#calls tbody tr:has(.broken)")
     await expect(failed.first).to_contain_text("500")
+    again = page.locator("#calls tbody tr:has(.waited)")
+    await expect(again).to_have_count(1)  # the second try, since the first began
+    await expect(again).to_contain_text(re.compile(r"after \d+\.\d s"))
     await expect(failed.first).not_to_contain_text("free")
     await expect(page.locator("#sums tbody tr")).to_have_count(2)
 

@@ -439,7 +439,10 @@ ACCOUNTS = {"discord_client_id": "7", "discord_client_secret": SecretStr("7")}
 FAILED = f"{8:023d}-"
 TERMS = Terms(name="tea", each=2, repeats=0, about="Thank you.", code="TEA-42")
 COLUMNS = re.compile(r"\n(?:\| `|  +- name: |  +dtype: ).*")  # which docs/dataset.md has too
-TIMED = re.compile(r'(?<=<rect class=")(?:spoke|lost)" x="[\d.]+" width="[\d.]+')
+TIMED = re.compile(
+    r'(?<=<rect class=")(?:spoke|lost)" x="[\d.]+" width="[\d.]+'
+    r'|(?<=<rect class="waited" )x="[\d.]+" y="4" width="[\d.]+|(?<=>after )[\d.]+(?= s<)'
+)
 DRAWN_ANEW = re.compile(  # keys and tokens; ids of debates have 26 characters
     r"(?<=\?k=)[\w.-]+|(?<=link:)[\w-]{16}|(?<=/c/)\w{20}"
     r"|(?<![\w-])(?!rehearsal)[\w-]{22}(?:[\w-]{21})?(?![\w-])"

@@ -1,8 +1,15 @@
-"""What a format adds to its debate's page: changes word by word, and budgets that run."""
+"""What a debate's page adds by format, and its calls: changes, budgets, waiting."""
+
+from datetime import UTC, datetime
+from typing import Any
 
 from engine.dataset.page import PageTurn
+from engine.pages.assembly import call_page, calls_page
 from engine.pages.by_format import free_speeches, revisions
+from engine.pages.debate_page import Item, PageTry
 from engine.values.limits import TeamLimits
+
+ITEM = Item("01J", "01j", "Tea", "closed", "classic", "en", "memory", "", "", datetime.now(UTC), ())
 
 
 def drafts(*texts: str) -> list[PageTurn]:
@@ -53,3 +60,28 @@ def test_a_board_shows_what_each_speech_left_of_both_budgets() -> None:
     assert (first.seat, first.left) == ("A2", (("A", "0:30", 0.5), ("B", "1:00", 1.0)))
     assert second.left == (("A", "0:30", 0.5), ("B", "0:00", 0.0)), "over its time: nothing is left"
     assert free_speeches(spoken[:1], limits) == ()
+
+
+def test_what_a_long_prompt_shares_with_the_one_before_is_folded() -> None:
+    tries = [
+        PageTry(n, f"judge/absolute/{n}", 1, "a/b", True, 1, 0, 1, 0.0, 1.0, float(n))
+        for n in (1, 2)
+    ]
+    head = "The record so far, of which a judge reads all.\n" * 3
+
+    def asked(text: str) -> dict[str, Any]:
+        messages = [{"role": "system", "content": "Judge."}, {"role": "user", "content": text}]
+        return {"messages": messages, "reply": "", "error": "", "schema": ""}
+
+    before, now = asked(f"{head}Turn 1."), asked(f"{head}Turn 2.")
+    page = call_page(ITEM, tries, 2, now, before)
+    assert (page.shared, page.same) == (1, len(head))
+    assert call_page(ITEM, tries, 2, before, before).same == 0, "all of it is shared"
+    assert call_page(ITEM, tries, 2, asked("Turn 2."), asked("Turn 1.")).same == 0
+
+
+def test_a_second_try_says_how_long_after_the_first_it_began() -> None:
+    first = PageTry(1, "turn/opening/A", 1, "a/b", False, None, None, None, None, None, 2.0, "500")
+    second = PageTry(2, "turn/opening/A", 2, "a/b", True, 1, 0, 1, 0.0, 1.0, 5.5)
+    page = calls_page(ITEM, [first, second], 1, kept=True)
+    assert [one.waited for one in page.tries] == [0.0, 3.5]
