@@ -115,7 +115,7 @@ class PublicPages:
             web.get(f"{debate}/{{picture:[a-z]+}}.svg", self._shared(self.drawing)),
             web.get(f"{debate}/turn-{{number:[0-9]{{1,6}}}}.txt", self._shared(self.turn)),
             web.get(f"{debate}/events", self.events, allow_head=False),
-            web.get("/", self._shared(self.front)),
+            web.get("/", self.front),
             web.get(at, self.first),
             *(web.get(f"{at}/{part}", self._page(part, read)) for part, read in reads.items()),
             web.get(
@@ -134,8 +134,7 @@ class PublicPages:
         """Return what answers with what is made for an address, shared by all who ask for it."""
 
         async def answer(request: web.Request) -> web.Response:
-            part, language = number_in(request, "part"), language_of(request)
-            key = (make.__name__, *request.match_info.values(), part, language)
+            key = (make.__name__, *request.match_info.values(), number_in(request, "part"))
             return await self._answer(request, key, partial(make, request))
 
         return answer
@@ -226,12 +225,16 @@ class PublicPages:
         """Tell a page whenever its debate has grown, until its reader goes away."""
         return await self._pulses.stream(request, request.match_info["id"], SHARED_SECONDS)
 
-    async def front(self, request: web.Request) -> PageContent:
+    async def front(self, request: web.Request) -> web.Response:
         """Say what these pages are; whose there are is nobody's to know."""
         language = language_of(request)
-        template = "public_front.html.jinja"
-        page = write(template, language, heading="", title=FRONT, tabs=())
-        return PageContent(page.encode())
+
+        async def make() -> PageContent:
+            template = "public_front.html.jinja"
+            page = write(template, language, heading="", title=FRONT, tabs=())
+            return PageContent(page.encode())
+
+        return await self._answer(request, (FRONT, language), make)
 
     # --- a community ---------------------------------------------------------------------
 

@@ -176,6 +176,10 @@ async def test_a_debate_is_public_as_its_chat_shows_it(chat: Chat) -> None:
         # In the reader's language around the debate's own.
         german = await reader.see(f"{front}/debates", Accept_Language="de")
         assert "<h1>Debatten hier</h1>" in german.text
+        for language, title in (("de", "KI-Modellen"), ("en", "AI models")):
+            root = await reader.see("/", Accept_Language=language)
+            assert title in root.text
+            assert front not in root.text  # whose pages there are is not everyone's to know
 
 
 async def test_what_is_not_public_answers_as_what_never_was(chat: Chat) -> None:
