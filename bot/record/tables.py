@@ -355,17 +355,17 @@ def _moment(at: datetime | None) -> str | None:
 # `rostrum usage`, and the table of what calls took that `rostrum series` prints too.
 
 
-TITLES = ("debates", "calls", "failed", "tokens in", "out", "reasoning", "cached", "USD")
-WHOLE_NUMBERS = (
-    "debates",
-    "calls",
-    "failed",
-    "tokens_in",
-    "tokens_out",
-    "tokens_reasoning",
-    "tokens_cached",
-)
-SUMMED = (*WHOLE_NUMBERS[1:], "usd", "unpriced")
+TITLES = {
+    "debates": "debates",
+    "calls": "calls",
+    "failed": "failed",
+    "lost": "cut off",  # shown where there are any
+    "tokens_in": "tokens in",
+    "tokens_out": "out",
+    "tokens_reasoning": "reasoning",
+    "tokens_cached": "cached",
+}
+SUMMED = (*(name for name in TITLES if name != "debates"), "usd", "unpriced")
 WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series"}
 
 
@@ -442,10 +442,11 @@ def print_usage(usage: CallUsage, by: By = By.MODEL) -> None:
         for one in usage.totals
     ]
     rows.append((("all", "")[:roles], _add_up(usage)))
+    shown = [name for name in TITLES if name != "lost" or usage.sum(name)]
     show_table(
         "",
-        (*(by.value, "role")[:roles], *TITLES),
-        ((*names, *_cells(figures)) for names, figures in rows),
+        (*(by.value, "role")[:roles], *(TITLES[name] for name in shown), "USD"),
+        ((*names, *_cells(figures, shown)) for names, figures in rows),
         complete=True,
     )
     if unpriced := usage.sum("unpriced"):
@@ -462,7 +463,7 @@ def _add_up(usage: CallUsage) -> dict[str, Any]:
     return {"debates": usage.debates, **{name: usage.sum(name) for name in SUMMED}}
 
 
-def _cells(figures: dict[str, Any]) -> list[str]:
+def _cells(figures: dict[str, Any], shown: Sequence[str]) -> list[str]:
     usd = f"{figures['usd']:.4f}"
-    numbers = (f"{figures[name]:,}" for name in WHOLE_NUMBERS)
+    numbers = (f"{figures[name]:,}" for name in shown)
     return [*numbers, f"≥ {usd}" if figures["unpriced"] else usd]

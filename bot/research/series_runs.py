@@ -154,7 +154,8 @@ def load_series(file: Path, settings: Settings) -> Series:
         series = read_series(held, _topics(held, file), settings.models, settings.variants)
         check_arms(series)
         known = {"rehearsal", *(backend.name for backend in settings.endpoints())}
-        for model in (*series.models, *series.jury.models):
+        beside = (*series.jury.models, *series.judges, *series.seats.values())
+        for model in (*series.models, *beside):
             if model.backend not in known:
                 near = hint(model.backend, known)
                 raise UsageError(
@@ -254,7 +255,8 @@ def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
         arms = ", ".join(f"{name} {n:,}" for name, n in plan.arms.items())
         yield f"  arms       {arms}; drawn with seed {series.arms_seed}"
     counted = f"{len(series.topics):,} topics, {len(series.models)} models in {len(series.pairs)}"
-    yield f"  held on    {counted} pairs, {series.repeats} × each"
+    met = "pairs" if len(series.pairs[0]) == 2 else "groups"
+    yield f"  held on    {counted} {met}, {series.repeats} × each"
     most = "at most " if plan.ends_early else ""
     yield f"  calls      {most}{plan.calls:,} ({plan.calls_max:,} if each is tried twice)"
     yield f"  tokens     {most}{plan.tokens_in:,} in, {plan.tokens_out:,} out"

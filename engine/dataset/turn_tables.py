@@ -59,6 +59,8 @@ CALLS = Table(
         Column("model_asked", TEXT, "the requested `backend/model`", "model"),
         Column("answered", FLAG, "whether there was an answer",
                lambda call: call.reply is not None),
+        Column("lost", FLAG, "whether Rostrum itself cut it off, by ending or by stopping the "
+               "debate; without an answer it is no failure of the model then"),
         *part_of("reply", *SPENT[:2], WRITTEN, *SPENT[2:-1]),
         COST,
         Column("cost_origin", TEXT, "source of that cost: `reply`, `settings`, `backend`, "

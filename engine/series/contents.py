@@ -14,12 +14,13 @@ import orjson
 
 from engine.series.spec import (
     Daily,
+    Group,
     Jury,
-    Pair,
     Series,
     SeriesAudience,
     Sides,
-    contenders_of,
+    exchanges,
+    roles_of,
 )
 from engine.store import Store
 from engine.store.series import StoredSeries
@@ -43,7 +44,8 @@ class Planned(Value):
 
     `key` stays the same as long as what is debated, by which models and on which sides, does; so
     does `seed`. `ordinal` counts the debates of the series from 1; jurors' orders and seats follow
-    it, so that they are balanced within the series. `contenders` are the names of both sides.
+    it, so that they are balanced within the series. `contenders` are the names of the sides, and
+    `seated` their models.
     `options` are those of its format, with those of its `arm` in place of them.
     """
 
@@ -53,16 +55,25 @@ class Planned(Value):
     topic: Topic
     language: str
     options: Options
-    contenders: tuple[str, str]
-    a: Model
-    b: Model
+    contenders: tuple[str, ...]
+    seated: Group
     repeat: int
     arm: str = ""
 
     @property
+    def a(self) -> Model:
+        """The model on the first side."""
+        return self.seated[0]
+
+    @property
+    def b(self) -> Model:
+        """The model on the second side."""
+        return self.seated[1]
+
+    @property
     def models(self) -> dict[str, Model]:
         """The models by contender."""
-        return dict(zip(self.contenders, (self.a, self.b), strict=True))
+        return dict(zip(self.contenders, self.seated, strict=True))
 
 
 class _Motion(NamedTuple):
@@ -72,7 +83,7 @@ class _Motion(NamedTuple):
     topic: Topic
     language: str
     options: Options
-    contenders: tuple[str, str]
+    contenders: tuple[str, ...]
 
 
 class _Cell(NamedTuple):
@@ -93,18 +104,18 @@ def expand(series: Series) -> Iterator[Planned]:
     for number, (motion, cell) in enumerate(_motions(series)):
         count = len(series.pairs)
         for pair in (place % count for place in range(number, number + count)):
-            for seat, (a, b) in enumerate(_seated(series, motion, series.pairs[pair])):
+            for seat, seated in enumerate(_seated(series, motion, series.pairs[pair])):
                 ordinal += 1
                 held, arm = arms.draw(motion, cell, pair, seat)
-                parts = (held.topic, held.language, held.options, a.ref, b.ref, held.repeat)
+                refs = (model.ref for model in seated)
+                parts = (held.topic, held.language, held.options, *refs, held.repeat)
                 digest = _digest(*parts, *((arm,) if arm else ()))
                 seed = int(_digest(series.name, digest)[:12], 16)
                 yield Planned(
                     key=digest[:16],
                     seed=seed,
                     ordinal=ordinal,
-                    a=a,
-                    b=b,
+                    seated=seated,
                     arm=arm,
                     **held._asdict(),
                 )
@@ -131,7 +142,7 @@ def check_arms(series: Series) -> None:
 
 
 def _motions(series: Series) -> Iterator[tuple[_Motion, _Cell]]:
-    formats = [(options, contenders_of(options)) for options in series.formats]
+    formats = [(options, roles_of(options).contenders) for options in series.formats]
     for repeat in range(1, series.repeats + 1):
         met: Counter[str] = Counter()
         for topic in series.topics:
@@ -142,15 +153,17 @@ def _motions(series: Series) -> Iterator[tuple[_Motion, _Cell]]:
                 met[language] += 1
 
 
-def _seated(series: Series, motion: _Motion, pair: Pair) -> Iterator[Pair]:
-    """Yield who is on which side: both ways, or one drawn."""
+def _seated(series: Series, motion: _Motion, group: Group) -> list[Group]:
+    """Return who is on which side: each on every side once, or as drawn."""
     if series.sides is Sides.BOTH:
-        yield pair
-        yield pair[1], pair[0]
-        return
-    one, other = sorted(pair, key=lambda model: model.ref)
-    drawn = Random(_digest(series.name, "sides", *motion, one.ref, other.ref)).random() < 0.5
-    yield (one, other) if drawn else (other, one)
+        return exchanges(group)
+    ordered = sorted(group, key=lambda model: model.ref)
+    chance = Random(_digest(series.name, "sides", *motion, *(model.ref for model in ordered)))
+    if len(ordered) == 2:
+        one, other = ordered
+        return [(one, other) if chance.random() < 0.5 else (other, one)]
+    chance.shuffle(ordered)
+    return [tuple(ordered)]
 
 
 # Which arm a debate falls to. Debates are laid out in cubes of as many topics, pairs on their sides
@@ -166,9 +179,9 @@ class _ArmDraw:
     def __init__(self, series: Series) -> None:
         self._arms, self._seed = series.arms, series.arms_seed
         over = [[arm.over(options) for options in series.formats] for arm in series.arms]
-        self._held = [[(options, contenders_of(options)) for options in arm] for arm in over]
+        self._held = [[(options, roles_of(options).contenders) for options in arm] for arm in over]
         self._cubes: dict[tuple[object, ...], list[list[int]]] = {}
-        self._seats = 2 if series.sides is Sides.BOTH else 1
+        self._seats = len(series.pairs[0]) if series.sides is Sides.BOTH else 1
         # Pairs with a model that comes late in the file have the last places.
         models = {model.ref: place for place, model in enumerate(series.models)}
         late = [max(models[model.ref] for model in pair) for pair in series.pairs]
@@ -285,6 +298,7 @@ def _moment(at: Daily, local: datetime) -> datetime:
 
 
 MOST_SHOWN = 3
+JUDGING = ("jury", "judges", "seats")  # which apply to every debate, and stand in no key
 
 
 async def save_series(store: Store, series: Series) -> StoredSeries:
@@ -340,7 +354,7 @@ def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:
     """
     if not held:
         return
-    changed = ["jury"] if before.jury != now.jury else []
+    changed = [name for name in JUDGING if getattr(before, name) != getattr(now, name)]
     lost = len(set(held) - {planned.key for planned in expand(now)})
     if lost:
         changed += ["topics", "models", "pairs", "sides", "formats", "languages", "repeats"]
@@ -351,7 +365,7 @@ def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:
     elif lost and not differences and now.arms:
         differences = ["what is new does not stand last in its list, and so moves others' arms"]
     if differences:
-        count = len(held) if "jury" in changed else lost
+        count = len(held) if changed[0] in JUDGING else lost
         raise UsageError(
             f"The series {now.name} has {len(held)} debates, and this file would change "
             f"{count} of them: {'; '.join(differences)}. Undo that, or give the series another "
@@ -364,7 +378,10 @@ def _differences(before: Series, now: Series, names: Collection[str]) -> Iterato
         old, new = getattr(before, name), getattr(now, name)
         if old == new:
             continue
-        if isinstance(old, tuple):
+        if name == "judges":
+            was, are = (", ".join(map(_word, one)) or "none" for one in (old, new))
+            yield f"judges were {was} and are now {are}"
+        elif isinstance(old, tuple):
             gone = [one for one in old if one not in new]
             if gone:
                 shown = ", ".join(map(_word, gone[:MOST_SHOWN]))
@@ -388,6 +405,8 @@ def _word(value: Any) -> str:
         models = [str(Text("{refs:and}", refs=refs))] if refs else []
         mode = [f"mode {jury.mode}"] if jury.mode is not Jury().mode else []
         return ", ".join((*models, *mode)) or "the default"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{seat} {model.ref}" for seat, model in value.items()) or "none"
     if not isinstance(value, Value):
         return str(value)
     held = value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)

@@ -225,8 +225,8 @@ class Informative:
     def __post_init__(self) -> None:
         self._rest = expand(self.series)
         self._places = {model.ref: place for place, model in enumerate(self.series.models)}
-        for one, other in self.series.pairs:
-            a, b = self._places[one.ref], self._places[other.ref]
+        for pair in self.series.pairs:
+            a, b = (self._places[model.ref] for model in pair)
             self._waiting |= {Seats(a, b): deque(), Seats(b, a): deque()}
         self._known = learn({}, len(self._places))
         self._goal = self.series.limits.interval_points

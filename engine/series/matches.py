@@ -264,8 +264,7 @@ def _planned(series: Series, at: int, match: Match) -> Planned:
         language=series.languages[0],
         options=options,
         contenders=contenders_of(options),
-        a=match.a,
-        b=match.b,
+        seated=(match.a, match.b),
         repeat=1,
     )
 

@@ -22,7 +22,7 @@ from engine.run.plan import Defaults, Order
 from engine.run.service import Service
 from engine.series.contents import Planned, count_arms, expand
 from engine.series.matches import Chooser, choose
-from engine.series.spec import Series
+from engine.series.spec import Series, roles_of
 from engine.store import Store
 from engine.store.series import SeriesDebate
 from engine.values.debate import UNATTENDED, SeriesKey, Status, Value
@@ -264,8 +264,9 @@ NOWHERE = Location("", "")
 
 def order_of(series: Series, planned: Planned, where: Location = NOWHERE) -> Order:
     """Return the order for one debate of a series: in a channel, or before no one."""
-    options = planned.options
-    topic = planned.topic
+    options, topic = planned.options, planned.topic
+    roles = roles_of(options)
+    seats = {seat: model for seat, model in series.seats.items() if seat in roles.seats}
     asked = options.given() | {
         "topic": topic.text,
         "conditions": options.conditions or topic.conditions or None,
@@ -279,8 +280,9 @@ def order_of(series: Series, planned: Planned, where: Location = NOWHERE) -> Ord
         platform=UNATTENDED if series.people is None else series.people.place.platform,
         community=where.community or series.name,
         place=where.place,
-        models=planned.models,
+        models=planned.models | seats,
         jurors=series.jury.models,
+        judges=series.judges if roles.judges else (),
         seed=planned.seed,
         listed=topic if topic.answer or topic.source else None,
         series=SeriesKey(

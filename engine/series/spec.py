@@ -14,8 +14,9 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from engine.formats import find_format
-from engine.formats.format import read_own
+from engine.formats.format import Roles, read_own
 from engine.prompts.library import check_language
+from engine.run.seats import seat_judges
 from engine.values.configuration import between, limits_at, parse_model
 from engine.values.debate import Model, PanelMode, Value
 from engine.values.errors import UsageError
@@ -93,7 +94,8 @@ class League(Value):
                 return count - 1
 
 
-Pair = tuple[Model, Model]
+Group = tuple[Model, ...]
+"""The models of one debate: a pair, or as many as sit at a table."""
 LONGEST_NAME = 60
 DAY = 1440.0  # minutes
 _WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -215,15 +217,16 @@ class Limits(Value):
 class Series(Value):
     """A series: every debate follows from this value alone (see engine/series/contents.py).
 
-    `formats` have a format and its options each; `pairs` are the models that meet. A topic without
-    a language is held in each of the `languages`. Each debate falls to one of the `arms`, if there
-    are any, by a draw with `arms_seed`.
+    `formats` have a format and its options each; `pairs` are the models that meet, more than two
+    at a table. A topic without a language is held in each of the `languages`. Each debate falls to
+    one of the `arms`, if there are any, by a draw with `arms_seed`. `judges` are those of formats
+    that have their own, `seats` models of single seats, whoever has the side.
     """
 
     name: str
     topics: tuple[Topic, ...]
     models: tuple[Model, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Group, ...]
     pairing: Pairing = Pairing.ALL
     rounds: int | None = None
     sides: Sides = Sides.BOTH
@@ -233,6 +236,8 @@ class Series(Value):
     arms: tuple[Arm, ...] = Field((), exclude_if=not_)
     arms_seed: int = Field(0, exclude_if=not_)
     jury: Jury = Jury()
+    judges: tuple[Model, ...] = Field((), exclude_if=not_)
+    seats: Mapping[str, Model] = Field({}, exclude_if=not_)
     limits: Limits = Limits()
     people: SeriesAudience | None = None
     league: League | None = None
@@ -242,8 +247,9 @@ class Series(Value):
     def size(self) -> int:
         """How many debates the series has."""
         held = sum(len(self.languages_of(topic)) for topic in self.topics)
-        twice = 2 if self.sides is Sides.BOTH else 1
-        return held * len(self.formats) * len(self.pairs) * twice * self.repeats
+        seatings = [len(exchanges(pair)) for pair in self.pairs]
+        often = sum(seatings) if self.sides is Sides.BOTH else len(seatings)
+        return held * len(self.formats) * often * self.repeats
 
     @property
     def format_names(self) -> tuple[str, ...]:
@@ -254,6 +260,12 @@ class Series(Value):
     def languages_of(self, topic: Topic) -> tuple[str, ...]:
         """Return the languages that a topic is debated in."""
         return tuple(one for one in self.languages if not topic.language or topic.speaks(one))
+
+
+def exchanges(group: Group) -> list[Group]:
+    """Return a group with each of its models on each side once, in every order that differs."""
+    turned = (group[start:] + group[:start] for start in range(len(group)))
+    return list({tuple(model.ref for model in one): one for one in turned}.values())
 
 
 # --- the file ----------------------------------------------------------------------------
@@ -284,7 +296,7 @@ class _File(Value):
     topics: Texts = ()
     topics_file: str = ""
     models: Texts = ()
-    pairing: str | tuple[tuple[str, str], ...] = Pairing.ALL.value
+    pairing: str | tuple[tuple[str, ...], ...] = Pairing.ALL.value
     rounds: int | None = Field(None, ge=1, le=1000)
     sides: Sides = Sides.BOTH
     formats: Annotated[tuple[str | dict[str, Any], ...], BeforeValidator(_listed)] = ("classic",)
@@ -293,6 +305,8 @@ class _File(Value):
     arms: tuple[dict[str, Any], ...] = ()
     arms_seed: int = 0
     jury: _Jury = _Jury()
+    judges: Texts = ()
+    seats: Mapping[str, str] = {}
     limits: Limits = Limits()
     people: _People | None = None
 
@@ -312,8 +326,11 @@ def read_series(
         file = _File.model_validate(dict(held))
     except ValidationError as error:
         raise UsageError(_describe(error)) from None
+    formats = _formats(file.formats)
+    arms = _arms(file, formats)
+    roles = _roles(formats, arms)
     models = _models("models", file.models, variants) if file.models else tuple(offered)
-    pairs = _pairs(file.pairing, models, variants)
+    pairs = _pairs(file.pairing, models, variants, len(roles[0].contenders))
     try:
         languages = tuple(map(check_language, file.languages))
     except UsageError as error:
@@ -323,7 +340,6 @@ def read_series(
     if not file.formats or not languages:
         raise UsageError(f"{'languages' if file.formats else 'formats'} is empty; name one.")
     text = _check_name("name", file.name)
-    formats = _formats(file.formats)
     return Series(
         name=text,
         topics=_topics(file, topics, languages),
@@ -335,9 +351,11 @@ def read_series(
         formats=formats,
         languages=languages,
         repeats=file.repeats,
-        arms=_arms(file, formats),
+        arms=arms,
         arms_seed=file.arms_seed,
         jury=Jury(models=_models("jury.models", file.jury.models, variants), mode=file.jury.mode),
+        judges=_judges(file, roles, variants),
+        seats=_seats(file, roles, variants),
         limits=file.limits,
         people=_people(file.people) if file.people else None,
     )
@@ -353,8 +371,8 @@ def _describe(error: ValidationError) -> str:
     key = ".".join(path) or "the file"
     if key == "pairing":
         return (
-            "pairing must be all, informative, swiss, or a list of pairs; a pair needs two "
-            'models, as in ["online/x", "online/y"].'
+            "pairing must be all, informative, swiss, or a list of pairs, as in "
+            '[["online/x", "online/y"]].'
         )
     match mistake["type"]:
         case "extra_forbidden":
@@ -400,29 +418,45 @@ def _models(
 
 
 def _pairs(
-    pairing: str | tuple[tuple[str, str], ...],
+    pairing: str | tuple[tuple[str, ...], ...],
     models: Sequence[Model],
     variants: Mapping[str, Model] | None,
-) -> tuple[Pair, ...]:
-    """Return the pairs that meet: those listed, or each model with each other one."""
+    size: int,
+) -> tuple[Group, ...]:
+    """Return who meets, `size` at once: those listed, or each model with all others.
+
+    At a table of three or more a model may sit several times, where it is listed so.
+    """
     if isinstance(pairing, str):
-        if len(models) < 2:
-            raise UsageError(
-                f"models has {'one model' if models else 'no model'}; a series needs at least two."
-            )
-        return tuple(combinations(models, 2))
-    known, pairs = {model.ref: model for model in models}, {}
+        if size > 2 and pairing in (Pairing.SWISS, Pairing.INFORMATIVE):
+            raise UsageError(f"pairing {pairing} is for two models, and {size} meet; list groups.")
+        if len(models) < size:
+            held = {0: "no model", 1: "one model"}.get(len(models), f"{len(models)} models")
+            least = "two" if size == 2 else size
+            raise UsageError(f"models has {held}; a series needs at least {least}.")
+        return tuple(combinations(models, size))
+    known = {model.ref: model for model in models}
+    pairs: dict[tuple[str, ...], Group] = {}
     for names in pairing:
-        one, other = (_of_list(known, name, variants) for name in names)
-        if one.ref == other.ref:
-            raise UsageError(f"pairing lets {one.ref} meet itself; name two different models.")
-        met = frozenset((one.ref, other.ref))
+        if len(names) != size:
+            raise UsageError(
+                f"pairing has an entry of {len(names)}; in this format {size} models meet."
+            )
+        group = tuple(_of_list(known, name, variants) for name in names)
+        met = tuple(sorted(model.ref for model in group))
+        if size == 2 and met[0] == met[1]:
+            raise UsageError(f"pairing lets {met[0]} meet itself; name two different models.")
         if met in pairs:
-            raise UsageError(f"pairing has {one.ref} and {other.ref} twice; remove one pair.")
-        pairs[met] = (one, other)
+            said = " and ".join(model.ref for model in group)
+            raise UsageError(f"pairing has {said} twice; remove one {_called(size)}.")
+        pairs[met] = group
     if not pairs:
         raise UsageError("pairing is an empty list; name pairs of models, or write “all”.")
     return tuple(pairs.values())
+
+
+def _called(size: int) -> str:
+    return "pair" if size == 2 else "group"
 
 
 def _of_list(known: Mapping[str, Model], name: str, variants: Mapping[str, Model] | None) -> Model:
@@ -492,7 +526,7 @@ def _format(entry: Mapping[str, Any]) -> Options:
         raise UsageError('formats: each entry needs its name, as in { format = "classic" }.')
     try:
         options = _options(entry, name)
-        contenders_of(options)
+        roles_of(options)
     except UsageError as error:
         raise UsageError(f"formats: {error}") from None
     return options
@@ -527,7 +561,7 @@ def _arms(file: _File, formats: Sequence[Options]) -> tuple[Arm, ...]:
             asked = {key: value for key, value in entry.items() if key != "name"}
             arms[name] = Arm(name=name, options=_options(asked, name))
             for options in formats:
-                contenders_of(arms[name].over(options))
+                roles_of(arms[name].over(options))
         except UsageError as error:
             raise UsageError(f"arms: {name}: {error}") from None
     return tuple(arms.values())
@@ -542,18 +576,63 @@ def _check_name(key: str, text: str) -> str:
     return text
 
 
-def contenders_of(options: Options) -> tuple[str, str]:
-    """Return what a format calls its two sides. Raises UsageError if it has more or fewer."""
+def _roles(formats: Sequence[Options], arms: Sequence[Arm]) -> list[Roles]:
+    """Return who takes part in each format and arm: equally many, as the same models meet."""
+    held = [arm.over(one) for one in formats for arm in arms] or formats
+    ways = [roles_of(one) for one in held]
+    sizes = {len(roles.contenders): one.format for one, roles in zip(held, ways, strict=True)}
+    if len(sizes) > 1:
+        told = " and ".join(f"{size} ({name})" for size, name in sizes.items())
+        raise UsageError(
+            f"{'arms' if arms else 'formats'}: {told} models meet; give each number a series of "
+            "its own."
+        )
+    return ways
+
+
+def _judges(
+    file: _File, ways: Sequence[Roles], variants: Mapping[str, Model] | None
+) -> tuple[Model, ...]:
+    """Read the judges of formats that have their own, and check how many there may be."""
+    judges = _models("judges", file.judges, variants)
+    try:
+        for roles in ([one for one in ways if one.judges] or ways) if judges else ():
+            seat_judges(roles, judges, judges, (), ())
+    except UsageError as error:
+        raise UsageError(f"judges: {error}") from None
+    return judges
+
+
+def _seats(
+    file: _File, ways: Sequence[Roles], variants: Mapping[str, Model] | None
+) -> dict[str, Model]:
+    known = dict.fromkeys(seat for roles in ways for seat in roles.seats)
+    seats = {}
+    for seat, name in file.seats.items():
+        if seat not in known:
+            there = f"there are {', '.join(known)}" if known else "its formats have none"
+            raise UsageError(f"seats names {headline(clean(seat), 20)}, which is no seat; {there}.")
+        (seats[seat],) = _models(f"seats.{seat}", (name,), variants)
+    return seats
+
+
+def roles_of(options: Options) -> Roles:
+    """Return who takes part in a format with its options. Raises UsageError."""
     script = find_format(options.format or "")
     own = read_own(script.name, script.options, options.options).model_dump(mode="json")
-    contenders = script.roles(own).contenders
+    return script.roles(own)
+
+
+def contenders_of(options: Options) -> tuple[str, str]:
+    """Return what a format calls its two sides. Raises UsageError if it has more or fewer."""
+    contenders = roles_of(options).contenders
     if len(contenders) != 2:
         raise UsageError(
             N_(
                 "In the format {name} with these options {n} take part; in a series "
                 "two models meet."
             ),
-            name=script.name,
+            name=options.format,
             n=len(contenders),
         )
     return contenders[0], contenders[1]

@@ -73,7 +73,7 @@ class ExportFilter:
 class CallRecord:
     """One attempt of a model call, as exports and statistics read it; `model` was asked.
 
-    `request` is JSON, and empty unless a filter wants prompts.
+    `request` is JSON, and empty unless a filter wants prompts. `lost`: our own end cut it off.
     """
 
     step: str
@@ -86,6 +86,7 @@ class CallRecord:
     cost_origin: str
     model: str = ""
     request: str = ""
+    lost: bool = False
 
 
 Removed = Literal["", "asker", "manager", "forgotten"]
@@ -211,7 +212,7 @@ SELECT debate FROM questions WHERE debate IN :debates AND question = 'again' AND
 ASKED_OF = "SELECT * FROM asked WHERE debate IN :debates ORDER BY number"
 # Prompts are most of the database, and hardly any export reads them.
 CALLS = """
-SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash,
+SELECT debate, step, model, attempt, state, reply, error, cost, cost_max, cost_origin, prompt_hash,
     {request} AS request
 FROM calls WHERE debate IN :debates AND step NOT LIKE 'judging/%' AND {steps}
 ORDER BY step, attempt
@@ -356,4 +357,5 @@ def _to_call(row: Any) -> CallRecord:
         cost_origin=row.cost_origin,
         prompt_hash=row.prompt_hash,
         request=row.request,
+        lost=row.state == "lost",
     )

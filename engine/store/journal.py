@@ -17,7 +17,7 @@ from engine.store.debates import Stop, move, note_verdict
 from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, within
 from engine.store.outbox import Post, insert_held, insert_posts
 from engine.values.debate import Model, Origin, PanelMode, Status, Turn, Value
-from engine.values.ports import Attempt, Call, CallRole, ChatMessage, Reply, utc_now
+from engine.values.ports import Attempt, Call, CallRole, ChatMessage, FaultKind, Reply, utc_now
 from engine.values.verdicts import (
     QUESTIONS,
     UNANSWERED,
@@ -204,6 +204,13 @@ def _fields(kind: type[Score | Adjustment], row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in kind.model_fields}
 
 
+def _state(attempt: Attempt, reply: Reply | None) -> str:
+    """Return the state of a try that ended: lost is no fault of the model, as we ended it."""
+    if reply is not None:
+        return "done"
+    return "lost" if attempt.fault is FaultKind.CANCELLED else "failed"
+
+
 MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
 STOP = "SELECT stop, gone FROM debates WHERE id = :debate"
 INSERT_CALL = """
@@ -235,7 +242,7 @@ WHERE debate = :debate AND step = :step AND attempt < :attempt AND state = 'done
 """
 # A try still in flight when the next begins was lost with its process.
 LOSE_CALLS = """
-UPDATE calls SET state = 'failed', error = 'its process ended before the answer came'
+UPDATE calls SET state = 'lost', error = 'its process ended before the answer came'
 WHERE debate = :debate AND step = :step AND state = 'out'
 """
 CALLS = "SELECT * FROM calls WHERE debate = :debate ORDER BY started_at"
@@ -367,7 +374,7 @@ class Journal:
                 lease,
                 END_CALL,
                 **which,
-                state="failed" if reply is None else "done",
+                state=_state(attempt, reply),
                 reply=reply and reply.model_dump_json(),
                 error=attempt.error,
                 **attempt.usage.model_dump(),

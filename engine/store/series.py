@@ -65,12 +65,16 @@ class SeriesDebate(NamedTuple):
 
 
 class CallTry(NamedTuple):
-    """One try of a model call without its texts; None: not known. `seconds` is its latency."""
+    """One try of a model call without its texts; None: not known.
+
+    `lost`: our own end cut it off. `seconds` is its latency.
+    """
 
     debate: str
     model: str
     role: str
     failed: bool
+    lost: bool
     tokens_in: int | None
     tokens_out: int | None
     tokens_reasoning: int | None
@@ -155,8 +159,8 @@ SELECT model, count(*) FROM (
 CHUNK = 500  # debates whose calls are read at once
 # Without texts: prompts and replies are most of the database.
 TRIES = """
-SELECT debate, model, role, state = 'failed' AS failed, tokens_in, tokens_out,
-    tokens_reasoning, tokens_cached, cost, latency
+SELECT debate, model, role, state = 'failed' AS failed, state = 'lost' AS lost, tokens_in,
+    tokens_out, tokens_reasoning, tokens_cached, cost, latency
 FROM calls WHERE debate IN :debates ORDER BY debate, step, attempt
 """
 

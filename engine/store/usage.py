@@ -27,7 +27,8 @@ class By(StrEnum):
 class UsageTotals(NamedTuple):
     """What the calls of one model in one role took, or those of another key (no role then).
 
-    Tokens and USD are those that are known; `unpriced` calls have no known price. `debates` are
+    Tokens and USD are those that are known; `unpriced` calls have no known price; our own
+    end cut off those that are `lost`. `debates` are
     those that the calls belong to. An empty key: the debates without one.
     """
 
@@ -36,6 +37,7 @@ class UsageTotals(NamedTuple):
     debates: int
     calls: int
     failed: int
+    lost: int
     tokens_in: int
     tokens_out: int
     tokens_reasoning: int
@@ -115,6 +117,7 @@ CONDITIONS = {
 TAKINGS = """
 SELECT {key} AS of, {role} AS role, count(DISTINCT calls.debate) AS debates,
     count(*) AS calls, count(*) FILTER (WHERE calls.state = 'failed') AS failed,
+    count(*) FILTER (WHERE calls.state = 'lost') AS lost,
     coalesce(sum(calls.tokens_in), 0) AS tokens_in,
     coalesce(sum(calls.tokens_out), 0) AS tokens_out,
     coalesce(sum(calls.tokens_reasoning), 0) AS tokens_reasoning,

@@ -6,9 +6,10 @@ import pytest
 
 from engine.store import Closing, Store
 from engine.store.journal import prompt_hash
+from engine.store.usage import UsageFilter
 from engine.values.debate import Status, Usage
 from engine.values.errors import StoppedError, ThreadGoneError
-from engine.values.ports import Attempt, Reply
+from engine.values.ports import Attempt, FaultKind, Reply
 from engine.values.verdicts import Vote, VoteEvent
 from tests.kit import NOW, ballot, make_call, new_debate, real, run, verdict, vote
 
@@ -160,3 +161,15 @@ async def test_the_past_is_what_was_revealed_oldest_first(store: Store) -> None:
     assert len(await store.learning.past(10, rehearsal=False)) == 3
     (rehearsed,) = await store.learning.past(10, rehearsal=True)
     assert rehearsed.ballots[0].juror == "oak-B"
+
+
+async def test_what_our_own_end_cut_off_is_no_failure_of_a_model(store: Store) -> None:
+    r = await run(store)
+    await r.began("turn/opening/A")  # its process was killed, and the next one asks again
+    await r.call("turn/opening/A", number=2, text=None)
+    stopped = await r.began("turn/opening/A", number=3)
+    cut = Attempt(number=3, error="cancelled", fault=FaultKind.CANCELLED)
+    await store.journal.ended(r.lease, stopped, cut, None)
+    await r.call("turn/opening/A", number=4)
+    (taken,) = (await store.usage.read(UsageFilter(debate=r.id))).totals
+    assert (taken.calls, taken.failed, taken.lost) == (4, 1, 2)

@@ -51,8 +51,8 @@ def test_the_arm_of_a_debate_stands_in_plan_export_status_stats_and_report(ways:
 
     only = ("--series", "ways", "--include-rehearsal")
     rostrum(ways, "export", *only, "--out", "out").done()
-    (data,) = (ways / "out").rglob("debates/*.jsonl")
-    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    splits = (ways / "out").rglob("debates/*.jsonl")
+    rows = [json.loads(line) for data in splits for line in data.read_text().splitlines()]
     assert Counter((row["arm"], row["format"]) for row in rows) == {
         ("brief", "classic"): 4,
         ("oxford", "oxford"): 4,

@@ -134,7 +134,7 @@ def test_it_reads_from_the_right_where_its_language_does() -> None:
 
 def test_it_tells_later_judgings_and_what_each_models_calls_took() -> None:
     judged = {"number": 1, "judges": [{"judge": "near/ben"}], "winner": "B"}
-    taken = UsageTotals("near/ana", "debater", 1, 2, 0, 1200, 300, 0, 40, 0.5, 0)
+    taken = UsageTotals("near/ana", "debater", 1, 2, 0, 0, 1200, 300, 0, 40, 0.5, 0)
     both = (taken, taken._replace(role="judge", calls=1, usd=0.25))
     sections = report_sections({"judgings": [judged]}, (), both, {})
     page = lay_out(make_debate(), [], None)._replace(sections=sections)

@@ -29,7 +29,7 @@ from engine.series.contents import (
 )
 from engine.series.design import PRIOR, Informative, Seats, _Design, learn, rate_seats, width_of
 from engine.series.matches import Chooser, Swiss, choose, pair_up
-from engine.series.runner import SeriesProgress, one_of_each
+from engine.series.runner import SeriesProgress, one_of_each, order_of
 from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series, read_when
 from engine.stats.contests import reach
 from engine.stats.likelihood import chances
@@ -45,6 +45,9 @@ BASE: dict[str, Any] = {
     "topics": ["Tabs beat spaces", "Tea beats coffee"],
     "models": ["near/ana", "near/ben", "near/cid"],
 }
+
+
+TABLE = {"format": "roundtable", "agents": 3, "judges": 1}
 
 
 def series(**changes: Any) -> Series:
@@ -110,12 +113,35 @@ def test_keys_stay_when_debates_are_added_in_any_order() -> None:
         ({"pairing": "swiss"}, "rounds must say how many rounds to hold"),
         ({"rounds": 3}, "rounds is for pairing “swiss” alone"),
         ({"pairing": []}, "pairing is an empty list"),
-        ({"pairing": [["near/ana"]]}, "a list of pairs; a pair needs two models, as in"),
+        ({"pairing": [["near/ana"]]}, "pairing has an entry of 1; in this format 2"),
         ({"pairing": [["near/ana", "near/ana"]]}, "pairing lets near/ana meet itself"),
         ({"pairing": [["near/ana", "near/bem"]]}, "not in models; did you mean near/ben?"),
         ({"sides": "bth"}, "sides must be both or drawn."),
         ({"formats": ["clasic"]}, "formats: There is no format “clasic”"),
-        ({"formats": ["roundtable"]}, "In the format roundtable with these options 3 take part"),
+        (
+            {"formats": ["roundtable"], "models": BASE["models"][:2]},
+            "models has 2 models; a series needs at least 3.",
+        ),
+        ({"formats": ["roundtable", "classic"]}, "formats: 3 (roundtable) and 2 (classic) models"),
+        (
+            {"arms": [{"name": "a"}, {"name": "b", "format": "roundtable"}]},
+            "arms: 2 (classic) and 3 (roundtable) models meet; give each number a series of its",
+        ),
+        (
+            {"formats": ["roundtable"], "pairing": "informative"},
+            "pairing informative is for two models, and 3 meet; list groups.",
+        ),
+        ({"judges": ["near/x"]}, "judges: This format, with these options, has no judges of its"),
+        ({"formats": [TABLE], "judges": ["near/x", "near/y"]}, "judges: This format, with these"),
+        ({"judges": ["x"]}, "judges: “x” does not name a model"),
+        ({"seats": {"A1": "near/x"}}, "seats names A1, which is no seat; its formats have none."),
+        (
+            {"formats": ["team"], "seats": {"A9": "near/x"}},
+            "seats names A9, which is no seat; the",
+        ),
+        ({"formats": ["team"], "seats": {"A1": "x"}}, "seats.A1: “x” does not name a model"),
+        ({"models": ["near/x@efort=high", "near/y"]}, "models: “efort” is no setting of a model"),
+        ({"jury": {"models": ["near/x@effort=1"]}}, "jury.models: effort of a model is “1”"),
         ({"formats": ["classic", "classic"]}, "formats has an entry twice"),
         ({"formats": [{"length": "short"}]}, "formats: each entry needs its name"),
         ({"formats": [{"format": "classic", "topic": "x"}]}, "topic is not an option of a format"),
@@ -349,7 +375,7 @@ FILE: dict[str, Any] = {
     "limits": {"usd": 35.0},
 }
 TAKEN = UsageTotals(
-    "near/ana", "debater", 12, 11_000, 7, 23_456_789, 3_456_789, 456_789, 56_789, 27, 0
+    "near/ana", "debater", 12, 11_000, 7, 0, 23_456_789, 3_456_789, 456_789, 56_789, 27, 0
 )
 STANDING = SeriesProgress(
     total=1000, held=250, running=48, failed=3, refused=2, waiting={"near/a-model-that-is-away": 4}
@@ -760,3 +786,46 @@ def test_what_is_tried_of_each_kind_is_tried_in_each_arm() -> None:
     held = list(expand(one_of_each(series(arms=ARMS, topics=[f"Topic {n}" for n in range(9)]))))
     kinds = {(one.a.ref, one.b.ref, one.arm) for one in held}
     assert len(kinds) == len(held) == 12
+
+
+def test_three_at_a_table_sit_in_every_order_that_tells_them_apart() -> None:
+    names = [*BASE["models"], "near/dan"]
+    held = debates(formats=[TABLE], models=names, judges=["far/judge"])
+    assert len(held) == series(formats=[TABLE], models=names).size == 2 * 4 * 3
+    assert {one.contenders for one in held} == {("1", "2", "3")}
+    places = Counter((model.ref, seat) for one in held for seat, model in one.models.items())
+    assert set(places.values()) == {2 * 3}
+    once = debates(formats=[TABLE], models=names, sides="drawn", repeats=20)
+    assert len(once) == 2 * 4 * 20
+    assert len({one.seated[0].ref for one in once}) == 4
+
+
+def test_a_table_may_be_listed_and_have_one_model_in_several_seats() -> None:
+    pairing = [["near/ana", "near/ana", "near/ana"], ["near/ana", "near/ana", "near/ben"]]
+    held = debates(formats=[TABLE], models=BASE["models"][:2], pairing=pairing)
+    seated = Counter(tuple(model.name for model in one.seated) for one in held)
+    assert seated == dict.fromkeys(
+        [("ana",) * 3, ("ana", "ana", "ben"), ("ana", "ben", "ana"), ("ben", "ana", "ana")], 2
+    )
+    assert len({one.key for one in held}) == len(held)
+    with pytest.raises(UsageError, match="twice; remove one group"):
+        series(formats=[TABLE], pairing=[pairing[1], pairing[1][::-1]])
+
+
+def test_judges_and_seats_stand_where_a_format_has_them_and_stay() -> None:
+    formats = ["team", "classic"]
+    asked = {"formats": formats, "seats": {"A1": "far/captain"}}
+    held = series(**asked)
+    orders = {one.options.format: order_of(held, one) for one in expand(held)}
+    assert list(orders["classic"].models) == ["A", "B"]
+    assert orders["team"].models["A1"].ref == "far/captain"
+    table = series(formats=[TABLE], judges=["far/judge"])
+    (planned, *_) = expand(table)
+    assert [one.ref for one in order_of(table, planned).judges] == ["far/judge"]
+    keys = {planned.key for planned in expand(table)}
+    said = "judges were far/judge and are now far/other"
+    with pytest.raises(UsageError, match=said):
+        check_unchanged(table, series(formats=[TABLE], judges=["far/other"]), keys)
+    keys = {planned.key for planned in expand(held)}
+    with pytest.raises(UsageError, match="seats was A1 far/captain and is now none"):
+        check_unchanged(held, series(formats=formats), keys)

@@ -95,7 +95,9 @@ def make_series(series: Series, seed: int = 1, **row_fields: Any) -> SeriesRows:
 def _try(debate: str, model: str, role: str, random: Random) -> CallTry:
     usd = 0.001 * (1 + sum(map(ord, model)) % 17)
     seconds = random.uniform(1, 9)
-    return CallTry(debate, model, role, random.random() < 0.01, 1000, 200, 50, 400, usd, seconds)
+    return CallTry(
+        debate, model, role, random.random() < 0.01, False, 1000, 200, 50, 400, usd, seconds
+    )
 
 
 # --- The figures of a series' report, against tables worked out by hand ---------------------------
@@ -109,7 +111,7 @@ def debate(place: int, jury: str | None, a: str = ANA, b: str = BEN, **fields: A
 
 
 def tried(debate: str, model: str, role: str, usd: float | None, **fields: Any) -> CallTry:
-    plain = CallTry(debate, model, role, False, 100, 20, 5, 40, usd, 2.0)
+    plain = CallTry(debate, model, role, False, False, 100, 20, 5, 40, usd, 2.0)
     return plain._replace(**fields)
 
 

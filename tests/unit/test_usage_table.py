@@ -8,9 +8,9 @@ from bot.record.tables import print_usage
 from engine.store.usage import By, CallUsage, UsageTotals
 
 NEAR = UsageTotals(
-    "near/ana", "debater", 12, 11_000, 7, 23_456_789, 3_456_789, 456_789, 56_789, 27.5, 0
+    "near/ana", "debater", 12, 11_000, 7, 0, 23_456_789, 3_456_789, 456_789, 56_789, 27.5, 0
 )
-FAR = UsageTotals("far/ben", "juror", 12, 3_000, 0, 1_000_000, 50_000, 0, 0, 1.25, 4)
+FAR = UsageTotals("far/ben", "juror", 12, 3_000, 0, 0, 1_000_000, 50_000, 0, 0, 1.25, 4)
 NUMBERS = ("23,456,789", "456,789", "56,789", "27.5000", "24,456,789", "≥ 1.2500", "≥ 28.7500")
 
 

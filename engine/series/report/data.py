@@ -55,13 +55,15 @@ class EndedDebate(NamedTuple):
 class CallTotals:
     """What one model's calls took in one role; tokens and USD are those that are known.
 
-    `seconds` is how long each answer took.
+    Our own end cut off those that are `lost`: they say nothing of the model. `seconds` is how long
+    each answer took.
     """
 
     model: str
     role: str
     calls: int = 0
     failed: int = 0
+    lost: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_reasoning: int = 0
@@ -76,11 +78,12 @@ class CallTotals:
         """Add a try."""
         self.calls += 1
         self.failed += bool(one.failed)
+        self.lost += bool(one.lost)
         for name in COUNTED:
             setattr(self, name, getattr(self, name) + (getattr(one, name) or 0))
         self.usd += one.usd or 0.0
         self.unpriced += one.usd is None
-        if one.seconds is not None and not one.failed:
+        if one.seconds is not None and not (one.failed or one.lost):
             self.seconds.append(one.seconds)
 
 

@@ -149,10 +149,11 @@ def _head(report: SeriesReport) -> Iterator[str]:
     parts += [f"{standing.refused:,} refused"] if standing.refused else []
     parts += [f"{standing.running:,} running"] if standing.running else []
     parts += [f"{n:,} waiting for {model}" for model, n in standing.waiting.items()]
+    met = "pair" if asked.meeting == 2 else "group"
     begun = f"begun {report.begun_at:%Y-%m-%d}, read {report.read_at:%Y-%m-%d %H:%M} UTC"
     yield f"{', '.join(parts)}; {begun}."
     yield (
-        f"{_count('model', len(asked.models))} in {_count('pair', asked.pairs)}, "
+        f"{_count('model', len(asked.models))} in {_count(met, asked.pairs)}, "
         f"{_count('topic', asked.topics)}, formats {', '.join(asked.formats)}, languages "
         f"{', '.join(asked.languages)}, repeats {asked.repeats}, pairing {asked.pairing}, sides "
         f"{asked.sides}, jury {asked.jury_mode}."
@@ -353,10 +354,14 @@ def _availability(report: SeriesReport) -> PageSection:
     rows = []
     for one in report.availability:
         times = ("" if value is None else f"{value:.1f}" for value in (one.p50, one.p95))
-        failed, waiting = _of(one.failed, one.calls), one.waiting or ""
-        rows.append((one.model, f"{one.calls:,}", failed, waiting, *times))
-    lines = ("Failed: tries without an answer, of every role. p50 and p95: seconds of an answer.",)
-    grid = table_of(("model", "tries", "failed", "debates waiting", "p50, s", "p95, s"), rows)
+        failed, waiting = _of(one.failed, one.calls - one.lost), one.waiting or ""
+        rows.append((one.model, f"{one.calls:,}", failed, one.lost or "", waiting, *times))
+    lines = (
+        "Failed: tries without an answer, of every role. Cut off: by the end of Rostrum's own "
+        "process or by a stop; they count as no failure. p50 and p95: seconds of an answer.",
+    )
+    columns = ("model", "tries", "failed", "cut off", "debates waiting", "p50, s", "p95, s")
+    grid = table_of(columns, rows)
     title = "Availability and latency"
     return PageSection("availability", title, lines=lines[: len(rows)], grids=(grid,)[: len(rows)])
 

@@ -162,7 +162,10 @@ SCHEMA_VERSION = 1
 
 
 class _Experiment(Value):
-    """What the series' file asks for; `cap_usd` is None without a cap, `arms_seed` without arms."""
+    """What the series' file asks for; `cap_usd` is None without a cap, `arms_seed` without arms.
+
+    `meeting` is how many models meet in a debate: `pairs`, or larger groups.
+    """
 
     topics: int
     models: tuple[str, ...]
@@ -170,6 +173,7 @@ class _Experiment(Value):
     formats: tuple[str, ...]
     languages: tuple[str, ...]
     pairs: int
+    meeting: int
     pairing: str
     sides: str
     repeats: int
@@ -223,13 +227,15 @@ class _ModelConduct(Value):
 class Availability(Value):
     """How reliably and how fast a model answered, in every role.
 
-    `failed` are tries without an answer; `waiting` counts debates that wait for it now. `p50` and
+    `failed` are tries without an answer, but those that our own end cut off: they are `lost`, and
+    no try of the model. `waiting` counts debates that wait for it now. `p50` and
     `p95` are of the seconds of answers (nearest rank), None without one.
     """
 
     model: str
     calls: int
     failed: int
+    lost: int
     waiting: int
     p50: float | None
     p95: float | None
@@ -313,6 +319,7 @@ def _measure(
             formats=series.format_names,
             languages=series.languages,
             pairs=len(series.pairs),
+            meeting=len(series.pairs[0]),
             pairing=series.pairing,
             sides=series.sides,
             repeats=series.repeats,
@@ -377,6 +384,7 @@ def _availability(found: SeriesRows, standing: SeriesProgress) -> tuple[Availabi
                 model=model,
                 calls=sum(one.calls for one in roles),
                 failed=sum(one.failed for one in roles),
+                lost=sum(one.lost for one in roles),
                 waiting=standing.waiting.get(model, 0),
                 p50=nearest_rank(seconds, 0.5),
                 p95=nearest_rank(seconds, 0.95),
