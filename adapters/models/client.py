@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from time import perf_counter
+from typing import NamedTuple
 
 import orjson
 
@@ -26,11 +27,13 @@ from adapters.models.faults import (
 )
 from adapters.models.habits import Habits, Rung, request_body, streams
 from adapters.models.pace import Gate, Weighed
-from adapters.models.prices import FETCH_S, PriceBook, read_contexts
+from adapters.models.prices import FETCH_S, PriceBook, read_contexts, read_parameters
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace, tokens_in
 from engine.stage.structured import CUT_OFF
-from engine.values.debate import Model, Origin, Price, Usage
+from engine.values.debate import Configuration, Model, Origin, Price, Usage
+from engine.values.errors import UsageError
+from engine.values.language import N_
 from engine.values.ports import AttemptLog, Call, FaultKind, Reply
 
 # What a try counts at: a backend's figures are believed only where they can be true.
@@ -120,6 +123,13 @@ AT_ONCE_S = 1.0  # a server that fails sooner has not let the model write
 USUAL_S = 20.0  # a turn of a few hundred words at 30 tokens a second
 
 
+class _ModelList(NamedTuple):
+    """What a backend says of its models, by name: tokens of the context, and fields they take."""
+
+    contexts: Mapping[str, int] = {}
+    parameters: Mapping[str, frozenset[str]] = {}
+
+
 class HttpModels:
     """The Models port over HTTP: every model of the given backends.
 
@@ -144,7 +154,7 @@ class HttpModels:
         self._fleet = fleet or Fleet()
         self._gates: dict[str, Gate] = {}
         self._habits: dict[str, Habits] = {}
-        self._contexts: dict[str, dict[str, int]] = {}
+        self._lists: dict[str, _ModelList] = {}
         self._rungs: dict[str, tuple[Rung, ...]] = {}
         self._seconds: dict[str, float] = {}
         self._turns = Pace()
@@ -156,16 +166,43 @@ class HttpModels:
         return reply
 
     async def price(self, model: Model) -> Price | None:
+        """Return a model's price. Raises UsageError for a setting that its backend refuses.
+
+        Whatever is paid is priced before, so that nothing is paid where that is known.
+        """
+        if model.configuration is not None:
+            await self._check_settings(model, model.configuration)
         return await self.prices.price(model, self.backends[model.backend])
 
     async def context(self, model: Model) -> int | None:
         """Return how many tokens a prompt and its answer may have together; None if unknown."""
-        backend = self.backends[model.backend]
-        if backend.name not in self._contexts:
+        return (await self._list(self.backends[model.backend])).contexts.get(model.name)
+
+    async def _check_settings(self, model: Model, configuration: Configuration) -> None:
+        """Refuse what a model does not take, by its backend's list; what no list names may go."""
+        taken = (await self._list(self.backends[model.backend])).parameters
+        told = frozenset().union(*taken.values()) - taken.get(model.name, frozenset())
+        refused = tuple(name for name in configuration.request_fields if name in told)
+        if refused and model.name in taken:
+            raise UsageError(
+                N_(
+                    "{model} does not take {settings:and}, by the list of its backend; leave that "
+                    "out, or choose another model."
+                ),
+                model=model.ref,
+                settings=refused,
+            )
+
+    async def _list(self, backend: Backend) -> _ModelList:
+        """Return what a backend says of its models; read again where it could not be reached."""
+        if backend.name not in self._lists:
             response = await self.connection.get(backend, "/models", FETCH_S)
-            content = response.content if isinstance(response, HttpResponse) else b""
-            self._contexts[backend.name] = read_contexts(content)
-        return self._contexts[backend.name].get(model.name)
+            if isinstance(response, CallFault):
+                return _ModelList()
+            content = response.content
+            listed = _ModelList(read_contexts(content), read_parameters(content))
+            self._lists[backend.name] = listed
+        return self._lists[backend.name]
 
     def pace(self, model: Model) -> float:
         """Return a model's mean seconds per call, in this process so far."""
@@ -268,7 +305,7 @@ class _BackendExchange:
         price, usage = self._call.price, outcome.usage
         stated = outcome.origin is Origin.REPLY
         if price is None and (stated or None not in (usage.tokens_in, usage.tokens_out)):
-            price = await self._models.price(self._call.model)
+            price = await self._models.prices.price(self._call.model, self._backend)
         return billed(outcome, price, tokens_in(self._call), self._cap)
 
     async def _stream(

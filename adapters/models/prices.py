@@ -242,6 +242,20 @@ def read_contexts(content: bytes) -> dict[str, int]:
     return found
 
 
+def read_parameters(content: bytes) -> dict[str, frozenset[str]]:
+    """Read which fields of a request each model takes, where a `/models` body says it.
+
+    OpenRouter lists them as `supported_parameters`, the effort of reasoning as `reasoning` too.
+    """
+    found = {}
+    for entry in model_entries(content):
+        listed = entry.get("supported_parameters")
+        if isinstance(listed, list) and listed:
+            taken = frozenset(one for one in listed if isinstance(one, str))
+            found[entry["id"]] = taken | ({"reasoning_effort"} if "reasoning" in taken else set())
+    return found
+
+
 def _price(pricing: dict[str, Any], fields: tuple[str, str, str, str]) -> Price | None:
     usd_in, usd_out, usd_cached, usd_written = (_per_million(pricing, field) for field in fields)
     if usd_in is None or usd_out is None:

@@ -58,6 +58,8 @@ async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
                 f"searches of each side before a debate: {defaults.retrieval.calls}. The "
                 "endpoint was not asked, as a search may cost money",
             )
+        beside = (*defaults.own_judges, *defaults.seats.values(), *settings.variants.values())
+        await _prices(models, beside)  # which refuses settings that a model does not take
         prices = await _prices(models, named)
         check_prices(prices, defaults.caps)
         async for finding in _check_caps(settings, defaults, models, prices):
@@ -152,7 +154,9 @@ async def _check_caps(
     usd = "unknown" if expected.usd is None else f"about {expected.usd:.4f} USD"
     text = f"{defaults.format} could start: about {expected.calls} calls, cost {usd}"
     yield Finding("debate", True, text)
-    async for finding in check_contexts(models, cheapest.longest, defaults.sampling):
+    longest = cheapest.longest
+    found = check_contexts(models, longest, defaults.sampling, settings.variants)
+    async for finding in found:
         yield finding
     try:
         await _forecast(settings, defaults, models, ranked[-sides:])
@@ -177,12 +181,16 @@ async def _no_history(*, rehearsal: bool) -> PanelFit:
 
 
 async def check_contexts(
-    models: ModelRouter, longest: Mapping[str, int], caps: Mapping[str, Sampling]
+    models: ModelRouter,
+    longest: Mapping[str, int],
+    caps: Mapping[str, Sampling],
+    variants: Mapping[str, Model],
 ) -> AsyncIterator[Finding]:
     """Compare what models read at most with what their servers say that they hold."""
     for ref, needed in longest.items():
-        size = await models.context(parse_model(ref))
-        cap = max(one.max_tokens for one in caps.values())
+        model = parse_model(ref, variants)
+        size = await models.context(model)
+        cap = max(model.sampling(one).max_tokens for one in caps.values())
         if size is None or size >= needed + cap:
             continue
         text = f"{ref} holds {size:,} tokens, and a prompt of a debate has about {needed:,}"

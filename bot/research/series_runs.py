@@ -220,7 +220,7 @@ async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
         for finding in check_readings(jurors, series.pairs, series.jury.mode, "its jury"):
             show(finding)
         models, caps = open_configured_models(settings), defaults_of(settings).sampling
-        found = check_contexts(models, plan.longest_prompts, caps)
+        found = check_contexts(models, plan.longest_prompts, caps, settings.variants)
         async for finding in then_close(found, models.aclose):
             show(finding)
 

@@ -204,13 +204,6 @@ def _fields(kind: type[Score | Adjustment], row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in kind.model_fields}
 
 
-def _state(attempt: Attempt, reply: Reply | None) -> str:
-    """Return the state of a try that ended: lost is no fault of the model, as we ended it."""
-    if reply is not None:
-        return "done"
-    return "lost" if attempt.fault is FaultKind.CANCELLED else "failed"
-
-
 MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
 STOP = "SELECT stop, gone FROM debates WHERE id = :debate"
 INSERT_CALL = """
@@ -365,6 +358,7 @@ class Journal:
     ) -> asyncio.Future[None]:
         """Store how a try ended, and with a successful one the step's result."""
         which = {"debate": start.debate, "step": start.step, "attempt": start.number}
+        failed = "lost" if attempt.fault is FaultKind.CANCELLED else "failed"  # we ended it
 
         def store(connection: SqlConnection) -> None:
             if reply is not None and start.number > 1:
@@ -374,7 +368,7 @@ class Journal:
                 lease,
                 END_CALL,
                 **which,
-                state=_state(attempt, reply),
+                state=failed if reply is None else "done",
                 reply=reply and reply.model_dump_json(),
                 error=attempt.error,
                 **attempt.usage.model_dump(),

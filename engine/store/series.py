@@ -65,10 +65,7 @@ class SeriesDebate(NamedTuple):
 
 
 class CallTry(NamedTuple):
-    """One try of a model call without its texts; None: not known.
-
-    `lost`: our own end cut it off. `seconds` is its latency.
-    """
+    """One try of a model call without its texts; None: not known. `lost`: we cut it off."""
 
     debate: str
     model: str

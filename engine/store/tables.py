@@ -308,12 +308,7 @@ calls = Table(
     Column("step", String(255), primary_key=True),
     Column("attempt", Integer, primary_key=True),
     Column("role", String(8), nullable=False, comment="debater, juror or judge"),
-    Column(
-        "state",
-        String(8),
-        nullable=False,
-        comment="out, done, failed, or lost: we cut it off",
-    ),
+    Column("state", String(8), nullable=False, comment="out, done, failed or lost"),
     Column("model", String(200), nullable=False),
     Column("request", Text, nullable=False),
     Column("prompt_hash", String(64), nullable=False),

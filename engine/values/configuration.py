@@ -9,12 +9,13 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from engine.values.debate import Configuration, Model
+from engine.values.debate import Configuration, Effort, Model
 from engine.values.errors import UsageError
 from engine.values.text import headline
 
+EFFORTS: tuple[str, ...] = get_args(Effort)
 _LIMITS = {
-    "effort": "one word of small letters, such as low or high",
+    "effort": f"{', '.join(EFFORTS[:-1])} or {EFFORTS[-1]}",
     "temperature": "a number from 0 to 2",
     "top_p": "a number above 0, up to 1",
     "max_tokens": "a whole number from 1 to 1,000,000",

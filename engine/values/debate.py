@@ -23,6 +23,7 @@ REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language mode
 PERSON = "person"  # in place of a backend, where a person is a side
 UNATTENDED = "series"  # the platform of debates that are held before no one
 OTHER = {"A": "B", "B": "A"}
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max", "default"]
 
 
 class Value(BaseModel):
@@ -182,7 +183,7 @@ class Configuration(Value):
     `note` is put before everything that it reads; `extra` are fields of the request to its backend.
     """
 
-    effort: str | None = Field(None, pattern=r"^[a-z]{1,20}$")
+    effort: Effort | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     max_tokens: int | None = Field(None, gt=0, le=1_000_000)
@@ -691,10 +692,7 @@ def side_of(seat: str) -> str:
 
 
 class SeriesKey(Value):
-    """A debate's place in a series: `ordinal` counts from 1; `key` is unique in the series.
-
-    `arm` is the one that it fell to, empty without arms.
-    """
+    """A debate's place in a series: `ordinal` from 1, a unique `key`, and the `arm` it fell to."""
 
     name: str
     key: str
@@ -811,11 +809,11 @@ class Debate(Value):
     thread was lost. `mirror` is the id of the same debate with sides swapped, and
     `mirror_revealed_at` when that one named the models of both. `gaps` counts messages that were,
     or may have been, missing in the thread before people voted. `series` and `series_key` say which
-    debate of a series it is, and `arm` the arm that it fell to. `cause` is the kind of reason for
-    an early end, None where none was recorded; `cause_model` is the model that caused it. Since
-    `pruned_at` it has neither the prompts nor the raw replies of its calls. `guest` is the
-    surrogate id of the person who argues a side. `scripted`: no person is known to be behind each
-    vote, as they were options of a command, or several came from one keyboard.
+    debate of a series it is, `arm` its arm. `cause` is the kind of reason for an early end, None
+    where none was recorded; `cause_model` is the model that caused it. Since `pruned_at` it has
+    neither the prompts nor the raw replies of its calls. `guest` is the surrogate id of the person
+    who argues a side. `scripted`: no person is known to be behind each vote, as they were options
+    of a command, or several came from one keyboard.
     """
 
     id: str
