@@ -71,7 +71,11 @@ async def run_jury(
             jury = SeriesJury(series, named, mode, store, models, lease_manager, left, watch)
             standing = await jury.run()
         rows = [
-            _found(debate_id[-6:].lower(), judging, (await store.journal.judged(debate_id))[0])
+            _found(
+                debate_id[-6:].lower(),
+                judging,
+                (await store.journal.read(debate_id, "verdict")).verdict,
+            )
             for debate_id, judging in jury.judged.items()
         ]
     _show(rows, as_json=as_json)
@@ -103,7 +107,7 @@ async def _read_each(
         judging = await read(debate, caps=caps)
         if usd is not None:
             usd -= (await store.usage.read(calls)).sum("usd") - before
-        held = (await store.journal.judged(debate.id))[0]
+        held = (await store.journal.read(debate.id, "verdict")).verdict
         rows.append(_found(debate.code, judging, held))
     return rows
 

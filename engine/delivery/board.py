@@ -40,7 +40,7 @@ async def turns_expected(store: Store, debate: Debate) -> int:
     total = length_of(debate.setup)
     if not (total and debate.request.questions):
         return total
-    asked = await store.journal.found(debate.id, QUESTIONS)
+    asked = (await store.journal.read(debate.id, artifacts=QUESTIONS)).artifacts
     skipped = bool(asked) and not asked[0].body["put"]
     return total - len(debate.request.sides) if skipped else total
 

@@ -299,7 +299,7 @@ class Labelling:
         debate = await self._debate(drawn.debate)
         if debate is None:
             return None
-        turns = await self.store.journal.turns(drawn.debate)
+        turns = (await self.store.journal.read(drawn.debate, "turns")).turns
         return await asyncio.to_thread(make_sheet, drawn, debate, turns, open=open)
 
     async def save(self, key: str, sheet: str, answer: SheetAnswer) -> SaveOutcome:
@@ -308,7 +308,9 @@ class Labelling:
         if drawn is None:
             return "unknown"
         now = self.clock.now()
-        filled = fill(drawn, await self.store.journal.turns(drawn.debate), answer, now)
+        filled = fill(
+            drawn, (await self.store.journal.read(drawn.debate, "turns")).turns, answer, now
+        )
         return await self.store.labelling.fill(key, sheet, filled, now)
 
     async def progress(self, key: str) -> LabelProgress | None:

@@ -57,13 +57,14 @@ from engine.pages.sections import report_sections
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.communities import PublicPart
+from engine.store.journal import Part
 from engine.store.listings import DebateQuery, DebateSummary, ListTotals
 from engine.store.usage import UsageFilter
 from engine.values.debate import BallotKind, Debate, Source, Status, side_of
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.language import speaking
 from engine.values.text import marked, redact
-from engine.values.verdicts import RETRIEVED, Ballot
+from engine.values.verdicts import RETRIEVED
 from engine.votes.close import read_reveal
 from engine.votes.outcome import tally_of
 
@@ -143,7 +144,9 @@ class StoredLibrary:
         chosen = TurnsPart(number, len(parts.bounds), turns)
         looked_up = []
         if number == 1:
-            results = retrieved(await self._store.journal.found(debate.id, RETRIEVED))
+            results = retrieved(
+                (await self._store.journal.read(debate.id, artifacts=RETRIEVED)).artifacts
+            )
             looked_up = [Source(title=one["title"], text=one["text"]) for one in results]
         item = item_of(debate, await self._gone(debate))
         found = PageSources(
@@ -160,20 +163,19 @@ class StoredLibrary:
 
     async def report(self, name: str) -> ReportedDebate:
         """Return a debate as one page, as far as it may be read now."""
-        debate, journal = await self._store.debates.get(name), self._store.journal
-        turns = await journal.turns(debate.id)
-        results = retrieved(await journal.found(debate.id, RETRIEVED))
+        debate = await self._store.debates.get(name)
+        told = debate.revealed_at is not None
+        parts: tuple[Part, ...] = ("turns", "ballots") if told else ("turns",)
+        kept = await self._store.journal.read(debate.id, *parts, artifacts=RETRIEVED)
+        results = retrieved(kept.artifacts)
         looked_up = [Source(title=one["title"], text=one["text"]) for one in results]
-        reveal, ballots = None, tuple[Ballot, ...]()
-        if debate.revealed_at is not None:
-            _, ballots = await journal.judged(debate.id)
-            reveal = await read_reveal(self._store, debate)
+        reveal = await read_reveal(self._store, debate) if told else None
         with speaking(debate.request.language):
-            page = lay_out(debate, turns, reveal, ballots, looked_up)
+            page = lay_out(debate, kept.turns, reveal, kept.ballots, looked_up)
         if reveal is None:
             return page
         rows = await self._rows(await self._record(debate), FOUND)
-        rows = {**rows, SPOKEN: outline(turns).spoken}
+        rows = {**rows, SPOKEN: outline(kept.turns).spoken}
         posts = await self._store.deliveries.found(debate.id)
         totals = (await self._store.usage.read(UsageFilter(debate=debate.id))).totals
         with speaking(debate.request.language):
@@ -373,7 +375,7 @@ class _Outlines:
     async def read(self, debate: Debate, count: int) -> PartsOutline:
         """Return what the parts of a debate's first turns are."""
         if (known := self._known.get((debate.id, count))) is None:
-            known = outline((await self._store.journal.turns(debate.id))[:count])
+            known = outline((await self._store.journal.read(debate.id, "turns")).turns[:count])
             self._known[debate.id, count] = known
             while len(self._known) > MOST_OUTLINES:
                 self._known.popitem(last=False)

@@ -257,8 +257,8 @@ class Runner:
 
     async def _go_on_explaining(self, debate: Debate, lease: Lease) -> None:
         """Go on with that after a kill, if people still vote."""
-        verdict, ballots = await self.store.journal.judged(debate.id)
-        told = await self.store.journal.found(debate.id, STEP)
+        kept = await self.store.journal.read(debate.id, "verdict", "ballots", artifacts=STEP)
+        verdict, ballots, told = kept.verdict, kept.ballots, kept.artifacts
         if debate.status is not Status.VOTING or verdict is None or told:
             return
         journaled = await self.store.journal.load(debate.id)

@@ -79,7 +79,7 @@ class SeriesJury:
         room: asyncio.Semaphore,
     ) -> None:
         async with room:
-            known = await self.store.journal.judgings(debate_id)
+            known = (await self.store.journal.read(debate_id, "judgings")).judgings
             before = [one for one in known if one.found and one.is_by(self.jurors, self.mode)]
             if before:
                 self.judged[debate_id] = before[0]
@@ -131,7 +131,7 @@ class SeriesJury:
 
     async def _most(self, debate: Debate, prices: dict[str, Price | None]) -> float:
         """Return what the jury may cost on a debate at most; asked for again, each reads more."""
-        turns = await self.store.journal.turns(debate.id)
+        turns = (await self.store.journal.read(debate.id, "turns")).turns
         size = sum(len(turn.text.encode()) for turn in turns)
         read = PROMPT_TOKENS + math.ceil(2 * size / BYTES_PER_TOKEN)
         usual = debate.setup.sampling["juror"]

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
 from pydantic import TypeAdapter
@@ -109,6 +109,24 @@ class Judging(Value):
     def is_by(self, judges: Sequence[Model], mode: PanelMode | None) -> bool:
         """Whether these judges, or these jurors in that mode, are its own."""
         return ([one.ref for one in self.judges], self.mode) == ([one.ref for one in judges], mode)
+
+
+Part = Literal["turns", "verdict", "ballots", "verdicts", "judgings"]
+
+
+class Record(NamedTuple):
+    """What is kept of a debate: the parts that were read, and nothing of the others.
+
+    `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge. `judgings`
+    are also those that are not complete.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    verdict: Verdict | None = None
+    ballots: tuple[Ballot, ...] = ()
+    verdicts: Mapping[str, Verdict] = {}
+    judgings: tuple[Judging, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
 
 
 def prompt_hash(messages: Sequence[ChatMessage]) -> str:
@@ -243,7 +261,6 @@ KEPT = """
 SELECT name, kind, body FROM artifacts
 WHERE debate = :debate AND kind IN ('unanswered', 'questions')
 """
-FOUND = "SELECT * FROM artifacts WHERE debate = :debate AND kind = :kind ORDER BY name"
 THINKING = """
 SELECT debates.id, debates.thread, calls.step
 FROM calls JOIN debates ON debates.id = calls.debate
@@ -273,11 +290,10 @@ WHERE ballots.debate IN :debates
 ORDER BY ballots.debate, ballots.step
 """
 REVEALED = "UPDATE debates SET revealed_at = :now WHERE id = :debate"
-VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = 'panel'"
-OWN_VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = :judge"
-TURNS = "SELECT body FROM turns WHERE debate = :debate"
-TURNS_IN_ORDER = f"{TURNS} ORDER BY number"
-TURNS_BETWEEN = f"{TURNS} AND number BETWEEN :first AND :last ORDER BY number"
+TURNS_BETWEEN = """
+SELECT body FROM turns
+WHERE debate = :debate AND number BETWEEN :first AND :last ORDER BY number
+"""
 TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
 NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
 SPENDING = """
@@ -308,6 +324,26 @@ def to_judging(row: Any) -> Judging:
     found = row.body and Note.model_validate_json(row.body)
     judges = JUDGES.validate_json(row.judges)
     return Judging(number=row.number, judges=judges, mode=row.mode, found=found)
+
+
+FOUND = "SELECT * FROM artifacts WHERE debate IN :debates AND kind = :kind ORDER BY name"
+# The statement of each part of a record, and how its rows are read.
+PARTS: Mapping[Part, tuple[str, Callable[[Sequence[Any]], Any]]] = {
+    "turns": (
+        "SELECT body FROM turns WHERE debate IN :debates ORDER BY number",
+        lambda rows: tuple(Turn.model_validate_json(row.body) for row in rows),
+    ),
+    "verdict": (
+        "SELECT body FROM verdicts WHERE debate IN :debates AND judge = 'panel'",
+        lambda rows: Verdict.model_validate_json(rows[0].body) if rows else None,
+    ),
+    "ballots": (BALLOTS, lambda rows: tuple(map(to_ballot, rows))),
+    "verdicts": (
+        VERDICTS,
+        lambda rows: {row.judge: Verdict.model_validate_json(row.body) for row in rows},
+    ),
+    "judgings": (JUDGINGS, lambda rows: tuple(map(to_judging, rows))),
+}
 
 
 class Journal:
@@ -435,36 +471,16 @@ class Journal:
 
         await self._database.write(store)
 
-    async def found(self, debate_id: str, kind: str) -> tuple[Artifact, ...]:
-        """Return a debate's artifacts of a kind."""
-        rows = await self._database.rows(FOUND, debate=debate_id, kind=kind)
-        return tuple(map(to_artifact, rows))
-
-    async def judgings(self, debate_id: str) -> tuple[Judging, ...]:
-        """Return a debate's later judgings, also those that are not complete."""
-        rows = await self._database.rows(JUDGINGS, debates=[debate_id])
-        return tuple(map(to_judging, rows))
-
-    async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
-        """Return a debate's verdict and ballots, for the reveal."""
-        body = await self._database.value(VERDICT, debate=debate_id)
-        found = await self._database.rows(BALLOTS, debates=[debate_id])
-        return body and Verdict.model_validate_json(body), tuple(map(to_ballot, found))
-
-    async def own_verdict(self, debate_id: str, judge: str) -> Verdict | None:
-        """Return the verdict of a format's own judge, who goes by the format's name."""
-        body = await self._database.value(OWN_VERDICT, debate=debate_id, judge=judge)
-        return body and Verdict.model_validate_json(body)
-
-    async def words_spoken(self, debate_id: str) -> int:
-        """Return how many words the turns of a debate have so far."""
-        bodies = await self._database.column(TURNS, debate=debate_id)
-        return sum(Turn.model_validate_json(body).words for body in bodies)
-
-    async def turns(self, debate_id: str) -> tuple[Turn, ...]:
-        """Return what was said so far, in order."""
-        bodies = await self._database.column(TURNS_IN_ORDER, debate=debate_id)
-        return tuple(map(Turn.model_validate_json, bodies))
+    async def read(self, debate_id: str, *parts: Part, artifacts: str = "") -> Record:
+        """Return these parts of a debate, and its artifacts of one kind; the others are empty."""
+        found: dict[str, Any] = {}
+        for part in parts:
+            statement, to_value = PARTS[part]
+            found[part] = to_value(await self._database.rows(statement, debates=[debate_id]))
+        if artifacts:
+            rows = await self._database.rows(FOUND, debates=[debate_id], kind=artifacts)
+            found["artifacts"] = tuple(map(to_artifact, rows))
+        return Record(**found)
 
     async def turns_between(self, debate_id: str, first: int, last: int) -> tuple[Turn, ...]:
         """Return the turns with these numbers and those between them, in order."""

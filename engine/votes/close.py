@@ -346,18 +346,19 @@ def reveal_in(record: DebateRecord, calls: int, usd: float | None) -> Reveal | N
 
 async def read_reveal(store: Store, debate: Debate) -> Reveal:
     """Return the reveal of a debate whose vote is closed."""
-    verdict, ballots = await store.journal.judged(debate.id)
+    kept = await store.journal.read(debate.id, "verdict", "ballots", "verdicts", artifacts=STEP)
     calls, usd = await store.journal.spending(debate.id)
     events = await store.votes.events(debate.id)
     unread = await unread_logs(store, debate)
     tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
-    own = await store.journal.own_verdict(debate.id, debate.request.format)
-    why = of_artifacts(await store.journal.found(debate.id, STEP))
+    own = kept.verdicts.get(debate.request.format)
+    why = of_artifacts(kept.artifacts)
     rounds = round_votes_of(debate, events, unread)
     guesses = guesses_of(debate, events, standing(debate, events))
     stood = (*stances, *rounds, *guesses)
     people = _count(debate, tally, stood, Log(Question.VOTE) in unread)
-    return reveal_of(debate, people, verdict or NO_VERDICT, ballots, calls, usd, own, why)
+    found = (kept.verdict or NO_VERDICT, kept.ballots, calls, usd, own, why)
+    return reveal_of(debate, people, *found)
 
 
 async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:

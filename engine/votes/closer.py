@@ -220,15 +220,17 @@ class Closer:
             return lambda _: Closing(unread=unread, said=said, withheld=withheld)
         if held.asked.question is not Question.VOTE:
             return lambda _: Closing(unread=unread)
-        verdict, ballots = await self.services.store.journal.judged(debate.id)
+        found = await self.services.store.journal.read(
+            debate.id, "turns", "verdict", "ballots", "verdicts", artifacts=STEP
+        )
         judged = Judged(
-            verdict or NO_VERDICT,
-            ballots,
+            found.verdict or NO_VERDICT,
+            found.ballots,
             *await self.services.store.journal.spending(debate.id),
-            words=await self.services.store.journal.words_spoken(debate.id),
+            words=sum(turn.words for turn in found.turns),
             interventions=await self.services.store.votes.interventions(debate.id),
-            own=await self.services.store.journal.own_verdict(debate.id, debate.request.format),
-            why=of_artifacts(await self.services.store.journal.found(debate.id, STEP)),
+            own=found.verdicts.get(debate.request.format),
+            why=of_artifacts(found.artifacts),
         )
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:

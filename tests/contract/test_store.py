@@ -145,7 +145,7 @@ async def _everything(r: Running) -> tuple[object, ...]:
         await store.debates.get(r.id),
         await store.queue.stops(),
         await store.journal.load(r.id),
-        await store.journal.judged(r.id),
+        await store.journal.read(r.id, "verdict", "ballots"),
         await store.journal.thinking("chat"),
         await store.outbox.next(r.id),
         await store.outbox.undelivered_turns(r.id),

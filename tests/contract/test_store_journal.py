@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.store import Closing, Store
-from engine.store.journal import prompt_hash
+from engine.store import Closing, Note, Store
+from engine.store.journal import Record, prompt_hash
 from engine.store.usage import UsageFilter
 from engine.values.debate import Status, Usage
 from engine.values.errors import StoppedError, ThreadGoneError
 from engine.values.ports import Attempt, FaultKind, Reply
-from engine.values.verdicts import Vote, VoteEvent
+from engine.values.verdicts import Artifact, Vote, VoteEvent
 from tests.kit import NOW, ballot, make_call, new_debate, real, run, verdict, vote
 
 
@@ -79,8 +79,8 @@ async def test_a_ballot_comes_back_with_the_call_that_gave_it_or_its_raw_text(st
     await r.call("jury/oak/AB", text='{"verdict": "A"}', cost=0.02)
     given = ballot(signal={"A": 0.4}, weight=1.2, scores={"A": {"logic": 7}}, confidence=0.6)
     await store.journal.record_verdict(r.lease, r.id, verdict(), {"jury/oak/AB": given})
-    found, (read,) = await store.journal.judged(r.id)
-    assert found == verdict()
+    read = await store.journal.read(r.id, "verdict", "ballots")
+    assert read.verdict == verdict()
     call = {
         "raw": '{"verdict": "A"}',
         "model": "m",
@@ -89,7 +89,7 @@ async def test_a_ballot_comes_back_with_the_call_that_gave_it_or_its_raw_text(st
         "latency": 0.0,
         "prompt_hash": prompt_hash(make_call(r.id).messages),
     }
-    assert read == given.model_copy(update=call)
+    assert read.ballots == (given.model_copy(update=call),)
     r = await run(store)
     await r.call("jury/oak/AB", text="no JSON here")
     await r.call("jury/oak/AB/again", text=None)
@@ -97,17 +97,34 @@ async def test_a_ballot_comes_back_with_the_call_that_gave_it_or_its_raw_text(st
         valid=False, verdict=None, problem="the juror failed", raw="no JSON here", cost=0.01
     )
     await store.journal.record_verdict(r.lease, r.id, verdict(), {"jury/oak/AB/again": failed})
-    assert (await store.journal.judged(r.id))[1] == (failed,)
+    assert (await store.journal.read(r.id, "ballots")).ballots == (failed,)
+
+
+async def test_only_the_parts_that_are_asked_for_are_read(store: Store) -> None:
+    r = await run(store)
+    await r.call("jury/oak/AB", text='{"verdict": "A"}')
+    artifacts = (Artifact(name="why", kind="why", body={}), Artifact(name="c", kind="map", body={}))
+    note = Note(artifacts=artifacts, verdicts={"audited": verdict("B")})
+    await store.journal.note(r.lease, r.id, note)
+    await store.journal.record_verdict(r.lease, r.id, verdict("A"), {"jury/oak/AB": ballot()})
+    assert await store.journal.read(r.id) == Record()
+    assert await store.journal.read(r.id, "verdict") == Record(verdict=verdict("A"))
+    assert await store.journal.read(r.id, "verdicts", artifacts="why") == Record(
+        verdicts={"audited": verdict("B")}, artifacts=artifacts[:1]
+    )
+    whole = await store.journal.read(r.id, "turns", "ballots", "judgings")
+    assert (len(whole.ballots), whole.turns, whole.judgings) == (1, (), ())
 
 
 async def test_the_first_verdict_stands(store: Store) -> None:
     r = await run(store)
-    assert await store.journal.judged(r.id) == (None, ())
+    assert await store.journal.read(r.id, "verdict", "ballots") == Record()
     await store.journal.record_verdict(r.lease, r.id, verdict("A"), {"jury/oak/AB": ballot()})
     await store.journal.record_verdict(
         r.lease, r.id, verdict("B"), {"jury/oak/AB": ballot(verdict="B")}
     )
-    found, ballots = await store.journal.judged(r.id)
+    judged = await store.journal.read(r.id, "verdict", "ballots")
+    found, ballots = judged.verdict, judged.ballots
     assert (found, ballots) == (verdict("A"), (ballot(),))
 
 

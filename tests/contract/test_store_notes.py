@@ -68,7 +68,7 @@ async def test_what_a_format_finds_is_in_the_record_as_it_was_and_its_verdict_is
 ) -> None:
     r = await run(store)
     await store.journal.note(r.lease, r.id, NOTE)
-    assert (await store.journal.judged(r.id))[0] is None
+    assert (await store.journal.read(r.id, "verdict")).verdict is None
     await store.journal.record_verdict(r.lease, r.id, verdict("A"), {})
     await r.open_vote()
     await close(store, r)

@@ -98,7 +98,10 @@ async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
         debates = await app.store.listings.recent()
         assert debates[0].request.topic == "Parks beat malls"
         assert [debate.request.why for debate in debates] == [False, True, True]
-        asked = [bool(await app.store.journal.found(debate.id, "why")) for debate in debates]
+        asked = [
+            bool((await app.store.journal.read(debate.id, artifacts="why")).artifacts)
+            for debate in debates
+        ]
         assert asked == [False, True, True]
         assert "**Why the jury decided so:**" not in reveal
         await schedule(chat, "olga", "off", "has ended")
@@ -152,7 +155,7 @@ async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_
             await chat.fill("ben", await turn(chat, name), "Write your turn", text=f"My {name}.")
         await voting(app)
         (debate,) = await app.store.listings.recent(limit=1)
-        held = await app.store.journal.turns(debate.id)
+        held = (await app.store.journal.read(debate.id, "turns")).turns
         own = [one.text for one in held if one.side == "B"]
         assert own == ["Coffee wakes.", "Tea is slow.", "My assumptions.", "My closing."]
         assert "was a person" in (await close(chat)).replace("*", "")

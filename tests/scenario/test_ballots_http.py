@@ -124,7 +124,8 @@ async def judge(line: Running, defaults: Defaults = DEFAULTS) -> tuple[Debate, V
 
 
 async def result(line: Running, debate: Debate) -> tuple[Verdict, Ballots]:
-    verdict, ballots = await line.store.journal.judged(debate.id)
+    judged = await line.store.journal.read(debate.id, "verdict", "ballots")
+    verdict, ballots = judged.verdict, judged.ballots
     assert verdict is not None
     one, other = (ballot for ballot in ballots if ballot.juror == JURORS[0].ref)
     return verdict, (one, other)
@@ -270,14 +271,15 @@ async def test_a_budget_reached_within_the_panel_stops_before_the_vote(stage: St
     defaults = DEFAULTS.model_copy(update={"caps": NO_CAPS.model_copy(update={"debate_usd": 0.85})})
     async with stage.process(price=Price(usd_in=0, usd_out=100)) as line:
         debate = await line.hold(defaults)
-        verdict, _ = await line.store.journal.judged(debate.id)
+        verdict = (await line.store.journal.read(debate.id, "verdict")).verdict
         assert debate.status is Status.PARTIAL
         assert "its cap of 0.85 USD" in debate.reason
         assert verdict is None
         assert len(stage.jurors_asked) == 1
         await line.service.resume(debate.id, NO_CAPS)
         ended = await line.ended(debate.id)
-        verdict, ballots = await line.store.journal.judged(debate.id)
+        judged = await line.store.journal.read(debate.id, "verdict", "ballots")
+        verdict, ballots = judged.verdict, judged.ballots
     # The juror that was paid for is not asked again.
     assert ended.status is Status.CLOSED
     assert verdict is not None
@@ -299,7 +301,7 @@ async def hold_many(line: Running, jurors: tuple[Model, ...], debates: int) -> l
     verdicts = []
     for debate in held:
         await line.judged(debate.id)
-        verdict, _ = await line.store.journal.judged(debate.id)
+        verdict = (await line.store.journal.read(debate.id, "verdict")).verdict
         verdicts.append(some(verdict))
     return verdicts
 

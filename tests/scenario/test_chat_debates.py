@@ -49,7 +49,7 @@ async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answ
         if isinstance(chat, OnSlack):
             chat.slack.open_home("olga")
             await until(lambda: chat.slack.world.homes)
-        _, ballots = await app.store.journal.judged(debate.id)
+        ballots = (await app.store.journal.read(debate.id, "ballots")).ballots
         judged = [ballot.raw for ballot in ballots] + [ballot.reasons for ballot in ballots]
         assert judged
         platform = chat.discord if isinstance(chat, OnDiscord) else chat.slack

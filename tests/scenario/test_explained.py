@@ -114,7 +114,7 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
         await line.line.reconcile()
         # On a server the dead one's lease has to run out first.
         async with asyncio.timeout(HANG_SECONDS):
-            while not await line.store.journal.found(debate_id, "why"):
+            while not (await line.store.journal.read(debate_id, artifacts="why")).artifacts:
                 await asyncio.sleep(0.1)
                 await line.line.reconcile()
         assert await line.store.queue.unfinished() == []

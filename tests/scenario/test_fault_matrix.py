@@ -217,7 +217,8 @@ class FaultStage:
         held = {}
         for house in self.houses:
             debate = await line.store.debates.get(house.debate_id)
-            verdict, ballots = await line.store.journal.judged(debate.id)
+            judged = await line.store.journal.read(debate.id, "verdict", "ballots")
+            verdict, ballots = judged.verdict, judged.ballots
             turns, journal = await asyncio.to_thread(self._read, debate.id)
             held[house.name] = Held(
                 debate, tuple(house.failures), turns, verdict, ballots, journal, house.server

@@ -18,7 +18,7 @@ from engine.run.plan import Defaults
 from engine.store import DebateRecord
 from engine.values.debate import Debate, Model, Scores, Status
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED, JURORS, MODELS
-from tests.kit import some, until_true
+from tests.kit import some, until_asked
 from tests.scenario.conftest import NO_CAPS, Running, Stage, in_thread
 
 DEFAULTS = REHEARSED.model_copy(
@@ -72,7 +72,10 @@ async def test_a_whole_debate_is_held_voted_on_and_kept(
     line: Running, stage: Stage, format: str, language: str
 ) -> None:
     started = await line.start(PATIENT, format=format, topic=TOPICS[language], language=language)
-    await until_true(lambda: line.store.journal.found(started.debate.id, STEP))
+    await until_asked(
+        lambda: line.store.journal.read(started.debate.id, artifacts=STEP),
+        lambda kept: bool(kept.artifacts),
+    )
     await line.until(started.debate.id, lambda debate: debate.vote_opened_at)
     await line.service.close_vote(started.debate.id)
     debate = await line.ended(started.debate.id)

@@ -171,7 +171,7 @@ async def test_a_knockout_without_a_quorum_goes_by_the_jury_and_is_purged_with_i
         await vote(chat, app)
         table = await standing(chat, 1)
         (debate,) = await app.store.listings.recent()
-        verdict, _ = await app.store.journal.judged(debate.id)
+        verdict = (await app.store.journal.read(debate.id, "verdict")).verdict
         assert ("the jury decided" in table) is (some(verdict).winner is not None)
         await app.store.communities.left(debate.platform, debate.community, clock.now())
         await app.store.communities.purge(debate.platform, debate.community)

@@ -62,7 +62,7 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
             await chat.fill("ben", message, "Write your turn", text=f"Point {number}.")
         await voting(app)
         (debate,) = await app.store.listings.recent(limit=1)
-        held = await app.store.journal.turns(debate.id)
+        held = (await app.store.journal.read(debate.id, "turns")).turns
         own = [one.text for one in held if one.side == "B"]
         assert own == ["Coffee wakes, says [name].", "Tea is slow, & weak.", "Point 0.", "Point 1."]
         shown = "\n".join(message.text for message in chat.thread())

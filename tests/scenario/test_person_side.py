@@ -134,7 +134,7 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         await give(debate, "bob", "We win.")
         await session.voting(debate.id)
         (vote,) = (one for one in venue.meant if isinstance(one, VoteInvite) and one.link)
-        held = await session.store.journal.turns(debate.id)
+        held = (await session.store.journal.read(debate.id, "turns")).turns
         ballot = (await session.store.debates.get(debate.id)).vote_message or ""
         for user, option in (("bob", "B"), ("cem", "A"), ("ann", "B")):
             await venue.react(user, place, ballot, option)
@@ -206,7 +206,7 @@ async def test_after_a_kill_nothing_is_asked_twice_and_nothing_is_lost(
             await turn(session, debate, kind)
             await session.service.guests.give_turn(debate, "bob", f"The {kind}.")
         await session.voting(debate.id)
-        held = await session.store.journal.turns(debate.id)
+        held = (await session.store.journal.read(debate.id, "turns")).turns
     assert [one.text for one in held if one.side == "B"] == [
         "Said between two lives.",
         "The rebuttal.",
@@ -240,7 +240,7 @@ async def test_two_missed_turns_end_the_debate_and_a_forgotten_person_too(hall: 
             await turn(session, debate, kind)
             await end_time(session, debate)
         debate = await session.ended(debate.id)
-        held = await session.store.journal.turns(debate.id)
+        held = (await session.store.journal.read(debate.id, "turns")).turns
         assert (debate.status, debate.cause) == (Status.PARTIAL, Cause.PERSON)
         assert "twice in a row" in debate.reason
         assert [one.text for one in held if one.side == "A"] == ["(No turn was given.)"] * 2
@@ -307,7 +307,7 @@ async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
                 await until(lambda: WAITING in on_cards(venue) and guard.refused > 4)
                 guard.away = False
         await session.voting(debate.id)
-        held = await session.store.journal.turns(debate.id)
+        held = (await session.store.journal.read(debate.id, "turns")).turns
     own = [one for one in held if one.side == "B"]
     missed = "(No turn was given.)"
     assert [one.text for one in own] == [missed, "Tea is fine.", missed, "We win."]

@@ -20,7 +20,7 @@ from engine.values.verdicts import QUESTIONS, Question
 from tests.doubles.hall import DEFAULTS, Hall, Session
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import KEYS, HeardModels
-from tests.kit import some, until, until_asked, until_true
+from tests.kit import some, until, until_asked
 from tests.scenario.test_export import table
 
 HOSTILE = (
@@ -79,7 +79,7 @@ async def test_what_people_support_most_is_put_to_both_sides_and_jurors_read_it(
     models = HeardModels()
     async with hall.open(models) as session:
         debate = await opened(session, await session.start(asking(1.2)))
-        spoken = len(await session.store.journal.turns(debate.id))
+        spoken = len((await session.store.journal.read(debate.id, "turns")).turns)
         for user, text in (("ann", "Is tea\ncheaper?"), ("bob", HOSTILE), ("cem", "And water?")):
             await put_in(session, debate, user, text)
         await support(session, debate, "dee", 2)
@@ -87,8 +87,8 @@ async def test_what_people_support_most_is_put_to_both_sides_and_jurors_read_it(
         await support(session, debate, "fay", 3, 3)  # taken back
         await support(session, debate, "ann", 2)
         await session.voting(debate.id)
-        found = await session.store.journal.found(debate.id, QUESTIONS)
-        held = await session.store.journal.turns(debate.id)
+        found = (await session.store.journal.read(debate.id, artifacts=QUESTIONS)).artifacts
+        held = (await session.store.journal.read(debate.id, "turns")).turns
     assert spoken == 6, "the time begins after the last round before the closing"
     assert put(venue)[1] == "And water?"
     assert "Maple" not in put(venue)[0]
@@ -156,7 +156,10 @@ async def test_once_put_nothing_changes_what_is_answered_after_a_kill(
     async with hall.open() as session:
         debate = await opened(session, await session.start(slow))
         await put_in(session, debate, "ann", "Is tea cheaper?")
-        await until_true(lambda: session.store.journal.found(debate.id, QUESTIONS))
+        await until_asked(
+            lambda: session.store.journal.read(debate.id, artifacts=QUESTIONS),
+            lambda kept: bool(kept.artifacts),
+        )
     async with hall.open() as session:
         with pytest.raises(UsageError, match="over"):
             await put_in(session, debate, "bob", "Too late?")
@@ -166,7 +169,7 @@ async def test_once_put_nothing_changes_what_is_answered_after_a_kill(
         await session.reconcile()
         await session.voting(debate.id)
         (kept,) = await session.store.asking.asked(debate.id)
-        held = await session.store.journal.turns(debate.id)
+        held = (await session.store.journal.read(debate.id, "turns")).turns
     assert (kept.person, kept.text, kept.removed) == (None, "", "forgotten")
     assert [turn.asked for turn in held if turn.round == "questions"] == [("Is tea cheaper?",)] * 2
 

@@ -107,7 +107,9 @@ async def test_people_are_asked_to_vote_once_the_verdict_is_sealed(
 
     async def look_and_send(lease: Lease, intent: Intent, *args: Any) -> Intent:
         if intent.key == "vote":
-            sealed.append((await line.store.journal.judged(intent.debate))[0] is not None)
+            sealed.append(
+                (await line.store.journal.read(intent.debate, "verdict")).verdict is not None
+            )
         return await sending(lease, intent, *args)
 
     monkeypatch.setattr(line.store.outbox, "sending", look_and_send)
@@ -120,12 +122,12 @@ async def test_a_panel_stopped_by_the_cap_opens_no_vote_until_it_is_resumed(stag
     async with stage.process(price=DEAR) as line:
         debate = await line.hold(capped(0.85))
         assert (debate.status, debate.vote_message) == (Status.PARTIAL, None)
-        assert (await line.store.journal.judged(debate.id))[0] is None
+        assert (await line.store.journal.read(debate.id, "verdict")).verdict is None
         assert (len(stage.turns_asked), len(stage.jurors_asked)) == (8, 1)
         assert not invited(stage)
         await line.service.resume(debate.id, NO_CAPS)
         ended = await line.ended(debate.id)
-        verdict, _ = await line.store.journal.judged(debate.id)
+        verdict = (await line.store.journal.read(debate.id, "verdict")).verdict
     assert ended.status is Status.CLOSED
     assert invited(stage)
     assert some(verdict).valid == 6

@@ -99,7 +99,7 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
         assert "A third result" not in read
         for body in stage.jurors_asked:
             assert "> Source 2: Tea study" in prompt(body)
-        turns = await line.store.journal.turns(debate.id)
+        turns = (await line.store.journal.read(debate.id, "turns")).turns
         found = {(one.source, one.found_in) for turn in turns for one in turn.quotations}
         assert found == {(1, 2), (2, None)}
         await export(line.store, tmp_path / "out", ExportFilter(), None, version="1")

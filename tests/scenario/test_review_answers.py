@@ -137,9 +137,9 @@ async def test_a_vote_before_anybody_can_have_read_is_fast_and_counts(hall: Hall
     async with hall.open() as session:
         debate = await held(session)
         [vote] = (await session.votes(debate.id, "ann")).values()
-        words = await session.store.journal.words_spoken(debate.id)
+        kept = await session.store.journal.read(debate.id, "turns")
         result = await say(session, ANN, f"result {debate.code}")
-    assert words > 200
+    assert sum(turn.words for turn in kept.turns) > 200
     assert (vote.fast, vote.gold) == (True, True)
     assert "**People:** 🔵 A 1 · 🔴 B 0" in result
     assert readable_from(debate, 500) == some(debate.opened_at) + timedelta(seconds=30)

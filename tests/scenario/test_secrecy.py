@@ -93,7 +93,7 @@ async def test_no_juror_thread_or_log_tells_who_is_who_and_the_record_keeps_what
 async def test_a_debate_that_is_not_blind_tells_its_jurors_and_nobody_else(hall: Stage) -> None:
     async with hall.process(price=None) as line:
         debate = await line.hold(DEFAULT, blind=False)
-        verdict, _ = await line.store.journal.judged(debate.id)
+        verdict = (await line.store.journal.read(debate.id, "verdict")).verdict
     assert "near/zorblax-9" in read_by_jurors(hall)
     assert not some(verdict).blind
     assert "zorblax" not in said_before_the_reveal(hall).casefold()

@@ -119,7 +119,7 @@ async def test_models_format_and_jurors_are_those_of_the_form(stage: SlackStage)
         request = debate.request
         assert request.format == "structured"
         assert {side.lower(): model.ref for side, model in request.sides.items()} == sides
-        _, ballots = await app.store.journal.judged(debate.id)
+        ballots = (await app.store.journal.read(debate.id, "ballots")).ballots
     assert {ballot.juror for ballot in ballots} == set(jurors)
 
 

@@ -55,7 +55,7 @@ async def test_jurors_and_the_summarist_read_what_was_found_and_the_report_says_
     stage.server.respond = quoting
     debate = await line.hold(sources=(FILE,))
     told = "Quotations: 1 found, 1 not in Source 1"
-    turns = await line.store.journal.turns(debate.id)
+    turns = (await line.store.journal.read(debate.id, "turns")).turns
     assert [sum_up(turn.quotations) for turn in turns].count(told) == 6
     readers = [body for body in stage.server.requests if str(body["model"]).startswith("j")]
     assert len(readers) > 3

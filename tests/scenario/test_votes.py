@@ -29,7 +29,8 @@ async def test_models_people_and_panel_are_sealed_until_the_reveal_opens_them(
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS, user="ann")
         await vote(session, debate_id, ann="B", bob="A", cem="A", dee="tie")
-        verdict, ballots = await session.store.journal.judged(debate_id)
+        judged = await session.store.journal.read(debate_id, "verdict", "ballots")
+        verdict, ballots = judged.verdict, judged.ballots
         sealed = venue.said()
         await session.service.close_vote(debate_id)
         assert (await session.ended(debate_id)).closed_early
