@@ -32,7 +32,8 @@ from engine.formats import FORMATS
 from engine.run.plan import Order
 from engine.values.debate import Status
 from engine.values.errors import RostrumError
-from engine.values.ports import AttemptLog, Call, ChatMessage, Models, RelayedModels, Reply
+from engine.values.ports import Call, ChatMessage, Reply
+from engine.values.protocols import AttemptLog, Models, RelayedModels
 
 TOPIC = "Remote work is more productive than working from an office"
 TOKEN_BYTES = 4

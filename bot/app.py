@@ -29,15 +29,7 @@ from engine.run.run import Runner
 from engine.run.service import Service
 from engine.store import Store
 from engine.values.debate import Debate, Model
-from engine.values.ports import (
-    UNWATCHED,
-    Audience,
-    Clock,
-    Dispatcher,
-    Models,
-    Moderator,
-    Permalinks,
-)
+from engine.values.ports import UNWATCHED, Audience, Clock, Permalinks
 from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
@@ -47,7 +39,7 @@ if TYPE_CHECKING:
     from engine.series.runner import SeriesProgress, SeriesRunner
     from engine.series.schedule import Schedule
     from engine.series.spec import Series
-    from engine.values.venue import Venue
+    from engine.values.protocols import Dispatcher, Models, Moderator, Venue
 
 SUBMITTED_TOGETHER = 50
 

@@ -14,10 +14,10 @@ from bot.settings.settings import Settings
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Store
 from engine.values.debate import RETRIEVAL
-from engine.values.ports import Dispatcher
 
 if TYPE_CHECKING:
     from engine.fleet.limits import Fleet
+    from engine.values.protocols import Dispatcher
 
 # What a process is of a running Rostrum.
 

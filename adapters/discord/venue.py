@@ -52,7 +52,7 @@ from engine.values.ports import Location, Member, Part, Reactions, VenueLimits
 from engine.values.text import REACTIONS, clean, headline
 
 if TYPE_CHECKING:
-    from engine.values.venue import Unnamed
+    from engine.values.protocols import Unnamed
 
 PAGE = 100
 LONGEST_READ_PAUSE = 5.0  # within a reading

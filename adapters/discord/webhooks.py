@@ -27,7 +27,7 @@ from engine.values.text import clean, headline
 from engine.words.card import CardSpeaker, by_side
 
 if TYPE_CHECKING:
-    from engine.values.venue import Unnamed
+    from engine.values.protocols import Unnamed
 
 WEBHOOKS = "/channels/{channel_id}/webhooks"
 NAME = "Rostrum"

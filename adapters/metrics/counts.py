@@ -10,9 +10,14 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 from engine.values.debate import Cause, Debate, Model, Status
-from engine.values.ports import Attempt, AttemptLog, Call, Models, RelayedModels, Reply
+from engine.values.ports import Attempt, Call, Reply
+from engine.values.protocols import RelayedModels
+
+if TYPE_CHECKING:
+    from engine.values.protocols import AttemptLog, Models
 
 # Upper bounds in seconds: calls take from a tenth of a second to minutes, a loop's turn far less.
 CALL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 120.0, 300.0, 600.0)

@@ -8,13 +8,16 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pydantic import Field
 
 from engine.values.debate import Origin, Usage, Value
 from engine.values.errors import BudgetError, ModelError, RefusedError
-from engine.values.ports import Attempt, AttemptLog, Call, FaultKind, Reply
+from engine.values.ports import Attempt, Call, FaultKind, Reply
+
+if TYPE_CHECKING:
+    from engine.values.protocols import AttemptLog
 
 LATER = "try again later or choose another model"
 

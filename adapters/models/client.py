@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -34,7 +34,10 @@ from engine.stage.structured import CUT_OFF
 from engine.values.debate import Configuration, Model, Origin, Price, Usage
 from engine.values.errors import UsageError
 from engine.values.language import N_
-from engine.values.ports import AttemptLog, Call, FaultKind, Reply
+from engine.values.ports import Call, FaultKind, Reply
+
+if TYPE_CHECKING:
+    from engine.values.protocols import AttemptLog
 
 # What a try counts at: a backend's figures are believed only where they can be true.
 

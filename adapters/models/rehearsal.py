@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import cycle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -24,9 +24,12 @@ from adapters.models.speeches import ArgumentPoint, SceneSpeaker, cite, compose
 from engine.jury.rubric import RUBRICS
 from engine.stage.steps import Pace
 from engine.values.debate import Model, Origin, Price, Usage
-from engine.values.ports import AnswerSchema, AttemptLog, Call, FaultKind, Reply
+from engine.values.ports import AnswerSchema, Call, FaultKind, Reply
 from engine.values.text import count_words
 from engine.values.verdicts import TIE
+
+if TYPE_CHECKING:
+    from engine.values.protocols import AttemptLog
 
 # Structured answers of a rehearsal model: a value that satisfies a JSON schema.
 

@@ -10,7 +10,7 @@ from adapters.models.attempts import RetryPolicy
 from engine.values.debate import REHEARSAL, RETRIEVAL, Model, Price
 from engine.values.errors import SettingsError, UsageError
 from engine.values.options import hint
-from engine.values.ports import AttemptLog, Call, Models, Reply
+from engine.values.ports import Call, Reply
 
 if TYPE_CHECKING:
     from adapters.models.backends import Backend, SearchEndpoint
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from adapters.models.rehearsal import RehearsalModels
     from adapters.models.search import SearchModels
     from engine.fleet.limits import Fleet
+    from engine.values.protocols import AttemptLog, Models
 
 _REHEARSAL_WAIT_S = 0.05  # offline, waiting does not help
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from html import unescape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 import orjson
@@ -24,7 +24,10 @@ from adapters.models.pace import Gate
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace
 from engine.values.debate import Model, Origin, Price
-from engine.values.ports import AttemptLog, Call, FaultKind, Reply
+from engine.values.ports import Call, FaultKind, Reply
+
+if TYPE_CHECKING:
+    from engine.values.protocols import AttemptLog
 
 USUAL_S = 2.0
 MOST_RESULTS = 20  # that are kept of an answer

@@ -38,7 +38,7 @@ from engine.values.ports import Location, Member, Part, Reactions, VenueLimits
 from engine.words.card import CardSpeaker
 
 if TYPE_CHECKING:
-    from engine.values.venue import Unnamed
+    from engine.values.protocols import Unnamed
 
 # Checks, before anything is paid, whether a debate can run in a channel.
 #

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from random import Random
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -29,7 +29,11 @@ from ulid import ULID
 
 from engine.values.debate import Debate
 from engine.values.errors import SettingsError
-from engine.values.ports import Attempt, AttemptLog, Call, Models, RelayedModels, Reply
+from engine.values.ports import Attempt, Call, Reply
+from engine.values.protocols import RelayedModels
+
+if TYPE_CHECKING:
+    from engine.values.protocols import AttemptLog, Models
 
 OK = "ok"
 CLOSE_SECONDS = 2.0

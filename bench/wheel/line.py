@@ -21,7 +21,7 @@ from engine.run.service import Service
 from engine.store import Store
 from engine.values.debate import Model
 from engine.values.limits import Caps
-from engine.values.ports import Models
+from engine.values.protocols import Models
 
 
 @dataclass(slots=True)

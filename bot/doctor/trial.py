@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from adapters.finding import Finding
 from adapters.models.faults import LEAST_ROOM, ROOM
@@ -23,8 +23,10 @@ from engine.values.configuration import parse_model
 from engine.values.debate import Model, PanelMode, Price, Sampling
 from engine.values.errors import RostrumError
 from engine.values.messages import Estimate
-from engine.values.ports import Models
 from engine.values.verdicts import AGREEING
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 MOST_PAIRS = 500
 ORDER = Order(

@@ -279,7 +279,7 @@ class TerminalSession:
         """Keep the votes of a debate between models out of what counts as people's."""
         debate = await app.store.debates.get(debate_id)
         if not (self.show_of_hands or debate.scripted or debate.setup.rehearsal):
-            await app.store.debates.mark_scripted(debate_id)
+            await app.store.queue.mark_scripted(debate_id)
             venue.note(note)
 
     async def _turn_page(self, venue: TerminalVenue, round_name: str) -> None:

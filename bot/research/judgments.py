@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ulid import ULID
 
@@ -25,9 +25,11 @@ from engine.run.later_judges import judge_again
 from engine.store import DebateRecord, ExportFilter, Judging, Note, Store
 from engine.values.debate import Debate
 from engine.values.errors import NotFoundError
-from engine.values.ports import Models
 from engine.values.verdicts import TIE, Score, Verdict
 from engine.words.translation import plural
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 # What a command needs that asks models about debates which have ended, beside other processes.
 

@@ -27,10 +27,11 @@ from engine.store.deliveries import Backlog
 from engine.store.usage import Day
 from engine.values.debate import Debate, Model, Status
 from engine.values.errors import SettingsError, StoreError
-from engine.values.ports import Models, utc_now
+from engine.values.ports import utc_now
 
 if TYPE_CHECKING:
     from adapters.traces.spans import DebateTracer
+    from engine.values.protocols import Models
 
 # What is watched of this process: its counts, its traces, and how late its loop is.
 

@@ -31,7 +31,7 @@ from engine.store import Store
 from engine.values.errors import SettingsError
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 SOCKETS = 10  # connections of Socket Mode that Slack allows an app
 NOTHING_SET = (

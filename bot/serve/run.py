@@ -117,7 +117,7 @@ SERVED = {
     "engine.store": "ballots communities deliveries installs judgings labels learning listings own "
     "privacy questions queue retention series suggestions tries usage",
     "engine.values": "failures overlap quotations source_files trial",
-    "engine.votes": "spoken",
+    "engine.votes": "reveals spoken",
     "engine.words": "invitations league pieces progress result_picture scores",
 }
 RECONCILE_SECONDS = 3.0

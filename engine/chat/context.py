@@ -169,7 +169,7 @@ async def check(who: Who, store: Store, person: Requester) -> None:
 
 async def check_started(store: Store, person: Requester, debate: Debate) -> bool:
     """Return whether a person started a debate. Raises NotAllowedError for anyone but managers."""
-    if await store.debates.is_starter(debate.id, person.user):
+    if await store.listings.is_starter(debate.id, person.user):
         return True
     if not await manages(store, person):
         raise NotAllowedError(

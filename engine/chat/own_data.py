@@ -121,7 +121,7 @@ async def delete(context: Context, person: Requester, asked: DeleteArguments) ->
 async def _check_allowed(store: Store, person: Requester, debate: Debate) -> None:
     if await manages(store, person):
         return
-    if not await store.debates.is_starter(debate.id, person.user):
+    if not await store.listings.is_starter(debate.id, person.user):
         raise NotAllowedError(
             "Only a manager, or its starter before anyone has voted, can delete debate {code}; "
             "please ask them.",

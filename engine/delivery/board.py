@@ -27,7 +27,7 @@ from engine.values.text import headline
 from engine.values.verdicts import QUESTIONS, Question
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 # How many turns a debate has, as far as that is known while it is held.
 

@@ -26,7 +26,7 @@ from engine.values.errors import (
 from engine.values.ports import Clock
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 LOOK_SECONDS = 2.0
 log = structlog.get_logger(__name__)

@@ -23,7 +23,7 @@ from engine.words.cards import turn_title
 from engine.words.translation import say
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 # Fallbacks for messages that could not be posted: plain text, then a notice.
 #

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from engine.delivery.board import Board
     from engine.delivery.deleter import Deleter
     from engine.delivery.reasons import Alerts
-    from engine.values.venue import Typing, Venue
+    from engine.values.protocols import Typing, Venue
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
@@ -345,14 +345,14 @@ class Delivery:
     async def _wait(self, intent: Intent, error: VenueError, pause: float) -> None:
         log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))
         self._waited.add(intent.debate)
-        await self.services.store.debates.set_waiting(intent.debate, f"{WAITING}{error.text}")
+        await self.services.store.queue.set_waiting(intent.debate, f"{WAITING}{error.text}")
         after = error.retry_after if isinstance(error, VenueAwayError) else pause
         await self.services.clock.sleep(max(after, pause))
 
     async def _caught_up(self, debate_id: str) -> None:
         if debate_id in self._waited:
             self._waited.discard(debate_id)
-            await self.services.store.debates.set_waiting(debate_id, "")
+            await self.services.store.queue.set_waiting(debate_id, "")
 
     async def _send(self, lease: Lease, intent: Intent) -> Intent | None:
         """Send the remaining parts of a message and return the debate's next one."""

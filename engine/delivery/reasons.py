@@ -29,12 +29,12 @@ from engine.values.failures import name_failure, no_answer, without_words
 from engine.values.language import N_
 from engine.values.messages import Alert, Reveal, Skipped, Where
 from engine.values.ports import FaultKind
-from engine.values.venue import Unnamed
+from engine.values.protocols import Unnamed
 from engine.words.phrases import NEEDS, WAITS_TO_POST, WAITS_TO_REACT
 from engine.words.translation import say
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 STOPPED_BY_BUG = N_(
     "Stopped by a bug in Rostrum; the details are in its log. Everything so far is kept; try to "

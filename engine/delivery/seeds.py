@@ -34,7 +34,7 @@ from engine.values.verdicts import Question
 from engine.words.phrases import WAITS_TO_REACT
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only
 LOOK_SECONDS = 45.0  # between two looks at all open questions; a deletion is noticed in a minute
@@ -151,7 +151,7 @@ class SeedReactions:
             # What an earlier process found refused is kept nowhere but in the reason.
             others = any(place == target.place for place, _ in self._refused)
             if debate.reason.startswith(MISSING) and not others:
-                await self.store.debates.stop_waiting(debate.id, [debate.reason])
+                await self.store.queue.stop_waiting(debate.id, [debate.reason])
         return not failed
 
     async def _has_ended(self, target: Target) -> bool:
@@ -177,7 +177,7 @@ class SeedReactions:
                 self._refused.add((target.place, target.message))
                 waits = WAITS_TO_REACT.format(why=error.text)
                 asked = OpenQuestion(of, target.question, target.step)
-                await self.store.debates.set_waiting(of, waits, while_open=asked)
+                await self.store.queue.set_waiting(of, waits, while_open=asked)
             if not options:  # nothing was found out
                 raise
             return dict.fromkeys(options, away)

@@ -22,14 +22,7 @@ from engine.dataset.page import ReportedDebate, lay_out
 from engine.dataset.record_table import read_record
 from engine.dataset.tables import every_table
 from engine.drawing.svg import Picture
-from engine.pages.assembly import (
-    PageSources,
-    assemble,
-    call_page,
-    calls_page,
-    tries_of,
-    whole_text,
-)
+from engine.pages.assembly import PageSources, assemble, call_page, calls_page, tries_of, whole_text
 from engine.pages.debate_page import (
     A_PAGE,
     SPOKEN,
@@ -57,7 +50,7 @@ from engine.values.debate import Debate, Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.language import speaking
 from engine.values.text import headline, redact
-from engine.votes.close import reveal_in
+from engine.votes.reveals import reveal_in
 
 Row: TypeAlias = Mapping[str, Any]
 UNREADABLE = "The export in {folder} is damaged: {file} cannot be read. Export it again."

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.blinding.identity import draw_names
 from engine.blinding.transcript import BLINDER
@@ -38,8 +38,11 @@ from engine.values.debate import (
     Value,
 )
 from engine.values.errors import BudgetError
-from engine.values.ports import ChatMessage, Models
+from engine.values.ports import ChatMessage
 from engine.values.verdicts import Ballot
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 READERS = 6  # of each case: enough that what jurors share is told from what they see
 AT_ONCE = 8  # cases

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import TYPE_CHECKING
 
 from engine.blinding.identity import draw_names
 from engine.formats import Format
@@ -31,8 +32,10 @@ from engine.values.errors import BudgetError
 from engine.values.language import Text
 from engine.values.limits import Caps
 from engine.values.messages import Estimate
-from engine.values.ports import Models
 from engine.values.text import READING
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 SUMMARY_TOKENS = 140  # of 500 characters
 WHY_TOKENS = 160  # of a sentence, the best points and where jurors differed

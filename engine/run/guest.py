@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.run.plan import Order, Rematch
@@ -18,7 +19,7 @@ from engine.values.debate import Debate
 from engine.values.errors import DeclinedError, DesertedError, PausedError, UsageError
 from engine.values.language import N_
 from engine.values.messages import GuestInvite, Notice, SpeakInvite
-from engine.values.ports import Clock, Moderator
+from engine.values.ports import Clock
 from engine.values.text import count_words
 from engine.values.verdicts import Question, Withheld
 from engine.votes.audience import moderate
@@ -26,6 +27,9 @@ from engine.votes.spoken import said_below, spoken_text
 from engine.votes.window import VoteWindow
 from engine.words.phrases import WAITS_TO_CHECK
 from engine.words.translation import say
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Moderator
 
 KEY = "guest"
 CONSENT_MINUTES = 30.0
@@ -123,7 +127,7 @@ class GuestTime:
             await self._look(since)
             text, over, withheld = await guests.turn(debate_id, step)
         waited = (waiting_for(Question.SPEAK, self.debate.platform), WAITS_TO_CHECK)
-        await self.store.debates.stop_waiting(debate_id, waited)
+        await self.store.queue.stop_waiting(debate_id, waited)
         told = Notice(
             text=say(N_("Rostrum has the turn. It is posted below.") if text else MISSED[withheld])
         )

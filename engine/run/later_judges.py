@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from engine.fleet.leases import LeaseManager
 from engine.formats import format_of
@@ -25,8 +26,11 @@ from engine.store.journal import PANEL
 from engine.values.debate import Debate, Model, PanelMode, PanelSetup, Price, Setup, Status, Turn
 from engine.values.errors import ModelError, NotFoundError, UsageError
 from engine.values.limits import Caps
-from engine.values.ports import Call, Models, Reply
+from engine.values.ports import Call, Reply
 from engine.values.sources import named
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 JUDGE = "judge"  # the kind of a hint by which a format asks its judges
 

@@ -6,15 +6,17 @@ The old model's turns stay unchanged, and its name stays hidden too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.store import Post
 from engine.values.debate import Model, Replacement, Setup
 from engine.values.errors import UsageError
 from engine.values.language import speaking
 from engine.values.messages import Notice
-from engine.values.ports import Models
 from engine.words.translation import say
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 Key = TypeVar("Key")
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -34,11 +35,14 @@ from engine.values.errors import (
 )
 from engine.values.language import N_, speaking
 from engine.values.messages import Notice
-from engine.values.ports import Audience, Call, Models, Reply, utc_now
+from engine.values.ports import Audience, Call, Reply, utc_now
 from engine.values.sources import named
 from engine.values.verdicts import Rationale
 from engine.words.phrases import NEEDS
 from engine.words.translation import say
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 # Warm-up for later turns and the jury, done while the first model call is in flight.
 

@@ -37,12 +37,13 @@ from engine.values.errors import FlaggedError, UsageError
 from engine.values.language import N_, Text
 from engine.values.limits import Caps
 from engine.values.messages import Announcement, Before, Estimate
-from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
+from engine.values.ports import Clock, Inbound
 from engine.votes.events import EventOutcome
 from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
     from engine.run.guest import GuestLine
+    from engine.values.protocols import Dispatcher, Models, Moderator
 
 FLAGGED = N_(
     "The automatic check for harmful content flagged this, so nothing was started. Reword it, or "

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -20,7 +21,9 @@ from engine.store.usage import CallUsage, UsageFilter
 from engine.values.debate import Debate, Model, PanelMode, Price, Status
 from engine.values.errors import BudgetError, LeaseLostError, ModelError, NotFoundError
 from engine.values.limits import Caps
-from engine.values.ports import Models
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 PROMPT_TOKENS = 3000  # what a juror reads beside the turns, at most
 READINGS = 2  # by a juror, at most; each may be asked for once more

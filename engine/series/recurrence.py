@@ -40,7 +40,7 @@ from engine.values.messages import Message, Skipped
 from engine.values.ports import Clock, Location
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 # Posts a message that belongs to no debate, and so has no row in the outbox.
 #

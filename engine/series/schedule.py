@@ -44,10 +44,10 @@ from engine.values.pace import Retries
 from engine.values.ports import Location
 from engine.values.text import headline
 from engine.values.verdicts import TIE
-from engine.votes.close import read_reveal
+from engine.votes.reveals import read_reveal
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 # What a league says in its channel after each reveal: the standing, and who won.
 

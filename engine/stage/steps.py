@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from string import ascii_letters
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engine.fleet.leases import LeaseManager
 from engine.stage.structured import TOO_LONG
@@ -18,7 +18,10 @@ from engine.store import AttemptStart, Journaled, Lease, Store
 from engine.values.debate import Debate, Origin
 from engine.values.errors import BudgetError, ModelError
 from engine.values.language import N_
-from engine.values.ports import Attempt, Call, Models, Reply
+from engine.values.ports import Attempt, Call, Reply
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Models
 
 # Fair turns on the event loop.
 

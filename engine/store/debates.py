@@ -5,7 +5,7 @@ What lists search them by is a small row beside each setup, which is large.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,7 +16,7 @@ from engine.store.installation import FIND, make_secret
 from engine.store.leases import Lease, guard, partition_key_of
 from engine.store.outbox import LOCK_DEBATE, Post, insert_posts
 from engine.store.people import ensure_starter
-from engine.store.targets import OpenQuestion, let_seeds_go
+from engine.store.targets import let_seeds_go
 from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, Value, short_code
 from engine.values.errors import (
     NotFoundError,
@@ -169,7 +169,6 @@ WHERE rematch_of = :debate AND status IN ('queued', 'running', 'voting') LIMIT 1
 REMATCH_GOES_ON = N_(
     "A rematch is already under way: debate {code}. Another one can begin once its vote has closed."
 )
-MARK_SCRIPTED = "UPDATE debates SET scripted = TRUE WHERE id = :debate"
 # A suggestion of the topic, if the community has one, is used up by the debate that is stored.
 USE_SUGGESTION = """
 UPDATE suggestions SET debate = :debate
@@ -203,28 +202,12 @@ BY_ID = f"{SELECT} WHERE id = :id"
 # By the end of an id, which has 26 characters: the short code, or more of it.
 CODED = "lower(substr(id, 27 - :length)) = :code AND :length >= 6"
 BY_CODE = f"{SELECT} WHERE {CODED} ORDER BY number DESC"
-IS_STARTER = """
-SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
-WHERE debates.id = :debate AND people."user" = :user
-"""
 # The reason why a thread is gone must not be overwritten by what follows.
 MOVE = """
 UPDATE debates SET status = :status,
     reason = CASE WHEN gone AND :reason = '' THEN reason ELSE :reason END,
     cause = :cause, cause_model = :model
 WHERE id = :debate AND status IN :before
-"""
-SET_WAITING = """
-UPDATE debates SET reason = :reason
-WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND NOT gone
-    AND NOT EXISTS (
-        SELECT 1 FROM questions WHERE debate = :debate AND question = :question AND step = :step
-            AND closed_at IS NOT NULL
-    )
-"""
-STOP_WAITING = """
-UPDATE debates SET reason = ''
-WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND reason IN :reasons
 """
 KEEP_TEMPLATES = """
 INSERT INTO templates (digest, texts) VALUES (:digest, :texts) ON CONFLICT DO NOTHING
@@ -309,10 +292,6 @@ class Debates:
         row = await self._database.first(BY_ID, id=debate.mirror)
         return row and to_debate(row)
 
-    async def is_starter(self, debate_id: str, user: str) -> bool:
-        """Return whether a user of the debate's platform started it."""
-        return await self._database.value(IS_STARTER, debate=debate_id, user=user) is not None
-
     async def reseat(self, lease: Lease, debate_id: str, setup: Setup) -> None:
         """Store the setup of a running debate whose first model has chosen its side."""
 
@@ -342,26 +321,6 @@ class Debates:
             move(connection, debate_id, status, reason, cause, model)
 
         await self._database.write(store)
-
-    async def mark_scripted(self, debate_id: str) -> None:
-        """Note that no person is known to be behind each vote on a debate."""
-        await self._database.run(MARK_SCRIPTED, debate=debate_id)
-
-    async def set_waiting(
-        self, debate_id: str, reason: str, *, while_open: OpenQuestion | None = None
-    ) -> None:
-        """Record what a debate waits for; an empty reason means nothing.
-
-        With a question `while_open`, only as long as that has not closed. A debate whose thread is
-        gone keeps that reason.
-        """
-        question, step = while_open[1:] if while_open else ("", "")
-        asked = {"question": question, "step": step}
-        await self._database.run(SET_WAITING, debate=debate_id, reason=reason, **asked)
-
-    async def stop_waiting(self, debate_id: str, reasons: Collection[str]) -> None:
-        """Forget what a debate waits for if it is one of these."""
-        await self._database.run(STOP_WAITING, debate=debate_id, reasons=list(reasons))
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
         """Store a set of template texts under its hash."""

@@ -155,6 +155,10 @@ REMATCHES = "SELECT id FROM debates WHERE rematch_of = :debate ORDER BY number"
 HERE = "debates.platform = :platform AND debates.community = :community"
 BY_ID_HERE = f"{BY_ID} AND {HERE}"
 BY_CODE_HERE = f"{SELECT} WHERE {CODED} AND {HERE} ORDER BY number DESC"
+IS_STARTER = """
+SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
+WHERE debates.id = :debate AND people."user" = :user
+"""
 
 
 class Listings:
@@ -188,6 +192,10 @@ class Listings:
         query, values = find_by_name(name, BY_ID_HERE, BY_CODE_HERE)
         rows = await self._database.rows(query, **values, platform=platform, community=community)
         return list(map(to_debate, rows))
+
+    async def is_starter(self, debate_id: str, user: str) -> bool:
+        """Return whether a user of the debate's platform started it."""
+        return await self._database.value(IS_STARTER, debate=debate_id, user=user) is not None
 
     async def find(
         self, sought: DebateQuery, start: int, limit: int

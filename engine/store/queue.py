@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from engine.store.database import Database, SqlConnection
 from engine.store.debates import Stop, get_debate, keep_listing, move
 from engine.store.leases import EVERYONE, Partition, within
 from engine.store.outbox import LOCK_DEBATE, Post, count_gaps, insert_posts
+from engine.store.targets import OpenQuestion
 from engine.values.debate import Debate, Setup, Status
 from engine.values.errors import UsageError
 from engine.values.limits import Caps
@@ -99,6 +100,19 @@ SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error 
     queued_at = :now
 WHERE debate = :debate AND state = 'refused' AND kind <> 'alert'
 """
+SET_WAITING = """
+UPDATE debates SET reason = :reason
+WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND NOT gone
+    AND NOT EXISTS (
+        SELECT 1 FROM questions WHERE debate = :debate AND question = :question AND step = :step
+            AND closed_at IS NOT NULL
+    )
+"""
+STOP_WAITING = """
+UPDATE debates SET reason = ''
+WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND reason IN :reasons
+"""
+MARK_SCRIPTED = "UPDATE debates SET scripted = TRUE WHERE id = :debate"
 
 
 class Queue(NamedTuple):
@@ -213,3 +227,23 @@ class DebateQueue:
         """Return the live debates that were asked to stop."""
         rows = await self._database.rows(STOPS)
         return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
+
+    async def set_waiting(
+        self, debate_id: str, reason: str, *, while_open: OpenQuestion | None = None
+    ) -> None:
+        """Record what a debate waits for; an empty reason means nothing.
+
+        With a question `while_open`, only as long as that has not closed. A debate whose thread is
+        gone keeps that reason.
+        """
+        question, step = while_open[1:] if while_open else ("", "")
+        asked = {"question": question, "step": step}
+        await self._database.run(SET_WAITING, debate=debate_id, reason=reason, **asked)
+
+    async def stop_waiting(self, debate_id: str, reasons: Collection[str]) -> None:
+        """Forget what a debate waits for if it is one of these."""
+        await self._database.run(STOP_WAITING, debate=debate_id, reasons=list(reasons))
+
+    async def mark_scripted(self, debate_id: str) -> None:
+        """Note that no person is known to be behind each vote on a debate."""
+        await self._database.run(MARK_SCRIPTED, debate=debate_id)

@@ -6,7 +6,7 @@ knows which one it uses.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -18,18 +18,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import orjson
 from pydantic import Field
 
-from engine.values.debate import (
-    Cause,
-    Debate,
-    Model,
-    Moderation,
-    Origin,
-    Price,
-    Sampling,
-    Status,
-    Usage,
-    Value,
-)
+from engine.values.debate import Cause, Debate, Model, Origin, Price, Sampling, Status, Usage, Value
 
 # Where debates and communities are on the web.
 
@@ -137,19 +126,6 @@ class Clock(Protocol):
 
 
 # --- dispatch --------------------------------------------------------------------------
-
-
-class Dispatcher(Protocol):
-    """A queue of debates to run; journal and leases make running one twice harmless."""
-
-    async def submit(self, debate_id: str) -> None:
-        """Queue a debate to be run; queueing it again changes nothing."""
-
-    async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
-        """Run queued debates concurrently, until cancelled."""
-
-    async def stop(self, seconds: float) -> None:
-        """Start nothing new; wait that long for running debates, then interrupt them."""
 
 
 # --- models ----------------------------------------------------------------------------
@@ -314,68 +290,6 @@ class Attempt(Value):
     doubles_cap: bool = False
     fault: FaultKind | None = None
     waited: float = 0.0
-
-
-class AttemptLog(Protocol):
-    """Records every try of a call, before it is sent and when it has ended."""
-
-    async def began(self, number: int) -> None:
-        """Record that try `number` (from 1) is about to be sent; raises to forbid it."""
-
-    def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
-        """Record how it ended, without waiting; `reply` is given with a try that was answered.
-
-        A later one takes the place of an answer that was cut off.
-        """
-
-
-class Moderator(Protocol):
-    """Asks a moderation model about texts that people write."""
-
-    async def check(self, texts: Sequence[str]) -> Moderation:
-        """Return what it says of all of them. Raises ModelError, which is never a decision."""
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-
-
-class Models(Protocol):
-    """Every model of every backend."""
-
-    async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Ask a model, with retries where they make sense. Raises ModelError when they do not.
-
-        The log gets exactly one `began` and one `ended` for each try; a cancelled try ends with
-        the error "cancelled". An answer without text is retried like a server error.
-        """
-
-    async def price(self, model: Model) -> Price | None:
-        """Return the price of a model, or None if it is unknown."""
-
-    def pace(self, model: Model) -> float:
-        """Return a model's usual seconds per call."""
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-
-
-class RelayedModels:
-    """The Models port over another's; what one adds stands in its own `complete`."""
-
-    def __init__(self, models: Models) -> None:
-        self._models = models
-
-    async def price(self, model: Model) -> Price | None:
-        """Return the price of a model, or None if it is unknown."""
-        return await self._models.price(model)
-
-    def pace(self, model: Model) -> float:
-        """Return a model's usual seconds per call."""
-        return self._models.pace(model)
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-        await self._models.aclose()
 
 
 # --- an audience -----------------------------------------------------------------------

@@ -6,7 +6,6 @@ Pure, linear in the text's length whatever it contains, and in every script.
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -245,12 +244,6 @@ def dollars(usd: float) -> str:
     return figure(usd, "usd")
 
 
-def columns(text: str) -> int:
-    """Return how many columns a text takes on a screen: two for a wide character or an emoji."""
-    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
-    return len(text) + wide - sum(bool(unicodedata.combining(char)) for char in text)
-
-
 _NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _UNSAFE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f"  # controls but tab and newline
@@ -303,14 +296,6 @@ def rename(text: str, names: Mapping[str, str]) -> str:
         return text
     longest_first = sorted(names, key=len, reverse=True)
     return re.sub("|".join(map(re.escape, longest_first)), lambda found: names[found[0]], text)
-
-
-_MARKUP = re.compile(r"([\\`*_~|\[\]])")
-
-
-def literal(text: str) -> str:
-    """Return a piece of a line as Markdown that shows it as it is written."""
-    return _MARKUP.sub(r"\\\1", text)
 
 
 def headline(text: str, limit: int) -> str:

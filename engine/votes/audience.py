@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -15,8 +16,10 @@ from engine.store.archive import AudienceQuestion
 from engine.tally.fold import standing_option, vote_folds
 from engine.values.debate import Moderation
 from engine.values.errors import FlaggedError
-from engine.values.ports import Moderator
 from engine.values.verdicts import VoteEvent
+
+if TYPE_CHECKING:
+    from engine.values.protocols import Moderator
 
 # Texts by people, shown to a moderation model where one is named.
 

@@ -10,10 +10,9 @@ from typing import NamedTuple
 from engine.delivery.fallbacks import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
-from engine.jury.explain import STEP, of_artifacts
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.jury.why import REASONS, mean_marks, quote, told_reasons
-from engine.store import Closing, DebateRecord, Intervention, Post, Store
+from engine.store import Closing, DebateRecord, Intervention, Post
 from engine.tally.questions import vote_options
 from engine.tally.tally import agreement, count, leader, wilson
 from engine.values.debate import Criterion, Debate, Setup
@@ -145,7 +144,7 @@ def closing_of(
     votes = standing(debate, cast, readable_from(debate, words), unread)
     guesses = guesses_of(debate, cast, votes)
     stood = (*with_remarks(votes, debate, cast, unread), *stances, *rounds, *guesses)
-    people = _count(debate, tally, stood, Log(Question.VOTE) in unread)
+    people = count_of(debate, tally, stood, Log(Question.VOTE) in unread)
     message = reveal_of(debate, people, verdict, ballots, calls, usd, own, why)
     # Opinions do not decide which answer is right.
     script = None if debate.request.protocol else FORMATS.get(debate.request.format)
@@ -275,7 +274,7 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
     return (Post(key="again", message=invite),)
 
 
-def _count(debate: Debate, tally: Tally, stood: Iterable[Vote], unread: bool) -> PeopleCounts:
+def count_of(debate: Debate, tally: Tally, stood: Iterable[Vote], unread: bool) -> PeopleCounts:
     """Count what people said; None moved where more than two contend, as none argues against."""
     by: defaultdict[str, list[Vote]] = defaultdict(list)
     for answer in stood:
@@ -301,7 +300,7 @@ def people_of(record: DebateRecord, tally: Tally | None = None) -> PeopleCounts:
     unread = any(one.recovery == "unread" for one in votes)
     others = (Question.STANCE_BEFORE, Question.STANCE_AFTER, Question.ROUND, Question.GUESS)
     stood = (answer for question in others for answer in record.asked(question))
-    people = _count(debate, tally, stood, unread)
+    people = count_of(debate, tally, stood, unread)
     numbers = {turn.round: turn.number for turn in record.turns}
     course = sorted(people.course, key=lambda one: numbers.get(one.round, 0))
     return people.model_copy(update={"course": tuple(course)})
@@ -331,40 +330,6 @@ def _juror_lines(setup: Setup, ballots: Iterable[Ballot]) -> Iterator[JurorLine]
 
 
 # The reveal of a closed vote, read again from what is stored.
-
-
-def reveal_in(record: DebateRecord, calls: int, usd: float | None) -> Reveal | None:
-    """Return the reveal of a record; None for a debate that had none."""
-    debate = record.debate
-    if debate.revealed_at is None:
-        return None
-    own = record.verdicts.get(debate.request.format)
-    why = of_artifacts([one for one in record.artifacts if one.kind == STEP])
-    found = (record.verdict or NO_VERDICT, record.ballots, calls, usd, own, why)
-    return reveal_of(debate, people_of(record), *found)
-
-
-async def read_reveal(store: Store, debate: Debate) -> Reveal:
-    """Return the reveal of a debate whose vote is closed."""
-    kept = await store.journal.read(debate.id, "verdict", "ballots", "verdicts", artifacts=STEP)
-    calls, usd = await store.journal.spending(debate.id)
-    events = await store.votes.events(debate.id)
-    unread = await unread_logs(store, debate)
-    tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
-    own = kept.verdicts.get(debate.request.format)
-    why = of_artifacts(kept.artifacts)
-    rounds = round_votes_of(debate, events, unread)
-    guesses = guesses_of(debate, events, standing(debate, events))
-    stood = (*stances, *rounds, *guesses)
-    people = _count(debate, tally, stood, Log(Question.VOTE) in unread)
-    found = (kept.verdict or NO_VERDICT, kept.ballots, calls, usd, own, why)
-    return reveal_of(debate, people, *found)
-
-
-async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:
-    """Return the questions that closed without a reading of their reactions."""
-    targets = await store.votes.targets(debate.id)
-    return frozenset(Log(target.question, target.step) for target in targets if target.unread)
 
 
 def platform_of(question: str, platform: str) -> str:

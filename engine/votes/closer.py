@@ -22,14 +22,13 @@ from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
 from engine.values.language import speaking
-from engine.values.ports import Moderator
 from engine.values.verdicts import Log, Question, VoteEvent, Withheld
 from engine.votes.close import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.outcome import NONE, tally_of
 from engine.votes.recovery import ReactionReader, Recovered
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Moderator, Venue
 
     pass
 
@@ -137,10 +136,10 @@ class Closer:
             unread |= {Log(target.question) for target in before if target.unread}
         if asked.question is Question.VOTE:  # all that a debate still waits for
             if debate.reason and not debate.gone:
-                await self.services.store.debates.set_waiting(debate.id, "")
+                await self.services.store.queue.set_waiting(debate.id, "")
         elif asked.question is not Question.SPEAK:  # which waits until the runner has its turn
             waited = waiting_for(asked.question, self.venue.platform)
-            await self.services.store.debates.stop_waiting(debate.id, [waited])
+            await self.services.store.queue.stop_waiting(debate.id, [waited])
         return held._replace(debate=debate, unread=unread)
 
     async def _read_to_the_end(self, held: Held, early: bool) -> frozenset[Log]:

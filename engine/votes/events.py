@@ -32,7 +32,7 @@ from engine.votes.removal import Removals, VisibleReaction
 from engine.words.phrases import LOCKED
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 MOST_REMEMBERED = 10_000
 MISSED = "missed"  # wakes the vote window to read reactions again
@@ -183,9 +183,9 @@ class Hearing:
                 await self.services.store.votes.intervene(target, noted)
             debate = await self.services.store.debates.get(debate_id)
             if act == "locked":
-                await self.services.store.debates.set_waiting(debate_id, LOCKED)
+                await self.services.store.queue.set_waiting(debate_id, LOCKED)
             elif debate.reason == LOCKED:
-                await self.services.store.debates.set_waiting(debate_id, "")
+                await self.services.store.queue.set_waiting(debate_id, "")
         if not event.locked:
             async with self.services.lease_manager.hold(
                 f"reveals/{event.place}", stoppable=False

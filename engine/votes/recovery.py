@@ -28,7 +28,7 @@ from engine.values.verdicts import How, Log, Question, VoteEvent
 from engine.votes.removal import Removals, VisibleReaction
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 # Reconcile a question's event log with a reading of its messages.
 #

@@ -14,7 +14,7 @@ from engine.values.ports import Clock
 from engine.values.text import split_variant
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 MOST_TRIES = 5
 log = structlog.get_logger(__name__)

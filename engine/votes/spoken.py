@@ -18,7 +18,7 @@ from engine.values.text import clean, is_visible, redact
 from engine.values.verdicts import Withheld
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Venue
 
 SHORTEST_NAME = 3  # characters; a shorter one is a word like any other
 SHORTEST_PART = 4  # of one of several words of a name

@@ -29,7 +29,6 @@ from engine.values.errors import (
 )
 from engine.values.language import N_, Text
 from engine.values.pace import Retries
-from engine.values.ports import Moderator
 from engine.values.verdicts import Question
 from engine.votes.closer import Closer
 from engine.votes.events import MISSED, Hearing
@@ -38,7 +37,7 @@ from engine.votes.removal import Removals
 from engine.words.phrases import CLOSES_ONCE_READ, WAITS_TO_CHECK
 
 if TYPE_CHECKING:
-    from engine.values.venue import Venue
+    from engine.values.protocols import Moderator, Venue
 
 LOOK_SECONDS = 1.0
 LONGEST_WAIT = LONGEST_PAUSE = 60.0
@@ -265,7 +264,7 @@ class VoteWindow:
 
             members = error.text if isinstance(error, VenueError) else REFUSED
             why = str(Text("Waiting to close the vote: {why}", why=members))
-        await self.services.store.debates.set_waiting(asked.debate, why, while_open=asked)
+        await self.services.store.queue.set_waiting(asked.debate, why, while_open=asked)
 
     async def _is_to_close(self, debate_id: str) -> bool:
         """Return whether somebody asked to close a vote."""

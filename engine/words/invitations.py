@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from engine.values.language import N_
 from engine.values.messages import (
     AgainInvite,
@@ -13,7 +15,7 @@ from engine.values.messages import (
     SpeakInvite,
     StanceInvite,
 )
-from engine.values.text import literal, marked
+from engine.values.text import marked
 from engine.words.buttons import consent_buttons, question_buttons, speak_buttons
 from engine.words.card import BallotPaper, Card
 from engine.words.cards import paper_buttons, vote_on
@@ -22,6 +24,8 @@ from engine.words.translation import plural, say
 
 QUESTIONS = N_("Questions from the audience")
 LISTED = N_("**{number}** · {text}")
+
+_MARKUP = re.compile(r"([\\`*_~|\[\]])")
 
 
 def stance_card(invite: StanceInvite) -> Card:
@@ -100,7 +104,7 @@ def questions_card(invite: QuestionsInvite) -> Card:
         if invite.more
         else ()
     )
-    listed = (say(LISTED, number=number, text=literal(text)) for number, text in invite.listed)
+    listed = (say(LISTED, number=number, text=_literal(text)) for number, text in invite.listed)
     return Card(
         say(QUESTIONS),
         "vote",
@@ -123,7 +127,7 @@ def answers_card(closed: QuestionsClosed) -> Card:
     if not closed.put:
         said = say("No one asked anything, so the debate goes on.")
         return Card(say(QUESTIONS), "vote", lines=(said,))
-    put = (say(LISTED, number=i, text=literal(text)) for i, text in enumerate(closed.put, 1))
+    put = (say(LISTED, number=i, text=_literal(text)) for i, text in enumerate(closed.put, 1))
     text = "\n".join((say("**Both sides now answer:**"), "", *put))
     return Card(say(QUESTIONS), "vote", text=text)
 
@@ -170,3 +174,8 @@ def speak_card(invite: SpeakInvite) -> Card:
         ),
         buttons=speak_buttons(invite.code, invite.language, invite.words),
     )
+
+
+def _literal(text: str) -> str:
+    """Return a piece of a line as Markdown that shows it as it is written."""
+    return _MARKUP.sub(r"\\\1", text)

@@ -10,8 +10,8 @@ from engine.values.text import marked
 from engine.words.buttons import again_buttons
 from engine.words.card import Card
 from engine.words.cards import DEBATE, held_before, on_the_web, result_buttons
-from engine.words.phrases import round_name
-from engine.words.reveal import news_lines
+from engine.words.phrases import round_name, sided
+from engine.words.reveal import QUOTED, WHY, model_line, outcome_line, stood_for
 from engine.words.stored import say_stored
 from engine.words.translation import say
 
@@ -165,3 +165,21 @@ def skipped_card(skipped: Skipped) -> Card:
             ),
         ),
     )
+
+
+def news_lines(reveal: Reveal, *, veiled: bool = False) -> Iterator[str]:
+    """Yield a result in short, for where people did not read the debate; `veiled`: no models."""
+    yield f"🏁 {outcome_line(reveal)}"
+    if veiled:
+        yield " · ".join(sided(side, stood_for(reveal)) for side in reveal.models)
+    else:
+        yield say(", ").join(who_was_who(reveal))
+    if reveal.why is not None and reveal.why.text:
+        yield say(QUOTED if reveal.why.quoted else WHY, text=reveal.why.text)
+
+
+def who_was_who(reveal: Reveal) -> Iterator[str]:
+    """Yield which model each side was."""
+    captions = stood_for(reveal)
+    for side, model in reveal.models.items():
+        yield say(model_line(model), side=sided(side, captions), model=model)

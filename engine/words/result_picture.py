@@ -14,7 +14,8 @@ from engine.values.debate import SOMEBODY
 from engine.values.messages import File, Reveal
 from engine.values.text import SIDES, unmarked
 from engine.words.phrases import option_name
-from engine.words.reveal import captions_of, jury_line, people_line, who_was_who
+from engine.words.progress import who_was_who
+from engine.words.reveal import captions_of, jury_line, people_line
 from engine.words.translation import say
 
 WIDTH, MARGIN, GAP = 720, 40, 20  # pixels; drawn at twice that

@@ -15,14 +15,7 @@ from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
 from engine.values.verdicts import TIE, Rationale, Verdict
 from engine.words.details import counts_of, judges_line, lacks_readings, readings_of
-from engine.words.phrases import (
-    BRIEF_STANCE,
-    captioned,
-    option_name,
-    rehearsed,
-    round_name,
-    sided,
-)
+from engine.words.phrases import BRIEF_STANCE, captioned, option_name, rehearsed, round_name, sided
 from engine.words.translation import plural, say
 
 ASIDE = {
@@ -125,17 +118,6 @@ def _in_short(reveal: Reveal) -> Iterator[str]:
         yield say(said, text=summary.text)
 
 
-def news_lines(reveal: Reveal, *, veiled: bool = False) -> Iterator[str]:
-    """Yield a result in short, for where people did not read the debate; `veiled`: no models."""
-    yield f"🏁 {outcome_line(reveal)}"
-    if veiled:
-        yield " · ".join(sided(side, _stood_for(reveal)) for side in reveal.models)
-    else:
-        yield say(", ").join(who_was_who(reveal))
-    if reveal.why is not None and reveal.why.text:
-        yield say(QUOTED if reveal.why.quoted else WHY, text=reveal.why.text)
-
-
 def outcome_line(reveal: Reveal) -> str:
     """Return who won with people and with the jury."""
     return f"{people_line(reveal)} · {jury_line(reveal)}"
@@ -171,20 +153,9 @@ def captions_of(reveal: Reveal) -> dict[str, str]:
     return {**reveal.stances, **reveal.names}
 
 
-def _stood_for(reveal: Reveal) -> Mapping[str, str]:
+def stood_for(reveal: Reveal) -> Mapping[str, str]:
     """Return what each side stood for, also where that is no more than for and against."""
     return captioned(reveal.models, captions_of(reveal))
-
-
-def who_was_who(reveal: Reveal) -> Iterator[str]:
-    """Yield which model each side was."""
-    captions = _stood_for(reveal)
-    for side, model in reveal.models.items():
-        yield say(_was(model), side=sided(side, captions), model=model)
-
-
-def _was(model: str) -> str:
-    return N_("{side} was a person") if model == SOMEBODY.ref else N_("{side} was `{model}`")
 
 
 def why_lines(why: Rationale, names: Mapping[str, str]) -> Iterator[str]:
@@ -327,14 +298,14 @@ def _choices(lines: tuple[JurorLine, ...]) -> Iterator[str]:
 
 
 def _who_was_who(reveal: Reveal) -> Iterator[str]:
-    captions = _stood_for(reveal)
+    captions = stood_for(reveal)
     for side, model in reveal.models.items():
         named = sided(side, captions)
         told = [
             say(
                 N_("{side} was `{model}`, drawn at random")
                 if side in reveal.drawn
-                else _was(model),
+                else model_line(model),
                 side=named,
                 model=model,
             )
@@ -390,3 +361,8 @@ def _reconciled(reveal: Reveal) -> Iterator[str]:
             own=option_name(own.winner or "", reveal.names),
             panel=option_name(panel.winner or "", reveal.names),
         )
+
+
+def model_line(model: str) -> str:
+    """Return how to say which model a side was."""
+    return N_("{side} was a person") if model == SOMEBODY.ref else N_("{side} was `{model}`")

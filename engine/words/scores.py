@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -21,7 +22,6 @@ from engine.drawing.svg import (
 )
 from engine.values.language import N_
 from engine.values.messages import Arc, ArcPoint, File, ScoreBoard
-from engine.values.text import columns
 from engine.words.card import Card
 from engine.words.translation import in_its_language, say
 
@@ -129,3 +129,9 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     first, *others = room
     padded = (blank + cell for cell, blank in zip(scores, others, strict=True))
     return f"| {' | '.join([name + first, *padded])} |"
+
+
+def columns(text: str) -> int:
+    """Return how many columns a text takes on a screen: two for a wide character or an emoji."""
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    return len(text) + wide - sum(bool(unicodedata.combining(char)) for char in text)

@@ -22,7 +22,8 @@ from bot.clock import SystemClock
 from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
-from engine.values.ports import AttemptLog, Call, Reply
+from engine.values.ports import Call, Reply
+from engine.values.protocols import AttemptLog
 from engine.values.topics import built_in_topics
 from tests.browser.conftest import (
     LARGE,

@@ -310,17 +310,17 @@ async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
 
 async def test_what_a_debate_waits_for_is_shown_while_it_goes_on(store: Store) -> None:
     r = await run(store)
-    await store.debates.set_waiting(r.id, "Waiting to post")
+    await store.queue.set_waiting(r.id, "Waiting to post")
     assert (await r.get()).reason == "Waiting to post"
-    await store.debates.set_waiting(r.id, "")
+    await store.queue.set_waiting(r.id, "")
     assert (await r.get()).reason == ""
-    await store.debates.set_waiting(r.id, "Waiting for Slack")
-    await store.debates.stop_waiting(r.id, ["Waiting to post"])
+    await store.queue.set_waiting(r.id, "Waiting for Slack")
+    await store.queue.stop_waiting(r.id, ["Waiting to post"])
     assert (await r.get()).reason == "Waiting for Slack"
-    await store.debates.stop_waiting(r.id, ["Waiting to post", "Waiting for Slack"])
+    await store.queue.stop_waiting(r.id, ["Waiting to post", "Waiting for Slack"])
     assert (await r.get()).reason == ""
     await r.advance(Status.FAILED, reason="broken")
-    await store.debates.set_waiting(r.id, "Waiting to post")
+    await store.queue.set_waiting(r.id, "Waiting to post")
     assert (await r.get()).reason == "broken"
 
 

@@ -77,10 +77,10 @@ async def test_only_who_started_a_debate_is_its_starter(store: Store) -> None:
     debate = await create(store, new_debate(user="u1"))
     nobodys = await create(store, new_debate(user=None))
     await create(store, new_debate(user="u2"))
-    assert await store.debates.is_starter(debate.id, "u1")
-    assert not await store.debates.is_starter(debate.id, "u2")
-    assert not await store.debates.is_starter(debate.id, "stranger")
-    assert not await store.debates.is_starter(nobodys.id, "u1")
+    assert await store.listings.is_starter(debate.id, "u1")
+    assert not await store.listings.is_starter(debate.id, "u2")
+    assert not await store.listings.is_starter(debate.id, "stranger")
+    assert not await store.listings.is_starter(nobodys.id, "u1")
 
 
 async def test_turns_are_counted_once_each(store: Store) -> None:

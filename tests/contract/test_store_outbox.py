@@ -222,8 +222,8 @@ async def test_why_a_thread_is_gone_is_still_known_when_the_vote_is_closed(
     if not before:
         await r.advance(Status.VOTING)
     await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
-    await store.debates.set_waiting(r.id, "waiting to post")
-    await store.debates.set_waiting(r.id, "")
+    await store.queue.set_waiting(r.id, "waiting to post")
+    await store.queue.set_waiting(r.id, "")
     await r.advance(Status.VOTING)
     assert (await r.get()).reason == "the thread was deleted"
     nothing = Closing(votes=(), posts=(), verdicts={})

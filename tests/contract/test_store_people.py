@@ -67,7 +67,7 @@ async def test_who_is_forgotten_is_known_no_more_and_nothing_of_them_is_stored(
     before = await store.votes.events(r.id)
     for user in ("ann", "ann", "stranger"):
         await store.privacy.forget("chat", user)
-    assert not await store.debates.is_starter(r.id, "ann")
+    assert not await store.listings.is_starter(r.id, "ann")
     assert await store.votes.people("chat", ["ann", "bob"]) == {
         "bob": await number_of(store, "bob")
     }

@@ -38,8 +38,8 @@ from engine.values.ports import (
     ReactionSeen,
     ThreadDeleted,
 )
+from engine.values.protocols import Venue
 from engine.values.text import REACTIONS
-from engine.values.venue import Venue
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM

@@ -28,7 +28,8 @@ from engine.run.plan import Order
 from engine.store import DeliveryState, OpenQuestion, Store
 from engine.values.debate import Model, Price, Status
 from engine.values.errors import LeaseLostError, UsageError
-from engine.values.ports import AttemptLog, Call, Reply
+from engine.values.ports import Call, Reply
+from engine.values.protocols import AttemptLog
 from engine.values.verdicts import Question
 from tests.crash.fate import SERVER, Fate, FatedStore, SurvivingVenue, url_of
 from tests.crash.inputs import CHANGED, FIRST, ORDER, age, find, order_of

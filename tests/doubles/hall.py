@@ -18,8 +18,8 @@ from engine.run.plan import Defaults, Order
 from engine.run.service import Service
 from engine.store import Store
 from engine.values.debate import Debate, Model, Sampling, Status
-from engine.values.ports import Audience, Clock, Inbound, Listener, Models, Moderator, VenueLimits
-from engine.values.venue import Venue
+from engine.values.ports import Audience, Clock, Inbound, Listener, VenueLimits
+from engine.values.protocols import Models, Moderator, Venue
 from engine.values.verdicts import Vote
 from tests.doubles.venue import MemoryVenue, StoredMessage
 from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, record_of, until_asked, votes_in

@@ -17,7 +17,8 @@ from engine.run.service import Started
 from engine.store import ExportFilter
 from engine.values.debate import Debate, Status
 from engine.values.messages import Message
-from engine.values.ports import AttemptLog, Call, Reply, VenueLimits
+from engine.values.ports import Call, Reply, VenueLimits
+from engine.values.protocols import AttemptLog
 from tests.doubles.hall import LOBBY, NO_CAPS, Hall
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue

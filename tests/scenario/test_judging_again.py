@@ -25,7 +25,8 @@ from engine.store import DebateRecord, ExportFilter, Judging
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Model, PanelMode
 from engine.values.errors import NotFoundError, StoppedError, UsageError
-from engine.values.ports import AttemptLog, Call, Reply, utc_now
+from engine.values.ports import Call, Reply, utc_now
+from engine.values.protocols import AttemptLog
 from tests.doubles.model_server import status
 from tests.kit import HANG_SECONDS, until
 from tests.scenario.conftest import JURORS, NO_CAPS, Running, Stage

@@ -19,11 +19,11 @@ from engine.values.errors import UsageError
 from engine.values.language import speaking
 from engine.values.messages import Announcement, Reveal
 from engine.values.options import read_option
-from engine.values.text import columns
 from engine.values.topics import built_in_topics
 from engine.words import translation
 from engine.words.cards import ARGUES, card_of
 from engine.words.phrases import estimated
+from engine.words.scores import columns
 from engine.words.translation import LANGUAGES, say
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED, setup_for
 from tests.doubles.whole_debate import DEFAULTS, hold_whole

@@ -9,7 +9,8 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.store import DebateRecord
 from engine.values.debate import Scores
-from engine.values.ports import Attempt, AttemptLog, Call, Reply
+from engine.values.ports import Attempt, Call, Reply
+from engine.values.protocols import AttemptLog
 from engine.values.verdicts import Vote
 from tests.doubles.hall import DEFAULTS, Hall
 from tests.doubles.rehearsed import WARM

@@ -22,7 +22,8 @@ from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, PanelMode
 from engine.values.errors import StoreError
 from engine.values.messages import Announcement, JurorLine, Reveal
-from engine.values.ports import AttemptLog, Call, Reply
+from engine.values.ports import Call, Reply
+from engine.values.protocols import AttemptLog
 from engine.values.text import marked
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED

@@ -337,7 +337,7 @@ async def test_a_debate_stops_waiting_once_the_person_sends_their_turn_by_the_fo
         await session.service.guests.give_turn(debate, "bob", "Tea is fine.")
         await until(lambda: on_cards(venue)[-1] != WAITING)
         late = OpenQuestion(debate.id, Question.SPEAK, opening.step)  # a check that fails only now
-        await session.store.debates.set_waiting(debate.id, WAITS_TO_CHECK, while_open=late)
+        await session.store.queue.set_waiting(debate.id, WAITS_TO_CHECK, while_open=late)
         assert not (await session.store.debates.get(debate.id)).reason
 
 

@@ -9,7 +9,8 @@ import pytest
 from engine.formats import FORMATS
 from engine.values.debate import Model
 from engine.values.messages import Announcement, TurnPost
-from engine.values.ports import AttemptLog, Call, Reply
+from engine.values.ports import Call, Reply
+from engine.values.protocols import AttemptLog
 from engine.values.sources import SourceFile
 from engine.words.cards import card_of
 from engine.words.pieces import markdown_of

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.values.text import columns
+from engine.words.scores import columns
 from tests.kit import HANG_SECONDS
 from tests.scenario.terminal_stage import Screen, Shell, ended, seated
 from tests.scenario.test_export import table

@@ -23,7 +23,7 @@ from engine.values.debate import Debate, Status
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.values.ports import Attempt, Call, Part, VenueLimits, utc_now
-from engine.values.venue import Venue
+from engine.values.protocols import Venue
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.kit import BIRCH, HANG_SECONDS, MAPLE, create, new_debate, reveal, some, speech, until
 

@@ -22,10 +22,10 @@ from engine.series.spec import Decided, League, System
 from engine.values.debate import Model
 from engine.values.language import speaking
 from engine.values.messages import BoardRow, LeagueTable, Reveal
-from engine.values.text import columns
 from engine.values.verdicts import TIE, Tally, Verdict
 from engine.words.cards import card_of
 from engine.words.league import league_lines
+from engine.words.scores import columns
 from engine.words.translation import LANGUAGES
 from tests.kit import reveal
 

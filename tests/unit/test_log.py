@@ -18,7 +18,8 @@ from adapters.models.rehearsal import RehearsalModels
 from bot.log import about, configure, escape_controls
 from bot.settings.sections import LogSettings
 from engine.values.errors import StoreError
-from engine.values.ports import AttemptLog, Call, Reply
+from engine.values.ports import Call, Reply
+from engine.values.protocols import AttemptLog
 from tests.doubles.hall import Hall
 
 SECRET = "s3cr3t-t0ken/ü"

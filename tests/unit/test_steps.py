@@ -16,7 +16,8 @@ from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import BudgetError, LeaseLostError, PausedError, RostrumError
 from engine.values.limits import Caps
-from engine.values.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
+from engine.values.ports import AnswerSchema, Attempt, Call, ChatMessage, Reply
+from engine.values.protocols import AttemptLog
 from tests.kit import ID, create, new_debate, setup_of, some
 
 MODEL = Model.parse("near/ana")

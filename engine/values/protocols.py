@@ -1,4 +1,4 @@
-"""The port Venue: a chat platform as the engine sees it."""
+"""The ports Dispatcher, Models, Moderator and Venue, which adapters implement."""
 
 from __future__ import annotations
 
@@ -7,8 +7,85 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Literal, Protocol
 
+from engine.values.debate import Model, Moderation, Price
 from engine.values.messages import Message
-from engine.values.ports import Location, Member, Part, Reactions, VenueLimits
+from engine.values.ports import Attempt, Call, Location, Member, Part, Reactions, Reply, VenueLimits
+
+
+class Dispatcher(Protocol):
+    """A queue of debates to run; journal and leases make running one twice harmless."""
+
+    async def submit(self, debate_id: str) -> None:
+        """Queue a debate to be run; queueing it again changes nothing."""
+
+    async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
+        """Run queued debates concurrently, until cancelled."""
+
+    async def stop(self, seconds: float) -> None:
+        """Start nothing new; wait that long for running debates, then interrupt them."""
+
+
+class AttemptLog(Protocol):
+    """Records every try of a call, before it is sent and when it has ended."""
+
+    async def began(self, number: int) -> None:
+        """Record that try `number` (from 1) is about to be sent; raises to forbid it."""
+
+    def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+        """Record how it ended, without waiting; `reply` is given with a try that was answered.
+
+        A later one takes the place of an answer that was cut off.
+        """
+
+
+class Models(Protocol):
+    """Every model of every backend."""
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Ask a model, with retries where they make sense. Raises ModelError when they do not.
+
+        The log gets exactly one `began` and one `ended` for each try; a cancelled try ends with
+        the error "cancelled". An answer without text is retried like a server error.
+        """
+
+    async def price(self, model: Model) -> Price | None:
+        """Return the price of a model, or None if it is unknown."""
+
+    def pace(self, model: Model) -> float:
+        """Return a model's usual seconds per call."""
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+
+
+class RelayedModels:
+    """The Models port over another's; what one adds stands in its own `complete`."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+
+    async def price(self, model: Model) -> Price | None:
+        """Return the price of a model, or None if it is unknown."""
+        return await self._models.price(model)
+
+    def pace(self, model: Model) -> float:
+        """Return a model's usual seconds per call."""
+        return self._models.pace(model)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._models.aclose()
+
+
+class Moderator(Protocol):
+    """Asks a moderation model about texts that people write."""
+
+    async def check(self, texts: Sequence[str]) -> Moderation:
+        """Return what it says of all of them. Raises ModelError, which is never a decision."""
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+
 
 Unnamed = Literal["deleted", "full", "refused", "scope"]
 """Why speakers have the bot's own name where it may use others.
