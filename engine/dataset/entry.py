@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -15,7 +16,7 @@ from engine.tally.tally import agreement, count
 from engine.values.debate import ENDED, Debate, Turn
 from engine.values.text import redact
 from engine.values.topics import split_of, topic_id
-from engine.values.verdicts import Persuasion, Question, Summary, Tally, Vote
+from engine.values.verdicts import Persuasion, Question, Score, Summary, Tally, Vote
 from engine.votes.close import persuasion, tally_labels
 
 # Pseudonyms of voters: the same within one export, different in the next.
@@ -152,6 +153,16 @@ class Entry:
     def summary(self) -> Summary | None:
         """A juror's neutral summary, where one was asked for."""
         return self.record.verdict.summary if self.record.verdict else None
+
+    def standing_scores(self) -> Iterator[tuple[Score, float]]:
+        """Yield each score, and what it is after every adjustment to it or to a part of it."""
+        added: defaultdict[tuple[str, str], float] = defaultdict(float)
+        for change in self.record.adjustments:
+            if change.criterion:  # one to a total is in the total already
+                for criterion in {change.criterion, "total"}:
+                    added[change.subject, criterion] += change.amount
+        for score in self.record.scores:
+            yield score, score.value + added[score.subject, score.criterion]
 
     @property
     def replaced(self) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -30,7 +29,7 @@ from engine.values.debate import Quotation, Turn
 from engine.values.language import N_
 from engine.values.sources import outcome_of
 from engine.values.text import redact, redact_json
-from engine.values.verdicts import RETRIEVED, Artifact, Score, Verdict
+from engine.values.verdicts import RETRIEVED, Artifact, Verdict
 
 # The tables of sources, and of what turns quoted from them.
 
@@ -158,17 +157,6 @@ JUDGMENTS = Table(
 )  # fmt: skip
 
 
-def _scores(entry: Entry) -> Iterator[tuple[Score, float]]:
-    """Yield each score, and what it is after every adjustment to it or to a part of it."""
-    added: defaultdict[tuple[str, str], float] = defaultdict(float)
-    for change in entry.record.adjustments:
-        if change.criterion:  # one to a total is in the total already
-            for criterion in {change.criterion, "total"}:
-                added[change.subject, criterion] += change.amount
-    for score in entry.record.scores:
-        yield score, score.value + added[score.subject, score.criterion]
-
-
 def _verdict(judging: Judging) -> Verdict | None:
     return next(iter(judging.found.verdicts.values()), None) if judging.found else None
 
@@ -221,7 +209,7 @@ JUDGINGS = Table(
 SCORES = Table(
     "scores",
     "a score that a format's own judge gave",
-    _scores,
+    lambda entry: entry.standing_scores(),
     (
         DEBATE,
         SPLIT,

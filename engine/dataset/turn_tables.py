@@ -86,7 +86,7 @@ class _Spoken(NamedTuple):
     model: Model
     call: CallRecord | None
     reply: Reply | None
-    scores: list[Score]
+    scores: list[tuple[Score, float]]
     thumbs: Mapping[tuple[bool, bool], int] | None
     web: Mapping[str, int] | None
     decision: Mapping[str, Any] | None
@@ -107,6 +107,7 @@ def _spoken(entry: Entry) -> Iterator[_Spoken]:
     said = {
         one.name: one.body for one in entry.record.artifacts if one.kind in (DECISION, POSITION)
     }
+    scores = tuple(entry.standing_scores())
     for turn, text in entry.speeches:
         shorter = calls.get(f"{turn.step}/shorten")
         call = shorter or calls.get(turn.step)
@@ -120,7 +121,7 @@ def _spoken(entry: Entry) -> Iterator[_Spoken]:
             model=gone.get(call.model, now) if call and call.model != now.ref else now,
             call=call,
             reply=call.reply if call else None,
-            scores=[score for score in entry.record.scores if score.subject == turn.step],
+            scores=[one for one in scores if one[0].subject == turn.step],
             thumbs=Counter((one.up, one.blind) for one in labels if one.step == turn.step)
             if labels
             else None,
@@ -171,8 +172,9 @@ TURNS = Table(
         list_of(
             "scores",
             (
-                Column("criterion", TEXT, "what was scored"),
-                Column("score", REAL, "the score that stands", "value", "judge", "points"),
+                *part_of(0, Column("criterion", TEXT, "what was scored")),
+                Column("score", REAL, "the score that stands, after every adjustment", 1,
+                       "judge", "points"),
             ),
             "scores by the format's own judge; often empty",
             lambda spoken: spoken.scores,

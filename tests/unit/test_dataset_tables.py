@@ -471,6 +471,14 @@ def test_a_score_is_exported_as_it_was_given_and_as_it_stands_in_the_end() -> No
         "total": (50.0, 49.5),
         "individual": (7.0, 7.0),
     }
+    there = {"subject": record.turns[0].step}
+    record = replace(
+        record,
+        scores=tuple(one.model_copy(update=there) for one in scores),
+        adjustments=tuple(one.model_copy(update=there) for one in adjustments),
+    )
+    standing = {score["criterion"]: score["score"] for score in rows("turns", record)[0]["scores"]}
+    assert standing == {"logic": 29.0, "rhetoric": 20.5, "total": 49.5}
 
 
 def test_a_record_is_read_back_without_people_places_and_ids_of_the_platform() -> None:
