@@ -22,14 +22,13 @@ from engine.series.runner import Ending
 from engine.series.spec import Series
 from engine.store import Judging, Store
 from engine.store.debates import no_debate
-from engine.store.journal import PANEL
+from engine.store.journal import PANEL, Record
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, PanelMode
 from engine.values.errors import NotFoundError
 from engine.values.limits import Caps
 from engine.values.options import parse_choice
 from engine.values.text import clean, headline
-from engine.values.verdicts import Verdict
 
 NONE = "no verdict"
 
@@ -71,11 +70,7 @@ async def run_jury(
             jury = SeriesJury(series, named, mode, store, models, lease_manager, left, watch)
             standing = await jury.run()
         rows = [
-            _found(
-                debate_id[-6:].lower(),
-                judging,
-                (await store.journal.read(debate_id, "verdict")).verdict,
-            )
+            _found(debate_id[-6:].lower(), judging, await store.journal.read(debate_id, "verdict"))
             for debate_id, judging in jury.judged.items()
         ]
     _show(rows, as_json=as_json)
@@ -107,7 +102,7 @@ async def _read_each(
         judging = await read(debate, caps=caps)
         if usd is not None:
             usd -= (await store.usage.read(calls)).sum("usd") - before
-        held = (await store.journal.read(debate.id, "verdict")).verdict
+        held = await store.journal.read(debate.id, "verdict")
         rows.append(_found(debate.code, judging, held))
     return rows
 
@@ -125,7 +120,7 @@ async def _find(store: Store, name: str) -> Debate:
         ) from None
 
 
-def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:
+def _found(code: str, judging: Judging, first: Record) -> dict[str, Any]:
     """Return what a jury found of a debate, beside the first jury's verdict."""
     verdict = judging.found and judging.found.verdicts.get(PANEL)
     ballots = judging.found.ballots if judging.found else ()
@@ -134,7 +129,7 @@ def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:
         "panel": judging.number,
         "winner": verdict.winner if verdict else None,
         "p": dict(verdict.p) if verdict else {},
-        "held": held.winner if held else None,
+        "held": first.verdict.winner if first.verdict else None,
         "ballots": [
             {"juror": one.juror, "order": "".join(one.order), "verdict": one.verdict}
             | {"valid": one.valid, "problem": one.problem, "recused": one.recused}
