@@ -40,6 +40,7 @@ from engine.stats.ratings import (
     word_rating,
 )
 from engine.stats.row import GuessFigures, Row, work_out
+from engine.stats.trials import Trials, measure_trials, tell_trials
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.fits import Fits
 from engine.tally.tally import FEWEST
@@ -176,6 +177,7 @@ class _Measured(NamedTuple):
     adjusted: AdjustedLeaderboard
     juries: Juries | None
     arms: Arms | None
+    trials: Trials | None
     replacement: ReplacementTest | None
 
 
@@ -188,6 +190,7 @@ def _measure(rows: Sequence[Row], jury: str | None, *, alt_test: bool) -> _Measu
         adjust_models(rows),
         juries,
         measure_arms(rows),
+        measure_trials(rows),
         measure_replacement(rows) if alt_test else None,
     )
 
@@ -298,6 +301,8 @@ def _show(found: _Measured) -> None:
     for title, columns, rows in _tables(agreement, found.leaderboard, found.adjusted):
         show_table(title, ("", *columns), _told(rows))
     for title, columns, rows in tell_juries(found.juries) if found.juries else ():
+        show_table(title, columns, rows)
+    for title, columns, rows in tell_trials(found.trials) if found.trials else ():
         show_table(title, columns, rows)
     for title, columns, rows in tell_arms(found.arms) if found.arms else ():
         show_table(title, columns, rows)

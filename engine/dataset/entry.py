@@ -146,8 +146,9 @@ class Entry:
 
     @property
     def person(self) -> bool:
-        """Whether a person argued a side, so that nothing in it compares models."""
-        return bool(self.debate.request.guest)
+        """Whether a person argued a side, or not both sides spoke: nothing compares models."""
+        asked = self.debate.request
+        return bool(asked.guest or (asked.protocol and not asked.protocol.opposed))
 
     @property
     def summary(self) -> Summary | None:

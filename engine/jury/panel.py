@@ -169,11 +169,10 @@ class PanelReadings:
     def _write(self, order: tuple[str, ...]) -> tuple[ChatMessage, ...]:
         variables = self.variables(order)
         shared = self.show(variables)
-        folder, system = (TRIAL, "juror") if self._tried else ("jury", "system")
+        folder, juror = (TRIAL, "trial/juror") if self._tried else ("jury", "jury/system")
         asked = self.prompts.render(f"{folder}/ballot", **variables)
-        judges = self.prompts.render(f"{folder}/{system}", **variables)
         return (
-            ChatMessage(role="system", content=judges),
+            ChatMessage(role="system", content=self.prompts.render(juror, **variables)),
             ChatMessage(role="user", content=f"{shared}\n\n{asked}"),
         )
 

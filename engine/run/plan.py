@@ -245,7 +245,7 @@ def _complete(
             | {
                 "options": own,
                 "language": check_language(options.language or ""),
-                "sources": _sources(order, offer),
+                "sources": _sources(order, offer) if order.sources else (),
                 "rounds": options.rounds or sized.rounds or script.default_rounds,
                 "turn_order": script.turn_order or options.turn_order,
                 "stance": script.stance or (options.stance and not script.question),
@@ -265,8 +265,6 @@ def _complete(
 
 
 def _sources(order: Order, offer: Defaults) -> tuple[Source, ...]:
-    if not order.sources:
-        return ()
     from engine.values.source_files import read_sources  # few debates have any
 
     return read_sources(order.sources, offer.sources)

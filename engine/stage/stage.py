@@ -152,8 +152,8 @@ class Stage:
     @property
     def _folder(self) -> str:
         """The folder of the templates of whoever speaks."""
-        protocol = self.request.protocol
-        return self.request.format if protocol is None or protocol.opposed else TRIAL
+        tried = self.request.protocol
+        return TRIAL if tried and not tried.opposed else self.request.format
 
     @property
     def limits(self) -> Mapping[str, float]:

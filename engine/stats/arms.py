@@ -92,7 +92,7 @@ def measure_arms(rows: Iterable[Row]) -> Arms | None:
                     _ArmDifference(
                         arm=names[one],
                         other=names[other],
-                        difference=_compare(found[one], found[other]),
+                        difference=compare_means(found[one], found[other]),
                     )
                     for one, other in pairs
                 ),
@@ -119,7 +119,7 @@ def _observe(rows: Iterable[Row], outcome: Outcome) -> Iterator[tuple[str, Sums]
             yield row.topic, (value, 1.0)
 
 
-def _compare(one: Sequence[tuple[str, Sums]], other: Sequence[tuple[str, Sums]]) -> Difference:
+def compare_means(one: Sequence[tuple[str, Sums]], other: Sequence[tuple[str, Sums]]) -> Difference:
     """Return the difference of two means, unless one of them rests on too few debates."""
     fewest = min(len(one), len(other))
     if fewest < FEWEST:

@@ -20,7 +20,7 @@ from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
 from engine.values.debate import TurnOrder, Value
 from engine.values.errors import StoppedError
-from engine.values.text import headline, redact
+from engine.values.text import headline, redact, split_draft
 from engine.values.topics import topic_id
 from engine.values.verdicts import IMPORT, TIE, WEAK, Ballot, Question, Tally, Verdict, Vote
 from engine.votes.close import platform_of, tally_labels
@@ -152,6 +152,18 @@ class JuryReading(NamedTuple):
     leads: Mapping[str, float]
 
 
+class KnownAnswer(NamedTuple):
+    """A question whose right answer is known: the contenders who give it, under which protocol.
+
+    `advocate` is the side that spoke alone, or that the first model chose. A round table is named
+    as its format is.
+    """
+
+    protocol: str
+    right: frozenset[str]
+    advocate: str = ""
+
+
 UNREAD = JuryReading(None, None, (), {})
 
 
@@ -162,9 +174,9 @@ class Row:
     `people` is the winner by gold votes, `jury` that of a blind panel (a contender or "tie"),
     None without one; `gold` counts gold votes, with “neither” as a tie; `p_a` is the panel's, for
     two contenders; `closer` had the last word, None with simultaneous turns. `revised` has, for
-    each gold voter, the vote and the answer after the reveal. `mixed`: a model was replaced, so
-    sides do not stand for models. `sure` compares votes with how clear their people found it,
-    and `percents` are those who said how sure they are;
+    each gold voter, the vote and the answer after the reveal. `mixed`: a model was replaced, or not
+    both sides spoke, so sides do not stand for models. `sure` compares votes with how clear their
+    people found it, and `percents` are those who said how sure they are;
     `words` are those that each side spoke. `guesses` are blind ones at the models, `grounds` counts
     what voters said decided, and `leads` what did for jurors, where a voter said so.
     `crowds` counts gold votes by the platform where they were given, and `web` is the winner by
@@ -203,6 +215,7 @@ class Row:
     id: str = ""
     series: str = ""
     arm: str = ""
+    trial: KnownAnswer | None = None
 
     @property
     def compared(self) -> bool:
@@ -270,12 +283,15 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
         id=record.debate.id,
         series=record.debate.series or "",
         arm=record.debate.arm or "",
+        trial=_trial(record),
         p_a=first.p_a,
         closer=_closer(record),
         blind=record.debate.setup.panel.blind,
         readings=first.readings,
         revised=_revised(record),
-        mixed=bool(record.debate.setup.replaced),
+        # Neither do sides stand for models where only one of them spoke, or none.
+        mixed=bool(record.debate.setup.replaced)
+        or (request.protocol is not None and not request.protocol.opposed),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
         percents=tuple(chain.from_iterable(sure_votes(record.asked(one), sides) for one in GIVEN)),
         words=dict(words),
@@ -291,6 +307,26 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
             if (found := one.found) and (name := one.jury)
         },
     )
+
+
+def _trial(record: DebateRecord) -> KnownAnswer | None:
+    """Return who gives the right answer; at a round table, whose final answer names it."""
+    request = record.debate.request
+    if not record.answer or request.protocol is None:
+        return None
+    from engine.values.trial import SealedAnswer  # few answers are known
+
+    answer = SealedAnswer.of(record.answer)
+    if answer.side is not None:
+        advocate = record.debate.setup.advocate
+        return KnownAnswer(request.protocol.value, frozenset(answer.side), advocate)
+    last = {turn.side: turn for turn in record.turns}
+    final = {
+        side: turn.text if turn.round == "draft" else split_draft(turn.text)[0]
+        for side, turn in last.items()
+    }
+    named = (side for side, text in final.items() if answer.chosen_in(text) == answer.answer)
+    return KnownAnswer(request.format, frozenset(named))
 
 
 def _jury(record: DebateRecord, verdict: Verdict | None, ballots: Sequence[Ballot]) -> JuryReading:

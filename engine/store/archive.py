@@ -114,7 +114,7 @@ class DebateRecord:
     `answers` are all standing votes and stances, and the answers after the reveal. `opted_out` are
     people who count in every tally but appear nowhere else in an export, because they opted out or
     were forgotten. `judgings` are complete. `questions` are the audience's; those of people who are
-    left out have no person. `people` are counts, where an export left out the answers.
+    left out have no person. `people` are counts, if an export left out answers; `answer` is known.
     """
 
     debate: Debate
@@ -132,6 +132,7 @@ class DebateRecord:
     opted_out: frozenset[int] = frozenset()
     questions: tuple[AudienceQuestion, ...] = ()
     people: PeopleCounts | None = None
+    answer: Mapping[str, str | None] = field(default_factory=dict, repr=False)
     _by_question: dict[str, list[Vote]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -209,6 +210,7 @@ SELECT * FROM vote_events WHERE debate IN :debates AND question IN :questions OR
 UNREAD = """
 SELECT debate FROM questions WHERE debate IN :debates AND question = 'again' AND unread
 """
+SEALED = "SELECT * FROM sealed_answers WHERE debate IN :debates"
 ASKED_OF = "SELECT * FROM asked WHERE debate IN :debates ORDER BY number"
 # Prompts are most of the database, and hardly any export reads them.
 CALLS = """
@@ -304,7 +306,7 @@ def _complete(
     read, judged = grouped(BALLOTS), grouped(VERDICTS)
     cast, found, again = grouped(VOTES), read_findings(grouped, ids), grouped(JUDGINGS)
     open_still = grouped(REVEALED_LOGS, questions=tuple(REVEALED))
-    asked = grouped(ASKED_OF)
+    asked, sealed = grouped(ASKED_OF), grouped(SEALED)
     unread = set(connection.column(UNREAD, debates=ids))
     for debate in chunk:
         verdict = judged[debate.id]
@@ -323,6 +325,7 @@ def _complete(
             judgings=tuple(to_judging(row) for row in again[debate.id] if row.body),
             opted_out=hidden and hidden & {answer.person for answer in answers},
             questions=tuple(_to_question(row, hidden) for row in asked[debate.id]),
+            answer=next((row._asdict() for row in sealed[debate.id]), {}),
             **found[debate.id],
         )
 

@@ -103,7 +103,7 @@ class Scores(StrEnum):
 class BallotKind(StrEnum):
     """How people vote."""
 
-    OPEN = "open"
+    OPEN = "open"  # the first model chooses its side
     SECRET = "secret"  # noqa: S105 - a kind of ballot, not a credential
     PRIVATE = "private"
 
@@ -144,15 +144,10 @@ class PanelMode(StrEnum):
 
 
 class TrialProtocol(StrEnum):
-    """How a jury comes to an answer of which it is known whether it is right.
-
-    The names are those of arXiv 2407.04622 and 2402.06782: direct and expert without speeches,
-    consultancy with those of one side, which is drawn; in an open debate the first model chooses
-    its side.
-    """
+    """How a jury comes to an answer whose truth is known (arXiv 2407.04622, 2402.06782)."""
 
     DIRECT = "direct"
-    CONSULTANCY = "consultancy"
+    CONSULTANCY = "consultancy"  # one side speaks, which is drawn
     DEBATE = "debate"
     OPEN = "open"
     EXPERT = "expert"  # the jury reads the sources

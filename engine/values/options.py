@@ -274,10 +274,8 @@ _ROWS = {
         setting="How many minutes a person who argues a side has for each turn.",
         label=N_("Minutes for each turn of a person who argues a side")),
     "protocol": Param(usage="[protocol=direct|consultancy|debate|open|expert]",
-        help="Of a topic with a known answer, how the jury finds it: direct, consultancy, debate, "
-             "open or expert.",
-        column="how the jury came to an answer of which it is known whether it is right: `direct`, "
-               "`consultancy`, `debate`, `open` or `expert`; null where that is not known"),
+        help="How the jury finds a known answer: direct, consultancy, debate, open or expert.",
+        column="how the jury came to an answer that is known; null where none is"),
     "mirror": Param(
         about="Whether to hold a second debate with the sides swapped",
         help="Hold it a second time with sides swapped."),

@@ -24,9 +24,10 @@ class SealedAnswer(Value):
     choices: tuple[str, ...]
 
     @classmethod
-    def of(cls, row: Any) -> SealedAnswer:
+    def of(cls, row: Mapping[str, Any]) -> SealedAnswer:
         """Read a row of the table of sealed answers."""
-        return cls(answer=row.answer, side=row.side, choices=orjson.loads(row.choices))
+        choices = orjson.loads(row["choices"])
+        return cls(answer=row["answer"], side=row["side"], choices=choices)
 
     @property
     def row(self) -> dict[str, str | None]:

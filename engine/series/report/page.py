@@ -23,6 +23,7 @@ from engine.stats.alternative import tell_replacement
 from engine.stats.arms import tell_arms
 from engine.stats.juries import tell_juries
 from engine.stats.ratings import EFFECTS, word_rating
+from engine.stats.trials import tell_trials
 from engine.tally.tally import FEWEST
 from engine.values.language import N_
 from engine.values.text import dollars
@@ -131,7 +132,7 @@ def _page(report: SeriesReport, lines: tuple[str, ...], *sections: PageSection) 
 def _results(report: SeriesReport) -> tuple[PageSection, ...]:
     if not report.ratings.debates:
         return ()
-    judged = (_arms(report), _jury(report), _replacement(report))
+    judged = (_arms(report), _trials(report), _jury(report), _replacement(report))
     if not (report.ratings.jury or report.ratings.people):
         return PageSection("ratings", N_("Ratings"), lines=(NO_RATINGS,)), *judged
     return _ratings(report), _wins(report), _sides(report), _topics(report), *judged
@@ -310,6 +311,18 @@ def _arms(report: SeriesReport) -> PageSection:
         "are alike. An arm that lost more debates than another one may have lost the harder ones.",
     )
     return PageSection("arms", "Arms", lines=lines, grids=(lost, *grids))
+
+
+def _trials(report: SeriesReport) -> PageSection:
+    if report.trials is None:
+        return PageSection("trials", "")
+    grids = tuple(table_of(head, rows, title) for title, head, rows in tell_trials(report.trials))
+    lines = (
+        "The right answers are known, and were told to no model and to nobody who voted. A tie "
+        "counts half. The agent score difference says by how much the log odds of an answer, by "
+        "the jury, are higher for who argues the right one than for who argues the wrong one.",
+    )
+    return PageSection("trials", "Right answers", lines=lines, grids=grids)
 
 
 def _replacement(report: SeriesReport) -> PageSection:

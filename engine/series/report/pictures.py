@@ -29,6 +29,7 @@ from engine.drawing.svg import (
 from engine.series.report.report import SeriesReport
 from engine.stats.figure import Figure
 from engine.stats.ratings import Effect, Rating, word_rating
+from engine.stats.trials import Trials
 
 # Ratings against cost as numbered points, whose numbers do not cover one another; pure.
 
@@ -153,6 +154,8 @@ def draw_report(report: SeriesReport) -> dict[str, Picture]:
     if report.wins or report.people_wins:
         drawn["wins"] = draw_wins(report)
         drawn["sides"] = draw_sides(report)
+    if report.trials is not None:
+        drawn["trials"] = draw_trials(report.trials)
     if report.juror_pairs:
         drawn["jurors"] = draw_jurors(report)
     if any(one.usd for one in report.conduct) and _rated(report):
@@ -336,6 +339,26 @@ def _row(
     if found.low is not None and found.high is not None:
         yield line(scale.at(unit * found.low), y, scale.at(unit * found.high), y, judge)
     yield mark(judge, scale.at(unit * found.value), y)
+
+
+# --- right answers -----------------------------------------------------------------------
+
+
+def draw_trials(found: Trials) -> Picture:
+    """Draw how often the jury and people found the right answer, by protocol."""
+    shares = [(one.protocol, "jury", one.jury) for one in found.protocols]
+    shares += [(one.protocol, "people", one.people) for one in found.protocols if one.people.n]
+    judges = list(dict.fromkeys(judge for _, judge, _ in shares))
+    scale = Scale(MARGIN + NAMES, WIDTH - MARGIN - 10, 0, 100, (0, 25, 50, 75, 100), " %")
+    y = TOP + 20.0
+    parts = [*_legend(judges), write(MARGIN, y + 10, "right answers", FAINT)]
+    y += 20
+    for place, (name, judge, figure) in enumerate(shares):
+        parts += _row(name, judge, figure, y + ROW * place + 11, scale, 50, 100)
+    y += ROW * len(shares)
+    parts += axis(scale, y)
+    said = [f"{name}, by the {judge}: {figure}" for name, judge, figure in shares]
+    return _finish("Right answers by protocol", said, y + 34, parts)
 
 
 # --- cost --------------------------------------------------------------------------------

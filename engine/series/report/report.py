@@ -38,6 +38,7 @@ from engine.stats.ratings import (
     rank_models,
 )
 from engine.stats.row import Row
+from engine.stats.trials import Trials, measure_trials
 from engine.tally.tally import FEWEST
 from engine.values.debate import Value
 
@@ -266,6 +267,7 @@ class SeriesReport(Value):
     juries: Juries | None
     arm_standings: tuple[ArmStanding, ...]
     arms: Arms | None
+    trials: Trials | None
     replacement: ReplacementTest
     juror_pairs: tuple[JurorPair, ...]
     topics: TopicSplits
@@ -340,6 +342,7 @@ def _measure(
         juries=measure_juries(found.rows),
         arm_standings=count_arm_standings(series, found.debates),
         arms=measure_arms(rows),
+        trials=measure_trials(rows),
         replacement=measure_replacement(rows),
         juror_pairs=juror_pairs(rows),
         topics=split_topics(unmixed),

@@ -1,0 +1,117 @@
+"""Right answers by protocol: what is counted, and what 200 simulated series recover."""
+
+from math import log
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from engine.stats.row import JurorBallot, KnownAnswer, Row
+from engine.stats.trials import ProtocolFigures, Trials, measure_trials, tell_trials
+from tests.kit import make_row
+
+
+def tried(
+    n: int, protocol: str = "debate", right: str = "A", advocate: str = "", **fields: Any
+) -> Row:
+    trial = KnownAnswer(protocol, frozenset(right), advocate)
+    return make_row(n, trial=trial, topic=str(n), **fields)
+
+
+def measured(rows: list[Row]) -> Trials:
+    found = measure_trials(rows)
+    assert found is not None
+    return found
+
+
+def figures(rows: list[Row]) -> ProtocolFigures:
+    (one,) = measured(rows).protocols
+    return one
+
+
+def test_debates_without_a_known_answer_have_no_figures() -> None:
+    assert measure_trials([make_row()]) is None
+
+
+def test_a_winner_counts_whole_and_a_tie_half() -> None:
+    rows = [tried(n, jury="A", people="B") for n in range(20)]
+    rows += [tried(n, jury="tie", people=None) for n in range(20, 30)]
+    rows += [tried(n, jury="B", right="B", people="B") for n in range(30, 40)]
+    found = figures(rows)
+    assert found.jury.value == (20 + 5 + 10) / 40
+    assert found.people.value == 10 / 30
+    assert (found.jury.n, found.people.n, found.debates) == (40, 30, 40)
+
+
+def test_at_a_round_table_several_may_be_right() -> None:
+    models = dict.fromkeys("123", "x/y")
+    rows = [
+        tried(n, "roundtable", "12", jury="2" if n % 2 else "3", models=models) for n in range(40)
+    ]
+    assert figures(rows).jury.value == 0.5
+    nobody = [tried(n, "roundtable", "", jury="2", models=models) for n in range(40)]
+    assert figures(nobody).jury.value == 0
+
+
+def test_jurors_count_one_by_one() -> None:
+    def ballot(juror: str, verdict: str) -> JurorBallot:
+        return JurorBallot(juror, "f", ("A", "B"), False, verdict, 0.0)
+
+    readings = (ballot("x", "A"), ballot("y", "B"))
+    rows = [tried(n, readings=readings, blind=True) for n in range(20)]
+    assert (figures(rows).jurors.n, figures(rows).jurors.value) == (40, 0.5)
+
+
+def test_the_agent_score_difference_is_in_log_odds_of_who_argued() -> None:
+    odds = log(0.8 / 0.2)
+    both = [tried(n, p_a=0.8) for n in range(30)]
+    assert figures(both).scores.value == pytest.approx(2 * odds)
+    alone = [
+        tried(n, "consultancy", "A" if n % 2 else "B", advocate="A", p_a=0.8) for n in range(40)
+    ]
+    assert figures(alone).scores.value == pytest.approx(0)  # believed whether right or wrong
+    assert figures([tried(n, "direct", p_a=0.8) for n in range(30)]).scores.n == 0
+    assert figures(both).brier.value == pytest.approx(0.04)
+
+
+def test_what_is_told_has_each_protocol_and_each_gap() -> None:
+    rows = [tried(n, protocol) for protocol in ("open", "direct") for n in range(30)]
+    shares, gaps, bins = tell_trials(measured([*rows, *(tried(n, p_a=0.9) for n in range(30))]))
+    assert [row[0] for row in shares[2]] == ["direct", "debate", "open"]
+    assert [row[0] for row in gaps[2]] == [
+        "direct less debate",
+        "direct less open",
+        "debate less open",
+    ]
+    assert bins[2][0][0] == "0.8 to 1.0"
+
+
+SERIES, TOPICS = 200, 100
+RIGHT = {"debate": 0.80, "consultancy": 0.65}
+
+
+def simulated(seed: int) -> list[Row]:
+    """Return a series: each topic twice in each arm; topics are of different difficulty."""
+    random = Random(seed)
+    rows = []
+    for topic in range(TOPICS):
+        harder = random.uniform(-0.15, 0.15)
+        for protocol, right in RIGHT.items():
+            for _ in range(2):
+                won = "A" if random.random() < right + harder else "B"
+                rows.append(tried(topic, protocol, jury=won))
+    return rows
+
+
+@pytest.mark.slow
+def test_the_gap_of_debate_and_consultancy_is_recovered_and_its_intervals_hold() -> None:
+    gap = RIGHT["debate"] - RIGHT["consultancy"]
+    found = []
+    for seed in range(SERIES):
+        (one,) = measured(simulated(seed)).gaps
+        assert (one.one, one.other) == ("consultancy", "debate")
+        found.append(one.difference)
+    assert abs(fmean(one.value or 0 for one in found) + gap) < 0.02
+    covered = fmean((one.low or 0) <= -gap <= (one.high or 0) for one in found)
+    assert 0.93 <= covered <= 0.97, covered
