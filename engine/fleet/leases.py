@@ -246,7 +246,7 @@ class LeaseManager:
         for name, hold in held:
             if epochs.get(name) == hold.lease.epoch:
                 hold.until = max(hold.until, until)
-        stops = await self._store.queue.stops()
+        stops = await self._store.debates.stops()
         for name, hold in held:
             if self._holds.get(name) is not hold:
                 continue

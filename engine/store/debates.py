@@ -184,6 +184,9 @@ INSERT INTO sealed_answers (debate, answer, side, choices)
 SELECT :debate, answer, side, choices FROM sealed_answers WHERE debate = :before
 """
 RESEAT = "UPDATE debates SET setup = :setup WHERE id = :debate"
+STOPS = """
+SELECT id, stop, gone FROM debates WHERE status IN ('queued', 'running') AND stop IS NOT NULL
+"""
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
 # A debate, with what it asked people.
 SELECT = """
@@ -291,6 +294,11 @@ class Debates:
             return None
         row = await self._database.first(BY_ID, id=debate.mirror)
         return row and to_debate(row)
+
+    async def stops(self) -> dict[str, Stop]:
+        """Return the live debates that were asked to stop."""
+        rows = await self._database.rows(STOPS)
+        return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def reseat(self, lease: Lease, debate_id: str, setup: Setup) -> None:
         """Store the setup of a running debate whose first model has chosen its side."""

@@ -11,7 +11,7 @@ import orjson
 
 from engine.store.budgets import reserve_rest
 from engine.store.database import Database, SqlConnection
-from engine.store.debates import Stop, get_debate, keep_listing, move
+from engine.store.debates import get_debate, keep_listing, move
 from engine.store.leases import EVERYONE, Partition, within
 from engine.store.outbox import LOCK_DEBATE, Post, count_gaps, insert_posts
 from engine.store.targets import OpenQuestion
@@ -89,9 +89,6 @@ WHERE debate = :debate AND question = 'vote'
 """
 ASK_STOP = """
 UPDATE debates SET stop = :reason WHERE id = :debate AND status IN ('queued', 'running')
-"""
-STOPS = """
-SELECT id, stop, gone FROM debates WHERE status IN ('queued', 'running') AND stop IS NOT NULL
 """
 # A message that may have been sent is in doubt again.
 REOPEN = """
@@ -222,11 +219,6 @@ class DebateQueue:
     async def ask_stop(self, debate_id: str, reason: str) -> None:
         """Record a request to stop a debate; it is read between steps."""
         await self._database.run(ASK_STOP, debate=debate_id, reason=reason)
-
-    async def stops(self) -> dict[str, Stop]:
-        """Return the live debates that were asked to stop."""
-        rows = await self._database.rows(STOPS)
-        return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(
         self, debate_id: str, reason: str, *, while_open: OpenQuestion | None = None

@@ -143,7 +143,7 @@ async def _everything(r: Running) -> tuple[object, ...]:
     store = r.store
     return (
         await store.debates.get(r.id),
-        await store.queue.stops(),
+        await store.debates.stops(),
         await store.journal.load(r.id),
         await store.journal.read(r.id, "verdict", "ballots"),
         await store.journal.thinking("chat"),
@@ -273,7 +273,7 @@ async def test_a_debate_that_ended_early_can_be_queued_again(store: Store, ended
     await r.advance(ended, reason="something broke")
     again = await store.queue.requeue(r.id, NO_CAPS, NOW)
     assert (again.status, again.reason) == (Status.QUEUED, "")
-    assert await store.queue.stops() == {}
+    assert await store.debates.stops() == {}
     assert await store.queue.unfinished() == [r.id]
 
 
@@ -292,7 +292,7 @@ async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
     r, other = await run(store), await run(store)
     await store.queue.ask_stop(r.id, "the starter cancelled it")
     await store.queue.ask_stop("0" * 26, "nobody")
-    stops = await store.queue.stops()
+    stops = await store.debates.stops()
     assert list(stops) == [r.id]
     error = stops[r.id].error()
     assert type(error) is StoppedError
@@ -300,10 +300,10 @@ async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
     await r.advance(Status.CANCELLED)
     await other.advance(Status.CANCELLED)
     await store.queue.ask_stop(other.id, "too late")
-    assert await store.queue.stops() == {}
+    assert await store.debates.stops() == {}
     r = await run(store)  # a thread that is gone stops it for good
     await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
-    error = (await store.queue.stops())[r.id].error()
+    error = (await store.debates.stops())[r.id].error()
     assert type(error) is ThreadGoneError
     assert (await r.get()).gone
 

@@ -239,7 +239,7 @@ async def test_an_open_vote_is_due_when_its_thread_is_gone(store: Store) -> None
     await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
     due = (await store.votes.due("chat"))[OpenQuestion(r.id)]
     assert due != LATER
-    assert await store.queue.stops() == {}
+    assert await store.debates.stops() == {}
 
 
 async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) -> None:
