@@ -16,7 +16,7 @@ from engine.formats import Format
 from engine.jury.explain import cheapest_of
 from engine.jury.plan import WORTHWHILE, attendance
 from engine.jury.roster import PanelFit, seat_panel
-from engine.jury.rubric import TRUTH, find_rubric
+from engine.jury.rubric import TRUTH, Rubric, find_rubric
 from engine.prompts.library import Prompts
 from engine.run.dry_run import (
     WRITTEN,
@@ -27,7 +27,7 @@ from engine.run.dry_run import (
     manner_of,
 )
 from engine.run.plan import Defaults, Plan
-from engine.values.debate import Model, PanelMode, Price, Setup, TrialProtocol
+from engine.values.debate import Model, PanelMode, PanelSetup, Price, Setup, TrialProtocol
 from engine.values.errors import BudgetError
 from engine.values.language import Text
 from engine.values.limits import Caps
@@ -91,19 +91,12 @@ async def estimate(
         share = outline.shares.get(name, ParticipantDemand())
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
-    looked_up = script.turns(setup.request) if setup.request.sources or setup.retrieval else 0
-    reading = outline.judged + JURY_PROMPT_TOKENS + LOOKED_UP_TOKENS * looked_up
+    shown = ParticipantDemand(sources=1).tokens_in(setup.request, WRITTEN)
+    reading = _reading(setup, script, outline.judged, shown)
     seats = attendance(setup.panel)
     jurors = setup.panel.readers[: seats.most]
-    fewest, expected, most_asked = seats.calls
-    if setup.panel.audit:  # with a model of jurors only one reads the other order too
-        expected += 1 if setup.panel.fit else expected
-        most_asked += 1 if setup.panel.fit else most_asked
-    asks = (jurors * 2)[:most_asked]
-    shown = ParticipantDemand(sources=1).tokens_in(setup.request, WRITTEN)
-    if setup.request.protocol is TrialProtocol.EXPERT:
-        reading += shown
-    elif setup.request.protocol is TrialProtocol.OPEN:
+    asked, more = _asks(setup.panel, jurors, seats.calls)
+    if setup.request.protocol is TrialProtocol.OPEN:
         first = setup.request.sides["A"]
         most = first.sampling(setup.sampling["debater"]).max_tokens
         bill.add(first, 1, CHOICE_TOKENS + shown, CHOICE_TOKENS, most)
@@ -113,20 +106,20 @@ async def estimate(
         # From reasons, not from the debate.
         writer = cheapest_of([one for one in jurors if one in setup.panel.roster], setup.prices)
         if writer is not None:
-            read = WHY_PROMPT_TOKENS + expected * manner_of(writer).ballot
+            read = WHY_PROMPT_TOKENS + len(asked) * manner_of(writer).ballot
             bill.ask(writer, setup, read, WHY_TOKENS)
-    for juror in asks[:expected]:
+    for juror in asked:
         bill.ask(juror, setup, reading, manner_of(juror).ballot)
     calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
-    for juror in asks[expected:]:
+    for juror in more:
         bill.ask(juror, setup, reading, manner_of(juror).ballot)
     refs = [model.ref for model in (*cast.values(), *jurors, setup.panel.roster[-1])]
     known = all(setup.prices.get(ref) is not None for ref in refs)
     slowest = max(pace[ref] for ref in refs)
-    waves = script.waves(setup.request) + 1 + (seats.calls[1] - fewest) / 2
+    waves = script.waves(setup.request) + 1 + (seats.calls[1] - seats.calls[0]) / 2
     return Estimate(
         calls=calls,
-        calls_max=2 * (calls + len(asks[expected:])),
+        calls_max=2 * (calls + len(more)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         minutes=_minutes(setup, outline, waves, slowest),
@@ -134,6 +127,28 @@ async def estimate(
         usd_max=bill.usd_max if known else None,
         reading=round(outline.words / READING, 2),
     )
+
+
+def _reading(setup: Setup, script: Format, judged: int, shown: int) -> int:
+    """Return the tokens of a juror's prompt: `judged` of turns, `shown` of what an expert reads."""
+    request = setup.request
+    looked_up = script.turns(request) if request.sources or setup.retrieval else 0
+    reading = judged + JURY_PROMPT_TOKENS + LOOKED_UP_TOKENS * looked_up
+    if request.protocol is TrialProtocol.EXPERT:
+        reading += shown
+    return reading
+
+
+def _asks(
+    panel: PanelSetup, jurors: Sequence[Model], calls: tuple[int, int, int]
+) -> tuple[Sequence[Model], Sequence[Model]]:
+    """Return who reads as is expected, once a reading, and who beyond that at most."""
+    _, expected, most = calls
+    if panel.audit:  # with a model of jurors only one reads the other order too
+        expected += 1 if panel.fit else expected
+        most += 1 if panel.fit else most
+    asks = (*jurors, *jurors)[:most]
+    return asks[:expected], asks[expected:]
 
 
 def _minutes(setup: Setup, outline: ScriptDemand, waves: float, slowest: float) -> float:
@@ -236,27 +251,14 @@ def freeze(
     named = [model.name for model in request.sides.values() if not model.person]
     limits = script.limits_of(request.length, offer.limits.get(script.name, {}))
     spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
-    before = order.rematch.of.setup.panel.mode if order.rematch else None
     tried = request.protocol if "A" in request.sides else None
     rubric = TRUTH if tried else offer.rubric or find_rubric(script.rubric)
-    costs = weigh_costs(plan.roster, prices, offer.value_per_usd) if prices else None
-    panel = seat_panel(
-        plan.roster,
-        request.speakers,
-        ordinal=number,
-        seed=plan.seed,
-        learnt=fit,
-        prices=costs,
-        mode=order.panel or before or offer.panel or PanelMode.ADAPTIVE,
-        rubric=rubric,
-        blind=request.blind,
-    )
     names = draw_names(tuple(request.sides), plan.seed, spoken_of)
     return Setup(
         request=request,
         format_version=script.version,
         templates=plan.prompts.digest,
-        panel=panel,
+        panel=_seat(plan, number, fit, prices, rubric),
         names=names,
         sampling=dict(offer.sampling),
         limits=limits,
@@ -279,6 +281,29 @@ def freeze(
         else "",
         account_days=offer.account_days,
         member_days=offer.member_days,
+    )
+
+
+def _seat(
+    plan: Plan,
+    number: int,
+    fit: PanelFit,
+    prices: Mapping[str, Price | None] | None,
+    rubric: Rubric,
+) -> PanelSetup:
+    """Return the panel: of the mode that the order names, else that of the debate before."""
+    order, offer, request = plan.order, plan.offer, plan.request
+    before = order.rematch.of.setup.panel.mode if order.rematch else None
+    return seat_panel(
+        plan.roster,
+        request.speakers,
+        ordinal=number,
+        seed=plan.seed,
+        learnt=fit,
+        prices=weigh_costs(plan.roster, prices, offer.value_per_usd) if prices else None,
+        mode=order.panel or before or offer.panel or PanelMode.ADAPTIVE,
+        rubric=rubric,
+        blind=request.blind,
     )
 
 

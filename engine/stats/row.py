@@ -301,11 +301,7 @@ def row_of(record: DebateRecord, *, people: bool = False) -> Row | None:
         crowds=_crowds(record),
         web=tally_labels(record.asked(Question.LABEL), sides).winner,
         choices=_choices(record) if people else {},
-        later={
-            name: _jury(record, found.verdicts.get(PANEL), found.ballots)
-            for one in record.judgings
-            if (found := one.found) and (name := one.jury)
-        },
+        later=_later(record),
     )
 
 
@@ -352,6 +348,15 @@ def _jury(record: DebateRecord, verdict: Verdict | None, ballots: Sequence[Ballo
         readings=readings,
         leads=leads_in(ballots) if blind else {},
     )
+
+
+def _later(record: DebateRecord) -> dict[str, JuryReading]:
+    """Return what juries that read the debate later found, by their names."""
+    return {
+        name: _jury(record, found.verdicts.get(PANEL), found.ballots)
+        for one in record.judgings
+        if (found := one.found) and (name := one.jury)
+    }
 
 
 def _revised(record: DebateRecord) -> tuple[tuple[str, str], ...]:
