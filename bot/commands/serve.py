@@ -6,9 +6,14 @@ from typing import Annotated
 
 import typer
 
-from bot.commands.options import JSON, Text
+from bot.commands.options import JSON, USD, Dollars, Text
 
 app = typer.Typer()
+PROBE = typer.Option(
+    "--probe",
+    help="Also call each model that has settings, five times with a setting and five without, and "
+    "say what each changes. It costs money.",
+)
 
 
 @app.command("run")
@@ -116,12 +121,16 @@ def init_(
 
 
 @app.command()
-def check(as_json: Annotated[bool, JSON] = False) -> None:
+def check(
+    probe: Annotated[bool, PROBE] = False,
+    usd: Annotated[Dollars, USD] = None,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
     """Check your setup: settings, database, backends, platforms. Says what to fix."""
     from bot.doctor.doctor import run_check
     from bot.exits import serve
 
-    serve(lambda: run_check(as_json=as_json))
+    serve(lambda: run_check(probing=probe, usd=usd, as_json=as_json))
 
 
 @app.command()

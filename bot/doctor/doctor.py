@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from adapters.models.discovery import NoListError, find_local_servers, is_listed
 from adapters.models.moderation import HttpModerator
 from adapters.proxies import proxy_of
 from bot.console import fitted, print_json
+from bot.doctor.effects import check_effects
 from bot.doctor.trial import check_debate
 from bot.read_only import open_database, read_store
 from bot.settings.load import examine_settings, find_secrets, load_store_settings
@@ -30,7 +32,7 @@ from engine.store.installs import Install
 from engine.store.purge import write_scratch
 from engine.store.usage import Day
 from engine.values.debate import REHEARSAL
-from engine.values.errors import ModelError, RostrumError, SettingsError, StoreError
+from engine.values.errors import ModelError, RostrumError, SettingsError, StoreError, UsageError
 from engine.values.ports import utc_now
 from engine.values.text import clean
 from engine.words.translation import plural
@@ -157,10 +159,20 @@ SETTINGS = "settings"
 OF_SETTINGS = {SETTINGS, "templates", "models", "jurors", "jury"}  # findings that need no network
 
 
-async def run_check(*, as_json: bool = False) -> None:
-    """Print every finding; raises RostrumError if one is bad, SettingsError for a wrong setting."""
-    findings = []
-    async for finding in _look():
+async def run_check(
+    *, probing: bool = False, usd: float | None = None, as_json: bool = False
+) -> None:
+    """Print every finding, also what settings of models change if it is `probing` them.
+
+    `usd` caps that. Raises RostrumError if a finding is bad, SettingsError for a wrong setting,
+    UsageError for a cap on nothing.
+    """
+    if usd is not None and not probing:
+        raise UsageError(
+            "--usd caps what --probe pays; the rest of the check is free. Add --probe."
+        )
+    findings, effects = [], partial(check_effects, usd=usd)
+    async for finding in _look(*([effects] if probing else [])):
         findings.append(finding)
         if not as_json:
             show(finding)
@@ -193,7 +205,9 @@ def show(finding: Finding) -> None:
     print(f"{mark}  {fitted(text, sys.stdout, len(mark) + 2)}", flush=True)
 
 
-async def _look() -> AsyncIterator[Finding]:
+async def _look(
+    *more: Callable[[Settings], AsyncIterator[Finding]],
+) -> AsyncIterator[Finding]:
     settings, wrong = examine_settings()
     for sentence in wrong:
         yield Finding(SETTINGS, False, sentence)
@@ -207,7 +221,7 @@ async def _look() -> AsyncIterator[Finding]:
     yield _check_templates(settings)
     yield check_retention(settings)
     of_models = (_check_backends, _check_moderation, check_roster, check_debate)
-    for part in (check_database, *of_models, check_day):
+    for part in (check_database, *of_models, check_day, *more):
         async for finding in part(settings):
             yield finding
     for subject, part in (("discord", _check_discord), ("slack", _check_slack)):
