@@ -29,7 +29,8 @@ from bot import log
 from bot.commands.options import Text
 from bot.settings.settings import Settings
 from engine.dataset.columns import MOMENT, Table
-from engine.dataset.folder import FileFormat, staged, turn_into_parquet
+from engine.dataset.conversion import turn_into_parquet
+from engine.dataset.folder import FileFormat, staged
 from engine.dataset.tables import choose_tables
 from engine.dataset.writer import ExportRequest, export
 from engine.store import ExportFilter, Store

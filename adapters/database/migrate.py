@@ -1,8 +1,8 @@
 """Makes a database's tables, or upgrades them to this version's, by Alembic.
 
-Alembic takes a third of a second to import, so a new SQLite file is made by a script instead
-(`adapters/database/schema.py`), the migrations' file names list the revisions, and a table of one
-row has the database's own.
+Alembic (`adapters/database/upgrade.py`) takes a third of a second to import, so a new SQLite file
+is made by a script instead (`adapters/database/schema.py`), the migrations' file names list the
+revisions, and a table of one row has the database's own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from adapters.database import schema
@@ -27,13 +28,17 @@ NOTE_MIN_VERSION = """
 INSERT INTO installation (name, value) VALUES ('min_version', :oldest)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
-RENEW_MIN_VERSION = "UPDATE installation SET value = :oldest WHERE name = 'min_version'"
 OURS = frozenset({"installation", "debates", "vote_events"})  # in every version of Rostrum
+
+
+def scripts() -> Traversable:
+    """Return the folder of the migrations."""
+    return files("migrations")
 
 
 def revisions() -> list[str]:
     """Return every revision that has a migration, oldest first."""
-    versions = files("migrations").joinpath("versions")
+    versions = scripts().joinpath("versions")
     found = (NUMBERED.fullmatch(file.name) for file in versions.iterdir())
     return sorted(name[1] for name in found if name)
 
@@ -67,7 +72,7 @@ def min_version() -> str:
 
 
 def _expands(revision: str) -> bool:
-    versions = files("migrations").joinpath("versions")
+    versions = scripts().joinpath("versions")
     found = (file for file in versions.iterdir() if file.name.startswith(f"rev_{revision}_"))
     return any(EXPANDS in file.read_text(encoding="utf-8") for file in found)
 
@@ -93,6 +98,8 @@ async def migrate(database: SqlDatabase) -> str:
     if database.dialect.upgrades and current is None:
         await database.write(schema.create)
     elif current != newest():
+        from adapters.database.upgrade import upgrade  # with Alembic: few databases need it
+
         await asyncio.to_thread(upgrade, database)
     if (oldest := min_version()) != (found.min_version or newest()):
         await database.run(NOTE_MIN_VERSION, oldest=oldest)
@@ -104,6 +111,8 @@ async def fill(database: SqlDatabase, load: Callable[[Any], None]) -> None:
 
     `load` gets the driver's connection, and is called again if that is lost. Raises StoreError.
     """
+    from adapters.database.upgrade import upgrade  # Alembic
+
     found = await asyncio.to_thread(_look, database)
     _refuse_others(database, found)
     if found.revision is not None and found.revision > newest():
@@ -159,40 +168,6 @@ def _newer(database: SqlDatabase, found: Inspection) -> StoreError:
         "install that version, or point ROSTRUM_DATABASE_URL at another "
         f"{database.dialect.kind}."
     )
-
-
-def upgrade(database: SqlDatabase, then: Callable[[Any], None] | None = None) -> None:
-    """Make a database's tables or run the migrations it lacks, all or nothing. Raises StoreError.
-
-    What comes `then` gets the driver's connection, and belongs to the same transaction.
-    """
-    from alembic import command
-    from alembic.config import Config
-    from sqlalchemy import inspect, text
-    from sqlalchemy.exc import SQLAlchemyError
-
-    config = Config()
-    config.set_main_option("script_location", str(files("migrations")))
-
-    def run(connection: Any) -> None:
-        config.attributes["connection"] = connection
-        if inspect(connection).has_table(VERSIONS):
-            command.upgrade(config, "head")
-        else:
-            command.upgrade(config, revisions()[0])  # which makes every table of today
-            command.stamp(config, "head")
-        if then is not None:
-            then(connection.connection.driver_connection)
-        # In the same transaction: older processes read it once the revision is a newer one.
-        note = NOTE_MIN_VERSION if min_version() != newest() else RENEW_MIN_VERSION
-        connection.execute(text(note), {"oldest": min_version()})
-
-    try:
-        database.dialect.upgrade(run)
-    except SQLAlchemyError as error:
-        raise database.explain(getattr(error, "orig", None) or error) from error
-    except database.dialect.faults as error:
-        raise database.explain(error) from error
 
 
 async def require_newest(database: SqlDatabase) -> None:

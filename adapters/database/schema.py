@@ -38,7 +38,8 @@ def described() -> str:
     """Return the script that makes the tables as they are described now."""
     # Only here, as migrations use the script as well.
     from adapters.database.database import SqlDatabase
-    from adapters.database.migrate import newest, upgrade
+    from adapters.database.migrate import newest
+    from adapters.database.upgrade import upgrade
 
     with tempfile.TemporaryDirectory() as folder:
         database = SqlDatabase(f"sqlite+aiosqlite:///{Path(folder) / 'new.db'}")

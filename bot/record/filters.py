@@ -14,10 +14,10 @@ from bot.commands.data import EVERY_DEBATE, DebateChoice
 from bot.record.exports import export_into
 from bot.settings.load import load_store_settings
 from engine.dataset.bundle import beside_archive, write_archive
-from engine.dataset.card import read_license
 from engine.dataset.entry import LabelSource
 from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import LAYOUTS
+from engine.dataset.license import read_license
 from engine.dataset.tables import PROMPTS, SETTINGS, TABLES, choose_tables
 from engine.dataset.writer import ExportRequest
 from engine.prompts.library import check_language

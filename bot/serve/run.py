@@ -108,6 +108,7 @@ async def serve_web(settings: Settings, port: int, store: Store, clock: Clock) -
 
 # What only some debates need: imported before anything is served, as later the loop would wait.
 SERVED = {
+    "engine.blinding": "self_naming",
     "engine.delivery": "board deleter reasons",
     "engine.fleet": "division",
     "engine.formats": "trial",
@@ -117,8 +118,8 @@ SERVED = {
     "engine.store": "ballots communities deliveries installs judgings labels learning listings own "
     "privacy questions queue retention series suggestions tries usage",
     "engine.values": "failures overlap quotations source_files trial",
-    "engine.votes": "reveals spoken",
-    "engine.words": "invitations league pieces progress result_picture scores",
+    "engine.votes": "hiding reveals spoken",
+    "engine.words": "invitations league pieces progress result_picture scores violations",
 }
 RECONCILE_SECONDS = 3.0
 LEFT_SECONDS = 5.0  # for calls in flight, once what a process serves is handed over

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import regex
 
@@ -18,6 +18,9 @@ from engine.store import Post
 from engine.values.debate import Setup
 from engine.values.makers import kin, read_vocabulary, squash
 from engine.values.messages import MESSAGE
+
+if TYPE_CHECKING:
+    from engine.blinding.self_naming import SelfNaming
 
 
 def draw_names(contenders: Sequence[str], seed: int, avoid: Iterable[str] = ()) -> dict[str, str]:
@@ -40,32 +43,8 @@ _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 
 _GAP = r"[\s\-_.]{0,3}"
 _SEPARATORS = str.maketrans("", "", " -_.\n\t")
-_START = r"(?<![\p{Latin}\p{Cyrillic}\p{N}])"
-_END = r"(?![\p{Latin}\p{Cyrillic}\p{N}])"
-_DECORATION = r"[\"'“”„«»‘’*_`(\[]{0,4}"
-
-_FIRST_PERSON = r"""
-    i\s+am | i['’]?m | my\s+name\s+is | my\s+name['’]s | call\s+me | speaking\s+as | i, | me,
-"""
-_INTRODUCING = r"""
-    as | as\s+an?\s+ai(?:\s+\w+){0,3}\s+(?:by|from|at) | named | called | this\s+is | we\s+at
-  | (?:trained|developed|created|made|built|designed|powered)\s+(?:by|at)
-  | (?:model|assistant|ai|chatbot)\s+(?:by|from|of)
-  | my\s+(?:creators?|developers?|makers?|training)(?:\s+(?:is|are|at|by))?,?
-  | ich\s+bin | ich\s+heiße | mein\s+name\s+ist | als
-  | soy | me\s+llamo | mi\s+nombre\s+es | como | sou | me\s+chamo | meu\s+nome\s+é
-  | je\s+suis | je\s+m['’]appelle | mon\s+nom\s+est | en\s+tant\s+que | comme | moi,
-  | sono | mi\s+chiamo | il\s+mio\s+nome\s+è | in\s+quanto | come
-  | ben | adım | benim\s+adım | ik\s+ben | mijn\s+naam\s+is | jestem | jako
-  | я | я\s*[—–-] | меня\s+зовут | как | будучи
-  | أنا | بصفتي | اسمي | بوصفي
-"""
-_INTRODUCING_CLOSE = r"我是|我叫|作为|作為|身为|身為|私は|僕は|わたしは|저는|나는|제\s*이름은"
-_FOLLOWING = r"""
-    \s+here | \s+speaking | \s+olarak | \s*として | \s*です | \s*입니다 | \s*로서
-  | \s+(?:(?:ai|language|family)\s*)?(?:model|assistant|chatbot)
-"""
-_ARTICLE = r"(?:(?:an?|the|ein|eine|un|une|una|bir)\s+)?"
+START = r"(?<![\p{Latin}\p{Cyrillic}\p{N}])"
+END = r"(?![\p{Latin}\p{Cyrillic}\p{N}])"
 
 
 def clean(text: str) -> str:
@@ -105,7 +84,7 @@ def replace_names(text: str, hidden: frozenset[str]) -> str:
 def find_self_named(texts: Iterable[str]) -> frozenset[str]:
     """Return the models' names that speakers give themselves in these texts."""
     found = frozenset().union(*(_find_own_names(clean(text)) for text in texts))
-    return frozenset(map(squash, found)) - _everyday()
+    return frozenset(map(squash, found)) - everyday()
 
 
 @lru_cache(maxsize=512)
@@ -114,7 +93,7 @@ def _find_own_names(text: str) -> frozenset[str]:
     # Most turns do not. Letters inside a word ("institution") may spell a name by chance, so a name
     # must begin a word.
     dense = text.lower().translate(_SEPARATORS)
-    if not any(_begins(brand).search(text) for brand in _dense_brands() if brand in dense):
+    if not any(begins(brand).search(text) for brand in _dense_brands() if brand in dense):
         return frozenset()
     squashed = squash(text)
     return frozenset(
@@ -126,7 +105,15 @@ def _find_own_names(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _everyday() -> frozenset[str]:
+def _self_naming() -> tuple[SelfNaming, ...]:
+    from engine.blinding.self_naming import ways  # few turns have a model's name
+
+    return ways()
+
+
+@lru_cache(maxsize=1)
+def everyday() -> frozenset[str]:
+    """Return the names that are everyday words too."""
     return frozenset(map(squash, read_vocabulary().ordinary))
 
 
@@ -136,66 +123,21 @@ def _dense_brands() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _begins(brand: str) -> regex.Pattern[str]:
-    return regex.compile(_START + _GAP.join(map(regex.escape, brand)), regex.IGNORECASE)
+def begins(brand: str) -> regex.Pattern[str]:
+    """Return what finds the beginning of a brand."""
+    return regex.compile(START + _GAP.join(map(regex.escape, brand)), regex.IGNORECASE)
 
 
-def _tail() -> str:
+def tail() -> str:
+    """Return a pattern for the versions and tiers behind a name."""
     tiers = "|".join(read_vocabulary().tiers)
     # Atomic: a version has many ways to be split, which a failing match must not all try.
-    return rf"(?>(?:[\-_./ ]?(?:[a-z]?\d+(?:[.\-_]\d+)*[a-z]{{0,3}}|{tiers}){_END})*)"
+    return rf"(?>(?:[\-_./ ]?(?:[a-z]?\d+(?:[.\-_]\d+)*[a-z]{{0,3}}|{tiers}){END})*)"
 
 
-def _spell(name: str) -> str:
+def spell(name: str) -> str:
     """Return a pattern for a name with any separators between its parts."""
     return _GAP.join(regex.escape(part) for part in regex.split(r"[\s\-_./:]+", name) if part)
-
-
-def _any_of(names: Iterable[str]) -> str:
-    return "|".join(sorted((_spell(name) for name in names), key=len, reverse=True))
-
-
-class _SelfNaming(NamedTuple):
-    """A way in which speakers name themselves; `here` matches where the brand begins."""
-
-    pattern: regex.Pattern[str]
-    here: regex.Pattern[str]
-    brands: frozenset[str]
-
-    def occurs(self, text: str, squashed: str) -> bool:
-        """Return whether a text has one; looking around brands is faster than matching phrases."""
-        return any(
-            self.here.match(text, begin.start())
-            for brand in self.brands
-            if brand in squashed
-            for begin in _begins(brand).finditer(text, overlapped=True)
-        )
-
-
-@lru_cache(maxsize=1)
-def _self_naming() -> tuple[_SelfNaming, ...]:
-    words = read_vocabulary()
-    apart = [name for name in words.brands() if name not in words.ordinary]
-    known, everyday = _any_of(apart), _any_of(name.title() for name in words.ordinary)
-    spaced = rf"{_START}(?:{_FIRST_PERSON}|{_INTRODUCING})[\s,:]{{1,3}}"
-    before = rf"(?P<before>(?:{spaced}|(?:{_INTRODUCING_CLOSE})\s*){_ARTICLE}{_DECORATION})"
-    first_person = (
-        rf"(?P<before>{_START}(?i:{_FIRST_PERSON})[\s,:]{{1,3}}(?i:{_ARTICLE}){_DECORATION})"
-    )
-    a_brand = rf"(?P<brand>{known}){_tail()}{_END}"
-    by_itself = rf"(?P<before>){_START}{a_brand}(?={_FOLLOWING})"
-    a_word = rf"(?P<brand>{everyday})(?i:{_tail()}){_END}"
-    brands = frozenset(map(squash, apart))
-
-    def naming(pattern: str, here: str, brands: frozenset[str], case: int) -> _SelfNaming:
-        flags = regex.VERBOSE | case
-        return _SelfNaming(regex.compile(pattern, flags), regex.compile(here, flags), brands)
-
-    return (
-        naming(before + a_brand, f"(?<={before})", brands, regex.IGNORECASE),
-        naming(by_itself, by_itself, brands, regex.IGNORECASE),
-        naming(first_person + a_word, f"(?<={first_person})", _everyday(), 0),
-    )
 
 
 class _Participants(NamedTuple):
@@ -215,7 +157,7 @@ def _participants(hidden: frozenset[str]) -> _Participants:
     """Return what finds the names of the debaters and of their makers, aliases included."""
     spellings = sorted({one for name in hidden for one in _spellings(name)}, key=len, reverse=True)
     names = "|".join(spellings)
-    pattern = rf"{_START}(?:{names})(?:s{_END})?(?i:{_tail()}){_END}"
+    pattern = rf"{START}(?:{names})(?:s{END})?(?i:{tail()}){END}"
     beginnings = {fold(one.split(_GAP, 1)[0].replace("\\", "")) for one in spellings}
     return _Participants(regex.compile(pattern, regex.IGNORECASE), tuple(beginnings))
 
@@ -224,10 +166,10 @@ def _participants(hidden: frozenset[str]) -> _Participants:
 def _spellings(reference: str) -> frozenset[str]:
     """Return patterns for a model's reference: whole, by segment, and by leading words."""
     plain = reference.partition("?")[0].partition("#")[0]
-    found = {_spell(plain)} if len(squash(plain)) > 3 else set()
+    found = {spell(plain)} if len(squash(plain)) > 3 else set()
     for segment in plain.split("/"):
         parts = [part for part in regex.split(r"[\s\-_:]+", segment) if part]
-        found |= {_GAP.join(map(_spell, parts[:size])) for size in range(2, len(parts) + 1)}
+        found |= {_GAP.join(map(spell, parts[:size])) for size in range(2, len(parts) + 1)}
         for name in (segment, *parts[:1]):
             # Patterns for one word of a reference that identifies a model on its own.
             words = read_vocabulary()
@@ -237,7 +179,7 @@ def _spellings(reference: str) -> frozenset[str]:
             for maker in {kin(bare), kin(whole)} & words.makers.keys():
                 aliases |= {maker, *words.makers[maker]}
             weak = words.ordinary | words.generic
-            found |= {_spell(one) for one in aliases if one not in weak and len(squash(one)) > 2}
+            found |= {spell(one) for one in aliases if one not in weak and len(squash(one)) > 2}
     return frozenset(found)
 
 

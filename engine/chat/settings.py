@@ -16,7 +16,7 @@ from engine.chat.command_line import JUDGES, parse_list, suggest
 from engine.chat.context import Context, Requester, settings_of
 from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.participants import guest_among
-from engine.dataset.card import read_license
+from engine.dataset.license import read_license
 from engine.formats import FORMATS, find_format
 from engine.prompts.library import check_language
 from engine.run.plan import Defaults, Order

@@ -11,25 +11,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.dataset.columns import SCHEMA_VERSION, Column, Table
 from engine.dataset.entry import Entry
 from engine.dataset.folder import FileFormat
 from engine.dataset.tables import TABLES, choose_tables
 from engine.tally.tally import FEWEST, wilson
-from engine.values.errors import UsageError
-from engine.values.language import Text
-from engine.values.options import nearest
-from engine.values.text import clean, headline
 from engine.values.topics import SPLITS
 
 # The licence of an export, by its SPDX id, and how the card names it to a dataset hub.
 
 
-OTHER = "other"  # the publisher has set none
-LONGEST = 64  # characters
-_ID = re.compile(r"[A-Za-z0-9.+-]+")
 OWN = "LicenseRef-"  # of licences that are not on SPDX's list
 # Of https://huggingface.co/docs/hub/repositories-licenses, as far as SPDX has the same in capitals.
 _HUBS = (
@@ -40,8 +33,8 @@ _HUBS = (
     "ecl-2.0 epl-1.0 epl-2.0 etalab-2.0 eupl-1.1 gpl-2.0 gpl-3.0 isc lgpl-2.1 lgpl-3.0 lppl-1.3c "
     "mit mpl-2.0 ms-pl ncsa ofl-1.1 osl-3.0 postgresql unlicense wtfpl zlib"
 )
-_SAME = frozenset(_HUBS.split())
-_VERSIONED = {
+SAME = frozenset(_HUBS.split())
+VERSIONED = {
     "c-uda-1.0": "c-uda",
     "gfdl-1.1": "gfdl",
     "gfdl-1.2": "gfdl",
@@ -53,40 +46,12 @@ _VERSIONED = {
 _ONLY = re.compile(r"-(only|or-later)$")  # SPDX's newer names of the GNU licences
 
 
-def read_license(name: str, text: str) -> str | None:
-    """Return the SPDX id in SPDX's capitals; None for `other`.
-
-    Raises UsageError naming the option for anything else, with the closest id.
-    """
-    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
-
-    if text.strip().casefold() == OTHER:
-        return None
-    try:
-        if _ID.fullmatch(text.strip()) and len(text) <= LONGEST:
-            return str(canonicalize_license_expression(text.strip()))
-    except InvalidLicenseExpression:
-        pass
-    close = nearest(text.strip().casefold(), (*_SAME, *_VERSIONED))
-    hint = (
-        Text("did you mean {close}?", close=canonicalize_license_expression(close))
-        if close
-        else Text("write one such as CC-BY-4.0, or {other}.", other=OTHER)
-    )
-    raise UsageError(
-        "{name} is “{text}”, which is not an SPDX id; {near}",
-        name=name,
-        text=headline(clean(text), 40),
-        near=hint,
-    )
-
-
 def front_matter(license: str | None) -> tuple[str, ...]:
     """Return the card's lines; a licence that hubs do not list is `other`, with its name."""
     if license is None:
         return ("license: other", "license_name: set-by-publisher")
     folded = _ONLY.sub("", license.lower())
-    known = _VERSIONED.get(folded, folded if folded in _SAME else None)
+    known = VERSIONED.get(folded, folded if folded in SAME else None)
     if known is not None:
         return (f"license: {known}",)
     named = ("license: other", f"license_name: {license.lower()}")
@@ -148,9 +113,6 @@ class ExportFigures:
         self.gold += sum(vote.gold for vote in entry.votes)
 
 
-if TYPE_CHECKING:
-    from engine.dataset.layouts import ExportLayout
-
 CARD = "README.md"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _LARGEST = "1M<n<10M"
@@ -199,12 +161,6 @@ _PAIRS = """\
     ```
     """
 
-_LAYOUT = """\
-    ## The layout `{layout.name}`
-
-    One record is {layout.about}. {use}. Each record has the `debate_id` of the debate, which joins
-    it to the tables of an export without a layout.
-    """
 
 _GOLD = """\
     ## How votes become gold
@@ -285,56 +241,46 @@ def write_card(
 ) -> str:
     """Return the card; `rows` are row counts by table and non-empty split, `license` an SPDX id."""
     tables = choose_tables(rows)
-    parts = (
-        _front_matter(
-            [table for table in tables if rows[table.name]], rows, figures, file_format, license
-        ),
-        dedent(_INTRODUCTION).format(version=version, schema=SCHEMA_VERSION),
-        *_first_steps(rows, figures),
-        _counts(rows, {table.name: table.about for table in tables}, figures),
-        _agreement(figures),
-        "## Tables\n",
-        *(describe_table(table) for table in tables),
-        dedent(_GOLD),
-        dedent(_LIMITS).format(rehearsed=figures.rehearsed, debates=figures.debates),
-        dedent(_PRIVACY),
-        dedent(_LICENCE).format(license=describe(license)),
+    filled = [table for table in tables if rows[table.name]]
+    return assemble(
+        _front_matter(filled, rows, figures, file_format, license),
+        _first_steps(rows, figures),
+        rows,
+        {table.name: table.about for table in tables},
+        figures,
+        version,
+        license,
+        ("## Tables\n", *(describe_table(table) for table in tables)),
     )
-    return "\n".join(parts)
 
 
-def write_layout_card(
-    layout: ExportLayout,
+def assemble(
+    front: str,
+    first: Iterable[str],
     rows: Mapping[str, Mapping[str, int]],
+    about: Mapping[str, str],
     figures: ExportFigures,
     version: str,
-    license: str | None = None,
+    license: str | None,
+    tables: Iterable[str] = (),
 ) -> str:
-    """Return the card of a layout; see `write_card`."""
-    use = layout.use[0].upper() + layout.use[1:]
+    """Return a card: its YAML block, what comes `first`, counts, `tables`, and what holds of all.
+
+    `about` is what a row of each table is.
+    """
     parts = (
-        _head(rows, figures, license, _layout_config(layout, rows[layout.name])),
+        front,
         dedent(_INTRODUCTION).format(version=version, schema=SCHEMA_VERSION),
-        dedent(_LAYOUT).format(layout=layout, use=use),
-        _counts(rows, {layout.name: layout.about}, figures),
+        *first,
+        _counts(rows, about, figures),
         _agreement(figures),
+        *tables,
         dedent(_GOLD),
         dedent(_LIMITS).format(rehearsed=figures.rehearsed, debates=figures.debates),
         dedent(_PRIVACY),
         dedent(_LICENCE).format(license=describe(license)),
     )
     return "\n".join(parts)
-
-
-def _layout_config(layout: ExportLayout, splits: Iterable[str]) -> list[str]:
-    if layout.array:
-        return []
-    files = (
-        line
-        for split in splits
-        for line in (f"  - split: {split}", f"    path: {layout.path(split)}")
-    )
-    return ["configs:", "- config_name: default", "  data_files:", *files] if splits else []
 
 
 def _front_matter(
@@ -355,15 +301,16 @@ def _front_matter(
         for table in tables:  # the types, which an all-null column would lack otherwise
             configs += [f"- config_name: {table.name}", "  features:"]
             configs += [line for column in table.columns for line in _feature(column, "  ")]
-    return _head(rows, figures, license, configs)
+    return head(rows, figures, license, configs)
 
 
-def _head(
+def head(
     rows: Mapping[str, Mapping[str, int]],
     figures: ExportFigures,
     license: str | None,
     configs: Iterable[str],
 ) -> str:
+    """Return the YAML block of a card that configures its files so."""
     languages = sorted({code.split("-")[0].lower() for code in figures.languages})
     total = sum(number for by_split in rows.values() for number in by_split.values())
     size = next((name for bound, name in _SIZES if total < bound), _LARGEST)

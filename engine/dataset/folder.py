@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import secrets
 import shutil
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from enum import StrEnum
 from importlib.util import find_spec
 from operator import not_
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 import orjson
 from pydantic import BaseModel, Field, ValidationError
 
-from engine.dataset.columns import Table
 from engine.values.debate import Value
 from engine.values.errors import ExportError, RostrumError, UsageError
 
@@ -303,54 +300,3 @@ class FileFormat(StrEnum):
                 "Parquet is written with pyarrow, which is not installed; install it with "
                 "pip install 'pyarrow>=22', or export as jsonl."
             )
-
-
-def turn_into_parquet(
-    staging: Staging,
-    tables: Iterable[Table[Any]],
-    splits: Iterable[str],
-    report: Callable[[int, int], None],
-) -> None:
-    """Convert drafts of JSON lines to Parquet, one file after another.
-
-    Writing Parquet row by row would give tiny row groups, or keep rows of every file in memory.
-    `report` gets the bytes of lines done and in total now and then; it may raise.
-    """
-    total, done = staging.drafted, 0
-    report(done, total)
-    # Arrow's default takes 15 MB more, and large files fragment the system's.
-    pool = "jemalloc" if sys.platform == "linux" else "system"
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", pool)
-    # Imported only here: it takes half a second and 40 MB, for one option.
-    with _without_numpy():
-        from engine.dataset.parquet import convert
-
-    def go_on(turned: int) -> None:
-        nonlocal done
-        done += turned
-        report(done, total)
-
-    for table in tables:
-        for split in splits:
-            if lines := staging.take(FileFormat.JSONL.path(table.name, split)):
-                path = FileFormat.PARQUET.path(table.name, split)
-                convert(lines, staging.place(path), table, go_on)
-                lines.unlink()
-                staging.adopt(path)
-
-
-@contextmanager
-def _without_numpy() -> Iterator[None]:
-    """Import pyarrow as if numpy were not installed, unless it is loaded already.
-
-    It takes 10 MB, and pyarrow needs it only to exchange arrays.
-    """
-    modules: dict[str, Any] = sys.modules
-    if "numpy" in modules:
-        yield
-        return
-    modules["numpy"] = None
-    try:
-        yield
-    finally:
-        del modules["numpy"]

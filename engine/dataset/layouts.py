@@ -7,18 +7,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from datetime import datetime
+from textwrap import dedent
+from typing import Any, NamedTuple
 
 import orjson
 
 from engine.blinding.transcript import BlindTurn, Identities, Transcript, TranscriptWriter
-from engine.dataset.columns import Row
-from engine.dataset.entry import Entry
+from engine.dataset.card import ExportFigures, assemble, head
+from engine.dataset.columns import Row, Table
+from engine.dataset.entry import Entry, Pseudonyms
 from engine.dataset.preferences import PREFERENCE
+from engine.dataset.writer import ExportRequest, Report, Writing
+from engine.store import Archive, ExportFilter
 from engine.values.debate import Debate, Status, Turn, TurnOrder
 from engine.values.errors import UsageError
 from engine.values.language import N_
 from engine.values.text import redact
+from engine.values.topics import SPLITS
 from engine.values.verdicts import TIE, WEAK
 
 # A debate as people read it who label it in another tool: blind, the sides in one order.
@@ -127,6 +134,14 @@ ANSWERS = {
 _CHOICES = "ABC"  # of a multiple choice: the one shown first, the second, a tie
 
 
+_LAYOUT = """\
+    ## The layout `{layout.name}`
+
+    One record is {layout.about}. {use}. Each record has the `debate_id` of the debate, which joins
+    it to the tables of an export without a layout.
+    """
+
+
 class ExportLayout(NamedTuple):
     """A layout: its records, the path of a split's file, and other files for each split.
 
@@ -157,6 +172,75 @@ class ExportLayout(NamedTuple):
     def end(self) -> bytes:
         """The end of each file."""
         return b"\n]\n" if self.array else b""
+
+    def writing(
+        self,
+        archive: Archive,
+        append: Callable[[str, bytes], None],
+        voters: Pseudonyms,
+        salt: bytes,
+        asked: ExportRequest,
+    ) -> Writing:
+        """Return what writes the records."""
+        return _WritingLayout(archive, append, (), voters, salt, asked, layout=self)
+
+    def card(
+        self,
+        rows: Mapping[str, Mapping[str, int]],
+        figures: ExportFigures,
+        version: str,
+        license: str | None = None,
+    ) -> str:
+        """Return the card; see `write_card`."""
+        use = self.use[0].upper() + self.use[1:]
+        return assemble(
+            head(rows, figures, license, self._config(rows[self.name])),
+            (dedent(_LAYOUT).format(layout=self, use=use),),
+            rows,
+            {self.name: self.about},
+            figures,
+            version,
+            license,
+        )
+
+    def _config(self, splits: Iterable[str]) -> list[str]:
+        if self.array:
+            return []
+        files = (
+            line
+            for split in splits
+            for line in (f"  - split: {split}", f"    path: {self.path(split)}")
+        )
+        return ["configs:", "- config_name: default", "  data_files:", *files] if splits else []
+
+
+@dataclass(slots=True)
+class _WritingLayout(Writing):
+    """One pass through the archive for a layout, which has its own records and files."""
+
+    layout: ExportLayout = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.rows = {self.layout.name: dict.fromkeys(SPLITS, 0)}
+
+    def write(self, where: ExportFilter, cutoff: datetime | None, report: Report) -> None:
+        """Write records, end their files, and add the files beside them."""
+        Writing.write(self, where, cutoff, report)  # slots: super() is of the class before them
+        beside: dict[str, bytes] = {}
+        for split, written in self.rows[self.layout.name].items():
+            if written:
+                self.append(self.layout.path(split), self.layout.end)
+                beside |= self.layout.beside(split)
+        for path, text in beside.items():
+            self.append(path, text)
+
+    def put(self, entry: Entry, tables: Iterable[Table[Any]]) -> None:
+        """Append the records that a debate has."""
+        counts = self.rows[self.layout.name]
+        if made := list(self.layout.rows(entry)):
+            text = self.layout.encode(made, more=counts[entry.split] > 0)
+            self.append(self.layout.path(entry.split), text)
+            counts[entry.split] += len(made)
 
 
 # --- Argilla -------------------------------------------------------------------------------

@@ -18,11 +18,12 @@ from engine.values.language import N_, speaking
 from engine.values.messages import Reveal
 from engine.values.text import clean, redact as redact_mentions, rename
 from engine.values.verdicts import Ballot
-from engine.words.cards import broken_rule, words_used
+from engine.words.cards import words_used
 from engine.words.details import detail_lines
 from engine.words.phrases import option_name, round_name, source_name, sum_up
 from engine.words.reveal import reveal_lines
 from engine.words.translation import say
+from engine.words.violations import broken_rule
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

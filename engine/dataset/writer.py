@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import orjson
 
-from engine.dataset.card import CARD, ExportFigures, write_card, write_layout_card
+from engine.dataset.card import CARD, ExportFigures, write_card
 from engine.dataset.columns import SCHEMA_VERSION, Table
 from engine.dataset.croissant import CROISSANT, write_croissant
 from engine.dataset.entry import (
@@ -34,7 +34,6 @@ from engine.dataset.folder import (
     Manifest,
     Staging,
     staged,
-    turn_into_parquet,
 )
 from engine.dataset.people_tables import VOTES
 from engine.dataset.preferences import SAME_SIDE, Mirrors
@@ -153,6 +152,8 @@ def write_export(
         if not (any(written.rows.values()) if layout else written.cutoff):
             raise NotFoundError(_nothing(asked))
         if asked.file_format is FileFormat.PARQUET:
+            from engine.dataset.conversion import turn_into_parquet  # 40 MB, for one option
+
             turn_into_parquet(
                 staging,
                 tables,
@@ -191,7 +192,7 @@ def _write_about(
     )
     made = (written.rows, written.figures, version)
     if layout:
-        card = write_layout_card(layout, *made, asked.license)
+        card = layout.card(*made, asked.license)
     else:
         card = write_card(*made, asked.file_format, asked.license)
     staging.append(CARD, card.encode())
@@ -232,12 +233,11 @@ def _write_lines(
     cutoff = archive.newest(where)
     voters = Pseudonyms(keys.master, where, cutoff, asked.tables, asked.labels, flawed=asked.flawed)
     append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
-    writing: _Writing
     if layout:
-        writing = _WritingLayout(archive, append, (), voters, keys.splits, asked, layout=layout)
+        writing = layout.writing(archive, append, voters, keys.splits, asked)
     else:
         chosen = choose_tables(asked.tables)
-        writing = _Writing(archive, append, chosen, voters, keys.splits, asked)
+        writing = Writing(archive, append, chosen, voters, keys.splits, asked)
     writing.write(where, cutoff, report)
     rows = {
         table: {split: number for split, number in by_split.items() if number}
@@ -247,7 +247,7 @@ def _write_lines(
 
 
 @dataclass(slots=True)
-class _Writing:
+class Writing:
     """One pass through the archive, and its results so far."""
 
     archive: Archive
@@ -278,7 +278,7 @@ class _Writing:
         with self._entries(where) as entries:
             for entry in entries:
                 if newest_moment(entry.debate) <= cutoff:
-                    self._append(entry, self.tables)
+                    self.put(entry, self.tables)
                     self.figures.count(entry)
                     mirrors.note(entry)
                     done += 1
@@ -331,9 +331,10 @@ class _Writing:
         for first, second in pairs:
             # Either may have been purged meanwhile.
             if first in found and second in found:
-                self._append(replace(found[first], mirror=found[second]), (SAME_SIDE,))
+                self.put(replace(found[first], mirror=found[second]), (SAME_SIDE,))
 
-    def _append(self, entry: Entry, tables: Iterable[Table[Any]]) -> None:
+    def put(self, entry: Entry, tables: Iterable[Table[Any]]) -> None:
+        """Append the rows that a debate has in these tables."""
         for table in tables:
             made = table.rows(entry)
             if made:
@@ -341,34 +342,6 @@ class _Writing:
                 path = FileFormat.JSONL.path(table.name, entry.split)
                 self.append(path, b"".join(lines))
                 self.rows[table.name][entry.split] += len(made)
-
-
-@dataclass(slots=True)
-class _WritingLayout(_Writing):
-    """The same for a layout, which has its own records and files."""
-
-    layout: ExportLayout = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        self.rows = {self.layout.name: dict.fromkeys(SPLITS, 0)}
-
-    def write(self, where: ExportFilter, cutoff: datetime | None, report: Report) -> None:
-        """Write records, end their files, and add the files beside them."""
-        _Writing.write(self, where, cutoff, report)  # slots: super() is of the class before them
-        beside: dict[str, bytes] = {}
-        for split, written in self.rows[self.layout.name].items():
-            if written:
-                self.append(self.layout.path(split), self.layout.end)
-                beside |= self.layout.beside(split)
-        for path, text in beside.items():
-            self.append(path, text)
-
-    def _append(self, entry: Entry, tables: Iterable[Table[Any]]) -> None:
-        counts = self.rows[self.layout.name]
-        if made := list(self.layout.rows(entry)):
-            text = self.layout.encode(made, more=counts[entry.split] > 0)
-            self.append(self.layout.path(entry.split), text)
-            counts[entry.split] += len(made)
 
 
 def _nothing(asked: ExportRequest) -> str:

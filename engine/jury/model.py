@@ -17,14 +17,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import mul
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import NamedTuple
 
-from engine.values.debate import SEES, Fit, JurorFit
+from engine.jury.aggregate import MOST_JURORS
+from engine.jury.roster import ROTATE_EVERY, spread_families
+from engine.values.debate import KNOWN_AFTER, SEES, Fit, JurorFit, Model
 
 CLIP = 2.5
 POINTS = 40  # of the quadrature
 STANDARD = NormalDist()
+SKILL_ERROR = 0.18  # of its logarithm, on average over jurors, from which the model knows enough
+LEARNT_AFTER = 200  # debates, after which it knows as much as it will
+UNKNOWN_SKILL = 0.3
 
 
 class _PanelWeights(NamedTuple):
@@ -301,3 +306,31 @@ def choose(
                 pull[juror] -= step * share
                 rest[juror] -= step * step
     return tuple(chosen)
+
+
+def draw(
+    jurors: Sequence[Model], fit: Fit, ordinal: int, prices: Mapping[str, float] | None
+) -> tuple[tuple[Model, ...], int]:
+    """Return jurors in the sequence to ask them, by the model, and how many at once.
+
+    While it knows them too little, the least known are asked first, and as many as may sit; every
+    fifth debate the least known one sits with those who tell most (a new one, every second).
+    """
+    shy = sorted(jurors, key=lambda juror: _heard(fit, juror))
+    known = [fit.jurors.get(juror.ref) for juror in jurors]
+    errors = [
+        one.skill_error if one else UNKNOWN_SKILL for one in known if not one or one.sees >= SEES
+    ]
+    if fit.debates < LEARNT_AFTER and bool(errors) and fmean(errors) > SKILL_ERROR:
+        return spread_families(shy), MOST_JURORS
+    every = ROTATE_EVERY if _heard(fit, shy[0]) >= KNOWN_AFTER else 2
+    exploring = [shy[0].ref] if ordinal % every == 0 else []
+    named = {juror.ref: juror for juror in jurors}
+    chosen = choose(fit, list(named), MOST_JURORS, exploring, prices)
+    following = (juror.ref for juror in shy)
+    return tuple(named[ref] for ref in dict.fromkeys((*exploring, *chosen, *following))), 0
+
+
+def _heard(fit: Fit, juror: Model) -> int:
+    one = fit.jurors.get(juror.ref)
+    return one.ballots if one else 0

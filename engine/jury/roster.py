@@ -8,11 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from statistics import fmean
 
-from engine.jury.aggregate import MOST_JURORS
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
 from engine.values.debate import (
-    KNOWN_AFTER,
-    SEES,
     Fit,
     JurorHistory,
     Model,
@@ -25,9 +22,6 @@ TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides i
 ROTATE_EVERY = 5
 AUDIT_SHARE = 0.1
 KNOWN_AUDIT_SHARE = 0.05  # once the model knows leans well
-SKILL_ERROR = 0.18  # of its logarithm, on average over jurors, from which the model knows enough
-LEARNT_AFTER = 200  # debates, after which it knows as much as it will
-UNKNOWN_SKILL = 0.3
 PROVEN = 100.0
 SURE = 4.0  # standard errors by which jurors agree in opposite orders, to be believed as well
 MOST = 600.0  # of a logarithm, so that no product overflows
@@ -72,11 +66,13 @@ def seat_panel(
     refs, fit, known = {juror.ref for juror in sitting}, learnt.model, learnt.history
     stake = stake_of(fit, list(named)) if fit is not None and mode is not PanelMode.ONE else None
     if fit is None or mode is not PanelMode.ADAPTIVE:
-        ranked, wave = _spread_families(_rank(sitting, known, ordinal)), 0
+        ranked, wave = spread_families(_rank(sitting, known, ordinal)), 0
     elif stake is not None:
-        ranked, wave = _spread_families(_trust(sitting, fit, ordinal)), 0
+        ranked, wave = spread_families(_trust(sitting, fit, ordinal)), 0
     else:
-        ranked, wave = _draw(sitting, fit, ordinal, prices)
+        from engine.jury.model import draw  # only now: there is one
+
+        ranked, wave = draw(sitting, fit, ordinal, prices)
     audits = AUDIT_SHARE if fit is None or wave else KNOWN_AUDIT_SHARE
     return PanelSetup(
         roster=ranked[:1] if mode is PanelMode.ONE else ranked,
@@ -133,36 +129,6 @@ def stake_of(fit: Fit, jurors: Collection[str]) -> float | None:
     return None if stake >= PROVEN or agreed else stake
 
 
-def _draw(
-    jurors: Sequence[Model], fit: Fit, ordinal: int, prices: Mapping[str, float] | None
-) -> tuple[tuple[Model, ...], int]:
-    """Return jurors in the sequence to ask them, by the model, and how many at once.
-
-    While it knows them too little, the least known are asked first, and as many as may sit; every
-    fifth debate the least known one sits with those who tell most (a new one, every second).
-    """
-    shy = sorted(jurors, key=lambda juror: _heard(fit, juror))
-    known = [fit.jurors.get(juror.ref) for juror in jurors]
-    errors = [
-        one.skill_error if one else UNKNOWN_SKILL for one in known if not one or one.sees >= SEES
-    ]
-    if fit.debates < LEARNT_AFTER and bool(errors) and fmean(errors) > SKILL_ERROR:
-        return _spread_families(shy), MOST_JURORS
-    every = ROTATE_EVERY if _heard(fit, shy[0]) >= KNOWN_AFTER else 2
-    exploring = [shy[0].ref] if ordinal % every == 0 else []
-    named = {juror.ref: juror for juror in jurors}
-    from engine.jury.model import choose  # only now: the model knows enough to be asked
-
-    chosen = choose(fit, list(named), MOST_JURORS, exploring, prices)
-    following = (juror.ref for juror in shy)
-    return tuple(named[ref] for ref in dict.fromkeys((*exploring, *chosen, *following))), 0
-
-
-def _heard(fit: Fit, juror: Model) -> int:
-    one = fit.jurors.get(juror.ref)
-    return one.ballots if one else 0
-
-
 def _trust(jurors: Sequence[Model], fit: Fit, ordinal: int) -> list[Model]:
     """Order jurors by what became of the stakes on them; those not heard yet take turns."""
     turn = ordinal % max(1, len(jurors))
@@ -192,7 +158,7 @@ def _rank(
     return sorted(jurors, key=weigh, reverse=True)
 
 
-def _spread_families(jurors: Sequence[Model]) -> tuple[Model, ...]:
+def spread_families(jurors: Sequence[Model]) -> tuple[Model, ...]:
     """Put one juror of each family before a second of any, keeping the sequence otherwise."""
     seen: Counter[str] = Counter()
     dealt: list[tuple[int, Model]] = []

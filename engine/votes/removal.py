@@ -6,18 +6,12 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import structlog
-
-from engine.store import Cast, Intervention, Store
-from engine.values.errors import VenueAwayError, VenueError
+from engine.store import Store
 from engine.values.ports import Clock
 from engine.values.text import split_variant
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue
-
-MOST_TRIES = 5
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,45 +51,6 @@ class Removals:
         while True:
             shown = await self._waiting.get()
             self._known.discard(shown)
-            await self._remove(shown)
+            from engine.votes.hiding import hide  # few ballots are secret
 
-    async def _remove(self, shown: VisibleReaction) -> None:
-        remove = self.venue.remove_reaction
-        if remove is None:
-            log.warning("secret vote visible", message=shown.message, why="nobody may remove it")
-            await self._note_shown(shown)
-            return
-        for _ in range(MOST_TRIES):
-            try:
-                await remove(shown.place, shown.message, shown.user, shown.reaction)
-            except VenueAwayError as error:
-                await self.clock.sleep(error.retry_after)
-            except VenueError as error:
-                log.warning("secret vote visible", message=shown.message, why=str(error))
-                await self._note_shown(shown)
-                return
-            else:
-                # A reaction found on the message later is a new choice.
-                await self.store.votes.cast(
-                    Cast(
-                        platform=self.venue.platform,
-                        place=shown.place,
-                        message=shown.message,
-                        user=shown.user,
-                        option=shown.option,
-                        variant=shown.variant,
-                        added=False,
-                        received_at=self.clock.now(),
-                    )
-                )
-                return
-        log.warning("secret vote still visible", message=shown.message, tries=MOST_TRIES)
-        await self._note_shown(shown)
-
-    async def _note_shown(self, shown: VisibleReaction) -> None:
-        """Record since when a choice was visible to others."""
-        votes = self.store.votes
-        target = await votes.target(self.venue.platform, shown.place, shown.message)
-        if target is not None:
-            noted = Intervention.on(target, "shown", self.clock.now(), shown.option)
-            await votes.intervene(target, noted)
+            await hide(shown, self.venue, self.store, self.clock)

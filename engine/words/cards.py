@@ -12,7 +12,7 @@ from functools import partial
 from itertools import count
 from pkgutil import resolve_name
 
-from engine.values.debate import BallotKind, Length, Violation, not_given
+from engine.values.debate import BallotKind, Length, not_given
 from engine.values.language import N_
 from engine.values.messages import (
     AgainInvite,
@@ -67,33 +67,6 @@ SIDES = {"A": N_("**{side}** argues for it"), "B": N_("**{side}** argues against
 ARGUES = N_("**{side}** argues: {stance}")
 BLIND = {True: N_("blind"), False: N_("with names")}
 VOTE_LASTS = N_("the vote lasts {span}")
-VIOLATIONS = {
-    "too_many_words": N_("{measured:g} words; the limit is {limit:g}"),
-    "too_few_words": N_("{measured:g} words; at least {limit:g} are needed"),
-    "too_many_arguments": N_("{measured:g} arguments; the limit is {limit:g}"),
-    "long_synthesis": N_("a synthesis of {measured:g} characters; the limit is {limit:g}"),
-    "long_decision": N_("a decision of {measured:g} words; the limit is {limit:g}"),
-    "no_decision": N_("no decision that can be read"),
-    "long_reply": N_("a reply of {measured:,.0f} characters, cut to {limit:,.0f}"),
-    "cut_off": N_("it breaks off: the model ran out of room"),
-    "repeats": N_("it says one sentence {measured:g} times"),
-    "cut": N_(
-        "{measured:g} words, cut after {limit:g}: the rest of the time is for those who have "
-        "not spoken"
-    ),
-    "overtime": N_("{measured:g} words; the time allows {limit:g}"),
-    "shortened": N_("{measured:g} words, cut after {limit:g}"),
-    "missed": N_("nothing was written in time"),
-    "blocked": N_("what was written has a word that is not allowed here"),
-    "flagged": N_("the automatic check for harmful content flagged what was written"),
-    "replaced_characters": N_("characters that cannot be shown ({measured:g})"),
-    "refusal": N_("the model declined to argue"),
-    "unreadable": N_("not in the requested form"),
-    "too_few_arguments": N_("{measured:g} arguments; at least {limit:g} are needed"),
-    "short_claim": N_("a claim of {measured:g} characters; at least {limit:g} are needed"),
-    "short_reasoning": N_("reasoning of {measured:g} characters; at least {limit:g} are needed"),
-    "short_evidence": N_("evidence of {measured:g} characters; at least {limit:g} are needed"),
-}
 INVITE = N_("Vote")
 INVITE_MIRRORED = N_("It closes together with the vote on the mirrored debate.")
 PERSON_ARGUES = N_("**{side}** is a person, not a model")
@@ -262,7 +235,12 @@ def _jury(debate: Announcement) -> str:
 
 def turn_card(turn: TurnPost) -> Card:
     """Return the card of a turn."""
-    broken = tuple(say("**Rule broken:** {rule}", rule=broken_rule(one)) for one in turn.violations)
+    broken: tuple[str, ...] = ()
+    if turn.violations:
+        from engine.words.violations import broken_rule  # most turns break none
+
+        rules = map(broken_rule, turn.violations)
+        broken = tuple(say("**Rule broken:** {rule}", rule=rule) for rule in rules)
     checked = ("", turn.quotations) if turn.quotations else ()
     return Card(
         turn_title(turn),
@@ -315,16 +293,6 @@ def words_used(words: int, limit: int) -> str:
 
 def _clock(seconds: int) -> str:
     return f"{seconds // 60}:{seconds % 60:02d}"
-
-
-def broken_rule(broken: Violation) -> str:
-    """Return the rule that a turn broke, with the measured value and the limit."""
-    other = (
-        N_("{kind} ({measured:g}, at most {limit:g})") if broken.limit else "{kind} ({measured:g})"
-    )
-    kind = broken.kind.replace("_", " ")
-    template = VIOLATIONS.get(broken.kind, other)
-    return say(template, kind=say(kind), measured=broken.measured, limit=broken.limit)
 
 
 # --- votes and the reveal ----------------------------------------------------------------

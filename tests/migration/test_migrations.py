@@ -70,7 +70,7 @@ def test_the_script_for_new_databases_is_what_the_tables_describe() -> None:
 async def test_a_new_database_needs_no_alembic(
     empty: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.database.migrate.upgrade", None)
+    monkeypatch.setattr("adapters.database.upgrade.upgrade", None)
     assert await migrate(empty) == newest()
     assert _differences(empty) == []
 

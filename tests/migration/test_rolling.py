@@ -18,8 +18,8 @@ from adapters.database.migrate import (
     min_version,
     newest,
     require_newest,
-    upgrade,
 )
+from adapters.database.upgrade import upgrade
 from engine.store import ExportFilter, Store
 from engine.store.installs import Install
 from engine.values.errors import StoreError

@@ -11,11 +11,12 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from engine.dataset.card import describe, front_matter, read_license
+from engine.dataset.card import describe, front_matter
 from engine.dataset.document import renew_tables
 from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat, Manifest, check_replaceable
 from engine.dataset.layouts import ANSWERS, LAYOUTS, unquote
+from engine.dataset.license import read_license
 from engine.dataset.writer import ExportRequest, write_export
 from engine.store import DebateRecord
 from engine.values.debate import Model, Status, Violation

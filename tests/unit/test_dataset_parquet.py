@@ -179,7 +179,7 @@ def test_numpy_is_not_taken_along_and_can_be_imported_afterwards(tmp_path: Path)
 import sys
 from pathlib import Path
 from engine.dataset.folder import Staging
-from engine.dataset.folder import turn_into_parquet
+from engine.dataset.conversion import turn_into_parquet
 turn_into_parquet(Staging(Path(sys.argv[1])), (), (), lambda done, total: None)
 print("pyarrow" in sys.modules, "numpy" in sys.modules)
 import numpy
