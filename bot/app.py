@@ -28,7 +28,7 @@ from engine.run.plan import Defaults
 from engine.run.run import Runner
 from engine.run.service import Service
 from engine.store import Store
-from engine.values.debate import Debate, Model
+from engine.values.debate import Debate
 from engine.values.ports import UNWATCHED, Audience, Clock, Permalinks
 from engine.votes.window import VoteWindow
 
@@ -114,24 +114,6 @@ def open_moderator(settings: Settings) -> Moderator | None:
     return HttpModerator(endpoint)
 
 
-def open_counts(settings: Settings) -> Counts:
-    """Return what watches a process that serves, or is traced: counts, and traces if they are set.
-
-    Raises SettingsError if those cannot be made.
-    """
-    sides = (settings.default_a, settings.default_b)
-    known: tuple[Model, ...] = tuple(side for side in sides if side is not None)
-    known += (*settings.models, *settings.jurors, *settings.default_judges)
-    known += tuple(settings.default_seats.values())
-    if not settings.traces:
-        from adapters.metrics.counts import Counts  # what a command counts, nobody asks for
-
-        return Counts(known)
-    from bot.serve.health import open_traces  # few set them
-
-    return open_traces(known)
-
-
 async def find_debate(settings: Settings, debate_id: str) -> Debate:
     """Return a stored debate by its id or code. Raises NotFoundError or StoreError."""
     async with read_store(settings) as store:
@@ -157,7 +139,10 @@ async def run_app(
     body with its exception. Raises SettingsError or StoreError before anything runs.
     """
     prompts = load_prompts(settings.templates_dir)
-    counts = counts or (open_counts(settings) if settings.traces else None)
+    if counts is None and settings.traces:
+        from bot.serve.health import open_counts  # few set them
+
+        counts = open_counts(settings)
     database = open_database(settings, start_seconds=start_seconds)
     store = Store(database, settings.vault_keys())
     sharing = open_sharing(settings, database, role)

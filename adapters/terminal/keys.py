@@ -24,8 +24,10 @@ from engine.tally.questions import (
     UP,
 )
 from engine.values.errors import UsageError
+from engine.values.language import N_, NN_
 from engine.values.verdicts import EVEN
 from engine.words.phrases import NO_STANCES, option_name
+from engine.words.translation import plural, say
 
 KEYS = {
     UP: "+",
@@ -36,6 +38,13 @@ KEYS = {
     ONE_SIDED: "3",
 }  # their first letters are taken, or equal
 TAKE_BACK = "u"
+VOTES_NEEDED = NN_(
+    "The vote counts with {n} vote or more.", "The vote counts with {n} votes or more."
+)
+PEOPLE_NEEDED = NN_(
+    "The room decides once {n} person has answered before and after the debate.",
+    "The room decides once {n} people have answered before and after the debate.",
+)
 CLOSING_KEYS = frozenset({"\n", "\r", "\x04", ""})
 
 
@@ -52,7 +61,23 @@ def key_hint(options: Sequence[str], names: Mapping[str, str] = NO_STANCES, quor
     """Return the help on keys, with the quorum of a vote that has one."""
     keys = {key: option_name(option, names) for key, option in keys_of(options).items()}
     goes_on = tuple(options) in (STANCES, CONFIDENCES) or EVEN in options
-    return texts.key_help(keys, goes_on=goes_on, quorum=quorum)
+    return key_help(keys, goes_on=goes_on, quorum=quorum)
+
+
+def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
+    """Return the help on keys, each with its option's name; a stance's last key goes on.
+
+    `quorum` is how many votes it takes to count, or stances to decide, if any number is too few.
+    """
+    named = (say("{key} = {option}", key=key, option=option) for key, option in keys.items())
+    hint = say(
+        N_("Keys: {options} · u = undo the last one · Enter = continue")
+        if goes_on
+        else N_("Keys: {options} · u = undo the last vote · Enter = close the vote"),
+        options=" · ".join(named),
+    )
+    needed = PEOPLE_NEEDED if goes_on else VOTES_NEEDED
+    return f"{hint}\n{plural(*needed, quorum)}" if quorum else hint
 
 
 class Voters:

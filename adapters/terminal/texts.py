@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.tally.questions import STANCES
-from engine.values.language import N_, NN_
+from engine.values.language import N_
 from engine.values.ports import Draft
 from engine.values.text import marked
 from engine.words.card import Reference
 from engine.words.phrases import NO_STANCES, option_name, round_name
-from engine.words.translation import plural, say
+from engine.words.translation import say
 
 TOPIC = N_("Topic: {topic}")
 FILE = N_("File: {name}")
@@ -37,13 +37,6 @@ VOTES_OPTION = "“{option}” in {given} is not on this ballot; choose from {op
 VOTES_TWICE = "“{option}” is in {given} twice; give each option once."
 VOTES_NUMBER = "“{number}” in {given} is not a number from 0 to {most}."
 NO_KEYBOARD = "No keyboard input here; give the votes with --votes."
-VOTES_NEEDED = NN_(
-    "The vote counts with {n} vote or more.", "The vote counts with {n} votes or more."
-)
-PEOPLE_NEEDED = NN_(
-    "The room decides once {n} person has answered before and after the debate.",
-    "The room decides once {n} people have answered before and after the debate.",
-)
 
 
 def draft_title(draft: Draft) -> str:
@@ -64,22 +57,6 @@ def thinking(seats: Sequence[str]) -> str:
         N_("{seats} is thinking…") if len(seats) == 1 else N_("{seats} are thinking…"),
         seats=say(", ").join(map(marked, seats)),
     )
-
-
-def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
-    """Return the help on keys, each with its option's name; a stance's last key goes on.
-
-    `quorum` is how many votes it takes to count, or stances to decide, if any number is too few.
-    """
-    named = (say("{key} = {option}", key=key, option=option) for key, option in keys.items())
-    hint = say(
-        N_("Keys: {options} · u = undo the last one · Enter = continue")
-        if goes_on
-        else N_("Keys: {options} · u = undo the last vote · Enter = close the vote"),
-        options=" · ".join(named),
-    )
-    needed = PEOPLE_NEEDED if goes_on else VOTES_NEEDED
-    return f"{hint}\n{plural(*needed, quorum)}" if quorum else hint
 
 
 def earlier() -> str:

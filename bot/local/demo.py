@@ -103,7 +103,9 @@ async def run_demo(given: Mapping[str, Any]) -> None:
         session = TerminalSession(settings, console, votes, moves, given["ahead"], given["sure"])
         session.say_why, session.resume_command = given["say_why"], _resume_command(out)
         if order is None:
-            await session.resume(begun)
+            from bot.local.resumption import resume  # most demos begin
+
+            await resume(session, begun)
         else:
             session.by_page = order.pace is None and has_keyboard()
             await _start(session, order, stances, database)

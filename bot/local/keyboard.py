@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import NamedTuple
 
-from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, keyboard, keys_of
-from adapters.terminal.texts import key_help
+from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, key_help, keyboard, keys_of
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import GUEST, guests_among, parse_sure, parse_votes
 from bot.app import App

@@ -36,8 +36,8 @@ from engine.run.plan import Order
 from engine.run.service import Started
 from engine.store import OpenQuestion
 from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
-from engine.values.debate import OTHER, ConfidenceScale, Debate, Replacement, Status, short_code
-from engine.values.errors import LeaseLostError, RostrumError, StoreError, UsageError, VenueError
+from engine.values.debate import OTHER, ConfidenceScale, Debate, Status, short_code
+from engine.values.errors import LeaseLostError, RostrumError, StoreError, VenueError
 from engine.values.language import speaking
 from engine.values.limits import Caps
 from engine.values.ports import Audience, Inbound, ReactionSeen, VenueLimits
@@ -49,7 +49,6 @@ DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
 DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
 LIMITS = VenueLimits(typing_seconds=0.25)
 LOOK_SECONDS = 0.05
-TAKE_UP_SECONDS = 1.0
 
 
 class _DebateConsole(Console):
@@ -126,14 +125,14 @@ class TerminalSession:
         Raises what `Service.start` does.
         """
         channel = str(ULID())
-        venue = self._open_venue(channel)
-        async with run_app(self.settings, [venue], audience=self._audience(venue)) as app:
+        venue = self.open_venue(channel)
+        async with run_app(self.settings, [venue], audience=self.audience(venue)) as app:
             asked = order.model_copy(
                 update={"platform": PLATFORM, "community": COMMUNITY, "place": channel}
             )
             again = order.rematch.of.request.speakers if order.rematch else ()
             update = {
-                "caps": self._caps(app, 2 if order.mirror else 1),
+                "caps": self.caps(app, 2 if order.mirror else 1),
                 "models": (*app.defaults.models, *again),  # any may be named here
             }
             defaults = app.defaults.model_copy(update=update)
@@ -142,35 +141,10 @@ class TerminalSession:
             started = await app.service.start(asked, defaults)
             self.on_start(started)
             if started.mirror is None:
-                return await self._follow(app, venue, started.debate.id)
-            return await self._follow_pair(app, venue, started.debate.id, started.mirror.id)
+                return await self.follow(app, venue, started.debate.id)
+            return await self.follow_pair(app, venue, started.debate.id, started.mirror.id)
 
-    async def resume(self, begun: Debate, changes: Sequence[Replacement] = ()) -> Debate:
-        """Resume a debate that began in a terminal, and return it revealed.
-
-        Its mirror is resumed with it.
-        """
-        if self.usd is not None and begun.status not in (Status.FAILED, Status.PARTIAL):
-            raise UsageError(
-                f"Debate {begun.code} goes on under the cap that it began with: leave --usd out."
-            )
-        venue = self._open_venue(begun.place)
-        venue.replay(*filter(None, (begun.place, begun.thread)))
-        if begun.thread:
-            venue.watch(begun.thread)
-        async with run_app(self.settings, [venue], audience=self._audience(venue)) as app:
-            mirror = await app.store.debates.mirror_of(begun)
-            caps = self._caps(app, 2 if mirror else 1)
-            debate = await app.service.resume(begun.id, caps, changes)
-            if mirror is None or _ended(mirror) or _ended(debate):
-                async with _taking_up(app, debate.id):
-                    return await self._follow(app, venue, debate.id)
-            await app.service.resume(mirror.id, caps)
-            first, second = sorted((debate.id, mirror.id))
-            async with _taking_up(app, first, second):
-                return await self._follow_pair(app, venue, first, second)
-
-    def _caps(self, app: App, debates: int) -> Caps:
+    def caps(self, app: App, debates: int) -> Caps:
         """Return the caps of an operator's debates, which share what they may cost together."""
         lifted = ("user_daily_debates", "max_live_per_community", "max_live")
         update: dict[str, float | None] = dict.fromkeys(lifted)  # they protect from members
@@ -178,7 +152,8 @@ class TerminalSession:
             update["debate_usd"] = self.usd / debates
         return app.defaults.caps.model_copy(update=update)
 
-    def _open_venue(self, channel: str) -> TerminalVenue:
+    def open_venue(self, channel: str) -> TerminalVenue:
+        """Return the terminal, with the record of a channel. Raises StoreError."""
         folder = records_of(local_file(self.settings.database_url.get_secret_value()))
         record = folder / f"{channel}.jsonl"
         try:
@@ -190,19 +165,19 @@ class TerminalSession:
             ) from error
         return TerminalVenue(self.console, channel=channel, record=record, limits=LIMITS)
 
-    def _audience(self, venue: TerminalVenue) -> Audience | None:
+    def audience(self, venue: TerminalVenue) -> Audience | None:
         """Return the audience of turns being written; None if the output is not a terminal."""
         return venue.follow if self.console.is_terminal else None
 
-    async def _follow_pair(self, app: App, venue: TerminalVenue, first: str, second: str) -> Debate:
+    async def follow_pair(self, app: App, venue: TerminalVenue, first: str, second: str) -> Debate:
         """Show a debate and its mirror; both votes are cast before either reveal."""
-        opened = await _until(app, first, lambda d: d.thread or _ended(d))
+        opened = await _until(app, first, lambda d: d.thread or has_ended(d))
         venue.turn_to(opened.thread or "")
-        await self._follow(app, venue, first, holds=True)
+        await self.follow(app, venue, first, holds=True)
         try:
-            mirror = await _until(app, second, lambda d: d.thread or _ended(d))
+            mirror = await _until(app, second, lambda d: d.thread or has_ended(d))
             venue.turn_to(mirror.thread or "")
-            debate = await self._follow(app, venue, second, exchanged=True)
+            debate = await self.follow(app, venue, second, exchanged=True)
             await app.deliveries[PLATFORM].settled(first)
             return debate
         except _DebateEndedError:
@@ -213,7 +188,7 @@ class TerminalSession:
         finally:
             venue.turn_to(opened.thread or "")
 
-    async def _follow(
+    async def follow(
         self,
         app: App,
         venue: TerminalVenue,
@@ -236,7 +211,7 @@ class TerminalSession:
             await self._hear_first_stances(app, venue, debate_id)
             async with self._typing_beside(app, venue, debate_id):
                 debate = await self._hear_rounds(app, venue, debate_id)
-            if debate.vote_opened_at and not _ended(debate):
+            if debate.vote_opened_at and not has_ended(debate):
                 debate = await self._vote(app, venue, debate, holds=holds, exchanged=exchanged)
             await app.deliveries[PLATFORM].settled(debate_id)
         except asyncio.CancelledError:
@@ -312,7 +287,7 @@ class TerminalSession:
         options = vote_options(tuple(debate.request.sides))
         async with asyncio.TaskGroup() as group:
             voting = group.create_task(self._take_votes(app, venue, debate, options, exchanged))
-            closing = group.create_task(_until(app, debate.id, _ended))
+            closing = group.create_task(_until(app, debate.id, has_ended))
             await asyncio.wait({voting, closing}, return_when=asyncio.FIRST_COMPLETED)
             voting.cancel()
             if holds:
@@ -370,7 +345,7 @@ class TerminalSession:
         """Take first stances, if requested, and end the question: no one else answers it here."""
 
         def over(debate: Debate) -> object:
-            return debate.stance_closed_at or debate.vote_opened_at or _ended(debate)
+            return debate.stance_closed_at or debate.vote_opened_at or has_ended(debate)
 
         debate = await app.store.debates.get(debate_id)
         if not debate.request.stance:
@@ -393,7 +368,7 @@ class TerminalSession:
         debate = await app.store.debates.get(debate_id)
 
         def over(debate: Debate) -> object:
-            return debate.vote_opened_at or _ended(debate)
+            return debate.vote_opened_at or has_ended(debate)
 
         if not debate.request.round_votes or not self._says_ahead:
             return await _until(app, debate_id, over)
@@ -479,23 +454,6 @@ async def _cast(venue: TerminalVenue, given: Iterable[Hand]) -> None:
             venue.note(str(error))
 
 
-@asynccontextmanager
-async def _taking_up(app: App, *debates: str) -> AsyncIterator[None]:
-    """Take debates up while the body runs: on a server, a dead process holds them for a while."""
-
-    async def take_up() -> None:
-        while True:
-            await asyncio.sleep(TAKE_UP_SECONDS)
-            with suppress(StoreError):  # that another task says
-                await app.reconcile(*debates)
-
-    taking = asyncio.create_task(take_up())
-    try:
-        yield
-    finally:
-        taking.cancel()
-
-
 async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> Debate:
     # Other tasks and processes change the state in the database; most changes come with a message.
     while not done(debate := await app.store.debates.get(debate_id)):
@@ -511,5 +469,6 @@ def _way_on(debate: Debate, command: str) -> str:
     return f"Continue with: {command} {debate.code}"
 
 
-def _ended(debate: Debate) -> bool:
+def has_ended(debate: Debate) -> bool:
+    """Return whether a debate is over, its vote included."""
     return not debate.status.live and debate.status is not Status.VOTING

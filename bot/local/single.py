@@ -20,6 +20,7 @@ from bot.local.orders import (
     spelled_option,
     with_people,
 )
+from bot.local.resumption import resume
 from bot.local.session import PLATFORM, TerminalSession, showing_debate
 from bot.settings.load import load_settings, read_model
 from bot.settings.settings import Settings
@@ -92,7 +93,7 @@ async def run_resume(given: Mapping[str, Any]) -> None:
         return
     check_people(tuple(found.request.sides), given["votes"], given["ahead"])
     asked = found.request.confidence
-    await _hold(settings, given, asked, lambda session: session.resume(found, changes))
+    await _hold(settings, given, asked, lambda session: resume(session, found, changes))
 
 
 async def _hold(

@@ -349,3 +349,17 @@ async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[
 
 def _answer(body: Mapping[str, Any]) -> web.Response:
     return web.json_response(body, status=200 if body["ok"] else 503)
+
+
+def open_counts(settings: Settings) -> Counts:
+    """Return what watches a process that serves, or is traced: counts, and traces if they are set.
+
+    Raises SettingsError if those cannot be made.
+    """
+    sides = (settings.default_a, settings.default_b)
+    known: tuple[Model, ...] = tuple(side for side in sides if side is not None)
+    known += (*settings.models, *settings.jurors, *settings.default_judges)
+    known += tuple(settings.default_seats.values())
+    if not settings.traces:
+        return Counts(known)
+    return open_traces(known)

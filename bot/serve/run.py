@@ -21,13 +21,13 @@ from adapters.web.label_pages import Saw
 from adapters.web.public import PublicPages
 from adapters.web.session import PROXIES
 from bot import __version__, exits, log, sentences
-from bot.app import App, first_error, open_counts, run_app
+from bot.app import App, first_error, run_app
 from bot.clock import SystemClock
 from bot.operations.control import eraser, keeping_of
 from bot.read_only import read_store
 from bot.research.labels import label_routes, noticing_of
 from bot.role import Role
-from bot.serve.health import Health, PlatformPresence, build_of, serve_health
+from bot.serve.health import Health, PlatformPresence, build_of, open_counts, serve_health
 from bot.serve.platforms import Platform, open_platforms
 from bot.settings.load import load_settings
 from bot.settings.settings import PLATFORMS, Settings
@@ -108,17 +108,17 @@ async def serve_web(settings: Settings, port: int, store: Store, clock: Clock) -
 
 # What only some debates need: imported before anything is served, as later the loop would wait.
 SERVED = {
-    "engine.blinding": "self_naming",
-    "engine.delivery": "board deleter reasons",
+    "engine.blinding": "posts self_naming",
+    "engine.delivery": "board deleter plain_words reasons",
     "engine.fleet": "division",
     "engine.formats": "trial",
-    "engine.jury": "history model",
+    "engine.jury": "by_model history model",
     "engine.run": "estimate guest question_time rematch replacement trial",
     "engine.stage": "drafts repair research",
     "engine.store": "ballots communities deliveries installs judgings labels learning listings own "
     "privacy questions queue retention series suggestions tries usage",
     "engine.values": "failures overlap quotations source_files trial",
-    "engine.votes": "hiding reveals spoken",
+    "engine.votes": "hiding persuasion reveals spoken threads",
     "engine.words": "invitations league pieces progress result_picture scores violations",
 }
 RECONCILE_SECONDS = 3.0

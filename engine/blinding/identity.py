@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import regex
 
-from engine.store import Post
 from engine.values.debate import Setup
 from engine.values.makers import kin, read_vocabulary, squash
-from engine.values.messages import MESSAGE
 
 if TYPE_CHECKING:
     from engine.blinding.self_naming import SelfNaming
@@ -186,26 +184,8 @@ def _spellings(reference: str) -> frozenset[str]:
 # What voters and judges may read: texts without the models' names, until the reveal.
 
 
-_PLAIN = frozenset({"kind", "side", "media"})  # keys whose values are fixed words
-
-
 def names_of(setup: Setup) -> frozenset[str]:
     """Return every name of a model that speaks or judges, or did before it was replaced."""
     gone = (change.was for change in setup.replaced)
     models = (*setup.request.speakers, *setup.request.judges, *gone)
     return frozenset(name for model in models for name in (model.name, model.family))
-
-
-def redact_post(post: Post, names: Iterable[str]) -> Post:
-    """Take models' names out of a post: scores may be live, names never are."""
-    hidden = frozenset(names)
-
-    def veil(value: Any, key: str = "") -> Any:
-        if isinstance(value, str) and key not in _PLAIN:
-            return redact(value, hidden)
-        if isinstance(value, dict):
-            return {name: veil(item, name) for name, item in value.items()}
-        return [veil(item) for item in value] if isinstance(value, list | tuple) else value
-
-    message = MESSAGE.validate_python(veil(post.message.model_dump()))
-    return post.model_copy(update={"message": message})

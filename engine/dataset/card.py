@@ -23,52 +23,22 @@ from engine.values.topics import SPLITS
 # The licence of an export, by its SPDX id, and how the card names it to a dataset hub.
 
 
-OWN = "LicenseRef-"  # of licences that are not on SPDX's list
-# Of https://huggingface.co/docs/hub/repositories-licenses, as far as SPDX has the same in capitals.
-_HUBS = (
-    "afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 "
-    "cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 "
-    "cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0 "
-    "cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0 cdla-permissive-2.0 cdla-sharing-1.0 "
-    "ecl-2.0 epl-1.0 epl-2.0 etalab-2.0 eupl-1.1 gpl-2.0 gpl-3.0 isc lgpl-2.1 lgpl-3.0 lppl-1.3c "
-    "mit mpl-2.0 ms-pl ncsa ofl-1.1 osl-3.0 postgresql unlicense wtfpl zlib"
-)
-SAME = frozenset(_HUBS.split())
-VERSIONED = {
-    "c-uda-1.0": "c-uda",
-    "gfdl-1.1": "gfdl",
-    "gfdl-1.2": "gfdl",
-    "gfdl-1.3": "gfdl",
-    "odbl-1.0": "odbl",
-    "odc-by-1.0": "odc-by",
-    "pddl-1.0": "pddl",
-}
-_ONLY = re.compile(r"-(only|or-later)$")  # SPDX's newer names of the GNU licences
-
-
 def front_matter(license: str | None) -> tuple[str, ...]:
     """Return the card's lines; a licence that hubs do not list is `other`, with its name."""
     if license is None:
         return ("license: other", "license_name: set-by-publisher")
-    folded = _ONLY.sub("", license.lower())
-    known = VERSIONED.get(folded, folded if folded in SAME else None)
-    if known is not None:
-        return (f"license: {known}",)
-    named = ("license: other", f"license_name: {license.lower()}")
-    return named if license.startswith(OWN) else (*named, f"license_link: {page_of(license)}")
+    from engine.dataset.license import named  # a demo's publisher has set none
 
-
-def page_of(license: str) -> str:
-    """Return the address of a licence's text."""
-    return f"https://spdx.org/licenses/{license}.html"
+    return named(license)
 
 
 def describe(license: str | None) -> str:
     """Return the first sentence of the card's section."""
     if license is None:
         return "No licence is set here: that is up to the publisher of the export."
-    where = "" if license.startswith(OWN) else f" (<{page_of(license)}>)"
-    return f"The publisher of this export has set its licence: `{license}`{where}."
+    from engine.dataset.license import link_of  # a demo's publisher has set none
+
+    return f"The publisher of this export has set its licence: `{license}`{link_of(license)}."
 
 
 # Counts of an export, for its card.

@@ -17,7 +17,7 @@ from engine.values.debate import ENDED, Debate, Turn
 from engine.values.text import redact
 from engine.values.topics import split_of, topic_id
 from engine.values.verdicts import Persuasion, Question, Score, Summary, Tally, Vote
-from engine.votes.close import persuasion, tally_labels
+from engine.votes.close import tally_labels
 
 # Pseudonyms of voters: the same within one export, different in the next.
 
@@ -182,6 +182,11 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
     tally = _count(record, votes)
     labels, sides = record.asked(Question.LABEL), tuple(record.debate.request.sides)
     stances = (record.asked(Question.STANCE_BEFORE), record.asked(Question.STANCE_AFTER))
+    moved = None
+    if any(stances) and len(sides) == 2:
+        from engine.votes.persuasion import persuasion  # few debates ask for stances
+
+        moved = persuasion(*stances, sides)
     return Entry(
         record=record,
         voters=voters,
@@ -195,7 +200,7 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
         tally=tally,
         labels=tally_labels(labels, sides) if labels else None,
         agree=agreement(tally, record.verdict) if tally and record.verdict else None,
-        persuasion=persuasion(*stances, sides) if any(stances) and len(sides) == 2 else None,
+        persuasion=moved,
     )
 
 

@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from engine.jury.rubric import Rubric, find_rubric
-from engine.values.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
+from engine.values.debate import Fit, JurorHistory, PanelMode, PanelSetup
 from engine.values.language import N_
 from engine.values.verdicts import AGREEING, TIE, Ballot, Verdict
 
@@ -34,7 +34,7 @@ UNKNOWN = JurorHistory()
 UNPROVEN = N_("these jurors have not yet shown that they see more than order or chance")
 
 
-class _Chances(NamedTuple):
+class Chances(NamedTuple):
     """A probability for each contender, and by how much the first leads.
 
     `lead` is the signed z of the first contender with two, else of the leader over the second;
@@ -59,7 +59,9 @@ def aggregate(
     """
     fit = find_fit(setup, ballots)
     if fit:
-        measured = _weigh(fit, setup, ballots)
+        from engine.jury import by_model  # it decides
+
+        measured = by_model.weigh(fit, setup, ballots)
     else:  # each juror's own history says what its readings mean
         measured = tuple(_measure_one(setup, ballot) for ballot in ballots)
         measured = _settle_pairs(measured) if setup.mode is PanelMode.STRICT else measured
@@ -72,7 +74,7 @@ def aggregate(
     standing = None
     if not problem:
         standing = (
-            _conclude(fit, contenders, counted, plot(fit, setup, ballots)[1])
+            by_model.conclude(fit, contenders, counted, by_model.plot(fit, setup, ballots)[1])
             if fit
             else _stand(setup, contenders, counted)
         )
@@ -115,29 +117,12 @@ def ready_fit(setup: PanelSetup) -> Fit | None:
 def find_fit(setup: PanelSetup, ballots: Sequence[Ballot]) -> Fit | None:
     """Return the model of jurors if it decides on these ballots: two of jurors that it knows."""
     fit = ready_fit(setup)
-    return fit if fit and len(_known(fit, ballots)) > 1 else None
+    return fit if fit and len(known_jurors(fit, ballots)) > 1 else None
 
 
-def _known(fit: Fit, ballots: Iterable[Ballot]) -> list[str]:
+def known_jurors(fit: Fit, ballots: Iterable[Ballot]) -> list[str]:
     """Return the jurors of the ballots that the model weighs, one for each."""
     return [one.juror for one in ballots if one.valid and not one.audit and fit.knows(one.juror)]
-
-
-def plot(
-    fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]
-) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Return the readings to ask for next by the model, and the variance after each."""
-    from engine.jury import model  # it decides
-
-    times = Counter(one.juror for one in ballots if not one.audit)
-    known = [one.ref for one in setup.roster if fit.knows(one.ref)]
-    return model.plot(
-        fit,
-        _known(fit, ballots),
-        [juror for juror in known if not times[juror]],
-        [juror for juror in known if times[juror] == 1],
-        MOST_READINGS - sum(times.values()),
-    )
 
 
 def margins(ballot: Ballot, rubric: Rubric) -> dict[str, float]:
@@ -175,57 +160,6 @@ def signals(
             term = 0.0
         found[side] = clipped + worth * (term - o * named)
     return found
-
-
-def _weigh(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
-    """Fill in signals and weights by the model; a juror that it hardly knows weighs nothing."""
-    from engine.jury import model  # it decides
-
-    counted = sorted(_known(fit, ballots))
-    weights = dict(zip(counted, model.weigh(fit, tuple(counted)).weights, strict=True))
-    rubric = find_rubric(setup.rubric, setup.criteria)
-    return tuple(_fill(fit, weights, rubric, one) if one.valid else one for one in ballots)
-
-
-def _fill(fit: Fit, weights: Mapping[str, float], rubric: Rubric, ballot: Ballot) -> Ballot:
-    known = fit.jurors.get(ballot.juror, JurorFit(family=ballot.family))
-    x = signals(ballot, margins(ballot, rubric), known.lean, known.spread, fit.worth, known.named)
-    return ballot.model_copy(
-        update={
-            "signal": x,
-            "weight": 0.0 if ballot.audit else weights.get(ballot.juror, 0.0),
-            "pos": known.lean,
-            "sd": known.spread,
-        }
-    )
-
-
-def _conclude(
-    fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], following: Sequence[float]
-) -> _Chances:
-    """Return what the model makes of the ballots: contrasts of contenders, all alike."""
-    from engine.jury import model  # it decides
-
-    n = len(contenders)
-    asked = tuple(sorted(ballot.juror for ballot in ballots))
-    variance = model.weigh(fit, asked).variance
-    means = {
-        side: math.fsum((one.weight or 0.0) * _signal(one, side) for one in ballots) * (n - 1) / n
-        for side in contenders
-    }
-    p = model.chances(means, variance * (n - 1) / n)
-    first, second = sorted(contenders, key=lambda side: -means[side])[:2]
-    ahead = means[first] - means[second]
-    spread = math.sqrt(2 * variance * (n - 1) / n)
-    split = model.chance(ahead, spread**2) - 0.5 < SPLIT
-    signed = means[contenders[0]] - means[contenders[1]] if n == 2 else ahead
-    return _Chances(
-        p,
-        signed / spread,
-        TIE if split else first,
-        variance=variance,
-        gain=model.gain_of_another(ahead, variance, following),
-    )
 
 
 def _measure_one(setup: PanelSetup, ballot: Ballot) -> Ballot:
@@ -301,7 +235,7 @@ def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
     )
 
 
-def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> _Chances:
+def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> Chances:
     z = _balance(contenders, ballots)
     first, second = sorted(contenders, key=lambda side: -z[side])[:2]
     order_alone = not _all_known(setup, ballots) and _order_alone(setup, first, ballots)
@@ -313,7 +247,7 @@ def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Bal
     top = max(z.values())
     raised = {side: math.exp(setup.slope * (value - top)) for side, value in z.items()}
     total = math.fsum(raised.values())
-    return _Chances(
+    return Chances(
         {side: value / total for side, value in raised.items()}, signed, winner, order_alone
     )
 
@@ -332,14 +266,15 @@ def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str
     return {
         side: scale
         * fmean(
-            fmean((ballot.weight or 0.0) * _signal(ballot, side) for ballot in group)
+            fmean((ballot.weight or 0.0) * signal_of(ballot, side) for ballot in group)
             for group in by_order.values()
         )
         for side in contenders
     }
 
 
-def _signal(ballot: Ballot, side: str) -> float:
+def signal_of(ballot: Ballot, side: str) -> float:
+    """Return a contender's x on a ballot."""
     return (ballot.signal or {}).get(side, 0.0)
 
 
@@ -353,10 +288,10 @@ def _order_alone(setup: PanelSetup, leader: str, ballots: Sequence[Ballot]) -> b
     orders = {ballot.order for ballot in ballots}
     if len(ballots[0].order) == 2:
         return any(
-            all(_signal(ballot, leader) < 0 for ballot in ballots if ballot.order == order)
+            all(signal_of(ballot, leader) < 0 for ballot in ballots if ballot.order == order)
             for order in orders
         )
-    favourites = [max(one.order, key=partial(_signal, one)) for one in ballots]
+    favourites = [max(one.order, key=partial(signal_of, one)) for one in ballots]
     places = {one.order.index(side) for one, side in zip(ballots, favourites, strict=True)}
     return len(set(favourites)) > 1 and len(places) == 1
 

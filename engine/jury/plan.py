@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.jury.aggregate import MOST_JURORS, MOST_READINGS, aggregate, plot, ready_fit
+from engine.jury.aggregate import MOST_JURORS, MOST_READINGS, aggregate, ready_fit
 from engine.jury.ballot import JurorReading
 from engine.values.debate import Model, PanelMode, PanelSetup
 from engine.values.verdicts import Ballot
@@ -160,6 +160,8 @@ def _ask(
     verdict, _ = aggregate(setup, contenders, deciding)
     orders = rotations(setup, contenders)
     if fit := ready_fit(setup):
+        from engine.jury.by_model import plot  # it decides
+
         following, _ = plot(fit, setup, deciding)
         if not following or (verdict.gain is not None and verdict.gain < WORTHWHILE):
             return ()

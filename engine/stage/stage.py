@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from engine.blinding.identity import names_of, redact, redact_post
+from engine.blinding.identity import names_of, redact
 from engine.blinding.transcript import BLINDER, blind
 from engine.prompts.library import (
     AUDIENCE,
@@ -439,7 +439,11 @@ class Stage:
         verdict: Verdict | None = None,
     ) -> None:
         """Store findings; posts of the format's judge wait for the reveal, unless live."""
-        veiled = tuple(redact_post(post, self._hidden) for post in after_vote)
+        veiled: tuple[Post, ...] = ()
+        if after_vote:
+            from engine.blinding.posts import redact_post  # few formats have a judge of their own
+
+            veiled = tuple(redact_post(post, self._hidden) for post in after_vote)
         note = Note(
             artifacts=tuple(artifacts),
             scores=tuple(scores),

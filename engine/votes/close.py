@@ -29,12 +29,10 @@ from engine.values.messages import (
 )
 from engine.values.verdicts import (
     LABELS,
-    TIE,
     WEB,
     Ballot,
     Log,
     PeopleCounts,
-    Persuasion,
     Question,
     Rationale,
     Tally,
@@ -58,11 +56,6 @@ from engine.words.translation import plural, say
 
 QUORUM = 3  # gold labels for a winner by labels
 
-# Labels from thumbs on turns, and from stances before and after a debate. Pure.
-
-
-LEANING = {"for": 1, "unsure": 0, "against": -1}
-
 
 def seen_by_others(
     votes: Iterable[Vote], events: Sequence[VoteEvent], interventions: Iterable[Intervention]
@@ -83,35 +76,6 @@ def seen_by_others(
         return vote._replace(tally_visible=True, votes_seen_before=seen)
 
     return tuple(map(told, votes))
-
-
-def persuasion(
-    before: Iterable[Vote], after: Iterable[Vote], contenders: Sequence[str]
-) -> Persuasion:
-    """Count moves towards and away from the thesis, among people with both stances.
-
-    The first contender argues for the thesis, the second against it; a move to unsure counts as
-    leaving one's side. An ambiguous or a scripted stance is ignored.
-    """
-    stood = {
-        vote.person: LEANING[vote.option]
-        for vote in before
-        if not vote.ambiguous and vote.reason != "scripted"
-    }
-    moves = [
-        LEANING[vote.option] - stood[vote.person]
-        for vote in after
-        if vote.person in stood and not vote.ambiguous
-    ]
-    towards = sum(move > 0 for move in moves)
-    away = sum(move < 0 for move in moves)
-    thesis, antithesis = contenders
-    winner = TIE if towards == away else thesis if towards > away else antithesis
-    return Persuasion(
-        moved={thesis: towards, antithesis: away},
-        people=len(moves),
-        winner=winner if moves else None,
-    )
 
 
 NO_VERDICT = Verdict(winner=None, problem=N_("the panel gave no verdict"), valid=0, invalid=0)
@@ -280,10 +244,14 @@ def count_of(debate: Debate, tally: Tally, stood: Iterable[Vote], unread: bool) 
     for answer in stood:
         by[answer.question].append(answer)
     stances = (by[Question.STANCE_BEFORE], by[Question.STANCE_AFTER])
-    sides = tuple(debate.request.sides)
+    sides, moved = tuple(debate.request.sides), None
+    if any(stances) and len(sides) == 2:
+        from engine.votes.persuasion import persuasion  # few debates ask for stances
+
+        moved = persuasion(*stances, sides)
     return PeopleCounts(
         tally=tally,
-        persuasion=persuasion(*stances, sides) if any(stances) and len(sides) == 2 else None,
+        persuasion=moved,
         course=course_of(debate, by[Question.ROUND]),
         guessed=guessed_of(debate, by[Question.GUESS]),
         unread=unread,

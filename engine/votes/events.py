@@ -10,11 +10,9 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from engine.delivery.fallbacks import LastWord
 from engine.fleet.leases import Services
-from engine.store import Act, Cast, Intervention, Outcome, Target
+from engine.store import Cast, Intervention, Outcome, Target
 from engine.values.debate import BallotKind, Value
-from engine.values.language import N_
 from engine.values.ports import (
     ButtonPressed,
     CommunityLost,
@@ -29,7 +27,6 @@ from engine.values.ports import (
 from engine.values.verdicts import How, Question
 from engine.votes.recovery import ReactionReader, days_since
 from engine.votes.removal import Removals, VisibleReaction
-from engine.words.phrases import LOCKED
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue
@@ -81,9 +78,13 @@ class Hearing:
             case ReactionsCleared():
                 return await self._note_clearing(event)
             case ThreadShut():
-                return await self._shut(event)
+                from engine.votes.threads import shut  # few threads are shut
+
+                return await shut(event, self.venue, self.services)
             case ThreadDeleted() | CommunityLost():
-                return await self._lose(event)
+                from engine.votes.threads import lose  # few places are lost
+
+                return await lose(event, self.venue, self.services)
             case PermissionsChanged():
                 self.services.notifier.publish(f"granted/{self.venue.platform}")
                 return EventOutcome(outcome="noted")
@@ -174,54 +175,6 @@ class Hearing:
         log.warning("vote tampering ignored", debate=target.debate, act=noted.act)
         return EventOutcome(outcome="noted")
 
-    async def _shut(self, event: ThreadShut) -> EventOutcome:
-        held = await self.services.store.votes.held_in(self.venue.platform, thread=event.place)
-        act = _act_of(event)
-        for debate_id in held:
-            for target in await self.services.store.votes.targets(debate_id):
-                noted = Intervention.on(target, act, self.services.clock.now())
-                await self.services.store.votes.intervene(target, noted)
-            debate = await self.services.store.debates.get(debate_id)
-            if act == "locked":
-                await self.services.store.queue.set_waiting(debate_id, LOCKED)
-            elif debate.reason == LOCKED:
-                await self.services.store.queue.set_waiting(debate_id, "")
-        if not event.locked:
-            async with self.services.lease_manager.hold(
-                f"reveals/{event.place}", stoppable=False
-            ) as lease:
-                last_word = LastWord(
-                    self.venue, self.services.store, self.services.notifier, self.services.clock
-                )
-                await last_word.reopen(lease, event.place)
-        return EventOutcome(outcome="noted" if held else "unknown")
-
-    async def _lose(self, lost: ThreadDeleted | CommunityLost) -> EventOutcome:
-        votes, platform = self.services.store.votes, self.venue.platform
-        if isinstance(lost, ThreadDeleted):
-            held = await votes.held_in(platform, thread=lost.place)
-            return await self._abandon(held, N_("The thread of this debate was deleted."))
-        held = await votes.held_in(platform, community=lost.community)
-        return await self._abandon(
-            held,
-            N_(
-                "Rostrum was removed from the place of this debate; invite it again to hold "
-                "debates there."
-            ),
-        )
-
-    async def _abandon(self, debates: list[str], why: str) -> EventOutcome:
-        for debate_id in debates:
-            async with self.services.lease_manager.hold(
-                f"gone/{debate_id}", stoppable=False
-            ) as lease:
-                await self.services.store.deliveries.abandon(lease, debate_id, why)
-            log.warning("thread is gone", debate=debate_id, why=why)
-        if debates:
-            self.services.notifier.publish("stop")
-            self.services.notifier.publish(f"votes/{self.venue.platform}")
-        return EventOutcome(outcome="noted" if debates else "unknown")
-
     async def _find(self, place: str, message: str) -> Target | None:
         """Return the question of a message; cached, as it never changes."""
         key = (place, message)
@@ -238,9 +191,3 @@ class Hearing:
             if len(self._targets) >= MOST_REMEMBERED:
                 self._targets.clear()
             self._targets[place, message] = target
-
-
-def _act_of(event: ThreadShut) -> Act:
-    if event.locked:
-        return "locked"
-    return "archived" if event.archived else "reopened"

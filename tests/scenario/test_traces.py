@@ -12,7 +12,7 @@ from ulid import ULID
 
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
-from bot.app import open_counts
+from bot.serve.health import open_counts
 from bot.settings.settings import STOP_SECONDS, Settings
 from engine.values.debate import Status
 from engine.values.errors import SettingsError

@@ -19,8 +19,8 @@ from engine.tally.questions import options_of, stance_name
 from engine.tally.tally import turn_labels
 from engine.values.errors import UsageError
 from engine.values.verdicts import How, Question, Verdict, Vote, VoteEvent
-from engine.votes.close import persuasion
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
+from engine.votes.persuasion import persuasion
 from tests.kit import NOW, event, id_of, make_debate, make_turn, make_vote, some, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

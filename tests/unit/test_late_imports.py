@@ -33,25 +33,27 @@ for name, module in [*sys.modules.items()]:
     print("LOADED", name, getattr(module, "__file__", None) or "")
 """
 # What a debate does not use names the core, and the core does not name it. Lower it when you can.
-DEMO_LINES = 32_300
+DEMO_LINES = 32_000
 NOT_IN_A_DEMO = """
 adapters.database.upgrade adapters.metrics.counts adapters.models.backends adapters.models.client
 adapters.models.discovery adapters.models.faults adapters.models.moderation adapters.models.search
 adapters.rate_limits adapters.terminal.keys bot.commands.bench bot.commands.data bot.commands.debate
 bot.commands.label bot.commands.operate bot.commands.series bot.commands.serve bot.console
-bot.local.keyboard bot.local.single bot.record.filters bot.serve.health bot.settings.load
-engine.blinding.self_naming engine.dataset.conversion engine.dataset.layouts engine.dataset.license
-engine.dataset.prompt_table engine.delivery.board engine.delivery.deleter engine.delivery.reasons
-engine.drawing engine.fleet.division engine.fleet.limits engine.jury.history engine.jury.model
+bot.local.keyboard bot.local.resumption bot.local.single bot.record.filters bot.serve.health
+bot.settings.load engine.blinding.posts engine.blinding.self_naming engine.dataset.conversion
+engine.dataset.layouts engine.dataset.license engine.dataset.prompt_table engine.delivery.board
+engine.delivery.deleter engine.delivery.plain_words engine.delivery.reasons engine.drawing
+engine.fleet.division engine.fleet.limits engine.jury.by_model engine.jury.history engine.jury.model
 engine.jury.rubric_file engine.run.guest engine.run.question_time engine.run.rematch
 engine.stage.drafts engine.stage.repair engine.stage.research engine.stats.confidence
 engine.store.ballots engine.store.deliveries engine.store.judgings engine.store.learning
 engine.store.listings engine.store.privacy engine.store.purge engine.store.questions
 engine.store.queue engine.store.tries engine.values.failures engine.values.markdown
 engine.values.overlap engine.values.protocols engine.votes.audience engine.votes.hiding
-engine.votes.reveals engine.votes.spoken engine.words.buttons engine.words.invitations
-engine.words.league engine.words.pieces engine.words.progress engine.words.scores
-engine.words.stored engine.words.violations aiohttp numpy procrastinate psycopg
+engine.votes.persuasion engine.votes.reveals engine.votes.spoken engine.votes.threads
+engine.words.buttons engine.words.invitations engine.words.league engine.words.pieces
+engine.words.progress engine.words.scores engine.words.stored engine.words.violations aiohttp numpy
+procrastinate psycopg
 """
 # Imported by no serving process before it serves: in a thread, or by an operator's choice.
 NOT_SERVED = """
