@@ -177,7 +177,7 @@ def below(answer: Answer) -> discord.ui.View | None:
             _add_button(view, one, style, number)
     for line in answer.lines if isinstance(answer, ReviewAnswer) else ():
         code = line.debate.code
-        menu = _add_menu(view, review_menu(code), review_hint(code, line.names))
+        menu = _add_menu(view, review_menu(code), review_hint(code, line.names, trial=line.trial))
         for option, name in line.choices:
             menu.add_option(label=name, value=option, emoji=REACTIONS[option])
     for one in answer.buttons():

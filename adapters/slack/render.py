@@ -200,7 +200,7 @@ def _menu(line: ReviewLine) -> dict[str, Any]:
     return {
         "type": "static_select",
         "action_id": review_menu(code),
-        "placeholder": _plain(review_hint(code, line.names)),
+        "placeholder": _plain(review_hint(code, line.names, trial=line.trial)),
         "options": [
             {"text": _plain(f"{REACTIONS[option]} {name}"), "value": option}
             for option, name in line.choices

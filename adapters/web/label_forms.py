@@ -73,7 +73,11 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
     """Return a form's answer, or what is wrong with it."""
     given = filled(form, sheet)
     if not given.option:
-        return N_("Choose who debated better; without that there is nothing to store.")
+        return (
+            N_("Choose which answer is right; without that there is nothing to store.")
+            if sheet.trial
+            else N_("Choose who debated better; without that there is nothing to store.")
+        )
     try:
         sure = read_percent(given.confidence) if sheet.percent and given.confidence else ""
     except UsageError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,11 +153,7 @@ def _answer(said: str, choices: tuple[str, ...], a: str, b: str, source: str) ->
 
 def read_tables(tables: list[dict[str, Any]], file: Path) -> tuple[Topic, ...]:
     """Return the topics that the file of a series holds as tables. Raises UsageError."""
-    lines = file.read_text(encoding="utf-8-sig").splitlines()
-    places = (
-        next((n for n, line in enumerate(lines, 1) if str(one.get("text", "text")) in line), 1)
-        for one in tables
-    )
+    places = chain(_table_lines(file.read_text(encoding="utf-8-sig")), repeat(1))
     listed = _check(file, list(map(_TopicEntry, places, tables)))
     if listed.faults:
         raise UsageError(listed.faults[0].removeprefix(f"{file}, "))
@@ -178,13 +175,17 @@ def _from_toml(text: str) -> Iterator[_TopicEntry]:
         yield _TopicEntry(line, {}, f"this is not valid TOML: {error}.")
         return
     held = data.pop("topics", [])
-    lines = [n for n, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
+    lines = _table_lines(text)
     if data or not isinstance(held, list):
         yield _TopicEntry(1, {}, "only tables [[topics]] may be here, one for each topic.")
         return
     for number, entry in enumerate(held):
         line = lines[number] if number < len(lines) else 1
         yield _TopicEntry(line, entry if isinstance(entry, dict) else {"text": entry})
+
+
+def _table_lines(text: str) -> list[int]:
+    return [n for n, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
 
 
 def _from_yaml(text: str) -> Iterator[_TopicEntry]:

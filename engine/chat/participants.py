@@ -244,8 +244,13 @@ async def find_offers(
 def line_of(debate: Debate, why: Why | None = None) -> ReviewLine:
     """Return a debate with its possible answers."""
     options = vote_options(tuple(debate.request.sides))
-    names = debate.setup.called
-    return ReviewLine(debate=DebateLine.of(debate), options=options, why=why, names=names)
+    return ReviewLine(
+        debate=DebateLine.of(debate),
+        options=options,
+        why=why,
+        names=debate.setup.called,
+        trial=debate.request.trial is not None,
+    )
 
 
 async def revise(

@@ -157,11 +157,6 @@ class PanelReadings:
         outcome = read_ballot(reply.text, reply.finish, names, self.rubric, examples)
         return replace(outcome, repaired=True) if reply.replaced else outcome
 
-    @property
-    def _tried(self) -> TrialProtocol | None:
-        """How the jury comes to an answer of two sides, where the right one is known."""
-        return None if self.of_answers else self.debate.request.protocol
-
     def names(self, order: tuple[str, ...]) -> tuple[str, ...]:
         """Return the neutral names in an order of showing."""
         return tuple(self.debate.setup.names[side] for side in order)
@@ -169,7 +164,9 @@ class PanelReadings:
     def _write(self, order: tuple[str, ...]) -> tuple[ChatMessage, ...]:
         variables = self.variables(order)
         shared = self.show(variables)
-        folder, juror = (TRIAL, "trial/juror") if self._tried else ("jury", "jury/system")
+        folder, juror = (
+            (TRIAL, "trial/juror") if self.debate.request.trial else ("jury", "jury/system")
+        )
         asked = self.prompts.render(f"{folder}/ballot", **variables)
         return (
             ChatMessage(role="system", content=self.prompts.render(juror, **variables)),
@@ -178,8 +175,8 @@ class PanelReadings:
 
     def show(self, variables: Mapping[str, Any]) -> str:
         """Return the debate as jurors read it, with what was found of quotations from sources."""
-        if self._tried:
-            expert = self._tried is TrialProtocol.EXPERT
+        if trial := self.debate.request.trial:
+            expert = trial is TrialProtocol.EXPERT
             texts = [one.text for one in self.debate.request.sources] if expert else []
             shown = self.prompts.render(f"{TRIAL}/case", texts=texts, **variables)
         else:

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 from engine.blinding.transcript import Round
 from engine.dataset.layouts import read_blind, unquote, without_mentions
 from engine.store.labels import MOST_COMMENT, Drawn, StoredSheetAnswer, Task
-from engine.values.debate import ConfidenceScale, Debate, Turn, Value
+from engine.values.debate import ConfidenceScale, Debate, TrialProtocol, Turn, Value
 from engine.values.text import clean, headline
 from engine.values.verdicts import TIE, WEAK
 from engine.votes.imported import is_fast
@@ -76,7 +76,8 @@ class Sheet(Value):
     `names` are the neutral names of the first and the second, as in the texts; `stances` what each
     argues, empty where they argue for and against the topic. Then `argues` says who does which; it
     is empty where nobody takes a side. `answer` is what was said before; `open`: it takes one.
-    `percent`: it asks how sure they are.
+    `percent`: it asks how sure they are. `trial`: it asks which answer is right, by the texts of
+    its `sources` where only these speak for one; elsewhere they are titles.
     """
 
     id: str
@@ -94,6 +95,7 @@ class Sheet(Value):
     answer: SheetAnswer | None
     open: bool
     percent: bool = False
+    trial: bool = False
 
 
 class SheetLine(Value):
@@ -129,7 +131,9 @@ def make_sheet(drawn: Drawn, debate: Debate, turns: Sequence[Turn], *, open: boo
     """Return a sheet as it is shown, the sides in its own order."""
     names = _names(drawn, debate)
     spoken = tuple(map(without_mentions, turns))
-    sources = tuple(source.title for source in debate.request.sources)
+    trial = debate.request.trial
+    expert = trial is TrialProtocol.EXPERT
+    sources = tuple(one.text if expert else one.title for one in debate.request.sources)
     transcript = read_blind(debate, spoken, sources).arrange(names)
     stances = dict(transcript.stances)
     return Sheet(
@@ -148,6 +152,7 @@ def make_sheet(drawn: Drawn, debate: Debate, turns: Sequence[Turn], *, open: boo
         answer=_answer(drawn, turns),
         open=open,
         percent=debate.request.confidence is ConfidenceScale.PERCENT,
+        trial=trial is not None,
     )
 
 

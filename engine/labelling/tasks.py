@@ -88,7 +88,7 @@ def queue_of(
     doubts: list[Doubt] = []
     for record in records:
         debate = record.debate
-        if may_label(debate) and record.turns:
+        if may_label(debate) and (record.turns or debate.request.trial):
             sides[debate.id] = "".join(debate.request.sides)
             doubts.append(doubt_of(record))
             answer = known.get(debate.id)

@@ -251,8 +251,7 @@ def freeze(
     named = [model.name for model in request.sides.values() if not model.person]
     limits = script.limits_of(request.length, offer.limits.get(script.name, {}))
     spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
-    tried = request.protocol if "A" in request.sides else None
-    rubric = TRUTH if tried else offer.rubric or find_rubric(script.rubric)
+    rubric = TRUTH if request.trial else offer.rubric or find_rubric(script.rubric)
     names = draw_names(tuple(request.sides), plan.seed, spoken_of)
     return Setup(
         request=request,
@@ -277,7 +276,7 @@ def freeze(
         moderation=plan.moderation,
         swapped=order.rematch is not None and order.rematch.swapped,
         advocate=Random(f"advocate/{plan.seed}").choice("AB")
-        if tried is TrialProtocol.CONSULTANCY
+        if request.trial is TrialProtocol.CONSULTANCY
         else "",
         account_days=offer.account_days,
         member_days=offer.member_days,

@@ -98,7 +98,7 @@ def invitation(debate: Debate, turns: Sequence[Turn], judged: Sequence[Turn]) ->
         percent=percent,
         known=debate.setup.known,
         guest=request.guest,
-        trial=bool(request.protocol) and "A" in request.sides,
+        trial=request.trial is not None,
     )
     vote = Post(key="vote", message=invite)
     posts = [vote]

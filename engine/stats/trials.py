@@ -8,7 +8,7 @@ right answer less that for the wrong one is the agent score difference (arXiv 25
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from math import log
 
 from engine.stats.arms import compare_means
@@ -25,9 +25,9 @@ UNARGUED = (TrialProtocol.DIRECT.value, TrialProtocol.EXPERT.value)
 class ProtocolFigures(Value):
     """How often the right answer was found under a protocol.
 
-    `jury` are panels' verdicts, `jurors` those of their jurors one by one, `people` majorities.
-    `brier` is of the panel's probability of the right answer. `scores` is the agent score
-    difference, in log odds.
+    `jury` are panels' verdicts, `jurors` those of their jurors one by one, `people` the majorities
+    of the chat and of labels given on pages, each by itself. `brier` is of the panel's probability
+    of the right answer. `scores` is the agent score difference, in log odds.
     """
 
     protocol: str
@@ -95,7 +95,10 @@ def _measure(protocol: str, found: Sequence[tuple[Row, KnownAnswer]]) -> Protoco
         debates=len(found),
         jury=Share.estimate(_right(found, lambda row: row.jury), mean_of),
         jurors=Share.estimate(jurors, mean_of),
-        people=Share.estimate(_right(found, lambda row: row.people), mean_of),
+        people=Share.estimate(
+            chain(_right(found, lambda row: row.people), _right(found, lambda row: row.web)),
+            mean_of,
+        ),
         brier=Figure.estimate(forecasts, mean_of),
         scores=Figure.estimate(_scores(protocol, found), _score_difference),
     )

@@ -103,7 +103,7 @@ class Scores(StrEnum):
 class BallotKind(StrEnum):
     """How people vote."""
 
-    OPEN = "open"  # the first model chooses its side
+    OPEN = "open"
     SECRET = "secret"  # noqa: S105 - a kind of ballot, not a credential
     PRIVATE = "private"
 
@@ -149,7 +149,7 @@ class TrialProtocol(StrEnum):
     DIRECT = "direct"
     CONSULTANCY = "consultancy"  # one side speaks, which is drawn
     DEBATE = "debate"
-    OPEN = "open"
+    OPEN = "open"  # the first model chooses its side
     EXPERT = "expert"  # the jury reads the sources
 
     @property
@@ -669,6 +669,11 @@ class Request(Value):
     def stances(self) -> dict[str, str]:
         """What each side argues in the asker's own words; empty: for and against the topic."""
         return {"A": self.stance_a, "B": self.stance_b} if self.stance_a else {}
+
+    @property
+    def trial(self) -> TrialProtocol | None:
+        """Its protocol, where two sides stand for answers of which one is right."""
+        return self.protocol if "A" in self.sides else None
 
     def model_of(self, seat: str) -> Model:
         """Return the model that speaks for a seat: its own, or that of its contender."""

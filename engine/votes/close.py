@@ -233,7 +233,7 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
         ballot=request.ballot,
         stances=request.stances,
         names=debate.setup.called,
-        trial=bool(request.protocol) and "A" in request.sides,
+        trial=request.trial is not None,
     )
     return (Post(key="again", message=invite),)
 

@@ -124,9 +124,16 @@ def _with_fences(lines: list[str]) -> Iterator[str]:
         yield "```"
 
 
-def review_hint(code: str, names: Mapping[str, str]) -> str:
-    """Return what a menu asks of a revealed debate; `names` are those of agents who answered."""
+def review_hint(code: str, names: Mapping[str, str], *, trial: bool) -> str:
+    """Return what a menu asks of a revealed debate; `names` are those of agents who answered.
+
+    With `trial` one of two answers is right.
+    """
     return say(
-        N_("{code}: which final answer is best?") if names else N_("{code}: who debated better?"),
+        N_("{code}: which answer is right?")
+        if trial
+        else N_("{code}: which final answer is best?")
+        if names
+        else N_("{code}: who debated better?"),
         code=code,
     )

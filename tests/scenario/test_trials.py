@@ -3,25 +3,52 @@
 import re
 import shutil
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 from structlog.testing import capture_logs
 
-from bot.research.series_runs import load_series
+from adapters.database.database import SqlDatabase
+from adapters.discord.render import below as discord_below
+from adapters.pictures.png import drawn
+from adapters.site import Site
+from adapters.slack.render import below as slack_below
+from adapters.web.application import furnish
+from adapters.web.public import PublicPages
+from bot.clock import SystemClock
+from bot.research.series_runs import load_series, make_files, read_report
 from bot.settings.load import load_settings
+from engine.chat.answers.base import to_markdown
+from engine.chat.answers.voters import ReviewAnswer
+from engine.chat.participants import line_of
+from engine.labelling.tasks import Labelling
+from engine.pages.public import PublicReader
 from engine.prompts.library import load_prompts
 from engine.run.plan import plan
 from engine.series.contents import expand
 from engine.series.runner import order_of
+from engine.stats.row import work_out
+from engine.stats.trials import measure_trials
+from engine.store import ExportFilter, Store
+from engine.store.communities import CommunitySettings, PublicPart
+from engine.store.series import StoredSeries
 from engine.store.tables import metadata
-from engine.values.debate import Model, TrialProtocol
+from engine.values.debate import Model, SeriesKey, TrialProtocol
 from engine.values.errors import UsageError
 from engine.values.messages import VoteInvite
+from engine.values.ports import Call, Permalinks, Reply
+from engine.values.protocols import AttemptLog
 from engine.values.topics import Topic
+from engine.votes.close import QUORUM
 from engine.words.cards import card_of
+from tests.doubles.accounts import AccountsServer
 from tests.doubles.whole_debate import DEFAULTS, HeardModels, Whole, hold_whole
+from tests.kit import NOW, some
+from tests.scenario.test_label_pages import Office, Shown, answer as answer_of, serving
 
 ROOT = Path(__file__).parents[2]
 SUM = Topic(
@@ -67,6 +94,11 @@ async def test_a_protocol_says_who_speaks_and_what_jurors_read(
     paper = card_of(invite).ballot
     assert paper is not None
     assert paper.asks == "**Which answer is right?**"
+    review = ReviewAnswer(lines=(line_of(whole.debate),))
+    asks = f"{whole.debate.code}: which answer is right?"
+    assert asks in str(some(discord_below(review)).to_components())
+    assert asks in str(slack_below(review))
+    assert "; which answer is right)" in to_markdown(review)
     assert whole.debate.setup.panel.rubric == "truth"
 
 
@@ -103,6 +135,26 @@ async def test_in_an_open_debate_the_first_model_argues_what_it_holds_right(
         assert (request.stances[chosen] == SUM.answer) is bool(right)
         assert whole.debate.setup.advocate == chosen
         assert list(heard.heard).count("trial/choice") == 1
+
+
+class SlurredModels(HeardModels):
+    """Models that choose no side, however often they are asked."""
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        reply = await super().complete(call, log)
+        chooses = call.step.startswith("trial/choice")
+        return reply.model_copy(update={"text": "Either."}) if chooses else reply
+
+
+async def test_an_open_debate_without_a_choice_says_so_and_is_asked_again_for_a_side(
+    database_url: str, tmp_path: Path
+) -> None:
+    heard = SlurredModels()
+    whole = await hold(database_url, tmp_path / "out", asking=heard, protocol="open")
+    (again,) = [text for step, text in heard.heard.items() if step.startswith("trial/choice/")]
+    assert again.endswith('has the keys "reasons" and "side" ("A" or "B"), and nothing else.')
+    (debate,) = whole.table("debates")
+    assert (debate["protocol"], debate["advocate"]) == ("open", None)
 
 
 async def test_a_round_table_reads_what_it_chooses_among(database_url: str, tmp_path: Path) -> None:
@@ -166,6 +218,104 @@ async def test_no_byte_depends_on_which_answer_is_right(
     assert logs[0] == logs[1]
 
 
+SERIES = """name = "s"
+models = ["rehearsal/a", "rehearsal/b"]
+
+[[topics]]
+text = "What is 17 × 24?"
+options = ["408", "398"]
+answer = "{}"
+"""
+
+
+@asynccontextmanager
+async def served(url: str) -> AsyncIterator[Office]:
+    """Serve label pages over a store with one debate, and a labelling task."""
+    store = Store(SqlDatabase(url))
+    async with AccountsServer() as accounts, serving(store, accounts) as origin:
+        office = Office(origin, store, Labelling(store, SystemClock()), [], accounts)
+        await office.task()
+        yield office
+        for browser in office.browsers:
+            await browser.client.close()
+    await store.database.close()
+
+
+async def debate_page(store: Store, debate_id: str) -> str:
+    shows = CommunitySettings(public=tuple(PublicPart))
+    await store.communities.change("memory", "club", lambda _: shows, NOW)
+    await store.database.run("UPDATE debates SET rehearsal = FALSE")  # or none is public
+    public = PublicPages(PublicReader(store, SystemClock(), "0"), Permalinks(), drawn)
+    site = Site("127.0.0.1", 0)
+    async with site.serving(public.routes(), furnish), ClientSession() as client:
+        host, port = some(site.address)
+        async with client.get(f"http://{host}:{port}/d/{debate_id.lower()}") as page:
+            assert page.status == 200
+            return await page.text()
+
+
+RANDOM = re.compile(r"01[0-9a-hjkmnp-tv-z]{24}|[\w-]{20,}| · held in \d+ seconds?")
+
+
+@pytest.mark.parametrize("protocol", TrialProtocol)
+async def test_no_page_says_which_answer_is_right(
+    tmp_path: Path, migrated_file: Path, monkeypatch: pytest.MonkeyPatch, protocol: TrialProtocol
+) -> None:
+    monkeypatch.setattr("engine.store.labels.secrets.randbelow", lambda _: 0)  # the sheet's order
+    key = SeriesKey(name="s", key="k", ordinal=0)
+    pages = []
+    for right in SUM.choices:
+        file = Path(shutil.copy(migrated_file, tmp_path / f"{right}.db"))
+        topic = SUM.model_copy(update={"answer": right})
+        url = f"sqlite+aiosqlite:///{file}"
+        whole = await hold(url, tmp_path / right, topic, protocol=protocol, series=key)
+        series = tmp_path / "s.toml"
+        series.write_text(SERIES.format(right), encoding="utf-8")
+        body = load_series(series, load_settings()).model_dump_json()
+        async with served(url) as office:
+            await office.store.series.save(StoredSeries(name="s", body=body, begun_at=NOW))
+            report = make_files(await read_report(office.store, "s"))
+            label = (await office.browser().join(await office.link())).text
+            debate = await debate_page(office.store, whole.debate.id)
+        assert not re.search(r"\b(?:408|398)\b", report["report.html"].decode())
+        said = (VARIES.sub("", text).replace(whole.debate.code, "") for text in (debate, label))
+        pages.append([RANDOM.sub("", text) for text in said])
+    for one, other in zip(*pages, strict=True):
+        assert one.splitlines() == other.splitlines()
+
+
+@pytest.mark.parametrize("protocol", TrialProtocol)
+async def test_a_label_page_asks_which_answer_is_right_and_people_are_counted_by_it(
+    database_url: str, tmp_path: Path, protocol: TrialProtocol
+) -> None:
+    whole = await hold(database_url, tmp_path / "out", protocol=protocol)
+    names = {whole.debate.setup.names[side]: side for side in "AB"}
+    stances = whole.debate.request.stances
+
+    def chosen(page: Shown, claim: str) -> str:
+        shown = re.findall(r"<dt>(\w+)</dt>\s*<dd[^>]*>(\d+)</dd>", page.text)
+        assert {name: stances[side] for name, side in names.items()} == dict(shown)
+        return ("first", "second")[[said for _, said in shown].index(claim)]
+
+    async with served(database_url) as office:
+        for _ in range(QUORUM):
+            page = await office.browser().join(await office.link())
+            assert "Which answer is right?" in page.text
+            assert "ebated better" not in page.text
+            assert "Neither was good" not in page.text
+            speakers = re.findall(r'<h3 id="says-\d+">(\w+) ', page.text)
+            assert {names[name] for name in speakers} == SPEAKERS[protocol]
+            assert ("No one argues here." in page.text) is (not speakers)
+            assert (SUM.source in page.text) is (protocol is TrialProtocol.EXPERT)
+            refused = await office.browsers[-1].post(page.path, **page.fields)
+            assert "Choose which answer is right; without that" in refused.text
+            given = answer_of(page, chosen(page, SUM.answer), seconds="600")
+            assert (await office.browsers[-1].post(page.path, **given)).path == "/label/tea/done"
+        found = some(await work_out(office.store.archive, ExportFilter(), measure_trials))
+    (one,) = found.protocols
+    assert (one.people.n, one.people.raw) == (1, 1)
+
+
 def test_only_exports_and_statistics_read_the_answer() -> None:
     readers = {
         file.relative_to(ROOT).as_posix()
@@ -201,6 +351,10 @@ def test_a_series_says_where_an_answer_is_wrong_and_its_keys_do_not_give_it_away
         file.write_text(head + topic, encoding="utf-8")
         keys.add(tuple((one.key, one.seed) for one in expand(load_series(file, load_settings()))))
     assert len(keys) == 1
-    file.write_text(head + 'text = "17 × 24?"\noptions = ["1", "2"]\nanswer = "3"\n')
-    with pytest.raises(UsageError, match=r"s\.toml: line 5: the answer “3” is none of 1, 2;"):
+    # The text of the one that is wrong stands in a comment, and in the topic before it.
+    file.write_text(
+        f'{head}text = "What is 17 × 24?"\n\n# 17 × 24?\n[[topics]]\n'
+        'text = "17 × 24?"\noptions = ["1", "2"]\nanswer = "3"\n'
+    )
+    with pytest.raises(UsageError, match=r"s\.toml: line 8: the answer “3” is none of 1, 2;"):
         load_series(file, load_settings())

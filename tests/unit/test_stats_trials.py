@@ -44,6 +44,13 @@ def test_a_winner_counts_whole_and_a_tie_half() -> None:
     assert (found.jury.n, found.people.n, found.debates) == (40, 30, 40)
 
 
+def test_labels_of_pages_are_peoples_answers_beside_the_chats() -> None:
+    rows = [tried(n, people="B", web="A") for n in range(20)]
+    rows += [tried(n, people=None, web="A") for n in range(20, 40)]
+    found = figures(rows)
+    assert (found.people.n, found.people.value) == (60, 40 / 60)
+
+
 def test_at_a_round_table_several_may_be_right() -> None:
     models = dict.fromkeys("123", "x/y")
     rows = [

@@ -181,12 +181,16 @@ REVIEW_APART = N_(
 
 
 class ReviewLine(Value):
-    """A revealed debate to review, its `options`, and why it is offered (None: requested)."""
+    """A revealed debate to review, its `options`, and why it is offered (None: requested).
+
+    `trial`: it asks which answer is right.
+    """
 
     debate: DebateLine
     options: tuple[str, ...]
     why: Why | None = None
     names: Mapping[str, str] = {}
+    trial: bool = False
 
     @property
     def choices(self) -> Iterator[tuple[str, str]]:
@@ -215,9 +219,11 @@ class ReviewAnswer(Answer):
             code=self.lines[0].debate.code,
         )
         for line in self.lines:
+            asks = [say("which answer is right")] if line.trial else []
+            whys = [*asks, say(WHYS[line.why])] if line.why else asks
             template = (
                 "- `{code}` {thread}: {topic} ({options}; {why})"
-                if line.why
+                if whys
                 else "- `{code}` {thread}: {topic} ({options})"
             )
             yield say(
@@ -226,7 +232,7 @@ class ReviewAnswer(Answer):
                 thread=chat.link(line.debate.thread or line.debate.place),
                 topic=headline(line.debate.topic, TOPIC_LENGTH),
                 options=tuple(_option(option, line.names) for option in line.options),
-                why=say(WHYS[line.why]) if line.why else "",
+                why="; ".join(whys),
             )
         yield say(REVIEW_APART)
 
