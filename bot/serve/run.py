@@ -113,7 +113,7 @@ SERVED = {
     "engine.fleet": "division",
     "engine.formats": "trial",
     "engine.jury": "by_model history model",
-    "engine.run": "estimate guest question_time rematch replacement trial",
+    "engine.run": "estimate guest prompt_sizes question_time rematch replacement trial",
     "engine.stage": "drafts repair research",
     "engine.store": "ballots communities deliveries installs judgings labels learning listings own "
     "privacy questions queue retention series suggestions tries usage",

@@ -65,14 +65,7 @@ def seat_panel(
     sitting = free or candidates
     refs, fit, known = {juror.ref for juror in sitting}, learnt.model, learnt.history
     stake = stake_of(fit, list(named)) if fit is not None and mode is not PanelMode.ONE else None
-    if fit is None or mode is not PanelMode.ADAPTIVE:
-        ranked, wave = spread_families(_rank(sitting, known, ordinal)), 0
-    elif stake is not None:
-        ranked, wave = spread_families(_trust(sitting, fit, ordinal)), 0
-    else:
-        from engine.jury.model import draw  # only now: there is one
-
-        ranked, wave = draw(sitting, fit, ordinal, prices)
+    ranked, wave = _order(sitting, learnt, stake, mode, ordinal, prices)
     audits = AUDIT_SHARE if fit is None or wave else KNOWN_AUDIT_SHARE
     return PanelSetup(
         roster=ranked[:1] if mode is PanelMode.ONE else ranked,
@@ -91,6 +84,25 @@ def seat_panel(
         wave=wave,
         stake=stake,
     )
+
+
+def _order(
+    jurors: Sequence[Model],
+    learnt: PanelFit,
+    stake: float | None,
+    mode: PanelMode,
+    ordinal: int,
+    prices: Mapping[str, float] | None,
+) -> tuple[tuple[Model, ...], int]:
+    """Return jurors in the sequence to ask them, and how many at once; 0 is as many as usual."""
+    fit = learnt.model
+    if fit is None or mode is not PanelMode.ADAPTIVE:
+        return spread_families(_rank(jurors, learnt.history, ordinal)), 0
+    if stake is not None:
+        return spread_families(_trust(jurors, fit, ordinal)), 0
+    from engine.jury.model import draw  # only now: there is one
+
+    return draw(jurors, fit, ordinal, prices)
 
 
 # Whether jurors have shown that they see more than the order of showing, or chance.

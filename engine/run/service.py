@@ -14,7 +14,7 @@ from engine.fleet.leases import Notifier
 from engine.formats import format_of
 from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
-from engine.run.estimate import check_prices, longest_prompts, price
+from engine.run.estimate import check_prices, price
 from engine.run.juror_fits import Learner
 from engine.run.plan import Defaults, Order, Plan, Rematch, check_allowed, plan, texts_of
 from engine.run.seats import mirror
@@ -147,6 +147,8 @@ class Service:
         """
         planned = plan(order, offer, self.prompts, self.new_seed())
         setup, expected = await price(planned, ordinal, self.models, self.learner.fit)
+        from engine.run.prompt_sizes import longest_prompts  # before a series, or a check
+
         return setup, expected, await longest_prompts(setup, planned.script, planned.prompts)
 
     def _new(self, planned: Plan, number: int, setup: Setup, guest: NewGuest | None) -> NewDebate:
