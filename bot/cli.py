@@ -6,14 +6,17 @@ import gc
 import logging
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
+from inspect import getdoc
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from bot import __version__
+from bot.commands.options import give_options
 
 # Each module's commands.
 PLACES = {
@@ -93,8 +96,9 @@ class _LazyCommands(TyperGroup):
         known = cmd_name in self.commands or cmd_name in self.list_commands(ctx)
         for module, names in PLACES.items():
             if (cmd_name in names or not known) and names[0] not in self.commands:
-                part = typer.Typer(rich_markup_mode=None)
-                part.add_typer(import_module(f"bot.commands.{module}").app)
+                part, commands = typer.Typer(rich_markup_mode=None), _commands_of(module)
+                give_options(commands)
+                part.add_typer(commands)
                 self.commands.update(typer.main.get_group(part).commands)
         command = self.commands.get(cmd_name)
         if command is not None:
@@ -119,14 +123,28 @@ class _LazyCommands(TyperGroup):
             (error.ctx or ctx).fail(f"{spelled} is “{given}”; it must be {wanted}.")
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, a section for each purpose."""
+        """Write the commands, a section for each purpose; their options are not built for it."""
+        told = dict(sentence for module in PLACES for sentence in _sentences(module))
+        widest = max(map(len, self.list_commands(ctx)))
         for title, names in SECTIONS.items():
             with formatter.section(title):
-                widest = max(map(len, self.list_commands(ctx)))
-                formatter.write_dl(
-                    (name.ljust(widest), self.get_command(ctx, name).get_short_help_str())
-                    for name in names
-                )
+                formatter.write_dl((name.ljust(widest), told[name]) for name in names)
+
+
+def _commands_of(module: str) -> typer.Typer:
+    commands: typer.Typer = import_module(f"bot.commands.{module}").app
+    return commands
+
+
+def _sentences(module: str) -> Iterator[tuple[str, str]]:
+    """Yield each command of a module with the first sentence of its help."""
+    commands = _commands_of(module)
+    single = ((one.name, one.callback) for one in commands.registered_commands)
+    grouped = isinstance(commands.info.name, str)
+    for name, about in [(commands.info.name, commands.info.help)] if grouped else single:
+        text = getdoc(about) if callable(about) else about
+        spelled = name or str(getattr(about, "__name__", "")).replace("_", "-")
+        yield spelled, TyperCommand(spelled, help=text).get_short_help_str(len(text or ""))
 
 
 def _put_into_words(command: Any) -> None:

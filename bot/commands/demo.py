@@ -18,13 +18,12 @@ from bot.commands.options import (
     Text,
     takes,
 )
-from engine.values.options import PARAMS
 
 app = typer.Typer()
 DEMO_PACE = typer.Option(
     help="Show turns no faster than this many words a minute; people read 238. 0 is no limit. "
     "Without it any key shows the next round, in a terminal.",
-    metavar=PARAMS["pace"].metavar,
+    metavar="WORDS",
 )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Optional, TypeVar
+from typing import TYPE_CHECKING, Annotated, Optional, TypeVar
 
 import typer
 
-from engine.values.options import BUILT_IN, PARAMS, Param, in_order
+if TYPE_CHECKING:
+    from engine.values.options import Param
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -48,27 +49,40 @@ JURY = typer.Option(
 
 
 def takes(order: str) -> Callable[[F], F]:
-    """Give a command the options of a debate that `order` names, or all of them at its `…`.
+    """Say which options of a debate a command takes, in order, or all the others at a `…`."""
+
+    def mark(command: F) -> F:
+        command.takes = order  # type: ignore[attr-defined]
+        return command
+
+    return mark
+
+
+def give_options(app: typer.Typer) -> None:
+    """Give commands the options that they take, for which help on all commands need not wait.
 
     A command's own parameters come first where both have one of a name.
     """
-
-    def give(command: F) -> F:
+    for command in (one.callback for one in app.registered_commands):
+        order = vars(command).pop("takes", None)  # once
+        if command is None or order is None:
+            continue
         signature = inspect.signature(command, eval_str=True)
         own = {
             name: one for name, one in signature.parameters.items() if one.kind != one.VAR_KEYWORD
         }
+        from engine.values.options import PARAMS, in_order  # with pydantic, which is slow
+
         others = [name for name, param in PARAMS.items() if param.help and "…" in order]
         names = in_order(order, [*own, *others])
         given = [own.get(name) or _declared(PARAMS[name]) for name in names]
         command.__signature__ = signature.replace(parameters=given)  # type: ignore[attr-defined]
-        return command
-
-    return give
 
 
 def _declared(param: Param) -> inspect.Parameter:
     """Return an option as typer reads it; a flag that can be on without being given is a pair."""
+    from engine.values.options import BUILT_IN
+
     spelled, kind = f"--{param.said.replace('_', '-')}", Flag if param.kind is bool else Text
     if param.kind is bool and param.name in BUILT_IN.given():
         spelled += f"/--no-{spelled[2:]}"

@@ -354,7 +354,7 @@ async def test_who_cannot_be_named(hall: Hall, venue: AttentiveVenue) -> None:
         await refused("mirror", mirror=True)
         await refused("only models", format="audited")
         for user, leave in (("eve", "opt_out"), ("fay", "forget")):
-            await getattr(session.store.people, leave)("memory", user)
+            await getattr(session.store.privacy, leave)("memory", user)
             await refused("asked not to", NotAllowedError, guest=Invited(side="B", user=user))
         first, _ = await invite(session), await invite(session)
         await refused("already argues")

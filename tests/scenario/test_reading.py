@@ -57,7 +57,7 @@ def told(shown: DebatePage) -> DebatePage:
         one._replace(text=re.sub(r"^Also judged by .*\s+", "", one.text)) for one in shown.sections
     )
     item = shown.item._replace(community="", result=ListedResult())
-    return shown._replace(item=item, head=head, sections=sections)
+    return shown._replace(item=item, head=head, sections=sections, pulse="")
 
 
 async def all_tries(library: Library, name: str, pages: int) -> list[PageTry]:

@@ -184,7 +184,7 @@ def test_the_schema_asks_for_reasons_first_and_a_tie_is_said_in_the_debates_lang
 
 
 def test_ready_rubrics_are_found_by_name_weigh_to_one_and_score_from_1_to_10() -> None:
-    assert list(RUBRICS) == ["debate", "answers", "classic-six", "evidence_first"]
+    assert list(RUBRICS) == ["debate", "answers", "classic-six", "evidence_first", "truth"]
     assert find_rubric("debate") is DEBATE
     assert len(CLASSIC_SIX.criteria) == 6
     assert {one.range for one in CLASSIC_SIX.criteria} == {(0, 20)}
