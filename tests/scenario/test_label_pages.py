@@ -475,7 +475,7 @@ async def test_a_managers_cookie_cannot_be_made_from_the_database(office: Office
         ("/c/{key}/dataset.zip", True),
         ("/d/{id}/sealed.png", False),
         ("/d/{id}/turn-1.txt", False),
-        ("/c/{key}/debates", False),
+        ("/c/{key}/debates", True),  # with the outcomes
         ("/c/{key}/leaderboard", False),
     ],
 )
