@@ -17,6 +17,8 @@ from engine.store.guests import OpenTurn
 from engine.values.debate import SOMEBODY, Cause, Debate, Moderation, Status
 from engine.values.errors import ModelError, NotAllowedError, UsageError
 from engine.values.messages import Announcement, Reveal, TurnPost, VoteInvite
+from engine.values.ports import Call, Reply
+from engine.values.protocols import AttemptLog
 from engine.values.verdicts import Question
 from engine.words.phrases import WAITS_TO_CHECK
 from engine.words.progress import progressed
@@ -85,10 +87,23 @@ async def end_time(session: Session, debate: Debate) -> None:
     session.service.notifier.publish("votes/memory")
 
 
+class PatientModels(HeardModels):
+    """Models that answer while their gate is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        await self.gate.wait()
+        return await super().complete(call, log)
+
+
 async def test_a_person_argues_a_side_and_no_juror_learns_who(
     hall: Hall, venue: AttentiveVenue, tmp_path: Path
 ) -> None:
-    models = HeardModels()
+    models = PatientModels()
     async with hall.open(models) as session:
         debate = await invite(session)
         await asked(session, debate)
@@ -111,9 +126,11 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         with pytest.raises(UsageError, match="blocked"):
             await give(debate, "bob", "Buy my coin.")
         said = "I, Bob Somebody, say: <@471100815004711> is wrong. Somebody must act. Maple agrees."
+        models.gate.clear()  # or it is the person's turn again
         assert await give(debate, "bob", said) == 11
         with pytest.raises(UsageError, match="not your turn"):
             await give(debate, "bob", "Once more.")
+        models.gate.set()
         await turn(session, debate, "rebuttal")
         debate = await session.store.debates.get(debate.id)
         place = debate.thread or ""
