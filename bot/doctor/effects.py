@@ -7,7 +7,6 @@ itself, and nothing in its answers says so.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import combinations
 from statistics import fmean
@@ -18,6 +17,7 @@ from bot.settings.settings import Settings
 from engine.run.plan import Defaults
 from engine.values.debate import Model, Price, Sampling
 from engine.values.errors import BudgetError, RostrumError
+from engine.values.overlap import similarity
 from engine.values.ports import Attempt, Call, ChatMessage, Reply
 from engine.values.protocols import Models
 from engine.values.text import dollars
@@ -153,12 +153,12 @@ def _tell(name: str, given: Sequence[Reply], without: Sequence[Reply]) -> tuple[
     replies = (*given, *without)
     thought = [float(one.usage.tokens_reasoning or one.thought) for one in replies]
     written = [float(one.usage.tokens_out or len(one.text)) for one in replies]
-    said = [frozenset(re.findall(r"\w+", one.text.casefold())) for one in replies]
+    said = [one.text for one in replies]
 
     def apart(group: Sequence[int], others: Sequence[int]) -> float:
         pairs = (*combinations(group, 2), *combinations(others, 2))
-        within = fmean(_alike(said[a], said[b]) for a, b in pairs)
-        return within - fmean(_alike(said[a], said[b]) for a in group for b in others)
+        within = fmean(similarity(said[a], said[b]) for a, b in pairs)
+        return within - fmean(similarity(said[a], said[b]) for a in group for b in others)
 
     tests = {
         f"its reasoning ({_means(thought)} tokens)": _by_mean(thought),
@@ -173,11 +173,6 @@ def _tell(name: str, given: Sequence[Reply], without: Sequence[Reply]) -> tuple[
         f"{_means(thought)} tokens of reasoning, {_means(written)} written, and no other answers. "
         "The server may ignore it; then what is rated is the same model without it"
     )
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of two answers' words that both have: 1 for the same words."""
-    return len(one & other) / len(one | other) if one | other else 1.0
 
 
 def _means(figures: Sequence[float]) -> str:

@@ -220,7 +220,7 @@ class Series(Value):
     `formats` have a format and its options each; `pairs` are the models that meet, more than two
     at a table. A topic without a language is held in each of the `languages`. Each debate falls to
     one of the `arms`, if there are any, by a draw with `arms_seed`. `judges` are those of formats
-    that have their own, `seats` models of single seats, whoever has the side.
+    that have their own, `seats` models of single seats, on either side.
     """
 
     name: str

@@ -151,7 +151,7 @@ class Stage:
 
     @property
     def _folder(self) -> str:
-        """The folder of the templates of whoever speaks."""
+        """The folder of the templates of speeches."""
         tried = self.request.protocol
         return TRIAL if tried and not tried.opposed else self.request.format
 

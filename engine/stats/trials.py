@@ -1,8 +1,8 @@
 """Questions whose right answer is known: how often it was found, by protocol; pure.
 
-A tie is worth the share of contenders whose answer is right, half of two. What the jury's
-probability says of an answer is the log odds that whoever argues it is paid in; their mean for the
-right answer less that for the wrong one is the agent score difference (arXiv 2504.03731).
+A tie is worth the share of contenders whose answer is right, half of two. A side is
+paid the log odds that the jury's probability gives its answer; their mean for the right answer
+less that for the wrong one is the agent score difference (arXiv 2504.03731).
 """
 
 from __future__ import annotations
