@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import sqlite3
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.scenario.test_export import table
 
 TOPIC = "Tea is better than coffee"
 SLOW = ("--a", "rehearsal/maple?latency=0.2", "--b", "rehearsal/willow?latency=0.2")
+SLOWER = ("--a", "rehearsal/maple?latency=1.5", "--b", "rehearsal/willow?latency=1.5")
 QUICK = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
 TURN = re.compile(r"(?m)^\[?(?:[🔵🔴] )?([AB]) · [a-z]+ · turn (\d) of 8")
 
@@ -179,9 +179,9 @@ def test_given_answers_say_who_is_ahead_after_each_round_and_how_clear_it_was(
 
 @pytest.mark.slow
 def test_people_at_the_keyboard_say_who_is_ahead(shell: Shell) -> None:
-    with seated(shell, "debate", TOPIC, "--round-votes", *SLOW) as seat:
-        seat.screen.until("Enter = continue")
-        time.sleep(0.3)
+    # A key answers the newest question: the next round must not end before all three are read.
+    with seated(shell, "debate", TOPIC, "--round-votes", *SLOWER) as seat:
+        seat.screen.until_keys("Enter = continue")
         seat.screen.press("aae")
         seat.screen.until("guest-3 votes: even")
         seat.screen.until_keys()
