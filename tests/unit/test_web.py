@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
+from importlib.resources import files
 from ipaddress import ip_network
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import jwt
 import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import make_mocked_request
+from jinja2 import Environment, Template
 from multidict import CIMultiDict
 from pydantic import SecretStr
 
@@ -48,7 +50,7 @@ from engine.values.errors import (
     VenueError,
 )
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, TEAM, AccountsServer, Key
-from tests.kit import some
+from tests.kit import some, until
 
 
 async def _missing(_: web.Request) -> web.Response:
@@ -117,6 +119,22 @@ async def test_only_known_files_are_served_and_load_nothing_from_elsewhere(
     for name, (content, _, _) in assets().items():
         found = re.findall(rb"https?://(?!www\.w3\.org/2000/svg)|@import|url\(", content)
         assert (name, found) == (name, [])
+
+
+async def test_the_first_reader_waits_for_no_template_to_compile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    templates = files("adapters.web").joinpath("templates")
+    compiled: set[str] = set()
+
+    def load(environment: Environment, name: str) -> Template:
+        compiled.add(name)
+        return get(environment, name)
+
+    get = Environment.get_template
+    monkeypatch.setattr(Environment, "get_template", load)
+    async with Site("127.0.0.1", 0).serving([web.get("/gone", _missing)], furnish):
+        await until(lambda: compiled >= {file.name for file in templates.iterdir()} or None)
 
 
 def _cookie(response: web.Response) -> str:
