@@ -42,7 +42,6 @@ demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] 
 	@$(BIN)/rostrum demo --out "$(OUT)" $(ARGS)
 
 docs: $(VENV)/runtime ## write docs/reference and the tables of docs/dataset.md from the code
-	@$(BIN)/python -m engine.dataset.document docs/dataset.md
 	@$(BIN)/python -m tests.pages.reference
 
 pictures: $(VENV)/browser ## renew every picture of docs/ from debates of rehearsal models, in two minutes

@@ -32,7 +32,8 @@ from adapters.web.label_pages import Saw
 from adapters.web.links import STATES, WORDS, Links, write_debate
 from engine.dataset.bundle import ROOT
 from engine.drawing.svg import data_address
-from engine.pages.public import CommunityPages, PublicDebate, PublicList, PublicReader
+from engine.pages.debate_page import ListPage
+from engine.pages.public import CommunityPages, PublicDebate, PublicReader
 from engine.stats.presentation import (
     draw_leaderboard,
     draw_matrix,
@@ -156,7 +157,7 @@ class PublicPages:
                 page = await asyncio.to_thread(partial(write, template, language, **values))
                 told = part is PublicPart.AGREEMENT or name
                 shows = await self._public.revealed(asked[0]) if told else ()
-                if isinstance(found, PublicList):
+                if isinstance(found, ListPage):
                     shows = tuple(item.id for item in found.items if item.models)
                 return PageContent(page.encode(), shows=shows)
 

@@ -27,8 +27,8 @@ from bot.record.filters import find_series
 from bot.sentences import NO_WEB
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import PLATFORMS, Settings
-from engine.chat.own_data import own_file
 from engine.chat.privacy import Erase, Keeping, check_no_live, forget, purge, wiped
+from engine.chat.records import own_file
 from engine.chat.settings import parse_public
 from engine.delivery.reasons import way_on
 from engine.fleet.leases import LEASE_SECONDS

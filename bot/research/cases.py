@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 from pydantic import ValidationError
 
+from engine.dataset.debate_table import RECORDS, read_record
 from engine.dataset.folder import listed_files
-from engine.dataset.record_table import RECORDS, read_record
 from engine.run.calibration import JudgedCase
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.values.debate import Model, Turn

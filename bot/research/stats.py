@@ -313,7 +313,7 @@ def _show(found: _Measured) -> None:
 def _told(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
     """Yield rows as they are shown; those whose figures tell nothing are left out."""
     for row in rows:
-        cells = [one.counted if isinstance(one, Figure) and one.few else one for one in row]
+        cells = [one.cell if isinstance(one, Figure) else one for one in row]
         figures = [cell for cell, one in zip(cells, row, strict=True) if isinstance(one, Figure)]
         if any(figures) or not figures:
             yield cells

@@ -11,16 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from engine.chat import (
-    choices,
-    leagues,
-    lifecycle,
-    own_data,
-    parameters,
-    participants,
-    revealed,
-    schedules,
-)
+from engine.chat import choices, leagues, lifecycle, parameters, participants, records, schedules
 from engine.chat.answers.base import Answer
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
@@ -175,7 +166,7 @@ _COMMANDS = (
     Command(
         "delete",
         N_("takes a debate out of the chat and the record"),
-        own_data.delete,
+        records.delete,
         DeleteArguments,
         parameters.DELETE,
         DELETERS,
@@ -243,7 +234,7 @@ _COMMANDS = (
     Command(
         "export",
         N_("exports the data of the revealed debates"),
-        revealed.export,
+        records.export,
         NoArguments,
         who=managers(N_("export debates")),
         reads_much=True,
@@ -251,14 +242,14 @@ _COMMANDS = (
     Command(
         "agreement",
         N_("shows how far jury and people agree"),
-        revealed.agreement,
+        records.agreement,
         NoArguments,
         reads_much=True,
     ),
     Command(
         "leaderboard",
         N_("shows how people and jury rate the models, and who guesses them best"),
-        revealed.leaderboard,
+        records.leaderboard,
         NoArguments,
         reads_much=True,
     ),
@@ -292,7 +283,7 @@ _COMMANDS = (
     Command(
         "me",
         N_("shows how your votes compare, to you alone"),
-        revealed.me,
+        records.me,
         MeArguments,
         parameters.ME,
         reads_much=True,
@@ -300,34 +291,34 @@ _COMMANDS = (
     Command(
         "privacy",
         N_("shows what is stored about you"),
-        own_data.privacy,
+        records.privacy,
         NoArguments,
         reads_much=True,
     ),
     Command(
         "mydata",
         N_("sends you everything stored about you"),
-        own_data.my_data,
+        records.my_data,
         NoArguments,
         reads_much=True,
     ),
     Command(
         "forget",
         N_("erases your identity, at once and for good"),
-        own_data.forget,
+        records.forget,
         ForgetArguments,
         parameters.FORGET,
     ),
     Command(
         "optout",
         N_("leaves you out of exports"),
-        own_data.opt_out,
+        records.opt_out,
         NoArguments,
     ),
     Command(
         "optin",
         N_("undoes that, or brings you back after being forgotten"),
-        own_data.opt_in,
+        records.opt_in,
         NoArguments,
     ),
     Command(

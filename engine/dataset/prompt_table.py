@@ -21,8 +21,8 @@ from engine.dataset.columns import (
     list_of,
     part_of,
 )
+from engine.dataset.debate_table import published_setup
 from engine.dataset.entry import Entry
-from engine.dataset.record_table import published_setup
 from engine.dataset.turn_tables import COST, WRITTEN
 from engine.store import CallRecord
 from engine.values.failures import failure_in

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY
 from engine.dataset.columns import Table
-from engine.dataset.debate_table import DEBATES
+from engine.dataset.debate_table import DEBATES, RECORDS
 from engine.dataset.findings_tables import (
     ADJUSTMENTS,
     ARTIFACTS,
@@ -19,7 +19,6 @@ from engine.dataset.findings_tables import (
 )
 from engine.dataset.people_tables import GUESSES, QUESTIONS_ASKED, VOTES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
-from engine.dataset.record_table import RECORDS
 from engine.dataset.turn_tables import CALLS, TURNS
 from engine.dataset.verdict_tables import CALIBRATION, VERDICTS
 from engine.values.errors import UsageError

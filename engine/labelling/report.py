@@ -13,8 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 from engine.stats.agreement import alike, alpha_between, categories_of, pairs_alike, share_alike
-from engine.stats.coefficients import kappa_of, kappa_sums
-from engine.stats.figure import Figure, Share, total
+from engine.stats.figure import Figure, Share, kappa_of, kappa_sums, total
 from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
 from engine.store.labels import Drawn, Queued, Task

@@ -20,7 +20,7 @@ PREVIEW = 110  # characters of what a juror wrote
 BALLOTS_WEIGHT, LEAST_WEIGHT = 34_000, 240  # bytes of HTML, about: of all reasons, and of one
 
 
-class JurorRow(NamedTuple):
+class _JurorRow(NamedTuple):
     """A juror's readings, in one row; `cells` are its marks by criterion, the sides side by side.
 
     `leans` is the place of the side that it prefers more than its panel does, from 1; 0 for none.
@@ -48,7 +48,7 @@ class JuryMatrix(NamedTuple):
     number: int
     sides: tuple[str, ...]
     criteria: tuple[str, ...]
-    rows: tuple[JurorRow, ...]
+    rows: tuple[_JurorRow, ...]
     winner: str = ""
 
     @property
@@ -114,13 +114,13 @@ def _row(
     criteria: Sequence[str],
     marks: tuple[Sequence[float], Sequence[float]],
     room: int,
-) -> JurorRow:
+) -> _JurorRow:
     beside, leans = _beside(*marks, sides)
     faults = tuple(dict.fromkeys(fault for one in found for fault in _faults(one)))
     sure = [number(one.confidence, ".2f") for one in found if one.confidence is not None]
     wrote = tuple(cut(one.reasons, room) for one in found if one.reasons) if room else ()
     weights = [number(one.weight, ".2f") for one in found if one.weight is not None]
-    return JurorRow(
+    return _JurorRow(
         juror=juror,
         order=BETWEEN.join(one.order for one in found),
         cells=tuple(_cell(found, sides, criterion) for criterion in criteria),

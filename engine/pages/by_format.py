@@ -23,23 +23,18 @@ from engine.words.translation import say
 # `structured`: each argument with what was said of it, round by round.
 
 
-class CardStep(NamedTuple):
-    """What became of an argument in a round: in short, its words, and the turn's number or 0."""
-
-    told: str
-    text: str
-    turn: int
-
-
 class ArgumentCard(NamedTuple):
-    """An argument as its side raised it, and each answer; `stands` is the judge's word for it."""
+    """An argument as its side raised it; `stands` is the judge's word for it.
+
+    `steps` are what became of it in a round: in short, its words, and the turn's number or 0.
+    """
 
     id: str
     side: str
     turn: int
     claim: str
     remarks: str
-    steps: tuple[CardStep, ...]
+    steps: tuple[tuple[str, str, int], ...]
     stands: str
     consensus: str
     reason: str
@@ -76,12 +71,12 @@ def argument_cards(rows: Rows, spoken: Sequence[Mapping[str, Any]]) -> tuple[Arg
             claim=cut(trace.claim, room),
             remarks=say(", ").join(remarks(trace)),
             steps=(
-                CardStep(
+                (
                     answered,
                     cut(trace.reasoning, room),
                     numbers.get(f"turn/cross-examination/{other}", 0),
                 ),
-                CardStep(closed, cut(trace.answer, room), numbers.get(f"turn/closing/{closer}", 0)),
+                (closed, cut(trace.answer, room), numbers.get(f"turn/closing/{closer}", 0)),
             ),
             stands=say(STANDS[trace.standing]),
             consensus=say(AGREEMENT[trace.consensus]),
@@ -138,19 +133,12 @@ _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]"  # where no spaces part
 _WORD = regex.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})\S)+ ?")
 
 
-class RevisedPart(NamedTuple):
-    """Words that a revision kept, took `out`, or put `in`."""
-
-    kind: str
-    text: str
-
-
 class Revision(NamedTuple):
-    """What a revision changed: how many words went and came, and where."""
+    """What a revision changed: how many words went and came, and those `kept`, `out` and `in`."""
 
     out: int
     new: int
-    parts: tuple[RevisedPart, ...]
+    parts: tuple[tuple[str, str], ...]
 
 
 def revisions(turns: Sequence[PageTurn]) -> dict[int, Revision]:
@@ -170,19 +158,19 @@ def revisions(turns: Sequence[PageTurn]) -> dict[int, Revision]:
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> Revision:
-    parts, out, came = list[RevisedPart](), 0, 0
+    parts, out, came = list[tuple[str, str]](), 0, 0
     codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     for place, (kind, start, end, first, last) in enumerate(codes):
         if kind == "equal":
             before, after = place > 0, place < len(codes) - 1
             near = "".join(_near(old[start:end], before=before, after=after))
-            parts.append(RevisedPart("kept", near.strip()))
+            parts.append(("kept", near.strip()))
             continue
         if end > start:
-            parts.append(RevisedPart("out", "".join(old[start:end]).strip()))
+            parts.append(("out", "".join(old[start:end]).strip()))
             out += end - start
         if last > first:
-            parts.append(RevisedPart("in", "".join(new[first:last]).strip()))
+            parts.append(("in", "".join(new[first:last]).strip()))
             came += last - first
     return Revision(out, came, tuple(parts))
 

@@ -75,7 +75,7 @@ def figures_of(totals: ListTotals) -> ListFigures:
     return ListFigures(alike, share_alike(pairs), totals.usd)
 
 
-class Front(NamedTuple):
+class _Front(NamedTuple):
     """What stands above a whole list: what goes on, where people and jury differ most, figures.
 
     `live` counts debates that run or wait, and `voting` those on which people vote.
@@ -99,20 +99,20 @@ class ListPage(NamedTuple):
     total: int
     number: int
     pages: int
-    choices: DebateSummary
-    facets: Mapping[Facet, int]
-    front: Front | None = None
+    choices: DebateSummary = DebateSummary()
+    facets: Mapping[Facet, int] = {}
+    front: _Front | None = None
 
 
 HARDEST = 3  # debates above a list
 
 
-def front_of(facets: Mapping[Facet, int], figures: ListFigures, hardest: Sequence[Item]) -> Front:
+def front_of(facets: Mapping[Facet, int], figures: ListFigures, hardest: Sequence[Item]) -> _Front:
     """Return what stands above a list."""
     states = Counter[str]()
     for (state, *_), n in facets.items():
         states[state] += n
-    return Front(
+    return _Front(
         live=states[Status.QUEUED] + states[Status.RUNNING],
         voting=states[Status.VOTING],
         hardest=tuple(hardest)[:HARDEST],
@@ -131,7 +131,7 @@ def total_of(facets: Mapping[Facet, int], sought: DebateQuery) -> int:
     )
 
 
-class Chip(NamedTuple):
+class _Chip(NamedTuple):
     """A filter: what it is called, how many debates it leaves, where it leads, and if it is on.
 
     `kind` is that of an address's parameter, and `value` its value; a chip that is on leads to what
@@ -154,7 +154,7 @@ def more_filters(page: ListPage) -> tuple[DebateQuery, ...]:
     return (*models, *(DebateQuery(series=one) for one in page.choices.series))
 
 
-def chips_of(page: ListPage, *, alone: bool = False) -> list[list[Chip]]:
+def chips_of(page: ListPage, *, alone: bool = False) -> list[list[_Chip]]:
     """Return the filters that change a list, by kind, with how many debates each would leave.
 
     `alone`: a chip leads to what it leaves of the whole list, not of what is sought.
@@ -181,7 +181,7 @@ def chips_of(page: ListPage, *, alone: bool = False) -> list[list[Chip]]:
             on = value == wanted[place]
             rest = {name: one for name, one in chosen.items() if name != kind and not alone}
             sought = read_sought(rest if on else rest | {kind: value})
-            row.append(Chip(kind, value, n, sought, on))
+            row.append(_Chip(kind, value, n, sought, on))
         rows.append(row if len(row) > 1 or wanted[place] or kind == "disagreement" else [])
     return rows
 

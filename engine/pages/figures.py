@@ -41,7 +41,7 @@ class _Figures(NamedTuple):
     left_out: int
 
 
-class WinShare(NamedTuple):
+class _WinShare(NamedTuple):
     """How often a model won against another, a tie counting half, in `n` debates of a kind."""
 
     kind: str
@@ -59,29 +59,29 @@ class _Met(NamedTuple):
     category: str
 
 
-class Comparison(NamedTuple):
+class _Comparison(NamedTuple):
     """Two models on the debates in which they met; `debates` are those of what is chosen."""
 
     first: str
     second: str
-    shares: tuple[WinShare, ...]
+    shares: tuple[_WinShare, ...]
     debates: tuple[_Met, ...]
 
 
-class ModelsPage(NamedTuple):
+class _ModelsPage(NamedTuple):
     """How models are rated, which of them met and how often, and two of them compared."""
 
     board: Leaderboard
     rates: Mapping[str, object]
     pairs: tuple[tuple[str, str, int], ...]
-    comparison: Comparison | None
+    comparison: _Comparison | None
     left_out: int
 
 
 JUROR_ORDERS = ("mark", "lean", "consistency", "agreement", "panel", "invalid")
 
 
-class JurorsPage(NamedTuple):
+class _JurorsPage(NamedTuple):
     """The figures of jurors; `panel` is how often each chose as its panel did."""
 
     agreement: Agreement
@@ -105,13 +105,6 @@ class JurorsPage(NamedTuple):
         return sorted(self.agreement.jurors, key=place)
 
 
-class CostsPage(NamedTuple):
-    """What the calls of ended debates took, by model and role, and by series."""
-
-    models: CallUsage
-    series: CallUsage
-
-
 class FiguresReader:
     """Reads figures of the debates of a filter; rehearsals are left out unless asked for.
 
@@ -129,7 +122,7 @@ class FiguresReader:
         self._categories = {topic_id(one.text): one.category for one in topics}
         self._where = replace(where or ExportFilter(), revealed=True)
 
-    async def models(self, asked: Mapping[str, str]) -> ModelsPage:
+    async def models(self, asked: Mapping[str, str]) -> _ModelsPage:
         """Return how models are rated, and with `a` and `b` how the first did against the other."""
         found = await self._figures(asked)
         met = Counter[tuple[str, str]]()
@@ -140,7 +133,7 @@ class FiguresReader:
         if first != second and (min(first, second), max(first, second)) in met:
             pair = (first, second)
             compared = await asyncio.to_thread(compare, found.rows, pair, asked, self._categories)
-        return ModelsPage(
+        return _ModelsPage(
             board=found.board,
             rates={one.model: one for one in found.agreement.models},
             pairs=tuple((*pair, n) for pair, n in met.most_common()),
@@ -148,15 +141,18 @@ class FiguresReader:
             left_out=found.left_out,
         )
 
-    async def jurors(self, asked: Mapping[str, str]) -> JurorsPage:
+    async def jurors(self, asked: Mapping[str, str]) -> _JurorsPage:
         """Return the figures of every juror."""
         found = await self._figures(asked)
         jurors = [one.juror for one in found.agreement.jurors]
         panel = await asyncio.to_thread(_with_panel, found.rows, jurors)
-        return JurorsPage(found.agreement, panel, found.left_out)
+        return _JurorsPage(found.agreement, panel, found.left_out)
 
-    async def costs(self, _: Mapping[str, str]) -> CostsPage:
-        """Return what calls took; those of debates that go on would name their models."""
+    async def costs(self, _: Mapping[str, str]) -> Mapping[str, CallUsage]:
+        """Return what calls took, by model and role and by series.
+
+        Those of debates that go on would name their models.
+        """
         where = UsageFilter(
             since=self._where.since,
             until=self._where.until,
@@ -169,9 +165,9 @@ class FiguresReader:
             ended=True,
         )
 
-        async def read() -> CostsPage:
+        async def read() -> Mapping[str, CallUsage]:
             usage = self._store.usage
-            return CostsPage(await usage.read(where), await usage.read(where, By.SERIES))
+            return {"models": await usage.read(where), "series": await usage.read(where, By.SERIES)}
 
         ended = replace(self._where, revealed=False)
         return await self._kept.get("costs", await extent_of(self._store.archive, ended), read)
@@ -213,7 +209,7 @@ def compare(
     pair: tuple[str, str],
     asked: Mapping[str, str],
     categories: Mapping[str, str],
-) -> Comparison:
+) -> _Comparison:
     """Return how a model did against another, in all and by kind of debate.
 
     `asked` may choose a format, a side of the first model, a category or a language: its debates
@@ -240,7 +236,7 @@ def compare(
         for one in met
         if all(asked.get(kind, "") in ("", _kind_of(one, kind)) for kind in KINDS)
     ]
-    return Comparison(first, second, tuple(shares), tuple(reversed(chosen)))
+    return _Comparison(first, second, tuple(shares), tuple(reversed(chosen)))
 
 
 def _kind_of(met: _Met, kind: str) -> str:
@@ -248,11 +244,11 @@ def _kind_of(met: _Met, kind: str) -> str:
     return own[kind] if kind in own else str(getattr(met.row, kind))
 
 
-def _win_share(kind: str, name: str, met: Sequence[_Met], first: str, second: str) -> WinShare:
+def _win_share(kind: str, name: str, met: Sequence[_Met], first: str, second: str) -> _WinShare:
     rows = [one.row for one in met]
     people = Share.estimate(_wins(rows, "people", first, second), mean_of)
     jury = Share.estimate(_wins(rows, "jury", first, second), mean_of)
-    return WinShare(kind, name, len(met), people, jury)
+    return _WinShare(kind, name, len(met), people, jury)
 
 
 def _wins(

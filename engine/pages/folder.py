@@ -16,10 +16,10 @@ import orjson
 from pydantic import ValidationError
 
 from engine.dataset.columns import SCHEMA_VERSION, moment
+from engine.dataset.debate_table import read_record
 from engine.dataset.findings_tables import retrieved
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, Written
 from engine.dataset.page import ReportedDebate, lay_out
-from engine.dataset.record_table import read_record
 from engine.dataset.tables import every_table
 from engine.drawing.svg import Picture
 from engine.pages.assembly import PageSources, assemble, call_page, calls_page, tries_of, whole_text

@@ -25,7 +25,7 @@ MOST_WORDS, MOST_LETTERS = 40, 280  # of why; letters where no spaces part words
 MIRROR, BEFORE, AFTER = N_("Mirror"), N_("Rematch of"), N_("Rematch")
 
 
-class LinkedDebate(NamedTuple):
+class _LinkedDebate(NamedTuple):
     """Another debate that belongs to one; `kind` says how."""
 
     kind: str
@@ -41,7 +41,7 @@ class DebateSituation(NamedTuple):
     `public`: everyone may read it.
     """
 
-    linked: tuple[LinkedDebate, ...] = ()
+    linked: tuple[_LinkedDebate, ...] = ()
     expected: int = 0
     writing: tuple[str, ...] = ()
     votes: int | None = None
@@ -51,7 +51,7 @@ class DebateSituation(NamedTuple):
     public: bool = False
 
 
-class SideCard(NamedTuple):
+class _SideCard(NamedTuple):
     """A contender; its `model` is empty while that is sealed. `drawn`: at random."""
 
     side: str
@@ -70,7 +70,7 @@ class PageHead(NamedTuple):
     `below` are the sections that a reader can go to.
     """
 
-    cards: tuple[SideCard, ...]
+    cards: tuple[_SideCard, ...]
     outcome: tuple[str, ...] = ()
     agree: bool | None = None
     agreement: str = ""
@@ -122,12 +122,12 @@ def brief(text: str) -> str:
     return headline(cut, MOST_LETTERS)
 
 
-def _cards(debate: Debate, item: Item, reveal: Reveal | None) -> Iterator[SideCard]:
+def _cards(debate: Debate, item: Item, reveal: Reveal | None) -> Iterator[_SideCard]:
     request, names = debate.request, debate.setup.called
     models, won = dict(item.models), _winner(reveal)
     stances = captioned(request.sides, request.stances)
     for side in request.sides:
-        yield SideCard(
+        yield _SideCard(
             side=side,
             name=option_name(side, names),
             stance="" if side in names else redact(stances.get(side, "")),
@@ -194,7 +194,7 @@ def _trouble(debate: Debate, item: Item, situation: DebateSituation) -> Iterator
 
 def mirror_and_rematches(
     mirror: str | None, before: str | None, after: Sequence[str]
-) -> tuple[LinkedDebate, ...]:
+) -> tuple[_LinkedDebate, ...]:
     """Return the debates that belong to one, by their ids."""
     found = [(MIRROR, mirror), (BEFORE, before), *((AFTER, one) for one in after)]
-    return tuple(LinkedDebate(kind, id_, id_[-6:].lower()) for kind, id_ in found if id_)
+    return tuple(_LinkedDebate(kind, id_, id_[-6:].lower()) for kind, id_ in found if id_)

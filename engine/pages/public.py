@@ -19,7 +19,7 @@ from engine.dataset.bundle import Bundle, export_zip
 from engine.dataset.writer import ExportRequest
 from engine.delivery.reasons import where_revealed
 from engine.drawing.svg import Picture, darken, draw, fit, wrap, write
-from engine.pages.debate_page import A_PAGE, DebatePage, Item, pages_of, read_sought
+from engine.pages.debate_page import A_PAGE, DebatePage, Item, ListPage, pages_of, read_sought
 from engine.pages.stored import StoredLibrary, list_items
 from engine.series.report.data import SeriesRows, read_series_rows
 from engine.series.report.page import ReportPage, write_results
@@ -160,16 +160,6 @@ class CommunityPages(NamedTuple):
     parts: tuple[PublicPart, ...]
 
 
-class PublicList(NamedTuple):
-    """A page of a community's debates with some words: `number` from 1 of `pages`."""
-
-    words: str
-    items: tuple[Item, ...]
-    total: int
-    number: int
-    pages: int
-
-
 class PublicDebate(NamedTuple):
     """A part of a debate as everyone may read it; `told` is its outcome in a line.
 
@@ -271,7 +261,7 @@ class PublicReader:
             return told, 0
         return told, await self._store.outbox.undelivered_turns(debate.id)
 
-    async def debates(self, key: str, words: str = "", number: int = 1) -> PublicList:
+    async def debates(self, key: str, words: str = "", number: int = 1) -> ListPage:
         """Return a page of a community's debates with some words, newest first, or the last."""
         shown, _ = await self._shown(key, PublicPart.DEBATES)
         sought = read_sought({"q": words})._replace(
@@ -282,7 +272,7 @@ class PublicReader:
         number = min(number, pages)
         found = await self._store.listings.page(sought, (number - 1) * A_PAGE, A_PAGE)
         items = await self._items(found)
-        return PublicList(" ".join(sought.words), items, total, number, pages)
+        return ListPage(sought, items, total, number, pages)
 
     async def _items(self, debates: Sequence[Debate]) -> tuple[Item, ...]:
         """Return debates as a public list shows them: results alone that their chats show."""

@@ -19,18 +19,23 @@ from typing import NamedTuple, TypeAlias
 
 from engine.series.contents import Planned, Results, expand
 from engine.series.spec import Series
-from engine.stats.bradley_terry import StrengthFit, can_be_rated, fit_matchups, fit_strengths
-from engine.stats.contests import Contests, Matchup, reach
-from engine.stats.likelihood import (
+from engine.stats.bradley_terry import (
     Bouts,
+    Contests,
     Lead,
+    Matchup,
     Matrix,
     PairLikelihood,
+    StrengthFit,
     Vector,
     add_outer,
+    can_be_rated,
     chances,
     climb,
+    fit_matchups,
+    fit_strengths,
     invert,
+    reach,
 )
 from engine.stats.ratings import POINTS
 from engine.tally.tally import Z95

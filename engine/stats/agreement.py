@@ -10,17 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from engine.stats.coefficients import (
+from engine.stats.confidence import Confidence, PercentFigures, calibrate, measure_percents
+from engine.stats.figure import (
     Bin,
+    Difference,
+    Figure,
+    Observation,
+    Share,
     alpha_of,
     alpha_sums,
     brier_sums,
     kappa_of,
     kappa_sums,
+    mean_of,
     reliability,
 )
-from engine.stats.confidence import Confidence, PercentFigures, calibrate, measure_percents
-from engine.stats.figure import Difference, Figure, Observation, Share, mean_of
 from engine.stats.jurors import JurorFigures, juror_figures
 from engine.stats.row import GuessFigures, ReasonShare, Row, measure_grounds, measure_guesses
 from engine.values.debate import Value

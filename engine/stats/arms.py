@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from engine.stats.figure import Difference, Figure, Mean, Share, ShownTable, Sums, mean_of
+from engine.stats.figure import Difference, Mean, Share, ShownTable, Sums, mean_of
 from engine.stats.row import Row
 from engine.tally.tally import FEWEST
 from engine.values.debate import Value
@@ -134,20 +134,16 @@ def _difference(sums: Sums) -> float | None:
     return first / first_n - second / second_n if first_n and second_n else None
 
 
-def _said(figure: Figure) -> object:
-    return figure.counted if figure.few else figure
-
-
 def tell_arms(found: Arms) -> Iterator[ShownTable]:
     """Yield all arms as tables: what each came to, and how far two of them are apart."""
     arms = [one.arm for one in found.lengths]
     rows: list[tuple[object, ...]] = [
         ("debates", *(one.debates for one in found.lengths)),
-        ("words", *map(_said, (one.words for one in found.lengths))),
+        ("words", *(one.words.cell for one in found.lengths)),
     ]
     for outcome in found.outcomes:
         if any(one.share.n for one in outcome.arms):
-            rows.append((outcome.name, *(_said(one.share) for one in outcome.arms)))
+            rows.append((outcome.name, *(one.share.cell for one in outcome.arms)))
     yield "Arms", ("", *arms), rows
     compared = [
         (f"{one.arm} less {one.other}: {outcome.name}", one.difference, one.difference.n)

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
-from engine.stats.coefficients import Bin, Forecast, brier_sums, reliability
-from engine.stats.figure import Figure, mean_of
+from engine.stats.figure import Bin, Figure, Forecast, brier_sums, mean_of, reliability
 from engine.tally.questions import CONFIDENCE_NAMES, PERCENTS
 from engine.tally.tally import FEWEST
 from engine.values.debate import Value

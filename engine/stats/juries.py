@@ -8,8 +8,7 @@ from itertools import combinations
 from math import fsum
 
 from engine.stats.agreement import alpha_between, kappa_between, share_alike
-from engine.stats.coefficients import brier_sums
-from engine.stats.figure import Figure, Share, ShownTable, mean_of
+from engine.stats.figure import Figure, Share, ShownTable, brier_sums, mean_of
 from engine.stats.ratings import Leaderboard, rank_models, word_rating
 from engine.stats.row import Row, names_of, read_by
 from engine.values.debate import Value
@@ -113,17 +112,15 @@ def _describe(name: str, rows: Sequence[Row]) -> _JuryFigures:
     )
 
 
-def _said(figure: Figure) -> object:
-    return figure.counted if figure.few else figure
-
-
 def tell_juries(found: Juries) -> Iterator[ShownTable]:
     """Yield all juries as tables: beside people, each two of them, and what they rate models."""
     columns = ("", "agrees with people", "Cohen's κ", "Brier score", "verdicts", "USD")
     rows = [
         (
             one.name,
-            *map(_said, (one.agreement, one.kappa, one.brier)),
+            one.agreement.cell,
+            one.kappa.cell,
+            one.brier.cell,
             one.debates,
             "unknown" if one.usd is None else f"{one.usd:.4f}",
         )
@@ -131,11 +128,11 @@ def tell_juries(found: Juries) -> Iterator[ShownTable]:
     ]
     yield "Juries", columns, rows
     pairs: list[tuple[object, ...]] = [
-        (f"{one.first} and {one.second}", *map(_said, (one.agreement, one.kappa)), one.agreement.n)
+        (f"{one.first} and {one.second}", one.agreement.cell, one.kappa.cell, one.agreement.n)
         for one in found.between
     ]
     if len(found.juries) > 2:
-        pairs.append(("all of them", "", _said(found.alpha), found.alpha.n))
+        pairs.append(("all of them", "", found.alpha.cell, found.alpha.n))
     yield "Jury by jury", ("", "alike", "Cohen's κ or Krippendorff's α", "debates"), pairs
     models = {one.model: None for jury in found.juries for one in jury.ratings.standings}
     ratings = [

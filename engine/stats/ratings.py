@@ -8,8 +8,16 @@ from enum import StrEnum
 from math import log, log2
 from typing import TypeAlias
 
-from engine.stats.bradley_terry import StrengthFit, fit_matchups, fit_strengths, told_apart
-from engine.stats.contests import Contests, Matchup, comparable_groups, reach
+from engine.stats.bradley_terry import (
+    Contests,
+    Matchup,
+    StrengthFit,
+    comparable_groups,
+    fit_matchups,
+    fit_strengths,
+    reach,
+    told_apart,
+)
 from engine.stats.figure import RANGE, signed
 from engine.stats.row import Row
 from engine.tally.tally import Z95
@@ -201,7 +209,7 @@ def _reasons(contests: Contests, group: Sequence[str], *, fitted: bool) -> Mappi
 # Ratings with everything else equal: side, last word and length as covariates; pure.
 #
 # The fit is that of the leaderboard, with the covariates of each debate in the lead (see
-# engine/stats/likelihood.py), so that a model is not rated by its seats or by how much it said.
+# engine/stats/bradley_terry.py), so that a model is not rated by its seats or by how much it said.
 
 
 # A standard error of an effect in log-odds: beyond, its 95 % bounds lie over a thousandfold in odds

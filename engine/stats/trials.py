@@ -12,8 +12,17 @@ from itertools import chain, combinations
 from math import log
 
 from engine.stats.arms import compare_means
-from engine.stats.coefficients import Bin, brier_sums, reliability
-from engine.stats.figure import Difference, Figure, Observation, Share, ShownTable, mean_of
+from engine.stats.figure import (
+    Bin,
+    Difference,
+    Figure,
+    Observation,
+    Share,
+    ShownTable,
+    brier_sums,
+    mean_of,
+    reliability,
+)
 from engine.stats.row import KnownAnswer, Row
 from engine.values.debate import TrialProtocol, Value
 from engine.values.verdicts import TIE
@@ -22,7 +31,7 @@ SUREST = 0.99  # a probability at most, as log odds of 1 are infinite
 UNARGUED = (TrialProtocol.DIRECT.value, TrialProtocol.EXPERT.value)
 
 
-class ProtocolFigures(Value):
+class _ProtocolFigures(Value):
     """How often the right answer was found under a protocol.
 
     `jury` are panels' verdicts, `jurors` those of their jurors one by one, `people` the majorities
@@ -39,7 +48,7 @@ class ProtocolFigures(Value):
     scores: Figure
 
 
-class ProtocolGap(Value):
+class _ProtocolGap(Value):
     """By how much the jury is right more often under one protocol than under another."""
 
     one: str
@@ -50,8 +59,8 @@ class ProtocolGap(Value):
 class Trials(Value):
     """What was found by protocol, how far two are apart, and how calibrated juries are."""
 
-    protocols: tuple[ProtocolFigures, ...]
-    gaps: tuple[ProtocolGap, ...]
+    protocols: tuple[_ProtocolFigures, ...]
+    gaps: tuple[_ProtocolGap, ...]
     calibration: tuple[Bin, ...]
 
 
@@ -70,7 +79,7 @@ def measure_trials(rows: Iterable[Row]) -> Trials | None:
     return Trials(
         protocols=tuple(_measure(name, held[name]) for name in names),
         gaps=tuple(
-            ProtocolGap(one=one, other=other, difference=compare_means(right[one], right[other]))
+            _ProtocolGap(one=one, other=other, difference=compare_means(right[one], right[other]))
             for one, other in combinations(names, 2)
         ),
         calibration=reliability(
@@ -79,7 +88,7 @@ def measure_trials(rows: Iterable[Row]) -> Trials | None:
     )
 
 
-def _measure(protocol: str, found: Sequence[tuple[Row, KnownAnswer]]) -> ProtocolFigures:
+def _measure(protocol: str, found: Sequence[tuple[Row, KnownAnswer]]) -> _ProtocolFigures:
     jurors = (
         (row.topic, (_credit(row, trial, verdict), 1.0))
         for row, trial in found
@@ -90,7 +99,7 @@ def _measure(protocol: str, found: Sequence[tuple[Row, KnownAnswer]]) -> Protoco
         for row, trial in found
         if row.p_a is not None
     )
-    return ProtocolFigures(
+    return _ProtocolFigures(
         protocol=protocol,
         debates=len(found),
         jury=Share.estimate(_right(found, lambda row: row.jury), mean_of),
@@ -146,8 +155,7 @@ def tell_trials(found: Trials) -> Iterator[ShownTable]:
     shown = ("jury", "jurors", "people", "brier", "scores")
     rows = []
     for one in found.protocols:
-        figures = (getattr(one, name) for name in shown)
-        cells = ((figure.counted if figure.few else figure) for figure in figures)
+        cells = (getattr(one, name).cell for name in shown)
         rows.append((one.protocol, *cells, one.debates))
     columns = (
         "jury right",

@@ -9,8 +9,8 @@ import orjson
 import pytest
 from sqlalchemy import Column, Table, Text
 
-from engine.chat.own_data import own_file
 from engine.chat.privacy import purge
+from engine.chat.records import own_file
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import TABLES
 from engine.store import ExportFilter, Store

@@ -1,6 +1,7 @@
 """Write docs/reference from the code: commands of the shell and of chats, and every setting.
 
-With it `.env.example`: a debate's options are the table's there, and values are the code's.
+With it `.env.example`: a debate's options are the table's there, and values are the code's; and
+the tables of docs/dataset.md, whose text before them is handwritten.
 
 Run as `python -m tests.pages.reference`; `make docs` does.
 """
@@ -19,12 +20,16 @@ from bot.cli import app
 from bot.settings.sections import variable
 from bot.settings.settings import Settings
 from engine.chat.commands import COMMANDS
+from engine.dataset.card import describe_table
+from engine.dataset.tables import every_table
 from engine.values.options import PARAMS
 from tests.kit import some
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference"
 EXAMPLE = ROOT / ".env.example"
+DATASET = ROOT / "docs" / "dataset.md"
+TABLES = "## Tables\n"
 NAME = re.compile(r"#?(ROSTRUM_\w+|[A-Z][A-Z_]+)=(.*)")
 SETTING = re.compile(r"^#(ROSTRUM_\w+)=(.*)$", re.MULTILINE)
 SECTION = re.compile(r"# --- (.+?) -+")
@@ -64,6 +69,12 @@ def written(value: object, before: str) -> str:
         case str() | int():
             return str(value)
     return before
+
+
+def dataset() -> str:
+    """Return docs/dataset.md with its tables as they are declared now."""
+    by_hand, _, _ = DATASET.read_text("utf-8").partition(f"\n{TABLES}")
+    return "\n".join([by_hand, TABLES, *map(describe_table, every_table())])
 
 
 def pages() -> dict[str, str]:
@@ -161,6 +172,7 @@ def cell(text: str, *, lines: bool = False) -> str:
 def main(arguments: Sequence[str] = ()) -> None:
     folder = Path(arguments[0]) if arguments else FOLDER
     EXAMPLE.write_text(example(), "utf-8")
+    DATASET.write_text(dataset(), "utf-8")
     folder.mkdir(exist_ok=True)
     for name, text in pages().items():
         (folder / name).write_text(text, "utf-8")

@@ -62,7 +62,7 @@ async def test_pages_have_the_figures_of_stats_and_lead_to_the_report_and_back(
         jurors = await figures.jurors({})
         assert jurors.agreement == measure_agreement(rows)
         costs = await figures.costs({})
-        assert costs.models.debates == costs.series.totals[0].debates == 12
+        assert costs["models"].debates == costs["series"].totals[0].debates == 12
         reading = ReadingPages(StoredLibrary(store), live=True, figures=figures)
         async with serving(reading.routes()) as port, ClientSession() as client:
             at = f"http://127.0.0.1:{port}"

@@ -12,7 +12,6 @@ import yaml
 from hypothesis import given, strategies as st
 
 from engine.dataset.card import describe, front_matter
-from engine.dataset.document import renew_tables
 from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat, Manifest, check_replaceable
 from engine.dataset.layouts import ANSWERS, LAYOUTS, unquote
@@ -24,6 +23,7 @@ from engine.values.errors import NotFoundError, UsageError
 from engine.values.verdicts import Verdict
 from tests.doubles.archive import MemoryArchive
 from tests.kit import MAPLE, make_ballot, make_debate, make_record, make_turn, make_vote
+from tests.pages.reference import DATASET, dataset
 
 LABELLING = ("argilla", "label-studio")
 CANARY = Model.parse("canary-backend/canary-large")
@@ -186,12 +186,8 @@ def test_unquoting_is_the_reverse_of_quoting() -> None:
     assert unquote("> one\n>\n> > two") == "one\n\n> two"
 
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "dataset.md"
-
-
 def test_the_document_is_what_make_docs_writes() -> None:
-    text = DOCUMENT.read_text(encoding="utf-8")
-    assert text == renew_tables(text), "docs/dataset.md is not as declared: make docs"
+    assert DATASET.read_text("utf-8") == dataset(), "docs/dataset.md is not as declared: make docs"
 
 
 @pytest.mark.parametrize(

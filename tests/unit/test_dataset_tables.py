@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from engine.dataset.columns import DEBATE, SPLIT, Column, Table
+from engine.dataset.debate_table import read_record
 from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.preferences import PREFERENCE, UNPAIRED
-from engine.dataset.record_table import read_record
 from engine.dataset.tables import TABLES
 from engine.store import CallRecord, DebateRecord, ExportFilter
 from engine.values.debate import Model, Quotation, Source, Status, Usage, Violation

@@ -31,8 +31,7 @@ from engine.series.design import PRIOR, Informative, Seats, _Design, learn, rate
 from engine.series.matches import Chooser, Swiss, choose, pair_up
 from engine.series.runner import SeriesProgress, one_of_each, order_of
 from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series, read_when
-from engine.stats.contests import reach
-from engine.stats.likelihood import chances
+from engine.stats.bradley_terry import chances, reach
 from engine.store import Store
 from engine.store.usage import CallUsage, UsageTotals
 from engine.values.errors import UsageError

@@ -14,15 +14,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.stats.agreement import Agreement, measure_agreement
-from engine.stats.coefficients import (
+from engine.stats.figure import (
+    Share,
     alpha_of,
     alpha_sums,
     brier_sums,
+    interval,
     kappa_of,
     kappa_sums,
+    mean_of,
     reliability,
+    total,
 )
-from engine.stats.figure import Share, interval, mean_of, total
 from engine.stats.row import JurorBallot
 from tests.kit import juror_ballot, make_row, some
 

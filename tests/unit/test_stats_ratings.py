@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from engine.stats.bradley_terry import StrengthFit, fit_matchups, fit_strengths
-from engine.stats.contests import Contests, Matchup, comparable_groups
-from engine.stats.likelihood import chances
+from engine.stats.bradley_terry import (
+    Contests,
+    Matchup,
+    StrengthFit,
+    chances,
+    comparable_groups,
+    fit_matchups,
+    fit_strengths,
+)
 from engine.stats.ratings import (
     POINTS,
     UNKNOWN,
