@@ -102,7 +102,7 @@ def _primary(code: str) -> str:
 MARK = ">"
 
 
-class Quoted(str):
+class _Quoted(str):
     """A text whose every line carries the mark."""
 
     __slots__ = ()
@@ -138,11 +138,11 @@ class SpeechRecord(str):
         return record
 
 
-def quote(text: str) -> Quoted:
+def quote(text: str) -> _Quoted:
     """Return a text with a mark before each line; of a record, before each line of its texts."""
     if isinstance(text, SpeechRecord):
-        return Quoted("\n\n".join(f"{one.quoted}{text.end}" for one in text.speeches))
-    return text if isinstance(text, Quoted) else Quoted(_quote(text))
+        return _Quoted("\n\n".join(f"{one.quoted}{text.end}" for one in text.speeches))
+    return text if isinstance(text, _Quoted) else _Quoted(_quote(text))
 
 
 def _quote(text: str) -> str:
@@ -181,7 +181,7 @@ def guard(text: str) -> str:
 
 def shown(value: object) -> object:
     """Return what a template shows of a value: a text that it does not quote closes no tag."""
-    if isinstance(value, str) and not isinstance(value, Quoted):
+    if isinstance(value, str) and not isinstance(value, _Quoted):
         return guard(value)
     return value
 

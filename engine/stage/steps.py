@@ -157,7 +157,7 @@ class Steps:
         price = self._debate.setup.prices.get(call.model.ref)
         call = replace(call.configured(), session=self._debate.id, price=price)
         try:
-            reply = await self._models.complete(call, CallAttempts(self, call))
+            reply = await self._models.complete(call, _CallAttempts(self, call))
         except ModelError as error:
             import structlog  # settings import this module, and start without it
 
@@ -266,7 +266,7 @@ def _report(stored: Callable[[], object], write: asyncio.Future[object]) -> None
         stored()
 
 
-class CallAttempts:
+class _CallAttempts:
     """The attempt log of one call."""
 
     def __init__(self, steps: Steps, call: Call) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import orjson
 
 
-class Vocabulary(NamedTuple):
+class _Vocabulary(NamedTuple):
     """The lists of `makers.json`, all lower case but the neutral names.
 
     `neutral` are names that jurors read, without rank or stance, none a part of another and none
@@ -30,10 +30,10 @@ class Vocabulary(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def read_vocabulary() -> Vocabulary:
+def read_vocabulary() -> _Vocabulary:
     """Return the word lists."""
     data = orjson.loads(files("engine.values").joinpath("makers.json").read_bytes())
-    return Vocabulary(
+    return _Vocabulary(
         neutral=tuple(data["neutral"]),
         makers={maker: tuple(names) for maker, names in data["makers"].items()},
         ordinary=frozenset(data["ordinary"]),

@@ -43,7 +43,7 @@ class _Holding(NamedTuple):
     variant: str = ""
 
 
-class EventOrder(NamedTuple):
+class _EventOrder(NamedTuple):
     """Since when received events may be newer than a reading's finds, and since when they are.
 
     None: none may be, or none is known to be.
@@ -53,7 +53,7 @@ class EventOrder(NamedTuple):
     newer_since: datetime | None = None
 
 
-UNHEARD = EventOrder()  # a reading's finds are newer than every received event
+UNHEARD = _EventOrder()  # a reading's finds are newer than every received event
 
 
 def reconcile(
@@ -66,7 +66,7 @@ def reconcile(
     cleared: Mapping[str, datetime] | None = None,
     seeded: bool = True,
     unseeded: frozenset[str] = frozenset(),
-    order: EventOrder = UNHEARD,
+    order: _EventOrder = UNHEARD,
 ) -> tuple[NewEvent, ...]:
     """Return the events that reconcile the log with a reading, withdrawals first.
 
@@ -107,7 +107,7 @@ def reconcile(
     return (*withdrawn, *found)
 
 
-def _event(holding: _Holding, added: bool, order: EventOrder = UNHEARD) -> NewEvent:
+def _event(holding: _Holding, added: bool, order: _EventOrder = UNHEARD) -> NewEvent:
     person, option, variant = holding
     return NewEvent(person, option, added, How.RECOVERED, variant, *order)
 
@@ -240,7 +240,7 @@ class ReactionReader:
         """Record that a connection was `lost`, or resumed and delivers the missed events."""
         (self._silent.add if lost else self._silent.discard)(connection)
 
-    def _order(self, gaps: ConnectionGaps, cast: Sequence[VoteEvent]) -> EventOrder:
+    def _order(self, gaps: ConnectionGaps, cast: Sequence[VoteEvent]) -> _EventOrder:
         """Return the order between what a reading finds now and the received events.
 
         A new find was missed in a silence since the last reading, so it is older than events
@@ -250,8 +250,8 @@ class ReactionReader:
         """
         if gaps.first_ended is None:
             timed = any(event.given_at is not None for event in cast)
-            return EventOrder(heard_from=gaps.read_at if timed else None)
-        return EventOrder(gaps.first_ended, None if self._silent else gaps.last_ended)
+            return _EventOrder(heard_from=gaps.read_at if timed else None)
+        return _EventOrder(gaps.first_ended, None if self._silent else gaps.last_ended)
 
     async def recover(
         self,

@@ -19,9 +19,9 @@ from engine.jury.history import fit
 from engine.jury.panel import hold_panel, open_transcript, summarise
 from engine.prompts.library import (
     Prompts,
-    Quoted,
     QuotedSpeech,
     SpeechRecord,
+    _Quoted,
     load_prompts,
     quote,
     unquote,
@@ -340,7 +340,7 @@ def planted(value: Any, text: str) -> Any:
         case SpeechRecord():
             said = (QuotedSpeech(one.head, one.text.replace(WORD, text)) for one in value.speeches)
             return SpeechRecord(said, value.end)
-        case Quoted():
+        case _Quoted():
             return quote(unquote(value).replace(WORD, text))
         case str():
             return value.replace(WORD, text)

@@ -9,7 +9,7 @@ from adapters.discord.commands import start_command
 from bot.local.orders import order_of
 from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
-from engine.formats.structured.briefing import Briefing
+from engine.formats.structured.briefing import _Briefing
 from tests.doubles.rehearsed import setup_for
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
 from tests.scenario.discord_stage import until, voting
@@ -58,7 +58,7 @@ async def test_a_briefing_is_attached_to_its_message(chat: Chat) -> None:
     assert on_discord or len([m for m in posted if "Decision briefing" in m.title]) == 1
     text = "".join(m.text for m in posted if on_discord or "Decision briefing" in m.title)
     assert "- A-1 " in text
-    briefing = Briefing.model_validate_json(held["briefing.json"])
+    briefing = _Briefing.model_validate_json(held["briefing.json"])
     assert set(briefing.traces[0].scores) == {"evidence", "logic", "rebuttal", "clarity"}
     assert orjson.loads(held["briefing.json"])["topic"] == "Tea beats coffee"
     markdown = held["briefing.md"].decode()

@@ -20,7 +20,7 @@ from engine.formats.audited.scores import (
     WINNER_LEAST,
     Archetypes,
     Outcome,
-    TraitConduct,
+    _TraitConduct,
     direct,
     find_bands,
     loser_of,
@@ -385,7 +385,7 @@ def test_a_trait_moves_by_pressure_times_elasticity_within_one_and_ten(
 def test_a_directive_names_what_changed_and_what_to_do_differently_and_nothing_else() -> None:
     assert direct(MOOD, MOOD | {"evidence": 6.5}, {}) == "- evidence: 6.5 of 10, +1.5"
     assert direct(MOOD, MOOD, {}) == ""
-    conduct = {"evidence": TraitConduct(more="Reach for evidence.", less="Leave figures aside.")}
+    conduct = {"evidence": _TraitConduct(more="Reach for evidence.", less="Leave figures aside.")}
     more, less = (direct(MOOD, MOOD | {"evidence": 5 + by}, conduct) for by in (1, -1))
     assert more == "- evidence: 6.0 of 10, +1.0. Reach for evidence."
     assert less == "- evidence: 4.0 of 10, -1.0. Leave figures aside."

@@ -12,8 +12,8 @@ from engine.formats.audited.scores import (
     LEAST_LEAD,
     LOSER_MOST,
     WINNER_LEAST,
-    Bands,
     Outcome,
+    _Bands,
     find_bands,
     settle,
 )
@@ -75,7 +75,7 @@ def test_no_other_scores_within_the_bands_change_less() -> None:
         assert total == pytest.approx(_least_change(scores, bands), abs=1e-6)
 
 
-def _least_change(scores: Sequence[float], bands: Bands) -> float:
+def _least_change(scores: Sequence[float], bands: _Bands) -> float:
     # Loading it takes a second, which every process that only collects tests would spend too.
     from scipy.optimize import linprog  # type: ignore[import-untyped]
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from jinja2 import nodes
 
 from engine.blinding.transcript import Identities, TranscriptWriter
-from engine.formats.roundtable.roundtable import Personas
+from engine.formats.roundtable.roundtable import _Personas
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.jury.explain import explain
 from engine.jury.rubric import ANSWERS, DEBATE, Rubric
@@ -27,9 +27,9 @@ from engine.prompts.library import (
     MARK,
     SPOKEN,
     Prompts,
-    Quoted,
     QuotedSpeech,
     SpeechRecord,
+    _Quoted,
     guard,
     load_prompts,
     quote,
@@ -148,11 +148,11 @@ def test_a_data_file_can_be_replaced_and_what_cannot_be_used_is_named(tmp_path: 
             load_prompts(tmp_path)
     file.write_text("people = 3\n")
     with pytest.raises(SettingsError, match=r"roundtable/personas\.toml cannot be used.*personas"):
-        load_prompts(tmp_path).data("roundtable/personas", Personas)
+        load_prompts(tmp_path).data("roundtable/personas", _Personas)
     cook = {"cook": "a cook who has to feed forty"}
     file.write_text('[personas]\ncook = "a cook who has to feed forty"\n')
     changed = load_prompts(tmp_path)
-    assert changed.data("roundtable/personas", Personas).personas == cook
+    assert changed.data("roundtable/personas", _Personas).personas == cook
     assert changed.digest != load_prompts().digest
 
 
@@ -442,4 +442,4 @@ def test_a_text_without_a_closing_tag_or_in_quotation_is_left_alone(text: str) -
     assert guard(text) == text
     prompts = Prompts({"own": "{{ text | quoted }}"})
     assert prompts.render("own", text=f"`</div>` {text}") == f"> `</div>` {text}"
-    assert isinstance(quote(text), Quoted)
+    assert isinstance(quote(text), _Quoted)

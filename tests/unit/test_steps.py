@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from engine.fleet.leases import LEASE_SECONDS, LeaseManager, Notifier
-from engine.stage.steps import CallAttempts, Pace, Steps, tokens_in
+from engine.stage.steps import Pace, Steps, _CallAttempts, tokens_in
 from engine.store import Store
 from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Model, Price, Sampling
@@ -161,7 +161,7 @@ async def test_a_cost_unknown_counts_at_its_maximum(open_steps: Opens) -> None:
 
 async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(open_steps: Opens) -> None:
     steps = await open_steps(PricedModels(0.09, 0.0))
-    log = CallAttempts(steps, Call("turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
+    log = _CallAttempts(steps, Call("turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
     covered = []
     for number, doubles_cap in ((1, False), (2, True), (3, False)):
         await log.began(number)
@@ -169,7 +169,7 @@ async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(open_st
         log.ended(Attempt(number=number, error="no", cost=0.0, doubles_cap=doubles_cap))
     assert covered == pytest.approx([0.1, 0.1, 0.2])
     await steps.call(ask("turn/rebuttal/A"))
-    log = CallAttempts(steps, Call("turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
+    log = _CallAttempts(steps, Call("turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
     await log.began(1)
     log.ended(Attempt(number=1, error="no more calls for now", cost=0.0))
     await log.began(2)  # the cap of 0.25 has 0.16 left: enough for 0.1, and not for 0.2

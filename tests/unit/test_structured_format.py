@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from engine.formats import find_format
-from engine.formats.structured.briefing import Briefing
+from engine.formats.structured.briefing import _Briefing
 from engine.formats.structured.trace import Argument, Consensus, consensus_of, read_gap
 from engine.values.debate import TurnOrder
 from engine.values.errors import ModelError
@@ -220,7 +220,7 @@ async def test_each_type_of_response_is_taken_shown_and_traced() -> None:
     assert host.calls == 7
     assert all(f"({kind})" in host.said_to(CLOSING) for kind in types)
     assert "(concede)" in host.said_to("turn/closing/B")
-    traces = Briefing.model_validate(host.artifacts["briefing"].body).traces
+    traces = _Briefing.model_validate(host.artifacts["briefing"].body).traces
     assert [trace.response for trace in traces] == [*types, *["concede"] * 3]
 
 
@@ -284,7 +284,7 @@ async def test_what_became_of_a_position_is_told_with_its_reason(change: str) ->
     host = await debate(Script({"turn/closing/A": said}))
     assert "*The position" in host.turns[4].text
     assert "were named." in host.turns[4].text
-    briefing = Briefing.model_validate(host.artifacts["briefing"].body)
+    briefing = _Briefing.model_validate(host.artifacts["briefing"].body)
     assert briefing.changes["A"].change == change
     body = {"change": change, "why": "The doses\nwere named."}
     assert host.artifacts["position/turn/closing/A"].body == body
@@ -306,7 +306,7 @@ async def test_a_new_argument_in_cross_examination_is_asked_for_and_marked() -> 
     new = {"response": "A-2", "what": "Tea stains teeth."}
     host = await debate(Script({"judge": answer("judge", new_arguments=[new])}))
     assert '"new_arguments"' in host.said_to("judge")
-    traces = Briefing.model_validate(host.artifacts["briefing"].body).traces
+    traces = _Briefing.model_validate(host.artifacts["briefing"].body).traces
     assert {t.id: t.new_argument for t in traces if t.new_argument} == {"A-2": new["what"]}
     (post,) = host.held
     assert isinstance(post.message, Report)
@@ -479,7 +479,7 @@ async def test_the_briefing_waits_for_the_vote_and_comes_with_both_files() -> No
         "| B-2 | 🔵 A doubted it | 🔴 B withdrew it | withdrawn | ✅ upheld |" in markdown.content
     )
     assert all(part in markdown.content for part in text.split("\n\n") if part[:3] != "- A")
-    trace = Briefing.model_validate_json(data.content).traces[0]
+    trace = _Briefing.model_validate_json(data.content).traces[0]
     assert (trace.side, trace.response, trace.reasoning) == ("A", "concede", "The doses differ.")
     assert (trace.answer, trace.confirmed, trace.withdrawn) == ("Two cups.", True, False)
     assert (trace.consensus, trace.standing, trace.reason) == ("agreed", "UPHELD", "It stood.")

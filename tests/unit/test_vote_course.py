@@ -13,7 +13,7 @@ from engine.tally.tally import standing_votes
 from engine.values.debate import BallotKind
 from engine.values.ports import Reactions
 from engine.values.verdicts import How, VoteEvent
-from engine.votes.recovery import UNHEARD, EventOrder, reconcile
+from engine.votes.recovery import UNHEARD, _EventOrder, reconcile
 from tests.kit import NOW
 
 OPTIONS = ("A", "B", "tie", "weak")
@@ -45,7 +45,7 @@ class World:
         told = {"person": person, "option": option, "added": added}
         self.log.append(VoteEvent.model_validate(plain | told | more))
 
-    def recover(self, reading: Reactions | None = None, order: EventOrder = UNHEARD) -> None:
+    def recover(self, reading: Reactions | None = None, order: _EventOrder = UNHEARD) -> None:
         shown = {
             option: frozenset(user for user, who in PEOPLE.items() if (who, option) in self.held)
             for option in OPTIONS
@@ -341,9 +341,9 @@ class Told(World):
         missed = [gap for gap in self.gaps if self.last_read is None or gap > self.last_read]
         order = UNHEARD
         if missed:
-            order = EventOrder(at(missed[0]), at(missed[-1]))
+            order = _EventOrder(at(missed[0]), at(missed[-1]))
         elif self.timed and self.last_read is not None:
-            order = EventOrder(at(self.last_read))
+            order = _EventOrder(at(self.last_read))
         began = self.now + 1
         self.recover(order=order)
         self.last_read, self.missed = began, set()

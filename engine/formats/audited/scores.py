@@ -29,7 +29,7 @@ WINNER_LEAST, LOSER_MOST, DRAW_MOST, LEAST_LEAD = 0.55, 0.85, 0.10, 2.0
 PLACES = 6  # decimals of an adjusted score
 
 
-class Bands(NamedTuple):
+class _Bands(NamedTuple):
     """The bounds of each turn's score, and of each step from a turn to the next."""
 
     low: list[float]
@@ -38,7 +38,7 @@ class Bands(NamedTuple):
     most: list[float]
 
 
-def find_bands(scale: float, outcomes: Sequence[Outcome | None]) -> Bands:
+def find_bands(scale: float, outcomes: Sequence[Outcome | None]) -> _Bands:
     """Return what comparisons of neighbours allow; None for two that were not compared.
 
     A winner has at least 55 % of the scale and 2 points more than the loser, who has at most
@@ -64,7 +64,7 @@ def find_bands(scale: float, outcomes: Sequence[Outcome | None]) -> Bands:
                 most[at] = -falling[at]
             case "draw":
                 least[at], most[at] = -DRAW_MOST * scale, DRAW_MOST * scale
-    return Bands(low, high, least, most)
+    return _Bands(low, high, least, most)
 
 
 def _leads(
@@ -90,7 +90,7 @@ def _leads(
     return leads
 
 
-def settle(scores: Sequence[float], bands: Bands) -> list[float]:
+def settle(scores: Sequence[float], bands: _Bands) -> list[float]:
     """Return scores within all bands whose distances from the given ones add up to the least.
 
     Of several answers it is the one that leaves later turns as they are, where it can. The lists
@@ -117,7 +117,7 @@ def settle(scores: Sequence[float], bands: Bands) -> list[float]:
 
 
 def _trace_back(
-    scores: Sequence[float], course: Sequence[tuple[float, float, float, float]], bands: Bands
+    scores: Sequence[float], course: Sequence[tuple[float, float, float, float]], bands: _Bands
 ) -> list[float]:
     """Choose the last turn's score, then each earlier one's within a step of the next."""
     settled = [0.0] * len(scores)
@@ -199,7 +199,7 @@ PRESSURES = ("cognitive", "emotional", "strategic", "credibility")
 Trait = Annotated[float, Field(ge=1, le=10)]
 
 
-class TraitConduct(Value):
+class _TraitConduct(Value):
     """What a debater does with more of a trait, and with less of it."""
 
     more: str
@@ -215,7 +215,7 @@ class Archetypes(Value):
 
     archetypes: dict[str, dict[str, Trait]]
     pressures: dict[str, dict[str, Literal[-1, 1]]]
-    conduct: dict[str, TraitConduct] = Field(default_factory=dict)
+    conduct: dict[str, _TraitConduct] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _is_complete(self) -> Archetypes:
@@ -250,7 +250,7 @@ def move_traits(
 
 
 def direct(
-    before: Mapping[str, float], after: Mapping[str, float], conduct: Mapping[str, TraitConduct]
+    before: Mapping[str, float], after: Mapping[str, float], conduct: Mapping[str, _TraitConduct]
 ) -> str:
     """Return the directive that tells a debater how it has changed; empty for no change."""
     lines = []

@@ -44,7 +44,7 @@ class _RoundtableOptions(Value):
     one_model: bool = False
 
 
-class Personas(Value):
+class _Personas(Value):
     """The data file of personas: a description by name, in the order in which they are dealt.
 
     `names` say by language what people call them; a language without them uses English.
@@ -122,7 +122,7 @@ class Roundtable(Format):
 
     def call(self, request: Request, prompts: Prompts, drawn: Mapping[str, str]) -> dict[str, str]:
         """Return each agent's name: its persona's, or the one drawn for it."""
-        dealt = prompts.data(f"{NAME}/personas", Personas).deal(request)
+        dealt = prompts.data(f"{NAME}/personas", _Personas).deal(request)
         models = frozenset(n for model in request.speakers for n in (model.name, model.family))
         called: dict[str, str] = {}
         for agent, persona in dealt.items():
@@ -148,7 +148,7 @@ class Roundtable(Format):
     async def run(self, stage: Stage) -> None:
         """Hold the debate."""
         limits = RoundtableLimits.model_validate(stage.limits)
-        dealt = stage.prompts.data(f"{NAME}/personas", Personas).deal(stage.request)
+        dealt = stage.prompts.data(f"{NAME}/personas", _Personas).deal(stage.request)
         personas = {agent: persona.text for agent, persona in dealt.items()}
         drafts: dict[str, str] = {}
         rounds = self.rounds(stage.request)

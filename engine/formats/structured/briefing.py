@@ -69,7 +69,7 @@ def keep_position(step: str, closing: ShapedAnswer[ClosingStatement]) -> Artifac
     return Artifact.of(f"{POSITION}/{step}", POSITION, body, valid=known)
 
 
-class Briefing(Value):
+class _Briefing(Value):
     """A structured debate in one page; totals are empty where the judge was not readable.
 
     `judges` says how far several judges agree.
@@ -94,14 +94,14 @@ def assess(
     closings: Closings,
     answer: ShapedAnswer[Judgment],
     rubric: Rubric,
-) -> tuple[Briefing, tuple[Score, ...], Verdict]:
+) -> tuple[_Briefing, tuple[Score, ...], Verdict]:
     """Return the briefing that a judge's answer makes, its scores and its verdict; pure."""
     judgment = answer.value if answer.valid else None
     traces = tuple(trace_arguments(arguments, responses, closings, judgment, rubric))
     totals = total_sides(traces, rubric) if judgment else {}
     scores = tuple(_scores(traces, totals, answer, rubric))
     verdict = _verdict(totals, answer, rubric)
-    briefing = Briefing(
+    briefing = _Briefing(
         topic=setting.topic,
         conditions=setting.conditions,
         totals=totals,
@@ -125,7 +125,7 @@ def assess(
 
 async def conclude(
     stage: Stage,
-    briefing: Briefing,
+    briefing: _Briefing,
     scores: Sequence[Score],
     verdict: Verdict,
     answer: ShapedAnswer[Judgment],
@@ -257,7 +257,7 @@ def _scores(
         yield score("total", side, "total", total)
 
 
-def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Iterator[str]:
+def _pages(briefing: _Briefing, stances: Mapping[str, str], traced: str) -> Iterator[str]:
     """Yield a briefing's parts; `traced` is its trace table."""
     yield f"**{briefing.topic}**"
     yield from (say(ARGUES, side=marked(side), stance=text) for side, text in stances.items())
@@ -289,7 +289,7 @@ def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Itera
     yield f"*{say(AID)}*"
 
 
-def _tell_totals(briefing: Briefing) -> str:
+def _tell_totals(briefing: _Briefing) -> str:
     if not briefing.totals:
         return say("The judge gave no answer that could be read, so nothing is scored.")
     totals = say(", ").join(
