@@ -49,7 +49,7 @@ pictures: $(VENV)/browser ## renew every picture of docs/ from debates of rehear
 	@$(BIN)/python -m tests.pages.pictures
 
 schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new SQLite files
-	@$(BIN)/python -m adapters.database.schema
+	@$(BIN)/python -m adapters.database.migrate
 
 test: $(VENV)/dev ## the tests but the slow ones, on WORKERS processes: each property once
 	@echo "Running the tests on $(WORKERS) workers: about 6 minutes on two cores."

@@ -21,7 +21,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from adapters.models.habits import places
+from adapters.models.backends import places
 from adapters.models.router import open_models
 from bench.command import command
 from bench.wheel.line import defaults_with, open_line

@@ -25,18 +25,17 @@ from aiohttp import ClientSession, TCPConnector
 
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import migrate
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.site import Site
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
 from bench.wheel.machine import percentile
-from bot.clock import SystemClock
 from bot.exits import run
 from engine.pages.public import PublicReader
 from engine.run.plan import Order
 from engine.store.communities import PublicPart
 from engine.values.debate import Model, short_code
-from engine.values.ports import Part, Permalinks, VenueLimits
+from engine.values.ports import Part, Permalinks, SystemClock, VenueLimits
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 from tests.doubles.venue import MemoryVenue
 

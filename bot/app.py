@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 from adapters.database.database import START_SECONDS
 from adapters.database.migrate import make_ready
-from adapters.dispatch.local import LocalDispatcher
+from adapters.dispatch import LocalDispatcher
 from adapters.models.router import ModelRouter, open_models
 from bot import __version__, exits
-from bot.clock import SystemClock
+from bot.database import Role, Sharing, open_database, open_sharing, read_store
 from bot.log import about
-from bot.read_only import open_database, read_store
-from bot.role import Role, Sharing, open_sharing
 from bot.settings.settings import STOP_SECONDS, Settings
 from engine.delivery.outbox import Delivery
 from engine.fleet.leases import LeaseManager, Services
@@ -29,11 +27,11 @@ from engine.run.run import Runner
 from engine.run.service import Service
 from engine.store import Store
 from engine.values.debate import Debate
-from engine.values.ports import UNWATCHED, Audience, Clock, Permalinks
+from engine.values.ports import UNWATCHED, Audience, Clock, Permalinks, SystemClock
 from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
-    from adapters.metrics.counts import Counts
+    from adapters.metrics import Counts
     from engine.chat.commands import Commands
     from engine.fleet.limits import Fleet
     from engine.series.runner import SeriesProgress, SeriesRunner

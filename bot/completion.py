@@ -68,7 +68,7 @@ def complete_panels(incomplete: str) -> list[str]:
 def _read(ask: Callable[[Store], Awaitable[Completions]]) -> Completions:
     import asyncio
 
-    from bot.read_only import read_store
+    from bot.database import read_store
     from bot.settings.load import load_store_settings
     from engine.values.errors import RostrumError
 

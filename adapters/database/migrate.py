@@ -1,7 +1,7 @@
 """Makes a database's tables, or upgrades them to this version's, by Alembic.
 
 Alembic (`adapters/database/upgrade.py`) takes a third of a second to import, so a new SQLite file
-is made by a script instead (`adapters/database/schema.py`), the migrations' file names list the
+is made by a script instead (`migrations/schema.sql`), the migrations' file names list the
 revisions, and a table of one row has the database's own.
 """
 
@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sqlite3
+import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
-from adapters.database import schema
 from adapters.database.database import SqlDatabase
 from adapters.database.dialect import REVISION, VERSIONS, Inspection
 from adapters.database.sqlite import TABLES
@@ -96,7 +99,7 @@ async def migrate(database: SqlDatabase) -> str:
     if current is not None and current > newest():
         return current
     if database.dialect.upgrades and current is None:
-        await database.write(schema.create)
+        await database.write(create_tables)
     elif current != newest():
         from adapters.database.upgrade import upgrade  # with Alembic: few databases need it
 
@@ -203,3 +206,46 @@ def _without_tables(database: SqlDatabase) -> StoreError:
         f"The database {database.name} has no tables of Rostrum yet; run rostrum migrate. "
         "If it held debates, it is damaged: restore it from a backup."
     )
+
+
+# The newest tables as one script, `migrations/schema.sql`: a new SQLite file needs no Alembic.
+#
+# `make schema` writes the script from `engine/store/tables.py`, as the first migration makes the
+# tables; a test holds that it is up to date.
+
+
+SCRIPT = files("migrations") / "schema.sql"
+HEAD = "-- Every table of revision {}, made from engine/store/tables.py by: make schema\n"
+STAMP = "INSERT INTO alembic_version VALUES ('{}')"
+TABLES_AND_INDEXES = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type DESC, name"
+END_OF_STATEMENT = ";\n"
+
+
+def schema_statements() -> list[str]:
+    """Return the statements of the script."""
+    _, _, text = SCRIPT.read_text(encoding="utf-8").partition("\n")
+    return [statement for statement in text.split(END_OF_STATEMENT) if statement]
+
+
+def create_tables(connection: SqlConnection) -> None:
+    """Make the tables in an empty database."""
+    for statement in schema_statements():
+        connection.run(statement)
+
+
+def described_schema() -> str:
+    """Return the script that makes the tables as they are described now."""
+    from adapters.database.upgrade import upgrade  # Alembic
+
+    with tempfile.TemporaryDirectory() as folder:
+        database = SqlDatabase(f"sqlite+aiosqlite:///{Path(folder) / 'new.db'}")
+        upgrade(database)
+        asyncio.run(database.close())
+        with closing(sqlite3.connect(Path(folder) / "new.db")) as connection:
+            made = [sql for (sql,) in connection.execute(TABLES_AND_INDEXES)]
+    made.append(STAMP.format(newest()))
+    return HEAD.format(newest()) + "".join(statement + END_OF_STATEMENT for statement in made)
+
+
+if __name__ == "__main__":
+    Path(str(SCRIPT)).write_text(described_schema(), encoding="utf-8")

@@ -7,9 +7,8 @@ from typing import Any
 
 import discord
 
-from adapters.discord.errors import DiscordAct
-from adapters.discord.permissions import FOR_NAMES, FOR_SECRET, missing
-from adapters.discord.registration import is_registered
+from adapters.discord.commands import is_registered
+from adapters.discord.errors import FOR_NAMES, FOR_SECRET, DiscordAct, missing
 from adapters.discord.rest import DiscordRest, Rights, rights_in
 from adapters.finding import Finding
 from engine.chat.context import Trial

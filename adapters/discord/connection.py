@@ -16,10 +16,9 @@ from discord.gateway import DiscordWebSocket
 from pydantic import SecretStr
 
 from adapters.discord import texts
-from adapters.discord.client import DiscordClient
+from adapters.discord.client import DiscordClient, IdentifyLimit, ShardPresence, shorten_logs
 from adapters.discord.errors import KNOWN
 from adapters.discord.interactions import DiscordInteractionHandler, Hears
-from adapters.discord.presence import IdentifyLimit, ShardPresence, shorten_logs
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import Commands

@@ -21,14 +21,13 @@ import discord
 import structlog
 
 from adapters.discord import texts
-from adapters.discord.errors import ACKNOWLEDGED, NETWORK
-from adapters.discord.permissions import capabilities_of
+from adapters.discord.errors import ACKNOWLEDGED, NETWORK, capabilities_of
 from adapters.discord.render import LONGEST_ALT, below, modal_of, shown
 from adapters.discord.rest import insist, seconds_left
-from adapters.discord.translation import language_around, language_of, typed, with_options
+from adapters.discord.texts import language_around, language_of, typed, with_options
 from adapters.discord.venue import DiscordVenue
 from adapters.discord.wellformed import read_attachments
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer

@@ -27,13 +27,13 @@ from adapters.discord.errors import (
     NETWORK,
     DiscordAct,
     UnreadyError,
+    application_id_of,
     explain,
+    in_channel,
     slow_down,
     unreadable,
 )
-from adapters.discord.permissions import application_id_of, in_channel
-from adapters.rate_limits import Bucket
-from adapters.responses import reads
+from adapters.wire import Bucket, reads
 from engine.values.errors import why_of
 from engine.values.pace import Backoff
 

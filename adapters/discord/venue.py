@@ -27,10 +27,11 @@ from adapters.discord.errors import (
     DiscordAct,
     code_of,
     forbidden,
+    lacking,
     locked,
+    needed_for,
     unreadable,
 )
-from adapters.discord.permissions import lacking, needed_for
 from adapters.discord.render import (
     NO_MENTIONS,
     SUPER,
@@ -42,9 +43,8 @@ from adapters.discord.render import (
 )
 from adapters.discord.rest import DiscordRest, Json, rights_in
 from adapters.discord.webhooks import Webhooks
-from adapters.pictures.png import drawn
-from adapters.rate_limits import GAP_SECONDS, ChannelPace
-from adapters.responses import reads
+from adapters.pictures import drawn
+from adapters.wire import GAP_SECONDS, ChannelPace, reads
 from engine.store.leases import OWN
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import Message

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from adapters.models.attempts import CallAnswer, CallFault, Next, Outcome, RetryPolicy, persist
-from adapters.models.backends import Backend
+from adapters.models.backends import Backend, Habits, Rung, request_body, streams
 from adapters.models.completions import amount_in, read_answer
 from adapters.models.connection import COST, ConnectionPool, HttpResponse
+from adapters.models.discovery import FETCH_S, PriceBook, read_contexts, read_parameters
 from adapters.models.events import MOST_TEXT, Completion
 from adapters.models.faults import (
     TOO_LARGE,
@@ -25,9 +26,7 @@ from adapters.models.faults import (
     room_in,
     status_fault,
 )
-from adapters.models.habits import Habits, Rung, request_body, streams
 from adapters.models.pace import Gate, Weighed
-from adapters.models.prices import FETCH_S, PriceBook, read_contexts, read_parameters
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace, tokens_in
 from engine.stage.structured import CUT_OFF

@@ -15,8 +15,7 @@ from typing import Any, TypeGuard, TypeVar
 import orjson
 
 from adapters.models.attempts import LATER, CallAnswer, CallFault, Next, Outcome
-from adapters.models.faults import REWORD, classify, spoken
-from adapters.models.safe_text import decode, redact
+from adapters.models.faults import REWORD, classify, decode, redact, spoken
 from engine.values.debate import Origin, Usage
 from engine.values.ports import FaultKind
 from engine.values.text import clean, headline

@@ -31,11 +31,12 @@ from adapters.models.backends import Backend
 from adapters.models.faults import (
     broken_fault,
     deadline_fault,
+    decode_raw,
     endless_fault,
     proxy_fault,
+    redact,
     unreachable_fault,
 )
-from adapters.models.safe_text import decode_raw, redact
 from adapters.proxies import OtherProxy, find_proxy
 from engine.values.ports import FaultKind
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from adapters.models.completions import model_of, read_finish, read_message, read_text
-from adapters.models.safe_text import decode_raw, join
+from adapters.models.faults import decode_raw, join
 
 DONE = "[DONE]"
 MOST_TEXT = 2_000_000  # characters read of an answer; no debate needs more

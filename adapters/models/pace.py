@@ -11,7 +11,7 @@ from types import TracebackType
 import structlog
 
 from adapters.models.backends import Backend
-from adapters.rate_limits import Bucket
+from adapters.wire import Bucket
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace
 

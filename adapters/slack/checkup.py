@@ -10,8 +10,7 @@ from pydantic import SecretStr
 from adapters.finding import Finding
 from adapters.slack import texts
 from adapters.slack.errors import SlackAct, name_of
-from adapters.slack.install.manifest import INSTALL_PATH, OPTIONAL, SCOPES
-from adapters.slack.install.oauth import Credentials
+from adapters.slack.install import INSTALL_PATH, OPTIONAL, SCOPES, Credentials
 from adapters.slack.rest import Identity, SlackRest
 from engine.store.installs import Install
 from engine.values.errors import VenueAwayError, VenueError

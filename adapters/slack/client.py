@@ -17,12 +17,8 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.context.async_context import AsyncBoltContext
 
-from adapters.in_order import InOrder
 from adapters.slack import texts
-from adapters.slack.forms.fields import FORM, SETTINGS_FORM
-from adapters.slack.forms.modals import Modals
-from adapters.slack.home import Home
-from adapters.slack.install.workspaces import Workspace
+from adapters.slack.fields import FORM, SETTINGS_FORM
 from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.payloads import (
     OpenedHome,
@@ -36,6 +32,9 @@ from adapters.slack.payloads import (
 )
 from adapters.slack.render import ANY, reaction_of, typed
 from adapters.slack.venue import SlackPlace, SlackVenue
+from adapters.slack.views import Home, Modals
+from adapters.slack.workspaces import Workspace
+from adapters.wire import InOrder
 from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen

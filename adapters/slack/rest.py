@@ -17,7 +17,6 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.rate_limits import Window
 from adapters.slack import texts
 from adapters.slack.errors import (
     KNOWN,
@@ -29,6 +28,7 @@ from adapters.slack.errors import (
     unreadable,
 )
 from adapters.slack.payloads import AttachedFile
+from adapters.wire import Window
 from engine.chat.answers.base import SentFile
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import File

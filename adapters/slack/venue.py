@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
-from adapters.pictures.png import drawn
-from adapters.rate_limits import GAP_SECONDS, ChannelPace
-from adapters.responses import reads
+from adapters.pictures import drawn
 from adapters.slack import render, texts
 from adapters.slack.errors import SlackAct, name_of, unreadable
-from adapters.slack.install.workspaces import Managers, Workspace, Workspaces
 from adapters.slack.render import (
     NAMES,
     SCOPE,
@@ -30,6 +27,8 @@ from adapters.slack.render import (
     typed,
 )
 from adapters.slack.rest import Json, SlackRest, share_files
+from adapters.slack.workspaces import Managers, Workspace, Workspaces
+from adapters.wire import GAP_SECONDS, ChannelPace, reads
 from engine.run.plan import PlaceCapabilities
 from engine.values.errors import VenueError
 from engine.values.language import Text

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from adapters.terminal import render, texts
 from adapters.terminal.record import RecordEntry, TranscriptFile
-from adapters.terminal.stage import LiveView
+from adapters.terminal.render import LiveView
 from engine.values.errors import MessageGoneError, VenueError
 from engine.values.language import speaking
 from engine.values.messages import (

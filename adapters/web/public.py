@@ -29,7 +29,7 @@ from adapters.web.crowd import (
     PageContent,
 )
 from adapters.web.label_pages import Saw
-from adapters.web.links import STATES, WORDS, Links, write_debate
+from adapters.web.reader import STATES, WORDS, Links, write_debate
 from engine.dataset.bundle import ROOT
 from engine.drawing.svg import data_address
 from engine.pages.debate_page import ListPage

@@ -119,8 +119,7 @@ def judge(
 ) -> None:
     """Judge ended debates once more. With --jurors, also a whole series by its name."""
     from bot.exits import run
-    from bot.research.judgments import run_judge
-    from bot.research.juries import run_jury
+    from bot.research.judgments import run_judge, run_jury
 
     if (judges is None) == (jurors is None):
         raise typer.BadParameter("Name either --judges or --jurors.")

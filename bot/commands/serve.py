@@ -28,8 +28,8 @@ def run_() -> None:
 @app.command()
 def gateway() -> None:
     """Serve the chat platforms, beside workers."""
+    from bot.database import Role
     from bot.exits import serve
-    from bot.role import Role
     from bot.serve.run import run_rostrum
 
     serve(lambda: run_rostrum(Role.GATEWAY))
@@ -38,8 +38,8 @@ def gateway() -> None:
 @app.command()
 def worker() -> None:
     """Hold debates, beside gateways."""
+    from bot.database import Role
     from bot.exits import serve
-    from bot.role import Role
     from bot.serve.run import run_rostrum
 
     serve(lambda: run_rostrum(Role.WORKER))

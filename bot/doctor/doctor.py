@@ -20,9 +20,9 @@ from adapters.models.discovery import NoListError, find_local_servers, is_listed
 from adapters.models.moderation import HttpModerator
 from adapters.proxies import proxy_of
 from bot.console import fitted, print_json
+from bot.database import open_database, read_store
 from bot.doctor.effects import check_effects
 from bot.doctor.trial import check_debate
-from bot.read_only import open_database, read_store
 from bot.settings.load import examine_settings, find_secrets, load_store_settings
 from bot.settings.settings import Settings
 from engine.prompts.library import load_prompts
@@ -355,7 +355,7 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _installs(settings: Settings) -> list[Install]:
     """Return the workspaces that installed Rostrum; none without a database."""
-    from bot.read_only import read_store
+    from bot.database import read_store
 
     try:
         async with read_store(settings) as store:

@@ -288,7 +288,7 @@ async def _show(findings: AsyncIterator[Finding]) -> set[str]:
 async def _try_discord(token: SecretStr) -> AsyncIterator[Finding]:
     # Imported only here, like Slack's: discord.py is slow, and not everyone needs it.
     from adapters.discord.checkup import check
-    from adapters.discord.permissions import application_id_of
+    from adapters.discord.errors import application_id_of
     from adapters.discord.rest import DiscordRest
 
     try:
@@ -425,7 +425,7 @@ def _overridden(values: Mapping[str, str]) -> Iterator[str]:
 def _say_next(values: Mapping[str, str], *, failed: bool) -> None:
     chats = 0
     if token := values.get(DISCORD_TOKEN):
-        from adapters.discord.permissions import application_id_of, invite_link
+        from adapters.discord.errors import application_id_of, invite_link
 
         print(f"Add the bot to your server: {invite_link(application_id_of(token))}")
         chats += 1

@@ -103,7 +103,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
         session = TerminalSession(settings, console, votes, moves, given["ahead"], given["sure"])
         session.say_why, session.resume_command = given["say_why"], _resume_command(out)
         if order is None:
-            from bot.local.resumption import resume  # most demos begin
+            from bot.local.single import resume  # most demos begin
 
             await resume(session, begun)
         else:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from adapters.terminal.votes import parse_stances
 from bot import log, sentences
-from bot.app import find_debate
+from bot.app import App, find_debate, run_app
 from bot.console import print_lines
 from bot.local.orders import (
     check_people,
@@ -20,19 +22,69 @@ from bot.local.orders import (
     spelled_option,
     with_people,
 )
-from bot.local.resumption import resume
-from bot.local.session import PLATFORM, TerminalSession, showing_debate
+from bot.local.session import PLATFORM, TerminalSession, has_ended, showing_debate
 from bot.settings.load import load_settings, read_model
 from bot.settings.settings import Settings
 from engine.run.audience_questions import read_question
 from engine.run.plan import Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.run.service import Started
-from engine.values.debate import ConfidenceScale, Debate, Replacement
-from engine.values.errors import NotTextError, UsageError
+from engine.values.debate import ConfidenceScale, Debate, Replacement, Status
+from engine.values.errors import NotTextError, StoreError, UsageError
 from engine.values.source_files import check_files, read_sources
 from engine.values.sources import SourceFile, SourceLimits
 from engine.words.phrases import REHEARSALS
+
+# A debate in a terminal that goes on where it stopped.
+
+
+TAKE_UP_SECONDS = 1.0
+
+
+async def resume(
+    session: TerminalSession, begun: Debate, changes: Sequence[Replacement] = ()
+) -> Debate:
+    """Resume a debate that began in a terminal, and return it revealed.
+
+    Its mirror is resumed with it.
+    """
+    if session.usd is not None and begun.status not in (Status.FAILED, Status.PARTIAL):
+        raise UsageError(
+            f"Debate {begun.code} goes on under the cap that it began with: leave --usd out."
+        )
+    venue = session.open_venue(begun.place)
+    venue.replay(*filter(None, (begun.place, begun.thread)))
+    if begun.thread:
+        venue.watch(begun.thread)
+    async with run_app(session.settings, [venue], audience=session.audience(venue)) as app:
+        mirror = await app.store.debates.mirror_of(begun)
+        caps = session.caps(app, 2 if mirror else 1)
+        debate = await app.service.resume(begun.id, caps, changes)
+        if mirror is None or has_ended(mirror) or has_ended(debate):
+            async with _taking_up(app, debate.id):
+                return await session.follow(app, venue, debate.id)
+        await app.service.resume(mirror.id, caps)
+        first, second = sorted((debate.id, mirror.id))
+        async with _taking_up(app, first, second):
+            return await session.follow_pair(app, venue, first, second)
+
+
+@asynccontextmanager
+async def _taking_up(app: App, *debates: str) -> AsyncIterator[None]:
+    """Take debates up while the body runs: on a server, a dead process holds them for a while."""
+
+    async def take_up() -> None:
+        while True:
+            await asyncio.sleep(TAKE_UP_SECONDS)
+            with suppress(StoreError):  # that another task says
+                await app.reconcile(*debates)
+
+    taking = asyncio.create_task(take_up())
+    try:
+        yield
+    finally:
+        taking.cancel()
+
 
 REMATCH_OPTIONS = frozenset({"votes", "show_of_hands", "out", "rematch", "swap", "seed", "usd"})
 QUEUED_OPTIONS = frozenset({"debate_id", "replace_model", "usd"})  # of a debate held elsewhere

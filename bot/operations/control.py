@@ -20,9 +20,8 @@ from adapters.terminal import texts
 from adapters.terminal.record import records_of
 from bot import log
 from bot.app import defaults_of, open_configured_models
-from bot.clock import SystemClock
 from bot.console import confirm
-from bot.read_only import SERVER_SECONDS, open_database, read_store
+from bot.database import SERVER_SECONDS, open_database, read_store
 from bot.record.filters import find_series
 from bot.sentences import NO_WEB
 from bot.settings.load import load_settings, load_store_settings
@@ -37,7 +36,7 @@ from engine.run.replacement import replace_models, replaced_post
 from engine.store import Store
 from engine.values.debate import UNATTENDED, Cause, Debate, Replacement, Status
 from engine.values.errors import NotFoundError, StoppedError, UsageError, VenueError
-from engine.values.ports import Permalinks, utc_now
+from engine.values.ports import Permalinks, SystemClock, utc_now
 from engine.values.text import headline
 
 # Operator commands beside a running Rostrum: cancel, resume, erase, back up.

@@ -16,7 +16,7 @@ from adapters.database.file import local_file, sqlite_path
 from adapters.database.transfer import CopyProgress, CopyStage, Report, Sums, copy
 from adapters.terminal.record import records_of
 from bot import log
-from bot.read_only import open_database
+from bot.database import open_database
 from bot.settings.load import load_store_settings
 from engine.values.errors import StoppedError, StoreError, UsageError
 

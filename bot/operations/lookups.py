@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adapters.discord.permissions import application_id_of, invite_link
-from adapters.slack.install.manifest import NAME, NO_ADDRESS, manifest, to_json
+from adapters.discord.errors import application_id_of, invite_link
+from adapters.slack.install import NAME, NO_ADDRESS, manifest, to_json
 from bot.console import print_json
 from bot.settings.load import load_settings, load_topics
 from engine.chat.answers.catalogue import topic_line

@@ -11,17 +11,17 @@ from tempfile import TemporaryDirectory
 
 from pydantic import ValidationError
 
-from adapters.hub.push import check_ready, push
+from adapters.hub import check_ready, push
 from bot import __version__, log
-from bot.clock import SystemClock
 from bot.console import confirm
-from bot.read_only import read_store
+from bot.database import read_store
 from bot.record.exports import export_into
 from bot.record.filters import PAGES, ExportChoices
 from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, Manifest, check_replaceable
 from engine.dataset.label_files import read_labels
 from engine.values.errors import UsageError
+from engine.values.ports import SystemClock
 from engine.values.text import clean
 from engine.votes.imported import Imported, import_labels
 from engine.words.translation import plural

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot import __version__, sentences
-from bot.read_only import read_store
+from bot.database import read_store
 from bot.settings.settings import Settings
 from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, Report, export
 from engine.store import Store, count_rehearsals

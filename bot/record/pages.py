@@ -13,13 +13,11 @@ from aiohttp import web
 
 from adapters.site import Site
 from adapters.web.application import furnish
-from adapters.web.links import write_folder
-from adapters.web.reader import ReadingPages
+from adapters.web.reader import ReadingPages, write_folder
 from adapters.web.session import OneReaderAccess
 from bot import log, sentences
-from bot.clock import SystemClock
 from bot.commands.data import EVERY_DEBATE, DebateChoice
-from bot.read_only import read_store
+from bot.database import read_store
 from bot.record.exports import export_into
 from bot.record.filters import PAGES, ExportChoices, debates_of, narrowed, where_of
 from bot.settings.load import load_store_settings, load_topics
@@ -33,7 +31,7 @@ from engine.store import Store
 from engine.store.listings import DebateQuery
 from engine.values.debate import Debate
 from engine.values.errors import UsageError
-from engine.values.ports import Permalinks
+from engine.values.ports import Permalinks, SystemClock
 
 # `rostrum view`: debates as pages in a browser, beside a running process or of an export.
 

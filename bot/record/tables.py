@@ -14,7 +14,7 @@ from rich.table import Table
 
 from bot.commands.data import EVERY_DEBATE, NO_REHEARSALS, DebateChoice
 from bot.console import TableConsole, pack, print_json, print_lines
-from bot.read_only import read_store
+from bot.database import read_store
 from bot.record.filters import check_series, chosen_ids, narrowed, where_of
 from bot.settings.load import load_store_settings
 from engine.delivery.reasons import INTERRUPTED, interrupted, way_on

@@ -10,7 +10,6 @@ from ulid import ULID
 
 from bot import log
 from bot.app import defaults_of
-from bot.clock import SystemClock
 from bot.console import confirm, print_json
 from bot.research.cases import CaseSource, read_source
 from bot.research.judgments import JudgingServices, asking
@@ -36,7 +35,7 @@ from engine.store.learning import SESSION, Learnt
 from engine.values.debate import Fit, JurorHistory, Model, PanelSetup, Request, Setup
 from engine.values.errors import UsageError
 from engine.values.limits import Caps
-from engine.values.ports import utc_now
+from engine.values.ports import SystemClock, utc_now
 from engine.values.text import dollars
 
 SCHEMA_VERSION = 1

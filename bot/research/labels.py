@@ -22,10 +22,9 @@ from adapters.web.management import ENTER, HOURS, LINK, ManagerPages
 from adapters.web.session import LoginThrottle, Sessions
 from adapters.web.sign_in import SIGN_IN_SECONDS, SignIn
 from bot import log, sentences
-from bot.clock import SystemClock
 from bot.commands.data import DebateChoice
 from bot.console import print_json, print_lines
-from bot.read_only import read_store
+from bot.database import read_store
 from bot.record.filters import check_series, split_list, where_of
 from bot.record.tables import show_table
 from bot.settings.load import load_settings, load_store_settings
@@ -37,7 +36,7 @@ from engine.prompts.library import check_language
 from engine.store import Store, count_rehearsals
 from engine.store.labels import Task, Terms
 from engine.values.errors import SettingsError, UsageError
-from engine.values.ports import Clock
+from engine.values.ports import Clock, SystemClock
 from engine.values.text import headline
 from engine.words.translation import plural
 

@@ -16,14 +16,14 @@ from pydantic import SecretStr
 
 from adapters.database.file import ADDRESS, local_file
 from adapters.database.migrate import migrate
-from adapters.pictures.png import to_png
+from adapters.pictures import to_png
 from bot import log
 from bot.app import MainLine, defaults_of, open_configured_models, run_app
 from bot.console import confirm, print_json, print_lines
+from bot.database import open_database, read_store
 from bot.doctor.doctor import show, then_close
 from bot.doctor.trial import check_contexts, check_readings
 from bot.local.orders import quiet
-from bot.read_only import open_database, read_store
 from bot.record.filters import find_series
 from bot.record.tables import print_usage, show_table, to_rows
 from bot.research.series_progress import Display, open_display, span

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from bot.commands.data import NO_REHEARSALS, DebateChoice
 from bot.console import TableConsole, print_json
-from bot.read_only import read_store
+from bot.database import read_store
 from bot.record.filters import check_series, where_of
 from bot.record.tables import show_table
 from bot.settings.load import load_store_settings

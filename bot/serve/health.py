@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import structlog
 from aiohttp import web
 
-from adapters.metrics.counts import Counts
-from adapters.metrics.exposition import CONTENT_TYPE, Snapshot, write_page
+from adapters.metrics import CONTENT_TYPE, Counts, Snapshot, write_page
 from adapters.site import Site
 from bot import __version__
 from bot.settings.sections import HealthSettings
@@ -30,7 +29,7 @@ from engine.values.errors import SettingsError, StoreError
 from engine.values.ports import utc_now
 
 if TYPE_CHECKING:
-    from adapters.traces.spans import DebateTracer
+    from adapters.traces import DebateTracer
     from engine.values.protocols import Models
 
 # What is watched of this process: its counts, its traces, and how late its loop is.
@@ -126,7 +125,7 @@ class _Watching(Counts):
 def open_traces(known: Iterable[Model]) -> _Watching:
     """Return what counts and traces this process. Raises SettingsError if it cannot be made."""
     try:
-        from adapters.traces.spans import DebateTracer  # and with it OpenTelemetry
+        from adapters.traces import DebateTracer  # and with it OpenTelemetry
     except ModuleNotFoundError as error:
         raise SettingsError(
             "ROSTRUM_TRACES is on, and OpenTelemetry is not installed; run pip install "

@@ -14,13 +14,11 @@ from adapters.discord.venue import DiscordVenue
 from adapters.proxies import proxy_of
 from adapters.site import Site
 from adapters.slack import texts
-from adapters.slack.connection import SlackConnection, Transport
-from adapters.slack.install.installations import Installations
-from adapters.slack.install.oauth import Credentials, Installer
-from adapters.slack.install.workspaces import OneWorkspace, Workspaces
+from adapters.slack.connection import HttpTransport, SlackConnection, SocketTransport, Transport
+from adapters.slack.install import Credentials, Installations, Installer
 from adapters.slack.rest import SlackRest
-from adapters.slack.transports import HttpTransport, SocketTransport
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace, Workspaces
 from bot.app import App
 from bot.serve.health import PlatformPresence
 from bot.settings.sections import DiscordSettings, SlackSettings

@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 from aiohttp import web
 
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.site import Site
 from adapters.web.application import furnish
 from adapters.web.label_pages import Saw
@@ -22,11 +22,9 @@ from adapters.web.public import PublicPages
 from adapters.web.session import PROXIES
 from bot import __version__, exits, log, sentences
 from bot.app import App, first_error, run_app
-from bot.clock import SystemClock
+from bot.database import Role, read_store
 from bot.operations.control import eraser, keeping_of
-from bot.read_only import read_store
 from bot.research.labels import label_routes, noticing_of
-from bot.role import Role
 from bot.serve.health import Health, PlatformPresence, build_of, open_counts, serve_health
 from bot.serve.platforms import Platform, open_platforms
 from bot.settings.load import load_settings
@@ -35,7 +33,7 @@ from engine.chat.privacy import keep_for, tidy
 from engine.pages.public import PublicReader
 from engine.store import Store
 from engine.values.errors import SettingsError, StoreError
-from engine.values.ports import Clock, Permalinks
+from engine.values.ports import Clock, Permalinks, SystemClock
 
 REHEARSING = (
     "rehearsal models debate or judge here. They are not language models, and exports leave their "

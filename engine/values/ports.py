@@ -6,6 +6,7 @@ knows which one it uses.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -482,3 +483,16 @@ class Member:
 
     names: tuple[str, ...]
     bot: bool = False
+
+
+# The system's clock.
+
+
+class SystemClock:
+    """The Clock port on the machine's own time."""
+
+    def now(self) -> datetime:
+        return utc_now()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)

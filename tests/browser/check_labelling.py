@@ -15,7 +15,6 @@ from playwright.async_api import Page, expect
 from adapters.database.database import SqlDatabase
 from adapters.site import Site
 from adapters.web.application import furnish
-from bot.clock import SystemClock
 from bot.research.labels import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
@@ -23,6 +22,7 @@ from engine.labelling.sheet import SheetAnswer
 from engine.labelling.tasks import Labelling
 from engine.store import ExportFilter, Store
 from engine.store.labels import Terms
+from engine.values.ports import SystemClock
 from tests.browser.conftest import (
     DESKTOP,
     NARROW,

@@ -13,15 +13,14 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from adapters.database.database import SqlDatabase
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.site import Site
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
-from bot.clock import SystemClock
 from engine.pages.public import PublicReader
 from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
-from engine.values.ports import Permalinks
+from engine.values.ports import Permalinks, SystemClock
 from tests.browser.conftest import (
     NARROW,
     Guard,

@@ -18,11 +18,10 @@ from playwright.async_api import ViewportSize, expect
 from adapters.database.database import SqlDatabase
 from adapters.web.crowd import LiveUpdates
 from adapters.web.reader import ReadingPages
-from bot.clock import SystemClock
 from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
-from engine.values.ports import Call, Reply
+from engine.values.ports import Call, Reply, SystemClock
 from engine.values.protocols import AttemptLog
 from engine.values.topics import built_in_topics
 from tests.browser.conftest import (

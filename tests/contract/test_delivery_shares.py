@@ -10,7 +10,6 @@ from datetime import timedelta
 import pytest
 
 import engine.delivery.outbox
-from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
 from engine.fleet import leases, shares
 from engine.fleet.leases import LeaseManager, Notifier, Services
@@ -18,7 +17,7 @@ from engine.store import Intent, Lease, Post, Store
 from engine.store.leases import Partition, partition_key_of
 from engine.values.debate import Debate, Status
 from engine.values.messages import Notice
-from engine.values.ports import VenueLimits, utc_now
+from engine.values.ports import SystemClock, VenueLimits, utc_now
 from engine.values.verdicts import Question
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue

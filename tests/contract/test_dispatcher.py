@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from adapters.database.database import SqlDatabase
-from adapters.database.jobs import JobTable
+from adapters.database.processes import JobTable
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from engine.delivery.reasons import NO_ROOM, why
 from engine.fleet.leases import Notifier

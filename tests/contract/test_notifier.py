@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from adapters.database.database import SqlDatabase
-from adapters.database.notifications import MOST_BYTES, NotificationExchange, pack
+from adapters.database.processes import MOST_BYTES, NotificationExchange, pack
 from adapters.models.router import open_models
 from bot.app import MainLine
-from bot.role import Role, open_sharing
+from bot.database import Role, open_sharing
 from bot.settings.settings import Settings
 from engine.fleet.leases import Notification, Notifier
 from engine.prompts.library import load_prompts
@@ -100,7 +100,7 @@ async def test_a_ring_takes_a_few_milliseconds(postgres: PostgresDouble, name: s
 async def test_a_bell_whose_connection_is_cut_rings_again_by_itself(
     postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.database.notifications.LONGEST_PAUSE", 0.2)
+    monkeypatch.setattr("adapters.database.processes.LONGEST_PAUSE", 0.2)
     url = postgres.url(name)
     with wired(postgres.port) as wire:
         direct = postgres.tcp(name, port=wire.port)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.clock import SystemClock
 from engine.fleet import leases, shares
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.fleet.shares import PartitionLeases, ShareStatus
 from engine.store import Store
 from engine.values.errors import VenueAwayError
+from engine.values.ports import SystemClock
 from tests.kit import until
 
 

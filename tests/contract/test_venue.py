@@ -15,9 +15,9 @@ from rich.console import Console
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.slack import render as slack_votes
-from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import SlackRest
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace
 from adapters.terminal.venue import TerminalVenue
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import (

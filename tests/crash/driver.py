@@ -20,8 +20,8 @@ from adapters.database.database import SqlDatabase
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from adapters.site import Site
+from adapters.slack.connection import SocketTransport
 from adapters.slack.rest import SlackRest
-from adapters.slack.transports import SocketTransport
 from bot.app import MainLine
 from engine.run.audience_questions import ask
 from engine.run.plan import Order

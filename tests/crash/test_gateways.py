@@ -32,7 +32,7 @@ PROMPT = 3.0  # seconds in which people's commands have to be answered
 # As `rostrum`, but neither messages of a channel are a second apart nor introductions five.
 ENTRY = """
 from adapters.discord.venue import DiscordVenue
-from adapters.discord.presence import IdentifyLimit
+from adapters.discord.client import IdentifyLimit
 DiscordVenue.__init__.__kwdefaults__["gap"] = 0.05
 IdentifyLimit.__init__.__defaults__ = (1000, 1.0)
 from bot.cli import main

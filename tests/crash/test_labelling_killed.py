@@ -8,10 +8,10 @@ from pathlib import Path
 from aiohttp import ClientError, ClientSession
 
 from adapters.database.database import SqlDatabase
-from bot.clock import SystemClock
 from engine.labelling.tasks import Labelling
 from engine.store import Store
 from engine.store.labels import Terms
+from engine.values.ports import SystemClock
 from tests.contract.test_store_labelling import debates, labels
 from tests.doubles.command import ROOT, environment_of, fork, kill_group, streams_to
 from tests.kit import PROCESS_SECONDS, until

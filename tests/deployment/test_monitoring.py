@@ -10,7 +10,7 @@ import promql_parser
 import pytest
 import yaml
 
-from adapters.metrics.exposition import FAMILIES, Family
+from adapters.metrics import FAMILIES, Family
 from bot.settings.sections import WorkerSettings
 from engine.values.ports import FaultKind
 

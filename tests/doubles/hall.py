@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import migrate
-from adapters.metrics.counts import Counts
+from adapters.metrics import Counts
 from adapters.models.router import open_models
 from bot.app import MainLine
 from engine.delivery.outbox import Delivery

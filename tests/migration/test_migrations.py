@@ -15,9 +15,16 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 import migrations
-from adapters.database import schema
 from adapters.database.database import SqlDatabase
-from adapters.database.migrate import make_ready, migrate, newest, require_newest, revisions
+from adapters.database.migrate import (
+    SCRIPT,
+    described_schema,
+    make_ready,
+    migrate,
+    newest,
+    require_newest,
+    revisions,
+)
 from engine.store import Store
 from engine.store.tables import metadata
 from engine.values.errors import StoreError
@@ -63,7 +70,7 @@ async def test_migrating_an_empty_database_makes_this_versions_tables(empty: Sql
 
 def test_the_script_for_new_databases_is_what_the_tables_describe() -> None:
     renew = "engine/store/tables.py describes other tables than the script; run: make schema"
-    assert schema.SCRIPT.read_text() == schema.described(), renew
+    assert SCRIPT.read_text() == described_schema(), renew
 
 
 @pytest.mark.sqlite

@@ -25,12 +25,12 @@ from adapters.web.application import furnish
 from adapters.web.label_pages import LabelPages
 from adapters.web.reader import ReadingPages
 from adapters.web.session import LoginThrottle, Sessions
-from bot.clock import SystemClock
 from engine.labelling.tasks import Labelling
 from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
 from engine.store import ExportFilter, Store
 from engine.store.labels import Terms
+from engine.values.ports import SystemClock
 from tests.browser import chromium
 from tests.doubles.hall import made_in
 from tests.scenario import recorded_debates

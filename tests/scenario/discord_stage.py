@@ -16,12 +16,12 @@ from typing import Any, Generic, TypeVar
 from pydantic import SecretStr
 
 from adapters.database.database import SqlDatabase
+from adapters.discord.client import IdentifyLimit
 from adapters.discord.connection import DiscordConnection
-from adapters.discord.presence import IdentifyLimit
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from bot.app import App
-from bot.role import Role
+from bot.database import Role
 from bot.serve.platforms import Discord, Platform, trial_of
 from bot.serve.run import serving
 from bot.settings.settings import Settings

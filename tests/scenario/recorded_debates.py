@@ -21,13 +21,13 @@ from adapters.discord import render as discord
 from adapters.discord.render import DiscordPayload
 from adapters.models.attempts import RetryPolicy
 from adapters.models.router import open_models
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.site import Site
 from adapters.slack import render as slack
 from adapters.slack.render import SlackPayload
 from adapters.web.application import furnish
-from adapters.web.links import write_folder
 from adapters.web.public import PublicPages
+from adapters.web.reader import write_folder
 from bot.research.labels import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings

@@ -9,11 +9,9 @@ import aiohttp
 from pydantic import SecretStr
 
 from adapters.site import Site
-from adapters.slack.connection import SlackConnection
-from adapters.slack.install.installations import Installations
-from adapters.slack.install.oauth import Credentials, Installer
+from adapters.slack.connection import HttpTransport, SlackConnection, SocketTransport
+from adapters.slack.install import Credentials, Installations, Installer
 from adapters.slack.rest import SlackRest
-from adapters.slack.transports import HttpTransport, SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.serve.platforms import Slack

@@ -12,11 +12,10 @@ from typing import Any
 from pydantic import SecretStr
 
 from adapters.site import Site
-from adapters.slack.connection import SlackConnection, Transport
-from adapters.slack.install.workspaces import OneWorkspace
+from adapters.slack.connection import HttpTransport, SlackConnection, SocketTransport, Transport
 from adapters.slack.rest import SlackRest
-from adapters.slack.transports import HttpTransport, SocketTransport
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace
 from bot.app import App
 from bot.serve.platforms import Platform, Slack
 from bot.serve.run import serving

@@ -12,7 +12,7 @@ from adapters import site
 from adapters.database import postgres
 from adapters.discord import client
 from adapters.dispatch import procrastinate
-from adapters.slack import client as slack_client, transports
+from adapters.slack import client as slack_client, connection
 from bot import cli, exits
 from bot.app import App
 from bot.serve import run
@@ -55,7 +55,7 @@ def main(part: str) -> None:
         exits.CUT_SECONDS *= TENTH
         postgres.LAST_SECONDS *= TENTH
         procrastinate.AGAIN_SECONDS *= TENTH
-    for adapter in (client, slack_client, transports, site):
+    for adapter in (client, slack_client, connection, site):
         adapter.FINISH_SECONDS *= TENTH  # type: ignore[attr-defined]
     serving = run.serving
 

@@ -16,9 +16,9 @@ from discord.backoff import ExponentialBackoff
 from discord.gateway import DiscordWebSocket
 from pydantic import SecretStr
 
-from adapters.discord import connection, registration
+from adapters.discord import commands, connection
+from adapters.discord.client import IdentifyLimit
 from adapters.discord.connection import DiscordConnection
-from adapters.discord.presence import IdentifyLimit
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.proxies import proxy_of
@@ -70,7 +70,7 @@ async def test_commands_that_discord_refuses_keep_nobody_off_it(
     asked: tuple[str, str],
     why: str,
 ) -> None:
-    monkeypatch.setattr(registration, "FIRST_PAUSE", 0.1)
+    monkeypatch.setattr(commands, "FIRST_PAUSE", 0.1)
     discord.fail(REFUSALS[why], *asked, times=-1 if "429" in why else 2)
     with structlog.testing.capture_logs() as logged:
         async with connected(database_url, discord):
@@ -87,7 +87,7 @@ async def test_a_start_asks_nothing_about_its_application_and_outlasts_what_disc
     database_url: str, discord: DiscordServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A proxy's answer ended the registration of commands, and nobody was told."""
-    monkeypatch.setattr(registration, "FIRST_PAUSE", 0.1)
+    monkeypatch.setattr(commands, "FIRST_PAUSE", 0.1)
     discord.fail(garbage('{"message": "Sign in"}'), "GET", COMMANDS, times=2)
     discord.fail(limited(600), "GET", "/oauth2/applications/@me", times=-1)
     async with connected(database_url, discord):

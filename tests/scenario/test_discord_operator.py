@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from adapters.discord.checkup import check
 from adapters.discord.rest import DiscordRest
-from adapters.dispatch.local import LocalDispatcher
+from adapters.dispatch import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from adapters.finding import Finding
 from bot import __version__

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from adapters.models.safe_text import decode, decode_raw, join
+from adapters.models.faults import decode, decode_raw, join
 from engine.stage.structured import read_object
 from engine.values.debate import Status, Violation
 from engine.values.ports import Attempt, Reply

@@ -12,7 +12,7 @@ from aiohttp import ClientSession
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import migrate
 from bot.app import App
-from bot.role import Role
+from bot.database import Role
 from bot.serve import health as rooms
 from bot.serve.health import Health
 from bot.serve.run import serving

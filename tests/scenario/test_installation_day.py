@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from adapters.database.database import SqlDatabase
-from adapters.web.links import Links, write_debate
+from adapters.web.reader import Links, write_debate
 from bot.commands.data import DebateChoice
 from bot.doctor.doctor import check_day
 from bot.record.tables import list_debates, show_debate, show_usage

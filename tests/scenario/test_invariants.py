@@ -30,7 +30,7 @@ HEAVY = (
     "engine.dataset.writer.write_export",
 )
 BACKGROUND = (
-    "adapters.dispatch.local.LocalDispatcher.run",
+    "adapters.dispatch.LocalDispatcher.run",
     "engine.delivery.outbox.Delivery.run",
     "engine.fleet.leases.LeaseManager.run",
     "engine.votes.window.VoteWindow.run",

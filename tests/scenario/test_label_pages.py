@@ -17,13 +17,12 @@ from aiohttp import ClientSession, CookieJar, web
 from pydantic import SecretStr
 
 from adapters.database.database import SqlDatabase
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.site import Site
 from adapters.web.application import HEADERS, furnish
 from adapters.web.label_pages import MOST_JOINS
 from adapters.web.public import PublicPages
 from adapters.web.session import Sessions
-from bot.clock import SystemClock
 from bot.research.labels import label_routes, noticing_of, print_token
 from bot.settings.sections import DiscordSettings, SlackSettings, WebSettings
 from bot.settings.settings import Settings
@@ -37,7 +36,7 @@ from engine.store.communities import CommunitySettings, PublicPart
 from engine.store.labels import Terms
 from engine.values.debate import Debate, Status
 from engine.values.errors import StoreError
-from engine.values.ports import Permalinks
+from engine.values.ports import Permalinks, SystemClock
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, AccountsServer
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.venue import AttentiveVenue

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from aiohttp import ClientSession
 
-from adapters.metrics.counts import MOST_MODELS, Counts
+from adapters.metrics import MOST_MODELS, Counts
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from bench.wheel.machine import percentile

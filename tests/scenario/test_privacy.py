@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.clock import SystemClock
 from bot.operations.control import forget_person
 from bot.serve.run import serving
 from bot.settings.sections import PrivacySettings
@@ -24,7 +23,7 @@ from engine.chat.privacy import purge, tidy
 from engine.dataset.writer import export
 from engine.store import ExportFilter, Store
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
-from engine.values.ports import utc_now
+from engine.values.ports import SystemClock, utc_now
 from tests.doubles.databases import is_file, traces
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 from tests.kit import cast, run, some, until

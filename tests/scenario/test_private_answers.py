@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from adapters.discord import interactions, rest
-from adapters.slack import ephemeral
+from adapters.slack import interactions as slack_interactions
 from tests.doubles.discord import Code, DiscordServer, denied
 from tests.doubles.faults import Fault, drop, status
 from tests.scenario.discord_stage import DiscordStage, until
@@ -17,7 +17,7 @@ EDIT = ("PATCH", "/webhooks/*/*/messages/@original")
 
 @pytest.fixture(autouse=True)
 def _swift(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (rest, ephemeral):
+    for module in (rest, slack_interactions):
         monkeypatch.setattr(module, "FIRST_PAUSE", 0.02)
         monkeypatch.setattr(module, "LONGEST_PAUSE", 0.1)
 

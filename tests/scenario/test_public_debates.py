@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from adapters.database.database import SqlDatabase
 from adapters.discord import render as discord
 from adapters.models.router import open_models
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.slack import render as slack
 from adapters.terminal import render as terminal
 from adapters.web import crowd, public

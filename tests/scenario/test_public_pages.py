@@ -13,7 +13,7 @@ from aiohttp import ClientSession
 
 import bot.app
 import engine.series.schedule
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.web import crowd
 from adapters.web.application import FAILURES
 from adapters.web.public import PublicPages

@@ -212,6 +212,6 @@ async def test_what_hf_xet_raises_is_said_without_its_addresses(
 async def test_an_answer_of_the_hub_that_does_not_end_is_not_read(
     hub: Hub, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.hub.push.MOST_BYTES", 10)
+    monkeypatch.setattr("adapters.hub.MOST_BYTES", 10)
     with pytest.raises(ExportError, match="connection to the hub was lost"):
         await push(out)

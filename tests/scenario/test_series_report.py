@@ -8,7 +8,6 @@ import pytest
 from aiohttp import ClientSession
 
 from adapters.web.reader import ReadingPages
-from bot.clock import SystemClock
 from bot.research.series_runs import make_files, read_report
 from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
@@ -20,6 +19,7 @@ from engine.stats.ratings import rank_models
 from engine.stats.row import work_out
 from engine.store import ExportFilter
 from engine.values.errors import NotFoundError
+from engine.values.ports import SystemClock
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status
 from tests.doubles.wire import serving

@@ -7,17 +7,16 @@ from typing import Any
 
 from pydantic import SecretStr, TypeAdapter
 
+from adapters.discord.client import IdentifyLimit
 from adapters.discord.connection import DiscordConnection
-from adapters.discord.presence import IdentifyLimit
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.site import Site
-from adapters.slack.connection import SlackConnection
-from adapters.slack.install.workspaces import OneWorkspace
+from adapters.slack.connection import SlackConnection, SocketTransport
 from adapters.slack.render import NAMES
 from adapters.slack.rest import SlackRest
-from adapters.slack.transports import SocketTransport
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace
 from bot.serve.platforms import Discord, Slack
 from bot.serve.run import serving
 from engine.store import DebateRecord, ExportFilter, Store

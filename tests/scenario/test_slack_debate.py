@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 import pytest
 from pydantic import SecretStr
 
-from adapters.slack.ephemeral import EphemeralReply
-from adapters.slack.install.workspaces import OneWorkspace
+from adapters.slack.interactions import EphemeralReply
 from adapters.slack.payloads import ReplyTarget
 from adapters.slack.rest import SlackRest
+from adapters.slack.workspaces import OneWorkspace
 from engine.values.debate import Status
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, SlackServer, delay

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 
-from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.render import SlackPayload
 from adapters.slack.rest import SlackRest
 from adapters.slack.venue import SlackPlace, SlackVenue
+from adapters.slack.workspaces import OneWorkspace
 from engine.values.messages import Notice
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM, Message

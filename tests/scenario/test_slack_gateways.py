@@ -10,11 +10,10 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.site import Site
-from adapters.slack.connection import SlackConnection
-from adapters.slack.install.workspaces import OneWorkspace
+from adapters.slack.connection import SlackConnection, SocketTransport
 from adapters.slack.rest import SlackRest
-from adapters.slack.transports import SocketTransport
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace
 from bot.app import App
 from bot.serve.platforms import Slack
 from bot.serve.run import serving

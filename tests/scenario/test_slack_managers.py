@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-import adapters.slack.install.workspaces
+import adapters.slack.workspaces
 from adapters.slack.checkup import check_managers
-from adapters.slack.install.workspaces import Managers, OneWorkspace
+from adapters.slack.workspaces import Managers, OneWorkspace
 from bot.settings.sections import SlackSettings
 from tests.doubles.faults import drop, status
 from tests.doubles.slack import refused
@@ -33,7 +33,7 @@ class VoteEventFold:
 def hands(monkeypatch: pytest.MonkeyPatch) -> VoteEventFold:
     moved = VoteEventFold()
     fake = SimpleNamespace(monotonic=moved.monotonic)
-    monkeypatch.setattr(adapters.slack.install.workspaces, "time", fake)
+    monkeypatch.setattr(adapters.slack.workspaces, "time", fake)
     return moved
 
 

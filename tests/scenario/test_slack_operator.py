@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from adapters.database.database import SqlDatabase
 from adapters.finding import Finding
 from adapters.slack.checkup import check_app, check_bot, check_installs
-from adapters.slack.install.manifest import SCOPES
-from adapters.slack.install.oauth import Credentials
+from adapters.slack.install import SCOPES, Credentials
 from adapters.slack.rest import SlackRest
 from bot import cli
 from bot.doctor.doctor import run_check

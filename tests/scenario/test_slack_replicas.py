@@ -7,11 +7,11 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.database.database import SqlDatabase
+from adapters.slack import install
 from adapters.slack.errors import SlackAct
-from adapters.slack.install import installations
-from adapters.slack.install.installations import Installations
-from adapters.slack.install.workspaces import Workspace
+from adapters.slack.install import Installations
 from adapters.slack.rest import SlackRest
+from adapters.slack.workspaces import Workspace
 from engine.store import Store
 from engine.store.installs import Install
 from engine.values.errors import VenueGoneError
@@ -59,7 +59,7 @@ async def test_what_a_workspace_does_elsewhere_is_known_here_soon_and_not_read_f
     patient, replica = Installations(app), Installations(app)
     await patient.open(store.installs, store.people)
     lasting = await patient.find(TEAM)
-    monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(install, "FRESH_SECONDS", 0.0)
     await replica.open(store.installs, store.people)
     first = await replica.find(TEAM)
     assert await answers(first, slack)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from bot.clock import SystemClock
 from engine.chat.privacy import forget, purge
 from engine.dataset.page import write_html, write_markdown
 from engine.pages.stored import StoredLibrary
@@ -10,6 +9,7 @@ from engine.prompts.library import quote
 from engine.store.privacy import ERASED
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, UsageError
+from engine.values.ports import SystemClock
 from engine.values.sources import SourceFile, SourceLimits
 from engine.words.phrases import sum_up
 from tests.doubles import model_server as acts

@@ -187,7 +187,7 @@ def test_a_variable_that_opentelemetry_refuses_is_one_sentence(
 
 
 def test_without_the_extra_it_says_so_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "adapters.traces.spans", raising=False)
+    monkeypatch.delitem(sys.modules, "adapters.traces", raising=False)
     for name in [name for name in sys.modules if name.startswith("opentelemetry")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "opentelemetry", None)

@@ -14,12 +14,11 @@ from structlog.testing import capture_logs
 
 from adapters.database.database import SqlDatabase
 from adapters.discord.render import below as discord_below
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.site import Site
 from adapters.slack.render import below as slack_below
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
-from bot.clock import SystemClock
 from bot.research.series_runs import load_series, make_files, read_report
 from bot.settings.load import load_settings
 from engine.chat.answers.base import to_markdown
@@ -40,7 +39,7 @@ from engine.store.tables import metadata
 from engine.values.debate import Model, SeriesKey, TrialProtocol
 from engine.values.errors import UsageError
 from engine.values.messages import VoteInvite
-from engine.values.ports import Call, Permalinks, Reply
+from engine.values.ports import Call, Permalinks, Reply, SystemClock
 from engine.values.protocols import AttemptLog
 from engine.values.topics import Topic
 from engine.votes.close import QUORUM

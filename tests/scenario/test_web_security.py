@@ -14,13 +14,12 @@ import structlog
 from aiohttp import web
 
 from adapters.database.database import SqlDatabase
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.web.application import HEADERS, address_of, furnish
 from adapters.web.crowd import LiveUpdates
 from adapters.web.public import PublicPages
 from adapters.web.reader import ReadingPages
 from adapters.web.session import OneReaderAccess
-from bot.clock import SystemClock
 from engine.pages.figures import FiguresReader
 from engine.pages.public import PublicReader
 from engine.pages.stored import StoredLibrary
@@ -28,7 +27,7 @@ from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Debate
 from engine.values.errors import StoreError
-from engine.values.ports import Permalinks
+from engine.values.ports import Permalinks, SystemClock
 from tests.doubles.databases import opened
 from tests.doubles.wire import ask, send, serving
 from tests.kit import FixedClock

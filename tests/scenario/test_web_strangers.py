@@ -9,11 +9,10 @@ import pytest
 from aiohttp import ClientSession, CookieJar, web
 
 from adapters.database.database import SqlDatabase
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from adapters.web import public
 from adapters.web.public import PublicPages
 from adapters.web.session import URLENCODED, read_form
-from bot.clock import SystemClock
 from bot.research.labels import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
@@ -26,7 +25,7 @@ from engine.store import Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.ports import Permalinks
+from engine.values.ports import Permalinks, SystemClock
 from tests.doubles.wire import ask, serving
 from tests.kit import NOW, FixedClock, new_debate, run, until_true
 

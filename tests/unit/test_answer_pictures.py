@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from adapters.pictures.png import drawn
+from adapters.pictures import drawn
 from engine.chat.answers.debates import DebateLine, ResultAnswer
 from engine.chat.answers.own_data import Frequency, OwnRecordAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer

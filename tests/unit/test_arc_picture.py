@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from adapters.pictures.png import SCALE, drawn, to_png
+from adapters.pictures import SCALE, drawn, to_png
 from engine.drawing.svg import BLUE, GOLD, GREY, RED, width_of
 from engine.values.messages import Arc, ArcPoint
 from engine.words.cards import card_of

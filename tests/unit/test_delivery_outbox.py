@@ -15,14 +15,13 @@ from structlog.testing import capture_logs
 import engine.delivery.outbox
 import engine.delivery.seeds
 from adapters.database.database import SqlDatabase
-from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
 from engine.fleet.leases import LeaseManager, Notifier, Services
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import Message, Notice, VoteClosed, VoteInvite
-from engine.values.ports import Attempt, Call, Part, VenueLimits, utc_now
+from engine.values.ports import Attempt, Call, Part, SystemClock, VenueLimits, utc_now
 from engine.values.protocols import Venue
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.kit import BIRCH, HANG_SECONDS, MAPLE, create, new_debate, reveal, some, speech, until

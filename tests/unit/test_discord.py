@@ -16,18 +16,24 @@ from discord import app_commands
 from discord.http import Route
 from yarl import URL
 
-from adapters.discord import presence
-from adapters.discord.client import intents
-from adapters.discord.commands import DebateCommands, start_command
-from adapters.discord.errors import DiscordAct, UnreadyError, explain
+from adapters.discord import client
+from adapters.discord.client import IdentifyLimit, ShardPresence, intents
+from adapters.discord.commands import DebateCommands, offer, same, start_command
+from adapters.discord.errors import (
+    NEEDED,
+    DiscordAct,
+    UnreadyError,
+    application_id_of,
+    explain,
+    in_channel,
+    invite_link,
+    missing,
+)
 from adapters.discord.interactions import BUTTONS_ONLY, DiscordInteractionHandler
-from adapters.discord.permissions import NEEDED, application_id_of, in_channel, invite_link, missing
-from adapters.discord.presence import IdentifyLimit, ShardPresence
-from adapters.discord.registration import offer, same
 from adapters.discord.render import emoji_of, reaction_of, rows
 from adapters.discord.rest import MOST, GlobalRateLimit
-from adapters.discord.translation import IN_ORDER, TABLES, Translator, table, typed, with_options
-from adapters.rate_limits import ChannelPace
+from adapters.discord.texts import IN_ORDER, TABLES, Translator, table, typed, with_options
+from adapters.wire import ChannelPace
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
@@ -333,23 +339,23 @@ async def test_a_slow_answer_costs_no_turn_and_none_leaves_before_it() -> None:
 
 
 def test_a_wait_of_our_own_is_no_silence_of_discord() -> None:
-    presence = ShardPresence()
-    presence.begin(2)
-    assert presence.silence == 0  # nothing was asked for yet
-    presence.expect()
-    assert presence.silence > 0
-    with presence.pausing():
-        presence.heard(0)
-        assert (presence.connected, presence.silence) == (False, 0)
-    assert presence.silence > 0
-    presence.heard(1)
-    assert (presence.connected, presence.silence) == (True, 0)
-    presence.lost(0)
-    assert (presence.connected, presence.silence > 0) == (False, True)
+    client = ShardPresence()
+    client.begin(2)
+    assert client.silence == 0  # nothing was asked for yet
+    client.expect()
+    assert client.silence > 0
+    with client.pausing():
+        client.heard(0)
+        assert (client.connected, client.silence) == (False, 0)
+    assert client.silence > 0
+    client.heard(1)
+    assert (client.connected, client.silence) == (True, 0)
+    client.lost(0)
+    assert (client.connected, client.silence > 0) == (False, True)
 
 
 async def test_introductions_stay_in_discords_daily_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presence, "DAY", 0.2)
+    monkeypatch.setattr(client, "DAY", 0.2)
     limit, made = IdentifyLimit(total=100, gap=0.0), 0
     with skipped_time():
         began = time.monotonic()

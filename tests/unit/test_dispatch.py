@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.dispatch.local import LocalDispatcher
+from adapters.dispatch import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from engine.fleet.leases import Notifier
 

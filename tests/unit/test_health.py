@@ -15,8 +15,7 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.database.database import SqlDatabase
-from adapters.metrics.counts import Counts
-from adapters.metrics.exposition import FAMILIES
+from adapters.metrics import FAMILIES, Counts
 from bot.serve import health as rooms
 from bot.serve.health import Build, Connected, Health, PlatformPresence, serve_health
 from bot.settings.sections import HealthSettings

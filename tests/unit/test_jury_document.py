@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.models.prices import bundled_price
+from adapters.models.discovery import bundled_price
 from bot.settings.load import load_settings
 from engine.jury.rubric import RUBRICS
 from engine.jury.rubric_file import read_rubric

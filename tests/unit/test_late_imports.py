@@ -35,11 +35,11 @@ for name, module in [*sys.modules.items()]:
 # What a debate does not use names the core, and the core does not name it. Lower it when you can.
 DEMO_LINES = 32_035
 NOT_IN_A_DEMO = """
-adapters.database.upgrade adapters.metrics.counts adapters.models.backends adapters.models.client
+adapters.database.upgrade adapters.metrics adapters.models.backends adapters.models.client
 adapters.models.discovery adapters.models.faults adapters.models.moderation adapters.models.search
-adapters.rate_limits adapters.terminal.keys bot.commands.bench bot.commands.data bot.commands.debate
+adapters.wire adapters.terminal.keys bot.commands.bench bot.commands.data bot.commands.debate
 bot.commands.label bot.commands.operate bot.commands.series bot.commands.serve bot.console
-bot.local.keyboard bot.local.resumption bot.local.single bot.record.filters bot.serve.health
+bot.local.keyboard bot.local.single bot.local.single bot.record.filters bot.serve.health
 bot.settings.load engine.blinding.posts engine.blinding.self_naming engine.dataset.conversion
 engine.dataset.layouts engine.dataset.license engine.dataset.prompt_table engine.delivery.board
 engine.delivery.deleter engine.delivery.plain_words engine.delivery.reasons engine.drawing

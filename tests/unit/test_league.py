@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from adapters.pictures.png import to_png
+from adapters.pictures import to_png
 from engine.series.matches import (
     MOST_MATCHES,
     MatchResult,

@@ -19,9 +19,8 @@ from pydantic import SecretStr
 from adapters.models.attempts import CallFault, RetryPolicy
 from adapters.models.backends import PRESETS, Backend, ModerationEndpoint, SearchEndpoint
 from adapters.models.connection import pool_size
-from adapters.models.discovery import LocalServer, find_local_servers, probe
+from adapters.models.discovery import LocalServer, bundled_price, find_local_servers, probe
 from adapters.models.moderation import HttpModerator
-from adapters.models.prices import bundled_price
 from adapters.models.router import open_models
 from bot.local.demo import local_servers
 from engine.values.debate import RETRIEVAL, Model

@@ -12,13 +12,11 @@ from unittest.mock import Mock
 import pytest
 from pydantic import SecretStr
 
-from adapters.models import prices
+from adapters.models import discovery
 from adapters.models.attempts import RetryPolicy
-from adapters.models.backends import PRESETS, Backend
+from adapters.models.backends import MOST, PRESETS, Backend, places
 from adapters.models.connection import ConnectionPool
-from adapters.models.discovery import probe
-from adapters.models.habits import MOST, places
-from adapters.models.prices import PriceBook, bundled_price, read_prices
+from adapters.models.discovery import PriceBook, bundled_price, probe, read_prices
 from adapters.models.router import ModelRouter, open_models
 from bench.wheel.line import defaults_with, open_line
 from engine.run.plan import Order
@@ -744,7 +742,7 @@ async def test_a_refused_parameter_is_changed_and_that_is_remembered(
 
 async def test_a_models_bundled_price_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     look_up = Mock(side_effect=bundled_price)
-    monkeypatch.setattr(prices, "bundled_price", look_up)
+    monkeypatch.setattr(discovery, "bundled_price", look_up)
     book = PriceBook({}, ConnectionPool(4))
     for name in ("gpt-5-mini", "unheard-of", "gpt-5-mini", "unheard-of"):
         found = await book.price(Model.parse(f"online/{name}"), backend())
@@ -757,7 +755,7 @@ def test_the_bundled_list_is_read_without_a_network_or_a_thread() -> None:
         "import socket, threading\n"
         "def refuse(*a, **k): raise SystemExit('it connects')\n"
         "socket.socket.connect = socket.getaddrinfo = socket.create_connection = refuse\n"
-        "from adapters.models.prices import bundled_price\n"
+        "from adapters.models.discovery import bundled_price\n"
         f"print(bundled_price({OPENAI!r}, 'gpt-5-mini').usd_in, threading.active_count())"
     )
     assert printed_by(code).split() == ["0.25", "1"]

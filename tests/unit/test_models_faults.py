@@ -13,14 +13,12 @@ from hypothesis import given, strategies as st
 
 from adapters.models import faults
 from adapters.models.attempts import CallAnswer, CallFault
-from adapters.models.backends import PRESETS, Backend
+from adapters.models.backends import PRESETS, Backend, Habits
 from adapters.models.completions import read_answer
+from adapters.models.discovery import model_entries, read_prices
 from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, _EventReader
-from adapters.models.faults import complaint, retry_after, status_fault
-from adapters.models.habits import Habits
+from adapters.models.faults import complaint, redact, retry_after, status_fault
 from adapters.models.pace import Gate
-from adapters.models.prices import model_entries, read_prices
-from adapters.models.safe_text import redact
 from engine.delivery.reasons import MODEL_FAILED, refusal_of
 from engine.stage.steps import Pace
 from engine.values.errors import ModelError

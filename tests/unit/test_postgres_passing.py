@@ -9,10 +9,10 @@ import pytest
 
 from adapters.database import postgres
 from adapters.database.database import SqlDatabase
-from adapters.database.jobs import JobTable
+from adapters.database.processes import JobTable
 from adapters.models.router import open_models
 from bot.app import MainLine
-from bot.role import Role
+from bot.database import Role
 from engine.fleet import leases
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.prompts.library import load_prompts

@@ -25,9 +25,9 @@ from adapters.discord import render as discord_render
 from adapters.discord.commands import TopicForm
 from adapters.discord.render import DiscordPayload, modal_of
 from adapters.slack import render as slack_render
-from adapters.slack.forms.fields import form_of as start_form, form_view, settings_form
-from adapters.slack.home import view_of
+from adapters.slack.fields import form_of as start_form, form_view, settings_form
 from adapters.slack.render import SlackPayload
+from adapters.slack.views import view_of
 from adapters.terminal.render import plain
 from bot.cli import app
 from bot.record.tables import print_usage, show_debates, show_table

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image, ImageChops, ImageStat
 
-from adapters.pictures import png
-from adapters.pictures.png import OTHER_SCRIPTS, drawn, to_png
+from adapters import pictures
+from adapters.pictures import OTHER_SCRIPTS, drawn, to_png
 from engine.drawing.svg import draw, width_of, wrap, write
 from engine.values.language import speaking
 from engine.values.messages import File, Reveal
@@ -179,7 +179,7 @@ async def test_a_picture_is_drawn_beside_the_loop(monkeypatch: pytest.MonkeyPatc
         threads.append(threading.current_thread())
         return to_png(svg)
 
-    monkeypatch.setattr(png, "to_png", draw_where)
+    monkeypatch.setattr(pictures, "to_png", draw_where)
     assert len(await drawn([result_picture(reveal())])) == 1
     assert threading.current_thread() not in threads
     assert len(threads) == 1
@@ -198,5 +198,5 @@ async def test_a_picture_that_cannot_be_drawn_is_left_out(monkeypatch: pytest.Mo
     assert (posted, image.media, image.alt) == (text, "image/png", picture.alt)
     assert image.data().startswith(b"\x89PNG")
     for broken in (fail, lambda _: to_png("<svg")):
-        monkeypatch.setattr(png, "to_png", broken)
+        monkeypatch.setattr(pictures, "to_png", broken)
         assert await drawn([text, picture]) == (text,)

@@ -9,13 +9,12 @@ from functools import partial
 import pytest
 
 import engine.delivery.seeds
-from bot.clock import SystemClock
 from engine.delivery.seeds import SeedReactions, Unseeding
 from engine.fleet.leases import Notifier
 from engine.store import Store
 from engine.values.debate import BallotKind
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
-from engine.values.ports import Reactions
+from engine.values.ports import Reactions, SystemClock
 from engine.values.verdicts import Question
 from engine.votes.recovery import Recovered
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 from PIL import ImageFont
 
-from adapters.pictures.png import FONT, to_png
+from adapters.pictures import FONT, to_png
 from engine.drawing.svg import (
     DARK,
     Picture,

@@ -15,16 +15,15 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.discord import render as discord
 from adapters.discord.render import DiscordPayload
-from adapters.in_order import InOrder
-from adapters.rate_limits import Window
 from adapters.site import Site
 from adapters.slack import connection as slack_connection, render as slack
 from adapters.slack.connection import Missed, SlackConnection
 from adapters.slack.errors import SlackAct, explain, limited_for
-from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.render import SlackPayload
 from adapters.slack.rest import METHODS, MINUTE, SlackRest
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import Workspaces
+from adapters.wire import InOrder, Window
 from engine.delivery.fallbacks import numbered
 from engine.delivery.reasons import refusal_of
 from engine.values.errors import VenueAwayError

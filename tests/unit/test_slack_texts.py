@@ -10,10 +10,9 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, strategies as st
 
-from adapters.rate_limits import GAP_SECONDS, ChannelPace
 from adapters.slack import render
-from adapters.slack.forms.fields import settings_form
-from adapters.slack.install.manifest import manifest, to_json
+from adapters.slack.fields import settings_form
+from adapters.slack.install import manifest, to_json
 from adapters.slack.render import (
     NAMES,
     SlackPayload,
@@ -27,6 +26,7 @@ from adapters.slack.render import (
     typed,
 )
 from adapters.slack.venue import LIMITS, SlackPlace
+from adapters.wire import GAP_SECONDS, ChannelPace
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.store.communities import SETTING_NAMES
 from engine.tally.questions import vote_options

@@ -17,11 +17,10 @@ import orjson
 from discord import app_commands
 from pydantic import SecretStr
 
-from adapters.discord.client import DiscordClient
+from adapters.discord.client import DiscordClient, ShardPresence
 from adapters.discord.interactions import person_of, pressed_of
-from adapters.discord.presence import ShardPresence
 from adapters.discord.rest import DiscordRest
-from adapters.discord.translation import language_around, language_of
+from adapters.discord.texts import language_around, language_of
 from adapters.discord.venue import DiscordVenue
 from engine.chat.context import Cooldown, Requester
 from engine.chat.invocation import Invocation

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from adapters.web.links import Links, write_call, write_calls, write_debate, write_list
+from adapters.web.reader import Links, write_call, write_calls, write_debate, write_list
 from bot.record.exchange import _checked
 from bot.research.cases import read_source
 from engine.dataset.columns import SCHEMA_VERSION

@@ -9,10 +9,10 @@ from adapters.models.attempts import CallAnswer, CallFault, Outcome, RetryPolicy
 from adapters.models.backends import Backend, ModerationEndpoint
 from adapters.models.completions import read_answer
 from adapters.models.connection import HttpResponse
+from adapters.models.discovery import model_entries, read_prices
 from adapters.models.events import Completion
 from adapters.models.faults import complaint, status_fault
 from adapters.models.moderation import HttpModerator
-from adapters.models.prices import model_entries, read_prices
 from adapters.models.search import SearchModels
 from engine.formats.audited.answers import Pairwise, absolute_shape
 from engine.formats.structured.answers import cross_shape, judgment_shape

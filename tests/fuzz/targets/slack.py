@@ -22,10 +22,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.site import Site
 from adapters.slack.client import SlackClient
-from adapters.slack.install.workspaces import OneWorkspace
+from adapters.slack.connection import HttpTransport
 from adapters.slack.rest import Identity, SlackRest, _SlackObject
-from adapters.slack.transports import HttpTransport
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace
 from engine.chat.commands import parse_command
 from engine.values.errors import MISFITS, NotAllowedError, RostrumError
 from tests.doubles.rehearsed import DEFAULTS

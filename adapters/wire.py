@@ -1,18 +1,28 @@
-"""How fast an adapter may ask: a bucket that leaks, a window that slides, turns in a lane.
-
-Whatever waits here has not been sent: it is neither late nor in doubt.
-"""
+"""What chat platforms' adapters share: rates, the order of events, answers of another form."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import wraps
 from heapq import heappop, heappush
 from itertools import count
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
+
+import structlog
+
+from engine.values.errors import MISFITS, VenueError
+from engine.values.ports import Inbound, Listener
+
+# How fast an adapter may ask: a bucket that leaks, a window that slides, turns in a lane.
+#
+# Whatever waits here has not been sent: it is neither late nor in doubt.
+
 
 LOOK_SECONDS = 1.0  # the longest wait before a rate is read again, as processes come and go
 GAP_SECONDS = 1.0  # so that no platform has to limit the messages of a channel
@@ -154,3 +164,53 @@ class ChannelPace:
             busy = {k: v for k, v in self._lanes.items() if v.waiting or v.free_at > now}
             self._lanes = busy
         return self._lanes.setdefault(channel, _Lane())
+
+
+# Events with the same key are handled in order, others concurrently.
+
+
+class InOrder:
+    """Hands events to a listener; each call returns once the event is stored."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._lanes: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+
+    def lane(self, key: Hashable) -> asyncio.Lock:
+        """Return the lock for events with the same key."""
+        return self._lanes.setdefault(key, asyncio.Lock())
+
+    async def hear(self, key: Hashable, event: Inbound) -> None:
+        """Handle an event after the earlier ones of its key; raises what the listener raises."""
+        async with self.lane(key):
+            await self._listener(event)
+
+
+# What a platform answers, where it is not of the platform's form: a proxy's page, a lost field.
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+
+def reads(
+    unreadable: Callable[[], VenueError],
+) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
+    """Let a method that reads answers raise `unreadable()` for one that it cannot read.
+
+    What was asked for may have been done. The log has the details.
+    """
+
+    def dress(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+        @wraps(method)
+        async def read(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                return await method(*args, **kwargs)
+            except MISFITS as error:
+                log.exception("unreadable answer", method=method.__name__)
+                raise unreadable() from error
+
+        return read
+
+    return dress

@@ -1,23 +1,75 @@
-"""What joins a process with others on one database: role, queue, notifier, parts of limits."""
+"""The database of a command or a process: opened, read beside others, and shared with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
 from ulid import ULID
 
-from adapters.database.database import SqlDatabase
+from adapters.database.database import START_SECONDS, SqlDatabase
+from adapters.database.migrate import require_newest
 from bot.settings.settings import Settings
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Store
 from engine.values.debate import RETRIEVAL
+from engine.values.errors import RostrumError
 
 if TYPE_CHECKING:
     from engine.fleet.limits import Fleet
     from engine.values.protocols import Dispatcher
+
+# The store for commands that only read, without the rest of the program.
+
+
+SERVER_SECONDS = 60.0  # how long a process that stays waits at its start for a database server
+# Errors of parsing a corrupted text.
+GARBLED = (UnicodeDecodeError, JSONDecodeError, ValidationError)
+
+
+def open_database(
+    settings: Settings, *, writable: bool = True, start_seconds: float = START_SECONDS
+) -> SqlDatabase:
+    """Return the database of the settings; see `SqlDatabase`. Raises StoreError."""
+    return SqlDatabase(
+        settings.database_url.get_secret_value(),
+        writable=writable,
+        pool=settings.database_pool,
+        start_seconds=start_seconds,
+    )
+
+
+@asynccontextmanager
+async def read_store(settings: Settings, *, whole: bool = False) -> AsyncIterator[Store]:
+    """Open the store for reading, beside a running process.
+
+    `whole` verifies the whole file first: a damaged index would silently hide rows from an export.
+    Raises StoreError, also for errors of the body that a damaged file causes.
+    """
+    database = open_database(settings, writable=False)
+    store = Store(database, settings.vault_keys())
+    try:
+        await require_newest(database)
+        if whole and not await database.is_sound(thorough=True):
+            raise database.damage()
+        yield store
+    except (RostrumError, OSError):
+        raise
+    except Exception as error:
+        if isinstance(error, GARBLED) or not await database.is_sound():
+            raise database.damage() from error
+        raise
+    finally:
+        await store.close()
+
+
+# What joins a process with others on one database: role, queue, notifier, parts of limits.
+
 
 # What a process is of a running Rostrum.
 
@@ -83,7 +135,7 @@ def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Shari
     if not settings.shared:
         return sharing
     # Only here: PostgreSQL's driver and Procrastinate come with the extra `scale`.
-    from adapters.database.notifications import NotificationExchange
+    from adapters.database.processes import NotificationExchange
     from engine.fleet.limits import Fleet
 
     url = settings.database_direct_url or settings.database_url
@@ -91,7 +143,7 @@ def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Shari
     sharing.carry = NotificationExchange(url.get_secret_value(), *services).run
     sharing.fleet = Fleet() if role.thinks else None
     if role.queues:
-        from adapters.database.jobs import JobTable
+        from adapters.database.processes import JobTable
         from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 
         database.queues = True

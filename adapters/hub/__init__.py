@@ -1,1 +1,0 @@
-"""A dataset hub: where an export is published. Needs the extra `hub`."""

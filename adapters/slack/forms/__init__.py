@@ -1,1 +1,0 @@
-"""Slack's forms: built, opened, and read."""

@@ -1,1 +1,0 @@
-"""How workspaces install Rostrum, and their tokens."""
