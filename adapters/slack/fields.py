@@ -16,7 +16,7 @@ from engine.formats import FORMATS
 from engine.run.plan import Defaults
 from engine.values.errors import UsageError
 from engine.values.options import STANCES, read_option, read_options
-from engine.values.sources import pasted
+from engine.values.source_files import pasted
 from engine.words.forms import Form
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say

@@ -123,7 +123,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     settings = load_settings()
     files, left_out = read_files(given["sources"] or (), settings.sources)
     print_lines(f"Left out: {why}" for why in left_out)
-    order = order.model_copy(update={"sources": files})
+    order = order.model_copy(update={"sources": read_sources(files, settings.sources)})
     if given["votes"] is not None or ahead is not None:
         check_people(contenders_of(order, settings.options), given["votes"], ahead)
     await _hold(settings, given, order.confidence, lambda session: session.start(order))

@@ -22,7 +22,7 @@ from engine.prompts.library import check_language
 from engine.run.plan import Defaults, Order
 from engine.run.seats import MOST_JUDGES
 from engine.store.communities import SETTING_NAMES, CommunitySettings, PublicPart
-from engine.values.debate import Model
+from engine.values.debate import Model, Source
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import ENGLISH, N_
 from engine.values.limits import Caps
@@ -172,9 +172,17 @@ def order_of(person: Requester, command: StartArguments, defaults: Defaults) -> 
         guest=guest,
         jurors=tuple(choose_model(text, defaults.judges) for text in command.jurors),
         judges=tuple(choose_model(text, defaults.judges) for text in command.judges),
-        sources=command.sources,
+        sources=_sources(command, defaults),
         **command.given() | {"options": _options(command, defaults)},
     )
+
+
+def _sources(command: StartArguments, defaults: Defaults) -> tuple[Source, ...]:
+    if not command.sources:
+        return ()
+    from engine.values.source_files import read_sources  # few debates have any
+
+    return read_sources(command.sources, defaults.sources)
 
 
 def _options(command: StartArguments, defaults: Defaults) -> dict[str, JsonValue]:

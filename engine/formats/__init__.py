@@ -46,16 +46,19 @@ FORMATS: Mapping[str, Format] = _Formats(
 )
 
 
-def find_format(name: str) -> Format:
-    """Return a format by name. Raises UsageError naming those that exist."""
-    if name not in FORMATS:
-        said = headline(clean(name), 40)
-        raise UsageError(
-            "There is no format “{said}”; choose from {formats}.",
-            said=said,
-            formats=tuple(FORMATS),
-        )
-    return FORMATS[name]
+def find_format(name: str, protocol: TrialProtocol | None = None) -> Format:
+    """Return a format by name, or what a protocol in which no side is opposed has in its place.
+
+    Raises UsageError naming those that exist.
+    """
+    if name in FORMATS:
+        return under(protocol, FORMATS[name])
+    said = headline(clean(name), 40)
+    raise UsageError(
+        "There is no format “{said}”; choose from {formats}.",
+        said=said,
+        formats=tuple(FORMATS),
+    )
 
 
 @lru_cache

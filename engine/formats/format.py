@@ -129,7 +129,13 @@ class Format(ABC):
         pick = min if length is Length.SHORT else max
         return {**given, **{name: pick(usual[name], value) for name, value in sized.items()}}
 
-    def check_asked(self, asked: Options, options: Options, own: Mapping[str, object]) -> None:
+    def complete(self, options: Options) -> dict[str, JsonValue]:
+        """Return the format's own options with the defaults of the length. Raises UsageError."""
+        sized = self.sized(options.length or Length.NORMAL)
+        given = {**sized.options, **options.options}
+        return read_own(self.name, self.options, given).model_dump(mode="json")
+
+    def check_asked(self, asked: Options, options: Options) -> None:
         """Refuse what the format does not have; `options` are what was asked with the defaults.
 
         Raises UsageError.
@@ -139,7 +145,7 @@ class Format(ABC):
                 "The format {name} has a fixed number of rounds: leave rounds out. Its own "
                 "options: {own}.",
                 name=self.name,
-                own=tuple(own) or Text("none"),
+                own=tuple(self.options.model_fields) or Text("none"),
             )
         if self.question and asked.stance:
             raise UsageError(

@@ -275,9 +275,8 @@ def _seat(
     prices: Mapping[str, Price | None] | None,
     rubric: Rubric,
 ) -> PanelSetup:
-    """Return the panel: of the mode that the order names, else that of the debate before."""
+    """Return the panel, of the mode that the order names, else the usual one."""
     order, offer, request = plan.order, plan.offer, plan.request
-    before = order.rematch.of.setup.panel.mode if order.rematch else None
     return seat_panel(
         plan.roster,
         request.speakers,
@@ -285,7 +284,7 @@ def _seat(
         seed=plan.seed,
         learnt=fit,
         prices=weigh_costs(plan.roster, prices, offer.value_per_usd) if prices else None,
-        mode=order.panel or before or offer.panel or PanelMode.ADAPTIVE,
+        mode=order.panel or offer.panel or PanelMode.ADAPTIVE,
         rubric=rubric,
         blind=request.blind,
     )

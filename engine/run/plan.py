@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
-from pydantic import Field, SkipValidation
+from pydantic import Field, JsonValue, SkipValidation
 
-from engine.formats import Format, find_format, under
-from engine.formats.format import read_own
+from engine.formats import Format, find_format
 from engine.jury.rubric import Rubric
 from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts, check_language
 from engine.run.seats import seat
@@ -34,8 +33,8 @@ from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_
 from engine.values.limits import Caps
 from engine.values.options import BUILT_IN, Options, check_limits
-from engine.values.sources import SourceFile, SourceLimits
-from engine.values.topics import Topic, built_in_topics, find_topic, motion_of
+from engine.values.sources import SourceLimits
+from engine.values.topics import Topic, built_in_topics, motion_of
 
 ME = "me"  # in place of a model: whoever starts the debate argues that side
 ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
@@ -76,7 +75,7 @@ class Order(Options):
     """A person's request and its place; omitted values are defaults, or drawn at random.
 
     `ground` is what the platform allows in `place`. `models` are keyed by contender or seat
-    (`A1`); `judges` are the format's own; `sources` are files that every side reads. `series` says
+    (`A1`); `judges` are the format's own; `sources` are what every side reads. `series` says
     which debate of a series it is. A `rematch` has its options, models and sources from the debate
     before. `guest` argues a side in place of a model. `listed` is the topic as its series has it.
     """
@@ -89,7 +88,7 @@ class Order(Options):
     models: Mapping[str, Model] = {}
     jurors: tuple[Model, ...] = ()
     judges: tuple[Model, ...] = ()
-    sources: tuple[SourceFile, ...] = ()
+    sources: tuple[Source, ...] = ()
     seed: int | None = None
     series: SeriesKey | None = None
     rematch: Rematch | None = None
@@ -196,18 +195,31 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     Raises UsageError if it is impossible, and NotAllowedError where it could not finish.
     """
     seed = seed if order.seed is None else order.seed
-    roster = _jurors_of(order, offer)
-    script, request = _complete(order, offer, roster, seed)
+    if order.rematch is not None:
+        from engine.run.rematch import repeat  # few orders are one
+
+        order = repeat(order, order.rematch, offer, seed)
+    options = (BUILT_IN if order.rematch else offer.usual) | order
+    script = find_format(options.format or "", options.protocol)
+    own = script.complete(options)
+    if order.rematch is None:
+        script.check_asked(order, options)
+        check_limits(options)
+    roster = order.jurors or offer.jurors
+    if not roster:
+        raise UsageError(
+            "No jurors are configured; name some with the debate.", hint="Or set ROSTRUM_JURORS."
+        )
+    request, topic = _complete(order, offer, options, script, own, roster, seed)
     answer: Mapping[str, str | None] = {}
-    topic = find_topic(_topics(order, offer), request.topic)
     if not order.rematch and (request.protocol or (topic and topic.answer)):
         from engine.run.trial import put_on_trial  # few answers are known
 
-        request, answer = put_on_trial(request, order, offer, topic, seed)
+        request, answer = put_on_trial(request, topic, offer.sources, seed)
     if offer.blocked_words:
         from engine.values.blocked_words import check_words  # few communities have any
 
-        check_words(offer.blocked_words, *texts_of(request))
+        check_words(offer.blocked_words, *request.texts)
     may = order.capabilities
     if refusal := may.unfit or (may.no_files if script.files else ""):
         raise NotAllowedError(refusal)
@@ -221,62 +233,51 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
 
 
 def _complete(
-    order: Order, offer: Defaults, roster: Sequence[Model], seed: int
-) -> tuple[Format, Request]:
-    """Return an order's format and its complete request. Raises UsageError."""
-    options, again = offer.usual | order, order.rematch
-    script = find_format(again.of.request.format if again else options.format or "")
-    script = under(again.of.request.protocol if again else options.protocol, script)
-    sized = script.sized(options.length or Length.NORMAL)
-    given = again.of.request.options if again else {**sized.options, **options.options}
-    own = read_own(script.name, script.options, given).model_dump(mode="json")
+    order: Order,
+    offer: Defaults,
+    options: Options,
+    script: Format,
+    own: Mapping[str, JsonValue],
+    roster: Sequence[Model],
+    seed: int,
+) -> tuple[Request, Topic | None]:
+    """Return an order's complete request, and its topic if that is listed. Raises UsageError."""
     roles = script.roles(own)
-    if again is None:
-        script.check_asked(order, options, own)
-        check_limits(options)
-        attended = order.platform != UNATTENDED
-        minutes = options.turn_minutes or BUILT_IN.turn_minutes
-        names = (model.ref for model in (*offer.debaters, *offer.judges))
-        sided = roles.contenders == tuple(OTHER)
-        request = Request(
-            **options.model_dump(exclude={"mirror", "panel"})
-            | seat(order, offer, script, roles, roster, seed)
-            | motion_of(options, _topics(order, offer), names, seed, sided=sided)
-            | {
-                "options": own,
-                "language": check_language(options.language or ""),
-                "sources": _sources(order, offer) if order.sources else (),
-                "rounds": options.rounds or sized.rounds or script.default_rounds,
-                "turn_order": script.turn_order or options.turn_order,
-                "stance": script.stance or (options.stance and not script.question),
-                # A default counts only where anyone can ask.
-                "questions": (options.questions or 0) * (script.takes_questions and attended),
-                "why": options.why and attended,  # else no one reads the reveal
-                "reasons": options.reasons and attended,
-                "guess": options.guess and attended,
-                "turn_minutes": minutes if order.guest else 0.0,
-            }
-        )
-    else:
-        from engine.run.rematch import repeat  # few orders are one
-
-        request = repeat(again, offer, roles, roster, seed).model_copy(update={"options": own})
-    return script, request
-
-
-def _sources(order: Order, offer: Defaults) -> tuple[Source, ...]:
-    from engine.values.source_files import read_sources  # few debates have any
-
-    return read_sources(order.sources, offer.sources)
-
-
-def _topics(order: Order, offer: Defaults) -> tuple[Topic, ...]:
-    return offer.unblocked if order.listed is None else (order.listed,)
-
-
-def texts_of(request: Request) -> tuple[str, ...]:
-    """Return what a person wrote of a debate: topic, conditions and stances."""
-    return (request.topic, request.conditions, *request.stances.values())
+    # A rematch has the motion of the debate before, whatever the list says of it today.
+    listed = offer.unblocked if order.listed is None else (order.listed,)
+    names = (model.ref for model in (*offer.debaters, *offer.judges))
+    motion, topic = motion_of(
+        options,
+        () if order.rematch else listed,
+        names,
+        seed,
+        sided=roles.contenders == tuple(OTHER),
+    )
+    language = check_language(options.language or "")
+    seated = seat(order, offer, script, roles, roster, seed)
+    attended = order.platform != UNATTENDED
+    person = any(model.person for model in seated["sides"].values())
+    minutes = options.turn_minutes or BUILT_IN.turn_minutes
+    sized = script.sized(options.length or Length.NORMAL)
+    return Request(
+        **options.model_dump(exclude={"mirror", "panel"})
+        | motion
+        | seated
+        | {
+            "options": own,
+            "language": language,
+            "sources": order.sources,
+            "rounds": options.rounds or sized.rounds or script.default_rounds,
+            "turn_order": script.turn_order or options.turn_order,
+            "stance": script.stance or (options.stance and not script.question),
+            # A default counts only where anyone can ask.
+            "questions": (options.questions or 0) * (script.takes_questions and attended),
+            "why": options.why and attended,  # else no one reads the reveal
+            "reasons": options.reasons and attended,
+            "guess": options.guess and attended,
+            "turn_minutes": minutes if person else 0.0,
+        }
+    ), topic
 
 
 def check_allowed(offer: Defaults, platform: str, community: str) -> None:
@@ -287,20 +288,3 @@ def check_allowed(offer: Defaults, platform: str, community: str) -> None:
     allowed = offer.allowed.get(platform)
     if allowed is not None and community not in allowed and not community.startswith(OWN):
         raise NotAllowedError(NOT_ALLOWED)
-
-
-def _jurors_of(order: Order, offer: Defaults) -> tuple[Model, ...]:
-    """Return the jurors for an order. Raises UsageError if there are none."""
-    roster = order.jurors
-    if not roster and order.rematch is not None:
-        # Those of the debate before that can still judge.
-        panel = order.rematch.of.setup.panel
-        asked = {model.ref for model in (*panel.roster, *panel.recused)}
-        known = {model.ref: model for model in offer.judges}
-        roster = tuple(model for ref, model in known.items() if ref in asked)
-    roster = roster or offer.jurors
-    if not roster:
-        raise UsageError(
-            "No jurors are configured; name some with the debate.", hint="Or set ROSTRUM_JURORS."
-        )
-    return roster

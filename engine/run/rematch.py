@@ -6,41 +6,46 @@ votes stay blind. Swapped on purpose, everyone can tell; then no vote is gold. P
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from random import Random
 
-from engine.formats.format import Roles
-from engine.run.plan import Defaults, Rematch
-from engine.run.seats import exchange, seat_judges, seated
-from engine.values.debate import ENDED, OTHER, Debate, Model, Request
+from engine.run.plan import Defaults, Order, Rematch
+from engine.run.seats import exchange, seated
+from engine.values.debate import ENDED, OTHER, Debate, Request
 from engine.values.errors import UsageError
 from engine.values.language import N_
+from engine.values.options import Options
 
 NO_RESULT = N_(
     "Debate {code} ended without a result, so there is nothing to repeat; start its motion again."
 )
 
 
-def repeat(
-    rematch: Rematch, offer: Defaults, roles: Roles, roster: Sequence[Model], seed: int
-) -> Request:
-    """Return the request of a rematch. Raises UsageError if it is impossible."""
-    request = _offered_again(rematch.of.request, offer).model_copy(update={"drawn": ()})
+def repeat(order: Order, rematch: Rematch, offer: Defaults, seed: int) -> Order:
+    """Return the order with all that the debate before had. Raises UsageError if it cannot be."""
+    before = rematch.of.setup
+    request = _offered_again(before.request, offer)
     if rematch.swapped:
-        request = _swap(request, roles)
+        request = _swap(request)
     else:
         sides = list(request.sides)
         drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
         request = seated(request, dict(zip(sides, drawn, strict=True)))
     judges = {model.ref: model for model in offer.judges}
+    asked = {model.ref for model in (*before.panel.roster, *before.panel.recused)}
     kept = tuple(judges[one.ref] for one in request.judges if one.ref in judges)
-    if len(kept) < len(request.judges):
-        kept = ()  # today's then
-    seats = seat_judges(roles, kept, offer.own_judges, roster, request.speakers)
-    request = request.model_copy(update={"judges": seats})
+    update = {
+        name: getattr(request, name) for name in Options.model_fields if hasattr(request, name)
+    }
+    update |= {
+        "models": {**request.sides, **request.seats},
+        "judges": kept if len(kept) == len(request.judges) else (),  # else today's
+        "jurors": order.jurors or tuple(one for ref, one in judges.items() if ref in asked),
+        "sources": request.sources,
+        "panel": order.panel or before.panel.mode,
+    }
     if rematch.swapped or request.guest:  # no vote can be gold, so nothing waits for a quorum
-        return request.model_copy(update={"quorum": 0, "extend": False})
-    return request
+        update |= {"quorum": 0, "extend": False}
+    return order.model_copy(update=update)
 
 
 def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
@@ -82,12 +87,12 @@ def _offered_again(request: Request, offer: Defaults) -> Request:
     )
 
 
-def _swap(request: Request, roles: Roles) -> Request:
-    if roles.contenders != tuple(OTHER):
+def _swap(request: Request) -> Request:
+    if tuple(request.sides) != tuple(OTHER):
         raise UsageError(
             "Only two sides can be swapped, and this debate has {number} speakers; start a rematch "
             "instead.",
-            number=len(roles.contenders),
+            number=len(request.sides),
         )
     swapped = exchange(request)
     if (swapped.sides, swapped.seats) == (request.sides, request.seats):

@@ -36,10 +36,11 @@ def _models_of(
 ) -> tuple[Mapping[str, Model], Mapping[str, Model]]:
     """Return the models asked for, with what stands for a person, and these beside the usual ones.
 
-    A person's side has no usual models. Raises UsageError.
+    A person's side has no usual models, and a rematch has none. Raises UsageError.
     """
     if order.guest is None:
-        return order.models, {**offer.seats, **order.models}
+        usual = {} if order.rematch else offer.seats
+        return order.models, {**usual, **order.models}
     if not script.takes_person:
         known = ", ".join(name for name in FORMATS if FORMATS[name].takes_person)
         raise UsageError(

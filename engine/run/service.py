@@ -16,7 +16,7 @@ from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
 from engine.run.estimate import check_prices, price
 from engine.run.juror_fits import Learner
-from engine.run.plan import Defaults, Order, Plan, Rematch, check_allowed, plan, texts_of
+from engine.run.plan import Defaults, Order, Plan, Rematch, check_allowed, plan
 from engine.run.seats import mirror
 from engine.stage.steps import Pace
 from engine.store import NewDebate, Post, Store
@@ -105,7 +105,7 @@ class Service:
         first = plan(order, offer, self.prompts, self.new_seed())
         plans = [first, mirror(first)] if order.mirror else [first]
         guest = await self.guests.named(order) if first.request.guest else None
-        moderation = await self._moderate(order, texts_of(first.request))
+        moderation = await self._moderate(order, first.request.texts)
         queued: list[tuple[NewDebate, Estimate]] = []
         for planned in plans:
             before = queued[0][0].id if queued else None

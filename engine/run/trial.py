@@ -10,22 +10,21 @@ from collections.abc import Mapping
 from typing import Literal
 
 from engine.prompts.library import TRIAL
-from engine.run.plan import Defaults, Order
 from engine.run.seats import exchange
 from engine.stage.shapes import TEXT, Shape, choice, named
 from engine.stage.stage import Stage
 from engine.values.debate import Request, Setup, TrialProtocol, Value
 from engine.values.errors import UsageError
 from engine.values.language import speaking
-from engine.values.source_files import read_sources
-from engine.values.sources import pasted
+from engine.values.source_files import pasted, read_sources
+from engine.values.sources import SourceLimits
 from engine.values.topics import Topic
-from engine.values.trial import SealedAnswer, draw_claims, seal
+from engine.values.trial import draw_claims, seal
 from engine.words.translation import say
 
 
 def put_on_trial(
-    request: Request, order: Order, offer: Defaults, topic: Topic | None, seed: int
+    request: Request, topic: Topic | None, limits: SourceLimits, seed: int
 ) -> tuple[Request, Mapping[str, str | None]]:
     """Return the request of a debate under a protocol, and the row of its right answer.
 
@@ -53,30 +52,30 @@ def put_on_trial(
             name=request.format,
             protocol=protocol.value,
         )
-    files = (*order.sources, *([pasted(topic.source)] if topic.source else []))
-    sources = read_sources(files, offer.sources)
+    sources = request.sources
+    if topic.source:
+        file = pasted(topic.source)
+        sources = (*sources, *read_sources([file], limits, beside=sources))
     if protocol is TrialProtocol.EXPERT and not sources:
         raise UsageError(
             "Under the protocol expert the jury reads the sources, and “{topic}” has none; add "
             "one, or choose another protocol.",
             topic=request.topic,
         )
+    conditions = request.conditions
+    if not answer.side:
+        with speaking(request.language):
+            told = say(
+                "The last line of each answer names one of these, and nothing else: {choices}",
+                choices=" · ".join(answer.choices),
+            )
+        conditions = f"{conditions}\n{told}".strip()
     tried = {
         "protocol": protocol,
-        "conditions": request.conditions if answer.side else _with_choices(request, answer),
+        "conditions": conditions,
         "sources": () if protocol is TrialProtocol.DIRECT else sources,
     }
     return request.model_copy(update=tried), answer.row
-
-
-def _with_choices(request: Request, answer: SealedAnswer) -> str:
-    """Return the conditions of a round table, with what its agents choose among."""
-    with speaking(request.language):
-        told = say(
-            "The last line of each answer names one of these, and nothing else: {choices}",
-            choices=" · ".join(answer.choices),
-        )
-    return f"{request.conditions}\n{told}".strip()
 
 
 class _Choice(Value, extra="ignore"):

@@ -18,7 +18,7 @@ from engine.store import Post
 from engine.values.debate import Retrieval, Source, Value
 from engine.values.language import N_
 from engine.values.messages import Report
-from engine.values.sources import title_of
+from engine.values.source_files import title_of
 from engine.values.text import clean, headline, is_visible, marked
 from engine.values.verdicts import RETRIEVED, Artifact
 from engine.words.phrases import source_name

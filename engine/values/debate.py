@@ -671,6 +671,11 @@ class Request(Value):
         return {"A": self.stance_a, "B": self.stance_b} if self.stance_a else {}
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """What a person wrote of the debate: topic, conditions and stances."""
+        return (self.topic, self.conditions, *self.stances.values())
+
+    @property
     def trial(self) -> TrialProtocol | None:
         """Its protocol, where two sides stand for answers of which one is right."""
         return self.protocol if "A" in self.sides else None

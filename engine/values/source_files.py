@@ -1,28 +1,35 @@
-"""Reads files as the sources of a debate; few debates have any."""
+"""Reads files and pasted texts as the sources of a debate; few debates have any."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from engine.values.debate import Source
 from engine.values.errors import NotTextError, UsageError
-from engine.values.sources import SourceFile, SourceLimits, title_of
-from engine.values.text import clean, is_visible
+from engine.values.sources import PASTED, UNTITLED, SourceFile, SourceLimits
+from engine.values.text import clean, headline, is_visible
 
+TITLE_CHARS = 80
 SUFFIXES = (".txt", ".text", ".md", ".markdown")
 
 
-def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
-    """Check names and sizes in bytes, before anything is read.
+def pasted(text: str) -> SourceFile:
+    """Return a text that was pasted into a form, as a file."""
+    return SourceFile(name=f"{PASTED}.txt", content=text.encode(errors="ignore"))
+
+
+def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits, beside: int = 0) -> None:
+    """Check names and sizes in bytes, before anything is read; `beside` sources are read already.
 
     Raises UsageError; of a file that is no text, NotTextError.
     """
-    if len(sizes) > limits.files:
+    if len(sizes) + beside > limits.files:
         raise UsageError(
             "A debate takes at most {files} sources, and these are {n}; leave some out.",
             files=limits.files,
-            n=len(sizes),
+            n=len(sizes) + beside,
         )
     for name, size in sizes:
         if PurePath(name).suffix.lower() not in SUFFIXES:
@@ -41,11 +48,16 @@ def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
             )
 
 
-def read_sources(files: Sequence[SourceFile], limits: SourceLimits) -> tuple[Source, ...]:
-    """Read files as the sources of a debate, in their order. Raises what `check_files` does."""
-    check_files([(file.name, len(file.content)) for file in files], limits)
+def read_sources(
+    files: Sequence[SourceFile], limits: SourceLimits, beside: Sequence[Source] = ()
+) -> tuple[Source, ...]:
+    """Read files as the sources of a debate, in their order. Raises what `check_files` does.
+
+    Those `beside` them count towards the limits.
+    """
+    check_files([(file.name, len(file.content)) for file in files], limits, len(beside))
     sources = tuple(_read(file, limits.characters) for file in files)
-    total = sum(len(source.text) for source in sources)
+    total = sum(len(source.text) for source in (*beside, *sources))
     if total > limits.total:
         raise UsageError(
             "The sources have {total:,} characters together; at most {most:,} are "
@@ -93,3 +105,10 @@ def _title(name: str) -> str:
 
 def _called(name: str) -> str:
     return f"“{_title(name)}{PurePath(clean(name)).suffix[:12]}”"
+
+
+def title_of(text: str) -> str:
+    """Return a text as a title: one line without markup."""
+    plain = re.sub(r"[<>\[\]*_`~|@#!\\\"“”„«»()]+", " ", clean(text))
+    title = headline(" ".join(plain.split()), TITLE_CHARS)
+    return title if is_visible(title) else UNTITLED

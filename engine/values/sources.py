@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pydantic import Field
@@ -10,10 +9,8 @@ from pydantic import Field
 from engine.values.debate import Quotation, Source, Value
 from engine.values.language import N_
 from engine.values.limits import MOST
-from engine.values.text import clean, headline, is_visible
 
 PASTED, UNTITLED = N_("pasted text"), N_("untitled")  # titles of sources without one of their own
-TITLE_CHARS = 80
 IN_NAMED, IN_OTHER, IN_NONE = "found", "elsewhere", "missing"
 
 
@@ -31,18 +28,6 @@ class SourceFile(Value):
 
     name: str
     content: bytes
-
-
-def pasted(text: str) -> SourceFile:
-    """Return a text that was pasted into a form, as a file."""
-    return SourceFile(name=f"{PASTED}.txt", content=text.encode(errors="ignore"))
-
-
-def title_of(text: str) -> str:
-    """Return a text as a title: one line without markup."""
-    plain = re.sub(r"[<>\[\]*_`~|@#!\\\"“”„«»()]+", " ", clean(text))
-    title = headline(" ".join(plain.split()), TITLE_CHARS)
-    return title if is_visible(title) else UNTITLED
 
 
 def name_of(number: int) -> str:

@@ -79,8 +79,8 @@ def find_topic(topics: Iterable[Topic], text: str) -> Topic | None:
 
 def motion_of(
     options: Options, topics: Sequence[Topic], models: Iterable[str], seed: int, *, sided: bool
-) -> dict[str, str]:
-    """Return a debate's topic, conditions and stances as they are stored.
+) -> tuple[dict[str, str], Topic | None]:
+    """Return a debate's topic, conditions and stances as they are stored, and a listed topic.
 
     A topic is drawn if the options ask for one, and a listed one has its own stances. `models` are
     names that no stance may have; `sided` says that two sides argue. Raises UsageError.
@@ -99,11 +99,12 @@ def motion_of(
         text = listed.text
     own = any(getattr(options, name) for name in STANCES.values())
     stances = listed if listed is not None and not own and sided else options
-    return {
+    motion = {
         "topic": check_topic(text),
         "conditions": _clean("conditions", options.conditions or ""),
         **_check_stances(stances, models, sided=sided),
     }
+    return motion, listed
 
 
 def check_topic(given: str) -> str:

@@ -22,9 +22,8 @@ from engine.formats import FORMATS
 from engine.pages.stored import StoredLibrary
 from engine.run.later_judges import judge_again
 from engine.store import ExportFilter
-from engine.values.debate import RETRIEVAL, Model, Retrieval, Status
+from engine.values.debate import RETRIEVAL, Model, Retrieval, Source, Status
 from engine.values.errors import SettingsError
-from engine.values.sources import SourceFile
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body, SearchServer
 from tests.doubles.whole_debate import HeardModels
@@ -75,7 +74,7 @@ def spoken(stage: Stage) -> list[Body]:
 async def test_each_side_searches_as_often_and_all_read_what_was_found(
     stage: Stage, search: SearchServer, tmp_path: Path
 ) -> None:
-    given = SourceFile(name="own.txt", content=b"Kettles sing.")
+    given = Source(title="own", text="Kettles sing.")
     async with stage.process() as line:
         debate = await line.hold(SEARCHING, sources=(given,))
         assert debate.status is Status.CLOSED, debate.reason
@@ -160,7 +159,7 @@ async def test_another_judging_reads_the_same_sources(stage: Stage, search: Sear
     searching_too = SHORT.model_copy(update={"retrieval": PLAN})
     judge = Model.parse("rehearsal/yew")
     async with stage.process() as line:
-        own = SourceFile(name="own.txt", content=b"Kettles sing at ninety degrees.")
+        own = Source(title="own", text="Kettles sing at ninety degrees.")
         debate = await line.hold(searching_too, format="structured", sources=(own,))
         heard = HeardModels()
         lease_manager = LeaseManager(line.store, Notifier(), holder=str(ULID()))

@@ -7,9 +7,10 @@ from engine.dataset.page import write_html, write_markdown
 from engine.pages.stored import StoredLibrary
 from engine.prompts.library import quote
 from engine.store.privacy import ERASED
-from engine.values.debate import Status
-from engine.values.errors import BudgetError, UsageError
+from engine.values.debate import Source, Status
+from engine.values.errors import BudgetError
 from engine.values.ports import SystemClock
+from engine.values.source_files import read_sources
 from engine.values.sources import SourceFile, SourceLimits
 from engine.words.phrases import sum_up
 from tests.doubles import model_server as acts
@@ -21,7 +22,8 @@ from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, play, pro
 ANN = "123456789012345678"
 CANARY = "xyzzy-canary"
 TEXT = f"Kettles sing at ninety degrees, says <@{ANN}>. {CANARY} <b>**not bold**"
-FILE = SourceFile(name="kettle.md", content=TEXT.encode())
+[FILE] = read_sources([SourceFile(name="kettle.md", content=TEXT.encode())], SourceLimits())
+LONG = Source(title="long", text=("riders of trams " * 1_200).strip())
 QUOTED = "“Kettles sing at ninety degrees” [Source 1] “kettles are silent machines” [Source 1]"
 
 
@@ -73,7 +75,6 @@ async def test_jurors_and_the_summarist_read_what_was_found_and_the_report_says_
 
 
 async def test_a_cap_that_does_not_cover_the_sources_refuses_at_once(stage: Stage) -> None:
-    long = SourceFile(name="long.txt", content=b"riders of trams " * 1_200)
     async with stage.process() as line:
         cheap = await line.start()
         usd = some(cheap.estimate.usd) * 1.5
@@ -81,20 +82,16 @@ async def test_a_cap_that_does_not_cover_the_sources_refuses_at_once(stage: Stag
         capped = DEFAULTS.model_copy(update={"caps": caps})
         asked = len(await line.store.listings.recent())
         with pytest.raises(BudgetError, match="choose cheaper models"):
-            await line.start(capped, sources=(long,))
-        few = DEFAULTS.model_copy(update={"sources": SourceLimits(characters=10)})
-        with pytest.raises(UsageError, match="19,199 characters; a source may have at most 10"):
-            await line.start(few, sources=(long,))
+            await line.start(capped, sources=(LONG,))
         assert len(await line.store.listings.recent()) == asked
 
 
 async def test_the_estimate_and_what_a_capped_debate_reserves_cover_its_sources(
     line: Running,
 ) -> None:
-    long = SourceFile(name="long.txt", content=b"riders of trams " * 1_200)
     caps = NO_CAPS.model_copy(update={"debate_usd": 5.0})
     capped = DEFAULTS.model_copy(update={"caps": caps})
-    without, started = await line.start(capped), await line.start(capped, sources=(long,))
+    without, started = await line.start(capped), await line.start(capped, sources=(LONG,))
     more = started.debate.setup.reserved_usd - without.debate.setup.reserved_usd
     assert more > 2 * 8 * 4_500 / 1e6
     assert started.estimate.tokens_in - without.estimate.tokens_in > 8 * 4_500

@@ -5,15 +5,19 @@ from pathlib import Path
 import pytest
 
 from bot.local.single import read_files
+from engine.chat.context import Requester
+from engine.chat.invocation import StartArguments
+from engine.chat.settings import order_of
 from engine.values.debate import Source
 from engine.values.errors import UsageError
 from engine.values.language import speaking
 from engine.values.quotations import check_quotations
-from engine.values.source_files import check_files, read_sources
-from engine.values.sources import SourceFile, SourceLimits, named, outcome_of, pasted
+from engine.values.source_files import check_files, pasted, read_sources
+from engine.values.sources import SourceFile, SourceLimits, named, outcome_of
 from engine.words.cards import card_of
 from engine.words.phrases import source_name
 from engine.words.pieces import markdown_of
+from tests.doubles.rehearsed import DEFAULTS
 from tests.kit import announcement
 
 LIMITS = SourceLimits(files=2, bytes=300, characters=60, total=80)
@@ -153,3 +157,12 @@ def test_scripts_without_spaces_are_looked_up_too() -> None:
         "“新线每天有四万一千名乘客” [Source 1]。「公交车便宜得多而且灵活」【来源 1】", (source,)
     )
     assert (outcome_of(found), outcome_of(missing)) == ("found", "missing")
+
+
+def test_a_command_reads_its_files_before_anything_is_asked_or_stored() -> None:
+    person = Requester(platform="chat", community="club", place="lobby", user="ada")
+    asked = StartArguments(topic="Trams", sources=(file("Rails\r\nlast."),))
+    assert order_of(person, asked, DEFAULTS).sources == (Source(title="a", text="Rails\nlast."),)
+    strict = DEFAULTS.model_copy(update={"sources": SourceLimits(characters=3)})
+    with pytest.raises(UsageError, match="has 11 characters; a source may have at most 3"):
+        order_of(person, asked, strict)
