@@ -120,10 +120,14 @@ def queue_of(
     )
 
 
-def _counting(records: Iterable[DebateRecord], words: list[int]) -> Iterator[DebateRecord]:
-    """Yield records, and add how many words were spoken in each."""
+def _counting(
+    records: Iterable[DebateRecord], words: list[int], trials: set[str]
+) -> Iterator[DebateRecord]:
+    """Yield records; add how many words were spoken in each, and which have a known answer."""
     for record in records:
         words.append(sum(turn.words for turn in record.turns))
+        if record.debate.request.trial:
+            trials.add(record.debate.id)
         yield record
 
 
@@ -160,18 +164,24 @@ class Labelling:
         if there is nothing to label, or a task of that name.
         """
         seed, answers = secrets.token_hex(8), dict(known or {})
-        now, words = self.clock.now(), list[int]()
+        now, words, trials = self.clock.now(), list[int](), set[str]()
 
         def find() -> tuple[Queued, ...]:
             with self.store.archive.reading(where) as records:
-                read = _counting(records, words)
+                read = _counting(records, words, trials)
                 return queue_of(read, answers, seed, disagreement=terms.disagreement)
 
         queue = await asyncio.to_thread(find)
         if not any(one.known is None for one in queue):
             raise UsageError(NOTHING)
         minutes = round(fmean(words) / READING + ANSWERING, 1)
-        task = Task(**terms.model_dump(), seed=seed, minutes=minutes, created_at=now)
+        task = Task(
+            **terms.model_dump(),
+            seed=seed,
+            minutes=minutes,
+            trials=fmean(one.debate in trials for one in queue),
+            created_at=now,
+        )
         return await self.store.labelling.add(task, queue)
 
     async def named(self, codes: Iterable[str]) -> tuple[str, ...]:

@@ -60,11 +60,13 @@ class Terms(Value):
 class Task(Terms):
     """A labelling task; `seed` fixes what is mixed in where, and `debates` counts its debates.
 
-    A sheet takes about `minutes`, by the words of its debates; 0: not known.
+    A sheet takes about `minutes`, by the words of its debates; 0: not known. `trials` is the share
+    of its debates whose right answer is known.
     """
 
     seed: str
     minutes: float = 0.0
+    trials: float = 0.0
     debates: int = 0
     created_at: datetime
     closed_at: datetime | None = None

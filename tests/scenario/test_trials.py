@@ -297,6 +297,10 @@ async def test_a_label_page_asks_which_answer_is_right_and_people_are_counted_by
         return ("first", "second")[[said for _, said in shown].index(claim)]
 
     async with served(database_url) as office:
+        invitation = (await office.browser().get(await office.link())).text
+        assert "you say which answer is right" in invitation
+        assert "ebated better" not in invitation
+        assert "Judge how they argued" not in invitation
         for _ in range(QUORUM):
             page = await office.browser().join(await office.link())
             assert "Which answer is right?" in page.text

@@ -134,6 +134,19 @@ def test_tasks_to_label_have_no_label_and_show_each_side_first_as_often(
     assert set(ANSWERS) == {"first", "second", "tie", "weak"}
 
 
+@pytest.mark.parametrize("name", [*LABELLING, "inspect"])
+def test_where_one_answer_is_right_tools_ask_which(tmp_path: Path, name: str) -> None:
+    records_of = [make_record(make_debate(1)), make_record(make_debate(2, protocol="debate"))]
+    keys = Keys(splits=b"splits", master=b"master")
+    write_export(
+        MemoryArchive(*records_of), ExportRequest(layout=name), tmp_path / "o", keys, version="1"
+    )
+    found = [row for rows in records(tmp_path / "o", name).values() for row in rows]
+    asked = [(row.get("fields") or row.get("data") or {"asked": row["input"]}) for row in found]
+    assert sum("Which answer is right" in one["asked"] for one in asked) == len(asked) / 2
+    assert sum("ho debated better" in one["asked"] for one in asked) == len(asked) / 2
+
+
 def test_rewardbench_has_the_pairs_of_the_table_preference(folders: dict[str, Path]) -> None:
     pairs = rows_of(folders["tables"], "preference")
     rows = [row for rows in records(folders["rewardbench"], "rewardbench").values() for row in rows]
