@@ -38,8 +38,7 @@ from adapters.database.dialect import (
 )
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
-from engine.values.pace import Backoff
-from engine.values.ports import SHARED_TIME, machine_now
+from engine.values.ports import SHARED_TIME, Backoff, machine_now
 
 T = TypeVar("T")
 OLDEST = 14

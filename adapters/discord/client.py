@@ -37,8 +37,7 @@ from engine.values.ports import (
     ThreadDeleted,
     ThreadShut,
 )
-from engine.words.buttons import read_button
-from engine.words.forms import opens_form
+from engine.words.buttons import opens_form, read_button
 
 # Tracks which shards are connected, and for how long one has been silent.
 #

@@ -32,8 +32,7 @@ from engine.values.errors import (
     VenueGoneError,
     why_of,
 )
-from engine.values.pace import Backoff
-from engine.values.ports import Listener, utc_now
+from engine.values.ports import Backoff, Listener, utc_now
 
 # Keeps one shard connected: a client that ends for any reason is replaced by a new one.
 #

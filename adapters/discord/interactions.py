@@ -44,8 +44,7 @@ from engine.values.language import speaking
 from engine.values.markdown import split_markdown
 from engine.values.ports import ButtonPressed
 from engine.values.text import headline
-from engine.words.buttons import ButtonAction
-from engine.words.forms import form_of
+from engine.words.buttons import ButtonAction, form_of
 from engine.words.translation import say
 
 PLATFORM = "discord"

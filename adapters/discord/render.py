@@ -18,10 +18,9 @@ from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message
 from engine.values.ports import Part, ReactionsCleared, ReactionSeen
 from engine.values.text import REACTIONS, VARIANT, clean, headline, split_variant, with_variant
-from engine.words.buttons import Menu, review_menu
+from engine.words.buttons import Form, Menu, review_menu
 from engine.words.card import Button, Card, CardSpeaker, Reference, by_side
 from engine.words.cards import card_of, closes
-from engine.words.forms import Form
 from engine.words.pieces import (
     FILE_LEFT_OUT,
     Piece,

@@ -35,7 +35,7 @@ from adapters.discord.errors import (
 )
 from adapters.wire import Bucket, reads
 from engine.values.errors import why_of
-from engine.values.pace import Backoff
+from engine.values.ports import Backoff
 
 # The bot-wide rate limit: at most 45 requests leave in any second, first come first served.
 #

@@ -40,8 +40,7 @@ from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen
 from engine.values.text import redact
 from engine.votes.events import EventOutcome
-from engine.words.buttons import read_button
-from engine.words.forms import opens_form
+from engine.words.buttons import opens_form, read_button
 from engine.words.translation import say
 
 COMMAND = "/debate"

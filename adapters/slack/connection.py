@@ -42,8 +42,7 @@ from engine.values.errors import (
     VenueGoneError,
     why_of,
 )
-from engine.values.pace import Backoff
-from engine.values.ports import ConnectionGap, Listener
+from engine.values.ports import Backoff, ConnectionGap, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY_SECONDS = 120.0  # one that lasted this long was healthy; its loss is noticed after 60 s

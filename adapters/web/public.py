@@ -45,7 +45,7 @@ from engine.store.communities import PublicPart
 from engine.values.language import N_
 from engine.values.messages import File
 from engine.values.ports import Permalinks
-from engine.words.league import league_lines, league_picture, league_title
+from engine.words.scores import league_lines, league_picture, league_title
 
 Draw = Callable[[Sequence[File]], Awaitable[tuple[File, ...]]]
 DOWNLOAD_SECONDS = 120.0  # in which a dataset must be built

@@ -19,9 +19,8 @@ from bot.record.filters import check_series, chosen_ids, narrowed, where_of
 from bot.settings.load import load_store_settings
 from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
 from engine.store import DeliveryState, Store
-from engine.store.deliveries import Gap
+from engine.store.deliveries import Failed, Gap
 from engine.store.listings import DebateQuery
-from engine.store.tries import Failed
 from engine.store.usage import By, CallUsage, UsageFilter, UsageTotals
 from engine.values.debate import Debate, Status
 from engine.values.errors import UsageError

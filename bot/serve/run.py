@@ -108,16 +108,16 @@ async def serve_web(settings: Settings, port: int, store: Store, clock: Clock) -
 SERVED = {
     "engine.blinding": "posts self_naming",
     "engine.delivery": "board deleter plain_words reasons",
-    "engine.fleet": "division",
+    "engine.fleet": "limits",
     "engine.formats": "trial",
-    "engine.jury": "by_model history model",
+    "engine.jury": "history model",
     "engine.run": "estimate guest prompt_sizes question_time rematch replacement trial",
     "engine.stage": "drafts repair research",
-    "engine.store": "ballots communities deliveries installs judgings labels learning listings own "
-    "privacy questions queue retention series suggestions tries usage",
-    "engine.values": "failures overlap quotations source_files trial",
-    "engine.votes": "hiding persuasion reveals spoken threads",
-    "engine.words": "invitations league pieces progress result_picture scores violations",
+    "engine.store": "ballots communities deliveries installs judgings labels learning listings "
+    "privacy queue retention series suggestions usage",
+    "engine.values": "failures overlap source_files trial",
+    "engine.votes": "audience hiding persuasion reveals threads",
+    "engine.words": "invitations pieces progress result_picture scores stored",
 }
 RECONCILE_SECONDS = 3.0
 LEFT_SECONDS = 5.0  # for calls in flight, once what a process serves is handed over

@@ -216,7 +216,7 @@ class TranscriptWriter:
         return Transcript(topic, conditions, tuple(rounds), stances, sources, looked)
 
     def _looked_up(self, turns: Sequence[Turn]) -> Iterator[_Looked]:
-        from engine.values.quotations import tell_quotation  # few debates have sources
+        from engine.values.overlap import tell_quotation  # few debates have sources
 
         for turn in turns:
             for one in turn.quotations:

@@ -22,8 +22,8 @@ from engine.words.cards import words_used
 from engine.words.details import detail_lines
 from engine.words.phrases import option_name, round_name, source_name, sum_up
 from engine.words.reveal import reveal_lines
+from engine.words.stored import broken_rule
 from engine.words.translation import say
-from engine.words.violations import broken_rule
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

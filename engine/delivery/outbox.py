@@ -47,8 +47,7 @@ from engine.values.messages import (
     TurnPost,
     VoteInvite,
 )
-from engine.values.pace import Backoff
-from engine.values.ports import Part, Permalinks
+from engine.values.ports import Backoff, Part, Permalinks
 from engine.values.text import headline
 from engine.values.verdicts import Question
 from engine.words.phrases import LOCKED, WAITS_TO_POST

@@ -28,8 +28,7 @@ from engine.values.errors import (
     VenueError,
     VenueGoneError,
 )
-from engine.values.pace import Backoff
-from engine.values.ports import Clock
+from engine.values.ports import Backoff, Clock
 from engine.values.verdicts import Question
 from engine.words.phrases import WAITS_TO_REACT
 

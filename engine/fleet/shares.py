@@ -2,7 +2,7 @@
 
 A share's lease is the right to post to its communities. Every process that serves a divided
 platform also has a lease that says that it is alive; from both, each sees what is fair
-(engine/fleet/division.py), claims what is free, and gives up what is too much. A process that
+(engine/fleet/limits.py), claims what is free, and gives up what is too much. A process that
 dies loses its leases when they run out.
 """
 
@@ -21,8 +21,7 @@ from engine.store import Lease, Store
 from engine.store.leases import Partition, partition_key_of
 from engine.values.debate import Value
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError
-from engine.values.pace import Backoff
-from engine.values.ports import Clock
+from engine.values.ports import Backoff, Clock
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
@@ -272,7 +271,7 @@ class PartitionLeases:
 
     async def _balance(self, group: asyncio.TaskGroup, count: int) -> bool:
         """Claim and give up what is fair now; False if the number of shares is another by now."""
-        from engine.fleet.division import moves  # a process alone has all
+        from engine.fleet.limits import moves  # a process alone has all
 
         me = self.lease_manager.holder
         live = await self.store.leases.held(self._prefix, me)

@@ -59,9 +59,9 @@ def aggregate(
     """
     fit = find_fit(setup, ballots)
     if fit:
-        from engine.jury import by_model  # it decides
+        from engine.jury.model import conclude_by_model, next_readings, weigh_ballots
 
-        measured = by_model.weigh(fit, setup, ballots)
+        measured = weigh_ballots(fit, setup, ballots)
     else:  # each juror's own history says what its readings mean
         measured = tuple(_measure_one(setup, ballot) for ballot in ballots)
         measured = _settle_pairs(measured) if setup.mode is PanelMode.STRICT else measured
@@ -74,7 +74,7 @@ def aggregate(
     standing = None
     if not problem:
         standing = (
-            by_model.conclude(fit, contenders, counted, by_model.plot(fit, setup, ballots)[1])
+            conclude_by_model(fit, contenders, counted, next_readings(fit, setup, ballots)[1])
             if fit
             else _stand(setup, contenders, counted)
         )

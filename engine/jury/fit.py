@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.jury.history import HeardDebate
-from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (
     SKILL_SD,
     JurorLikelihood,
     Matrix,
     SignalCovariance,
+    Vector,
     gather,
     invert,
+    minimise,
 )
 from engine.jury.model import CLIP
 from engine.values.debate import SEES, Fit, JurorFit

@@ -14,14 +14,15 @@ from engine.jury import model
 from engine.jury.aggregate import CLIP, UNKNOWN, VERDICT_TERM
 from engine.jury.fit import fit_jurors
 from engine.jury.history import HeardDebate, PairBallot, fit, hear
-from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (
     GROUP_COST,
     GROUP_ROUND,
     VARIANCE_SD,
     JurorLikelihood,
     Matrix,
+    Vector,
     gather,
+    minimise,
 )
 from engine.jury.model import signal
 from engine.store.learning import PastDebate

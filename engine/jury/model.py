@@ -20,9 +20,20 @@ from operator import mul
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
-from engine.jury.aggregate import MOST_JURORS
+from engine.jury.aggregate import (
+    MOST_JURORS,
+    MOST_READINGS,
+    SPLIT,
+    Chances,
+    known_jurors,
+    margins,
+    signal_of,
+    signals,
+)
 from engine.jury.roster import ROTATE_EVERY, spread_families
-from engine.values.debate import KNOWN_AFTER, SEES, Fit, JurorFit, Model
+from engine.jury.rubric import Rubric, find_rubric
+from engine.values.debate import KNOWN_AFTER, SEES, Fit, JurorFit, Model, PanelSetup
+from engine.values.verdicts import TIE, Ballot
 
 CLIP = 2.5
 POINTS = 40  # of the quadrature
@@ -334,3 +345,68 @@ def draw(
 def _heard(fit: Fit, juror: Model) -> int:
     one = fit.jurors.get(juror.ref)
     return one.ballots if one else 0
+
+
+# A panel's verdict, and its next readings, by the model of jurors.
+
+
+def next_readings(
+    fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the readings to ask for next by the model, and the variance after each."""
+    times = Counter(one.juror for one in ballots if not one.audit)
+    known = [one.ref for one in setup.roster if fit.knows(one.ref)]
+    return plot(
+        fit,
+        known_jurors(fit, ballots),
+        [juror for juror in known if not times[juror]],
+        [juror for juror in known if times[juror] == 1],
+        MOST_READINGS - sum(times.values()),
+    )
+
+
+def weigh_ballots(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
+    """Fill in signals and weights by the model; a juror that it hardly knows weighs nothing."""
+    counted = sorted(known_jurors(fit, ballots))
+    weights = dict(zip(counted, weigh(fit, tuple(counted)).weights, strict=True))
+    rubric = find_rubric(setup.rubric, setup.criteria)
+    return tuple(_fill(fit, weights, rubric, one) if one.valid else one for one in ballots)
+
+
+def _fill(fit: Fit, weights: Mapping[str, float], rubric: Rubric, ballot: Ballot) -> Ballot:
+    known = fit.jurors.get(ballot.juror, JurorFit(family=ballot.family))
+    x = signals(ballot, margins(ballot, rubric), known.lean, known.spread, fit.worth, known.named)
+    return ballot.model_copy(
+        update={
+            "signal": x,
+            "weight": 0.0 if ballot.audit else weights.get(ballot.juror, 0.0),
+            "pos": known.lean,
+            "sd": known.spread,
+        }
+    )
+
+
+def conclude_by_model(
+    fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], following: Sequence[float]
+) -> Chances:
+    """Return what the model makes of the ballots: contrasts of contenders, all alike."""
+    n = len(contenders)
+    asked = tuple(sorted(ballot.juror for ballot in ballots))
+    variance = weigh(fit, asked).variance
+    means = {
+        side: math.fsum((one.weight or 0.0) * signal_of(one, side) for one in ballots) * (n - 1) / n
+        for side in contenders
+    }
+    p = chances(means, variance * (n - 1) / n)
+    first, second = sorted(contenders, key=lambda side: -means[side])[:2]
+    ahead = means[first] - means[second]
+    spread = math.sqrt(2 * variance * (n - 1) / n)
+    split = chance(ahead, spread**2) - 0.5 < SPLIT
+    signed = means[contenders[0]] - means[contenders[1]] if n == 2 else ahead
+    return Chances(
+        p,
+        signed / spread,
+        TIE if split else first,
+        variance=variance,
+        gain=gain_of_another(ahead, variance, following),
+    )

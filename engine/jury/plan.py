@@ -160,9 +160,9 @@ def _ask(
     verdict, _ = aggregate(setup, contenders, deciding)
     orders = rotations(setup, contenders)
     if fit := ready_fit(setup):
-        from engine.jury.by_model import plot  # it decides
+        from engine.jury.model import next_readings  # it decides
 
-        following, _ = plot(fit, setup, deciding)
+        following, _ = next_readings(fit, setup, deciding)
         if not following or (verdict.gain is not None and verdict.gain < WORTHWHILE):
             return ()
         juror = next(one for one in setup.roster if one.ref == following[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.fleet.leases import Notifier
 from engine.run.service import Service
 from engine.store import Store
-from engine.store.questions import MOST_ASKED
+from engine.store.guests import MOST_ASKED
 from engine.values.blocked_words import check_words
 from engine.values.debate import Debate
 from engine.values.errors import NotAllowedError, UsageError

@@ -22,8 +22,7 @@ from engine.values.messages import GuestInvite, Notice, SpeakInvite
 from engine.values.ports import Clock
 from engine.values.text import count_words
 from engine.values.verdicts import Question, Withheld
-from engine.votes.audience import moderate
-from engine.votes.spoken import said_below, spoken_text
+from engine.votes.audience import moderate, said_below, spoken_text
 from engine.votes.window import VoteWindow
 from engine.words.phrases import WAITS_TO_CHECK
 from engine.words.translation import say

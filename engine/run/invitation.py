@@ -11,7 +11,7 @@ import regex
 
 from engine.blinding.identity import redact
 from engine.formats.format import Format
-from engine.jury.why import names_hidden
+from engine.jury.explain import names_hidden
 from engine.store import Post
 from engine.tally.questions import CONFIDENCES, STANCES, round_options, vote_options
 from engine.values.debate import ConfidenceScale, Debate, Turn

@@ -28,8 +28,7 @@ from engine.store.series import SeriesDebate
 from engine.values.debate import UNATTENDED, SeriesKey, Status, Value
 from engine.values.errors import BudgetError, LeaseLostError, SeriesCapError, UsageError
 from engine.values.limits import Caps
-from engine.values.pace import Retries
-from engine.values.ports import Location
+from engine.values.ports import Location, Retries
 from engine.values.text import dollars
 
 LOOK_SECONDS = 0.25

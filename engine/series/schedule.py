@@ -40,8 +40,7 @@ from engine.values.debate import Status
 from engine.values.errors import LeaseLostError, RostrumError, SeriesCapError, StoreError
 from engine.values.failures import without_words
 from engine.values.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
-from engine.values.pace import Retries
-from engine.values.ports import Location
+from engine.values.ports import Location, Retries
 from engine.values.text import headline
 from engine.values.verdicts import TIE
 from engine.votes.reveals import read_reveal

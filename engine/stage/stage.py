@@ -618,7 +618,7 @@ class Stage:
 
     async def _publish(self, turn: Turn, words_a_minute: float | None = None) -> Turn:
         if self.sources:
-            from engine.values.quotations import check_quotations  # few debates have sources
+            from engine.values.overlap import check_quotations  # few debates have sources
 
             # Beside the loop: near-matches in long sources take time.
             quoted = await asyncio.to_thread(check_quotations, turn.text, self.sources)
@@ -681,7 +681,7 @@ class Stage:
 
     async def _findings(self, asked: str) -> str:
         """Return what code found about the quotations that a judge's prompt contains."""
-        from engine.values.quotations import tell_quotation  # few debates have sources
+        from engine.values.overlap import tell_quotation  # few debates have sources
 
         hidden, found = self._hidden, []
         sided = "A" in self.request.sides

@@ -12,9 +12,8 @@ from typing import Any, Literal
 
 import orjson
 
-from engine.store.database import Database, SqlConnection
+from engine.store.database import DELETED, FIND, Database, SqlConnection
 from engine.store.debates import SELECT, to_debate
-from engine.store.installation import DELETED, FIND
 from engine.store.journal import BALLOTS, JUDGINGS, Judging, read_findings, to_ballot, to_judging
 from engine.store.people import hidden_people
 from engine.store.vote_log import read_log

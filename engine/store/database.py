@@ -12,6 +12,7 @@ named tuples of our types.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
@@ -177,3 +178,24 @@ def _named(names: tuple[str, ...]) -> Any:
     # Its fields are the query's; an unnamed column such as count(*) gets a name.
     row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]
     return row._make
+
+
+# The installation's own values: secrets, each made on first use.
+
+
+FIND = "SELECT value FROM installation WHERE name = :name"
+ADD = "INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT DO NOTHING"
+UNWIPED, DELETED = "unwiped", "deleted"
+
+
+def find_secret(connection: SqlConnection, name: str) -> bytes | None:
+    """Return the installation's random 32 bytes of that name, None before they are made."""
+    known = connection.value(FIND, name=name)
+    return None if known is None else bytes.fromhex(known)
+
+
+def make_secret(connection: SqlConnection, name: str) -> bytes:
+    """Return the installation's random 32 bytes of that name, made on first use."""
+    drawn = secrets.token_bytes(32)
+    connection.run(ADD, name=name, value=drawn.hex())
+    return find_secret(connection, name) or drawn

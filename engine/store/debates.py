@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.store.budgets import NewDebate, reserve, settle
-from engine.store.database import Database, SqlConnection
-from engine.store.installation import FIND, make_secret
+from engine.store.database import FIND, Database, SqlConnection, make_secret
 from engine.store.leases import Lease, guard, partition_key_of
 from engine.store.outbox import LOCK_DEBATE, Post, insert_posts
 from engine.store.people import ensure_starter

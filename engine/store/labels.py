@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from engine.store.database import Database, SqlConnection
-from engine.store.installation import make_secret
+from engine.store.database import Database, SqlConnection, make_secret
 from engine.store.people import PersonIdentity, ensure_person, find_key, find_person, lock_person
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Value

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from engine.store.database import Database, SqlConnection
-from engine.store.installation import find_secret
+from engine.store.database import Database, SqlConnection, find_secret
 from engine.values.errors import NotAllowedError
 
 KEY = "forget"

@@ -9,8 +9,7 @@ from functools import cache
 from importlib import import_module
 
 from engine.store.budgets import community_scope, day_of
-from engine.store.database import Database, SqlConnection
-from engine.store.installation import ADD, DELETED, FIND, UNWIPED
+from engine.store.database import ADD, DELETED, FIND, UNWIPED, Database, SqlConnection
 from engine.tally.questions import KINDS
 from engine.values.ports import utc_now
 

@@ -19,20 +19,18 @@ from engine.store.votes import Votes
 if TYPE_CHECKING:
     from engine.store.ballots import Ballots
     from engine.store.communities import Communities
-    from engine.store.deliveries import Deliveries
-    from engine.store.guests import GuestStore
+    from engine.store.deliveries import Deliveries, Tries
+    from engine.store.guests import AudienceQuestions, GuestStore
     from engine.store.installs import Installs
     from engine.store.judgings import Judgings
     from engine.store.labels import LabellingStore
     from engine.store.learning import Learning
     from engine.store.listings import Listings
     from engine.store.privacy import Privacy
-    from engine.store.questions import AudienceQuestions
     from engine.store.queue import DebateQueue
     from engine.store.retention import Deletions, Retention
     from engine.store.series import SeriesStore
     from engine.store.suggestions import Suggestions
-    from engine.store.tries import Tries
     from engine.store.usage import UsageStore
 
 
@@ -65,7 +63,7 @@ class Store:
     @cached_property
     def asking(self) -> AudienceQuestions:
         """What audiences ask."""
-        from engine.store.questions import AudienceQuestions
+        from engine.store.guests import AudienceQuestions
 
         return AudienceQuestions(self.database)
 
@@ -86,7 +84,7 @@ class Store:
     @cached_property
     def tries(self) -> Tries:
         """The tries of calls."""
-        from engine.store.tries import Tries
+        from engine.store.deliveries import Tries
 
         return Tries(self.database)
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from engine.delivery.fallbacks import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
+from engine.jury.explain import REASONS, mean_marks, quote_juror, told_reasons
 from engine.jury.rubric import DEBATE, find_rubric
-from engine.jury.why import REASONS, mean_marks, quote, told_reasons
 from engine.store import Closing, DebateRecord, Intervention, Post
 from engine.tally.questions import vote_options
 from engine.tally.tally import agreement, count, leader, wilson
@@ -180,7 +180,7 @@ def reveal_of(
         names=debate.setup.called,
         own=own,
         course=people.course,
-        why=why or quote(debate.setup, verdict, ballots),
+        why=why or quote_juror(debate.setup, verdict, ballots),
         marks=mean_marks(ballots),
         code=debate.code,
         quorum=debate.request.quorum,

@@ -243,7 +243,7 @@ class Closer:
 
         Raises VenueAwayError or ModelError while it cannot be read or checked.
         """
-        from engine.votes.spoken import said_below, take_over  # few debates have any
+        from engine.votes.audience import said_below, take_over  # few debates have any
 
         guest = await self.services.store.guests.guest(debate.id)
         if guest is None:

@@ -28,7 +28,7 @@ from engine.values.errors import (
     VenueError,
 )
 from engine.values.language import N_, Text
-from engine.values.pace import Retries
+from engine.values.ports import Retries
 from engine.values.verdicts import Question
 from engine.votes.closer import Closer
 from engine.votes.events import MISSED, Hearing

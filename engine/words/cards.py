@@ -95,7 +95,7 @@ CARDS: Mapping[str, str] = {
     "questions_closed": "invitations:answers_card",
     "guest_invite": "invitations:guest_card",
     "speak_invite": "invitations:speak_card",
-    "league": "league:league_card",
+    "league": "scores:league_card",
     "scoreboard": "scores:board_card",
     "arc": "scores:arc_card",
 }
@@ -237,7 +237,7 @@ def turn_card(turn: TurnPost) -> Card:
     """Return the card of a turn."""
     broken: tuple[str, ...] = ()
     if turn.violations:
-        from engine.words.violations import broken_rule  # most turns break none
+        from engine.words.stored import broken_rule  # most turns break none
 
         rules = map(broken_rule, turn.violations)
         broken = tuple(say("**Rule broken:** {rule}", rule=rule) for rule in rules)

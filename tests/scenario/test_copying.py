@@ -24,7 +24,7 @@ from adapters.database.file import lock
 from adapters.database.transfer import LAYOUTS, CopyProgress, CopyStage, copy
 from bench.past_debates import Scale, fill
 from engine.store import Store
-from engine.store.installation import make_secret
+from engine.store.database import make_secret
 from engine.store.installs import Install
 from engine.values.errors import RostrumError, StoreError
 from tests.doubles.command import Ended, environment_of, rostrum

@@ -12,7 +12,7 @@ from engine.pages.stored import StoredLibrary
 from engine.run.audience_questions import ask, remove
 from engine.run.plan import Defaults
 from engine.store import ExportFilter
-from engine.store.questions import MOST_ASKED
+from engine.store.guests import MOST_ASKED
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, RostrumError, UsageError
 from engine.values.messages import QuestionsClosed, QuestionsInvite, TurnPost

@@ -12,7 +12,7 @@ from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.drawing.svg import INK, RED
 from engine.stats.presentation import MOST_MODELS
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating
-from engine.store.own import GuessRecord
+from engine.store.privacy import GuessRecord
 from engine.values.debate import Criterion, Status
 from engine.values.language import speaking
 from engine.values.messages import File, JurorLine, Reveal

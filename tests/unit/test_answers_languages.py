@@ -73,8 +73,7 @@ from engine.formats import FORMATS
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.store.communities import SETTING_NAMES
-from engine.store.own import OwnVote
-from engine.store.privacy import PersonTraces
+from engine.store.privacy import OwnVote, PersonTraces
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Status
 from engine.values.language import Count, Text, speaking

@@ -6,13 +6,8 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-from engine.formats.audited.answers import (
-    RANGES,
-    Conflict,
-    Convergence,
-    Pairwise,
-    absolute_shape,
-)
+from engine.formats.audited.judge import RANGES, _Pairwise, absolute_shape
+from engine.formats.audited.result import _Conflict, _Convergence
 from engine.formats.audited.scores import PRESSURES, SCALES
 from engine.stage.forms import form
 from engine.stage.shapes import Shape, read_shape
@@ -51,19 +46,19 @@ def test_pressure_is_a_whole_number_from_minus_three_to_three(value: object) -> 
     outcomes = dict.fromkeys(SCALES, "draw")
     for allowed in range(-3, 4):
         calm = {"outcomes": outcomes, "pressures": dict.fromkeys(PRESSURES, allowed)}
-        assert problem(form(Pairwise), calm) == ""
+        assert problem(form(_Pairwise), calm) == ""
     wrong = dict.fromkeys(PRESSURES, 0) | {"emotional": value}
     assert "pressures.emotional" in problem(
-        form(Pairwise), {"outcomes": outcomes, "pressures": wrong}
+        form(_Pairwise), {"outcomes": outcomes, "pressures": wrong}
     )
 
 
 def test_a_debate_converges_in_one_of_five_ways_and_a_conflict_has_one_of_three_or_none() -> None:
     ways = ("agreement", "definitional_dispute", "degree_disagreement", "degenerate", "none")
     for outcome in (*ways, "harmony"):
-        said = problem(form(Convergence), {"outcome": outcome})
+        said = problem(form(_Convergence), {"outcome": outcome})
         assert (said == "") is (outcome in ways), outcome
     patterns = ("coherence_collapse", "asymmetric_depth", "convergence_failure", "none")
     for pattern in (*patterns, "bad_luck"):
-        said = problem(form(Conflict), {"explanation": "x", "pattern": pattern})
+        said = problem(form(_Conflict), {"explanation": "x", "pattern": pattern})
         assert (said == "") is (pattern in patterns), pattern

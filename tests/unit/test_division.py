@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from engine.fleet.division import _Moves, moves
+from engine.fleet.limits import _Moves, moves
 from engine.store.leases import Partition, partition_key_of
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from engine.jury.fit import fit_jurors
 from engine.jury.fit_quality import with_errors
 from engine.jury.history import HeardDebate, PairBallot
-from engine.jury.lbfgs import minimise
 from engine.jury.likelihood import (
     KIN,
     SHARED,
@@ -19,6 +18,7 @@ from engine.jury.likelihood import (
     JurorLikelihood,
     SignalCovariance,
     gather,
+    minimise,
 )
 from engine.jury.model import _JurorTraits, choose, gain_of_another, plot, posterior, signal, weigh
 from engine.jury.roster import SURE

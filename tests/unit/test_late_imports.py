@@ -43,17 +43,15 @@ bot.local.keyboard bot.local.single bot.local.single bot.record.filters bot.serv
 bot.settings.load engine.blinding.posts engine.blinding.self_naming engine.dataset.conversion
 engine.dataset.layouts engine.dataset.license engine.dataset.prompt_table engine.delivery.board
 engine.delivery.deleter engine.delivery.plain_words engine.delivery.reasons engine.drawing
-engine.fleet.division engine.fleet.limits engine.jury.by_model engine.jury.history engine.jury.model
-engine.jury.rubric_file engine.run.guest engine.run.question_time engine.run.rematch
-engine.stage.drafts engine.stage.repair engine.stage.research engine.stats.confidence
-engine.store.ballots engine.store.deliveries engine.store.judgings engine.store.learning
-engine.store.listings engine.store.privacy engine.store.purge engine.store.questions
-engine.store.queue engine.store.tries engine.values.failures engine.values.markdown
-engine.values.overlap engine.values.protocols engine.votes.audience engine.votes.hiding
-engine.votes.persuasion engine.votes.reveals engine.votes.spoken engine.votes.threads
-engine.words.buttons engine.words.invitations engine.words.league engine.words.pieces
-engine.words.progress engine.words.scores engine.words.stored engine.words.violations aiohttp numpy
-procrastinate psycopg
+engine.fleet.limits engine.jury.history engine.jury.model engine.jury.rubric_file engine.run.guest
+engine.run.question_time engine.run.rematch engine.stage.drafts engine.stage.repair
+engine.stage.research engine.stats.confidence engine.store.ballots engine.store.deliveries
+engine.store.guests engine.store.judgings engine.store.learning engine.store.listings
+engine.store.privacy engine.store.purge engine.store.queue engine.values.failures
+engine.values.markdown engine.values.overlap engine.values.protocols engine.votes.audience
+engine.votes.hiding engine.votes.persuasion engine.votes.reveals engine.votes.threads
+engine.words.buttons engine.words.invitations engine.words.pieces engine.words.progress
+engine.words.scores engine.words.stored aiohttp numpy procrastinate psycopg
 """
 # Imported by no serving process before it serves: in a thread, or by an operator's choice.
 NOT_SERVED = """

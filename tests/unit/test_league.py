@@ -24,8 +24,7 @@ from engine.values.language import speaking
 from engine.values.messages import BoardRow, LeagueTable, Reveal
 from engine.values.verdicts import TIE, Tally, Verdict
 from engine.words.cards import card_of
-from engine.words.league import league_lines
-from engine.words.scores import columns
+from engine.words.scores import columns, league_lines
 from engine.words.translation import LANGUAGES
 from tests.kit import reveal
 

@@ -57,8 +57,7 @@ from engine.values.debate import Status
 from engine.values.language import ENGLISH, speaking, spoken
 from engine.values.messages import File, Message, TurnPost
 from engine.values.ports import AnswerSchema, Call, Reply
-from engine.words.buttons import ButtonAction
-from engine.words.forms import form_of
+from engine.words.buttons import ButtonAction, form_of
 from engine.words.translation import LANGUAGES
 from tests.contract.test_every_message import messages
 from tests.doubles.facts import Code

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 from rich.cells import cell_len
 
-from engine.formats.audited.answers import CONVERGENCES, PATTERNS
 from engine.formats.audited.audited import ADAPT
+from engine.formats.audited.result import CONVERGENCES, PATTERNS
 from engine.formats.structured.briefing import TITLE
 from engine.formats.structured.trace import STANDINGS, Trace, consensus_of, line
 from engine.values.debate import Model

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.jury.why import mean_marks, quote, representative, told_reasons
+from engine.jury.explain import mean_marks, quote_juror, representative, told_reasons
 from engine.values.text import whole_sentences
 from engine.values.verdicts import Ballot, Verdict
 from tests.kit import ballot, make_setup, some
@@ -25,9 +25,9 @@ def test_the_nearest_to_the_result_of_those_who_decided_speaks_for_the_panel() -
     assert representative(WON, [of("oak", 2.5), of("fir", 1.2, "B")]) == of("oak", 2.5)
     assert representative(WON, [of("oak", 1.0, audit=True), of("elm", 1.0, valid=False)]) is None
     none = WON.model_copy(update={"winner": None})
-    assert quote(SETUP, none, [of("oak", 1.0)]) is None
+    assert quote_juror(SETUP, none, [of("oak", 1.0)]) is None
     silent = of("oak", 1.0).model_copy(update={"reasons": " "})
-    assert quote(SETUP, WON, [silent]) is None
+    assert quote_juror(SETUP, WON, [silent]) is None
 
 
 def test_sides_are_called_what_people_call_them_and_no_model_is_named() -> None:

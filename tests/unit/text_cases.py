@@ -47,7 +47,7 @@ from engine.values.messages import (
     VoteClosed,
     VoteInvite,
 )
-from engine.values.quotations import check_quotations
+from engine.values.overlap import check_quotations
 from engine.values.topics import Topic
 from engine.values.verdicts import Persuasion, Rationale, RoundTally, Summary, Tally, Verdict
 from engine.words.phrases import about_minutes, lasting, money, round_name, round_names, sum_up

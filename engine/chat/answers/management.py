@@ -11,7 +11,7 @@ from engine.values.language import N_, Count, Text
 from engine.values.messages import LeagueTable
 from engine.values.text import headline
 from engine.values.topics import RANDOM
-from engine.words.league import league_lines, league_title
+from engine.words.scores import league_lines, league_title
 from engine.words.stored import say_stored
 from engine.words.translation import say
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.store.communities import PublicPart
-from engine.store.own import GuessRecord, OwnVote
-from engine.store.privacy import PersonTraces
+from engine.store.privacy import GuessRecord, OwnVote, PersonTraces
 from engine.values.debate import Value
 from engine.values.language import N_, NN_, Text
 from engine.values.messages import File

@@ -10,7 +10,7 @@ from engine.stats.figure import Figure
 from engine.stats.jurors import JurorFigures
 from engine.stats.presentation import leaderboard_picture
 from engine.stats.ratings import Leaderboard, Rating, word_rating
-from engine.store.own import GuessRecord
+from engine.store.privacy import GuessRecord
 from engine.tally.tally import FEWEST
 from engine.values.language import N_, Count, Text
 from engine.values.messages import File

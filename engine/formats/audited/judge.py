@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from engine.formats.audited.answers import Absolute, Pairwise, absolute_shape
 from engine.formats.audited.scores import (
+    BESIDE,
     BROKEN,
+    COMPONENTS,
     PLACES,
+    PRESSURES,
     SCALES,
+    SUSPECT,
     UNCALIBRATED,
     Archetypes,
     Outcome,
@@ -27,8 +30,8 @@ from engine.formats.audited.scores import (
     total_points,
 )
 from engine.formats.judges import ask_judges
-from engine.stage.forms import form
-from engine.stage.shapes import Shape, ShapedAnswer, kept
+from engine.stage.forms import WRONG, Between, ByKey, OneOf, Within, form
+from engine.stage.shapes import AnswerPart, Shape, ShapedAnswer, kept
 from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.debate import OTHER, Turn, Value
@@ -39,6 +42,85 @@ from engine.values.text import marked
 from engine.values.verdicts import Adjustment, Artifact, Score
 from engine.words.translation import say
 
+# What the judge of an `audited` debate answers: forms and rules.
+
+
+RANGES: dict[str, float] = {
+    **dict.fromkeys(COMPONENTS["logic"], 10.0),
+    **dict.fromkeys(COMPONENTS["rhetoric"], 7.5),
+    "tactics": SCALES["tactics"],
+    **dict.fromkeys(BESIDE, 10.0),
+}
+PRESSURE_MOST = 3
+OUTCOMES = ("previous", "latest", "draw")
+NO_KIND = (WRONG, "there is no kind “{value}”")
+
+
+class _Suspect(AnswerPart, strict=True):
+    """A claim of the turn itself that is specific but hollow, or wrong."""
+
+    claim: str
+    kind: Annotated[str, OneOf(SUSPECT, NO_KIND)]
+
+
+class _Exposed(AnswerPart, strict=True):
+    """A claim of an earlier turn that this turn shows to be suspect."""
+
+    turn: Annotated[int, Within(1, "before", (WRONG, "turn {value} is not before this one"))]
+    claim: str
+    kind: Annotated[str, OneOf(SUSPECT, NO_KIND)]
+
+
+class _Premise(AnswerPart, strict=True):
+    """A premise that the speaker relied on in an earlier turn, and now drops or contradicts."""
+
+    turn: Annotated[
+        int, OneOf("own", (WRONG, "turn {value} is not this speaker's own, and a premise is"))
+    ]
+    premise: str
+    kind: Annotated[str, OneOf(BROKEN, (WRONG, "there is no kind “{value}” of premise"))]
+
+
+class _Appeal(AnswerPart, strict=True):
+    """Whether a turn answers what cost its side points, and why."""
+
+    answered: bool
+    why: str = ""
+
+
+class _Absolute(AnswerPart, strict=True):
+    """A turn's scores by component and why, and what it adds to the register or answers there."""
+
+    reason: str = ""
+    scores: Annotated[dict[str, float], ByKey(RANGES), Within(0, RANGES)]
+    suspect: Annotated[list[_Suspect], Between(0, 3)] = Field(default_factory=list)
+    exposed: Annotated[list[_Exposed], Between(0, 2)] = Field(default_factory=list)
+    premises: Annotated[list[_Premise], Between(0, 2)] = Field(default_factory=list)
+    appeals: Annotated[dict[str, _Appeal], ByKey("appeals")] = Field(default_factory=dict)
+
+
+class _Pairwise(AnswerPart, strict=True):
+    """Who was better in each dimension, and the pressure on the loser."""
+
+    reason: str = ""
+    outcomes: Annotated[dict[str, str], ByKey(SCALES), OneOf(OUTCOMES)]
+    pressures: Annotated[
+        dict[str, int | float], ByKey(PRESSURES), Within(-PRESSURE_MOST, PRESSURE_MOST)
+    ]
+
+
+def absolute_shape(turn: int, appeals: Iterable[int] = ()) -> Shape[_Absolute]:
+    """Return the form of a turn's scores; `appeals` are the entries that it may answer.
+
+    Only turns before it can be exposed, and only the speaker's own hold its premises.
+    """
+    own = tuple(range(2 - turn % 2, turn, 2))
+    places = [str(place) for place in appeals]
+    held = {"exposed": turn > 1, "premises": own, "appeals": places}
+    without = [name for name, holds in held.items() if not holds]
+    return form(_Absolute, without=without, own=own, before=turn - 1, appeals=places)
+
+
 # The result of one judge's answers on the turns: scores, register, adjustments; pure.
 #
 # A ledger depends only on the turns and the answers. It grows turn by turn: a turn never changes
@@ -48,7 +130,7 @@ from engine.words.translation import say
 class _TurnJudgment(NamedTuple):
     """A judge's answers on a turn and on it beside the one before; empty where unreadable."""
 
-    absolute: Absolute | None
+    absolute: _Absolute | None
     outcomes: Mapping[str, Outcome]
 
 
@@ -154,7 +236,7 @@ class _Ledger:
 
     # --- one turn -----------------------------------------------------------------------
 
-    def _enter(self, number: int, given: Absolute) -> Iterator[Adjustment]:
+    def _enter(self, number: int, given: _Absolute) -> Iterator[Adjustment]:
         """Write what a turn shows into the register, once, and dock the turns it stands in."""
         found = (
             *(self._entry(number, number, item.kind, item.claim) for item in given.suspect),
@@ -188,7 +270,7 @@ class _Ledger:
             found=found,
         )
 
-    def _hear_appeals(self, number: int, given: Absolute) -> Iterator[Adjustment]:
+    def _hear_appeals(self, number: int, given: _Absolute) -> Iterator[Adjustment]:
         """Return docked points where the side's next turn has answered the entry."""
         for place, entry in self.appeals(number).items():
             appeal = given.appeals[str(place)]
@@ -300,14 +382,14 @@ class Audit:
     async def score(self, number: int, side: str) -> None:
         """Score a turn on its own and against the one before, at the same time."""
         stage = self._stage
-        pairwise: ShapedAnswer[Pairwise] | None = None
+        pairwise: ShapedAnswer[_Pairwise] | None = None
         if number == 1:
             absolute = await self._ask_absolute(number)
         else:
             both = stage.numbered(number - 1, number)
             absolute, pairwise = await stage.both(
                 self._ask_absolute(number),
-                ask_judge(stage, "pairwise", form(Pairwise), turn=number, transcript=both),
+                ask_judge(stage, "pairwise", form(_Pairwise), turn=number, transcript=both),
             )
         given = absolute.value if absolute.valid else None
         outcomes = _outcomes(pairwise)
@@ -334,7 +416,7 @@ class Audit:
     def _write_ledger(self) -> _Ledger:
         return _Ledger(self._stage.turns, self._heard, self._penalties)
 
-    async def _ask_absolute(self, number: int) -> ShapedAnswer[Absolute]:
+    async def _ask_absolute(self, number: int) -> ShapedAnswer[_Absolute]:
         return await ask_judge(
             self._stage,
             "absolute",
@@ -350,7 +432,7 @@ class Audit:
         number: int,
         side: str,
         outcomes: Mapping[str, Outcome],
-        pairwise: ShapedAnswer[Pairwise] | None,
+        pairwise: ShapedAnswer[_Pairwise] | None,
     ) -> list[Artifact]:
         """Move the traits of the side that lost a comparison."""
         lost = loser_of(outcomes)
@@ -366,7 +448,7 @@ class Audit:
         body |= {"before": before, "after": self.traits[loser]}
         return [Artifact.of(f"drift/{number}", "drift", body)]
 
-    def _scores(self, number: int, side: str, answer: ShapedAnswer[Absolute]) -> Iterator[Score]:
+    def _scores(self, number: int, side: str, answer: ShapedAnswer[_Absolute]) -> Iterator[Score]:
         """Yield a turn's scores as given."""
         if number not in self.ledger.points:
             return
@@ -422,7 +504,7 @@ def _by_scale(stands: Mapping[str, float]) -> str:
     return say(", ").join(scores)
 
 
-def _given(name: str, said: Absolute) -> float:
+def _given(name: str, said: _Absolute) -> float:
     """Return what a judge gave a turn in a dimension, or in all."""
     points = total_points(said.scores)
     return points.total if name == "total" else points.values[name]
@@ -461,7 +543,7 @@ def _told(entry: RegisterEntry) -> str:
     return f"turn {entry.turn}, {entry.kind}: {entry.text}"
 
 
-def _outcomes(pairwise: ShapedAnswer[Pairwise] | None) -> dict[str, Outcome]:
+def _outcomes(pairwise: ShapedAnswer[_Pairwise] | None) -> dict[str, Outcome]:
     if pairwise is None or pairwise.value is None or not pairwise.valid:
         return {}
     outcomes: dict[str, Outcome] = {}

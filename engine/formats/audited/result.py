@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
-from engine.formats.audited.answers import (
-    CONVERGENCES,
-    PATTERNS,
-    Conflict,
-    Convergence,
-    Narrative,
-)
 from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
 from engine.formats.audited.scores import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
-from engine.stage.forms import form
-from engine.stage.shapes import ShapedAnswer, kept
+from engine.stage.forms import OneOf, form
+from engine.stage.shapes import AnswerPart, ShapedAnswer, kept
 from engine.stage.stage import Stage
 from engine.store import Post
 from engine.values.language import N_
@@ -24,6 +18,22 @@ from engine.values.text import marked
 from engine.values.verdicts import TIE, Artifact, Verdict
 from engine.words.translation import number, say
 
+# The meaning of each name, in the judge's prompt and in the thread.
+PATTERNS = {
+    "coherence_collapse": "the central claim of the scorecard's leader shifted under pressure, so "
+    "that no one thesis lasted",
+    "asymmetric_depth": "the more persuasive side is not the logically stronger one",
+    "convergence_failure": "each side won against a position that the other did not hold, and the "
+    "real question stayed open",
+    "none": "no such pattern fits",
+}
+CONVERGENCES = {
+    "agreement": N_("the sides came to agree"),
+    "definitional_dispute": N_("they mean different things by the same words"),
+    "degree_disagreement": N_("they differ only in degree"),
+    "degenerate": N_("both end up defending the same thing"),
+    "none": N_("they did not come closer"),
+}
 COLUMNS = (N_("logic"), N_("rhet."), N_("tact."), N_("total"))
 REGISTER, REGISTER_EMPTY = N_("Register"), N_("Nothing was entered.")
 HELD, NEITHER = N_("**Held in the end:** {who}"), N_("neither side")
@@ -40,7 +50,6 @@ FAMILIAR = {
         "hold, and the real question stayed open"
     ),
 }
-ENDS = CONVERGENCES
 MOVED_LESS, UNMOVED = N_("and {n} that moved less"), N_("not at all")
 TRAITS = {
     "analytical_depth": N_("analytical depth"),
@@ -67,10 +76,31 @@ ARCHETYPES = {
 }
 
 
+class _Narrative(AnswerPart, strict=True):
+    """The debate reconstructed as one arc, and who held in it."""
+
+    narrative: str
+    winner: Annotated[str, OneOf(("A", "B", "tie"))]
+
+
+class _Conflict(AnswerPart, strict=True):
+    """Why narrative and scorecard disagree."""
+
+    explanation: str
+    pattern: Annotated[str, OneOf(PATTERNS)]
+
+
+class _Convergence(AnswerPart, strict=True):
+    """Whether the sides ended where they began."""
+
+    reason: str = ""
+    outcome: Annotated[str, OneOf(CONVERGENCES)]
+
+
 async def conclude(stage: Stage, audit: Audit) -> None:
     """Have the whole debate judged as one arc; keep the result for after the vote."""
     card = _scorecard(stage, audit)
-    story = ask_judge(stage, "narrative", form(Narrative), transcript=stage.numbered())
+    story = ask_judge(stage, "narrative", form(_Narrative), transcript=stage.numbered())
     narrative, convergence = await stage.both(story, _converge(stage))
     told = narrative.value.winner if narrative.valid and narrative.value else None
     conflict = None
@@ -171,7 +201,7 @@ def total_turns(audit: Audit) -> dict[int, float]:
     return {number: sum(stands.values()) for number, stands in audit.ledger.standing().items()}
 
 
-async def _converge(stage: Stage) -> ShapedAnswer[Convergence] | None:
+async def _converge(stage: Stage) -> ShapedAnswer[_Convergence] | None:
     """Compare the first two turns with the last two, in a debate that is long enough."""
     turns = len(stage.turns)
     if turns < LONG:
@@ -180,7 +210,7 @@ async def _converge(stage: Stage) -> ShapedAnswer[Convergence] | None:
     return await ask_judge(
         stage,
         "convergence",
-        form(Convergence),
+        form(_Convergence),
         first=first,
         last=last,
         outcomes=CONVERGENCES,
@@ -188,13 +218,13 @@ async def _converge(stage: Stage) -> ShapedAnswer[Convergence] | None:
 
 
 async def _resolve(
-    stage: Stage, audit: Audit, scored: str, narrative: ShapedAnswer[Narrative]
-) -> ShapedAnswer[Conflict]:
+    stage: Stage, audit: Audit, scored: str, narrative: ShapedAnswer[_Narrative]
+) -> ShapedAnswer[_Conflict]:
     totals = total_turns(audit)
     return await ask_judge(
         stage,
         "conflict",
-        form(Conflict),
+        form(_Conflict),
         narrative=narrative.value.narrative if narrative.value else "",
         told=narrative.value.winner if narrative.value else "",
         scored=scored,
@@ -277,9 +307,9 @@ def _tell_point(point: ArcPoint) -> str:
 
 
 def _chapters(
-    narrative: ShapedAnswer[Narrative],
-    conflict: ShapedAnswer[Conflict] | None,
-    convergence: ShapedAnswer[Convergence] | None,
+    narrative: ShapedAnswer[_Narrative],
+    conflict: ShapedAnswer[_Conflict] | None,
+    convergence: ShapedAnswer[_Convergence] | None,
 ) -> Iterator[str]:
     if narrative.value is None or not narrative.valid:
         yield say("The judge's narrative could not be read.")
@@ -299,7 +329,7 @@ def _chapters(
                 text=said.explanation,
             )
     if convergence is not None and convergence.value is not None and convergence.valid:
-        outcome = say(ENDS[convergence.value.outcome])
+        outcome = say(CONVERGENCES[convergence.value.outcome])
         yield say(
             "**Beginning against end:** {outcome}. {reason}",
             outcome=outcome,

@@ -14,7 +14,7 @@ from adapters.models.events import Completion
 from adapters.models.faults import complaint, status_fault
 from adapters.models.moderation import HttpModerator
 from adapters.models.search import SearchModels
-from engine.formats.audited.answers import Pairwise, absolute_shape
+from engine.formats.audited.judge import _Pairwise, absolute_shape
 from engine.formats.structured.answers import cross_shape, judgment_shape
 from engine.jury.ballot import read_ballot
 from engine.jury.rubric import DEBATE, RUBRICS
@@ -31,7 +31,7 @@ SECRET = "sk-fuzz-0123456789"
 NAMES = {"A": "Maple", "B": "Cedar"}
 SHAPES = (
     absolute_shape(3, [1]),
-    form(Pairwise),
+    form(_Pairwise),
     cross_shape(("A1", "A2"), 2),
     judgment_shape(("A1", "B1"), DEBATE),
 )

@@ -21,7 +21,7 @@ from engine.dataset.label_files import read_labels
 from engine.jury.rubric_file import read_rubric
 from engine.pages.debate_page import read_sought, write_sought
 from engine.values.options import Options, read_option
-from engine.values.quotations import check_quotations
+from engine.values.overlap import check_quotations
 from engine.values.source_files import read_sources
 from engine.values.sources import SourceFile, SourceLimits
 from engine.votes.imported import LabelFault
