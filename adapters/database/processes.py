@@ -19,7 +19,7 @@ from engine.store.database import Database, SqlConnection
 from engine.store.queue import Queue, defer
 from engine.values.debate import Setup
 from engine.values.errors import StoreError, why_of
-from engine.values.pace import Backoff
+from engine.values.ports import Backoff
 
 # Jobs of Procrastinate, on PostgreSQL: one says “think for debate X”.
 #

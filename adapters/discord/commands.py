@@ -55,7 +55,7 @@ from engine.tally.questions import vote_options
 from engine.values.errors import RostrumError, UsageError, VenueAwayError, VenueError, why_of
 from engine.values.language import speaking
 from engine.values.options import LONGEST_TOPIC, STANCES, Param
-from engine.values.pace import Backoff
+from engine.values.ports import Backoff
 from engine.values.text import clean, headline
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say

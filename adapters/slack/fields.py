@@ -17,7 +17,7 @@ from engine.run.plan import Defaults
 from engine.values.errors import UsageError
 from engine.values.options import STANCES, read_option, read_options
 from engine.values.source_files import pasted
-from engine.words.forms import Form
+from engine.words.buttons import Form
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 

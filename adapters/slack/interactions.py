@@ -44,7 +44,7 @@ from engine.values.errors import (
     VenueGoneError,
 )
 from engine.values.language import ENGLISH, speaking
-from engine.values.pace import Backoff
+from engine.values.ports import Backoff
 from engine.words.translation import say
 
 # Private answers, by response URL or ephemeral message.

@@ -47,9 +47,8 @@ from engine.delivery.reasons import refusal_of
 from engine.values.errors import NotAllowedError, RostrumError, VenueError
 from engine.values.language import speaking, spoken
 from engine.values.text import headline
-from engine.words.buttons import ButtonAction, read_button
+from engine.words.buttons import ButtonAction, form_of as words_of, read_button
 from engine.words.card import PREFIX
-from engine.words.forms import form_of as words_of
 from engine.words.phrases import about_minutes
 from engine.words.translation import say
 

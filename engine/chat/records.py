@@ -33,8 +33,7 @@ from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.row import Row, work_out
 from engine.store import ExportFilter, Store, count_rehearsals
-from engine.store.own import OwnData
-from engine.store.privacy import PersonTraces
+from engine.store.privacy import OwnData, PersonTraces
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.verdicts import Question

@@ -11,7 +11,7 @@ from engine.chat.settings import order_of
 from engine.values.debate import Source
 from engine.values.errors import UsageError
 from engine.values.language import speaking
-from engine.values.quotations import check_quotations
+from engine.values.overlap import check_quotations
 from engine.values.source_files import check_files, pasted, read_sources
 from engine.values.sources import SourceFile, SourceLimits, named, outcome_of
 from engine.words.cards import card_of
