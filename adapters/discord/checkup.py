@@ -11,7 +11,6 @@ from adapters.discord.commands import is_registered
 from adapters.discord.errors import FOR_NAMES, FOR_SECRET, DiscordAct, missing
 from adapters.discord.rest import DiscordRest, Rights, rights_in
 from adapters.finding import Finding
-from engine.chat.context import Trial
 from engine.values.errors import VenueError
 
 TEXT_CHANNELS = (0, 5)  # text and announcements
@@ -24,7 +23,7 @@ OPTIONAL = {
 
 
 async def check(
-    rest: DiscordRest, guild_ids: Sequence[int] = (), trial: Trial | None = None
+    rest: DiscordRest, guild_ids: Sequence[int] = (), trial: float | None = None
 ) -> AsyncIterator[Finding]:
     """Check everything on Discord's side; commands are those of these servers, or global ones."""
     try:

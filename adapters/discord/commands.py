@@ -40,7 +40,6 @@ from engine.chat.choices import (
 )
 from engine.chat.command_line import read_start, split_words, suggest
 from engine.chat.commands import COMMANDS, Command
-from engine.chat.context import Trial
 from engine.chat.invocation import (
     HelpArguments,
     Invocation,
@@ -373,7 +372,7 @@ def offer(tree: app_commands.CommandTree, handler: DiscordInteractionHandler) ->
     tree.add_command(debate_this(handler))
 
 
-async def is_registered(rest: DiscordRest, guild_ids: Sequence[int], trial: Trial | None) -> bool:
+async def is_registered(rest: DiscordRest, guild_ids: Sequence[int], trial: float | None) -> bool:
     """Return whether Discord has the commands of this version. Raises VenueError."""
     nobody: Any = None
     tree = app_commands.CommandTree(discord.Client(intents=discord.Intents.none()))

@@ -22,7 +22,6 @@ from adapters.discord.interactions import DiscordInteractionHandler, Hears
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import Commands
-from engine.chat.context import Trial
 from engine.fleet.shares import PartitionLeases
 from engine.values.errors import (
     LeaseLostError,
@@ -236,7 +235,7 @@ class DiscordConnection:
         identify_limit: IdentifyLimit | None = None,
         first_pause: float = FIRST_PAUSE,
         patience: float = PATIENCE,
-        trial: Trial | None = None,
+        trial: float | None = None,
     ) -> None:
         identify_limit = identify_limit or IdentifyLimit()
         self._line = _ShardContext(token, guild_ids, rest, identify_limit, first_pause, patience)

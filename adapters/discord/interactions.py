@@ -33,7 +33,7 @@ from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.commands import OWN_DATA
-from engine.chat.context import Requester, Trial, own_community
+from engine.chat.context import Requester, own_community
 from engine.chat.interactions import LOOK_SECONDS, OVER, InteractionHandler
 from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.participants import check_form
@@ -102,7 +102,7 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
 
     venue: DiscordVenue
     hears: Callable[[], Hears] = none_else
-    trial: Trial | None = None
+    trial: float | None = None
     at_work: set[object] = field(default_factory=set)  # interactions that are being answered
     late_notice_at: dict[str, float] = field(default_factory=dict)  # when a place was, last
 

@@ -191,7 +191,7 @@ def with_options(answer: HelpAnswer, asked: object, *, hides: bool = True) -> He
     if not isinstance(command, app_commands.Command):
         return answer
     written = " ".join((command.name, *(_shown(one, hides) for one in command.parameters)))
-    lines = tuple(line.model_copy(update={"written": written}) for line in answer.commands)
+    lines = tuple((written, about, note) for _, about, note in answer.commands)
     return answer.model_copy(update={"commands": lines})
 
 

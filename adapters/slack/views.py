@@ -34,8 +34,8 @@ from engine.chat.choices import models, motion_of
 from engine.chat.context import Requester
 from engine.chat.interactions import HomePage, home_page
 from engine.chat.invocation import (
+    Arguments,
     Invocation,
-    NoArguments,
     SettingsArguments,
     StartArguments,
     home_invocation,
@@ -85,7 +85,7 @@ class Modals:
             person = Requester(
                 platform=PLATFORM, community=home.team, place=requester.channel, user=requester.user
             )
-            offered = await models(self._handler.commands, person, NoArguments())
+            offered = await models(self._handler.commands, person, Arguments())
             topic = "" if about is None else motion_of(about)
             return form_of(offered, await self._most_files(home.rest), topic)
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from adapters.discord.connection import DiscordConnection
@@ -23,7 +24,6 @@ from bot.app import App
 from bot.serve.health import PlatformPresence
 from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import Settings
-from engine.chat.context import Trial
 from engine.fleet.shares import ShareStatus
 from engine.store import Store
 from engine.values.errors import SettingsError
@@ -175,9 +175,10 @@ def _configured(settings: Settings) -> Iterator[Platform]:
         yield _open_slack(settings.slack)
 
 
-def trial_of(discord: DiscordSettings) -> Trial | None:
-    """Return the limits of debates in direct messages; None where there are none."""
-    return Trial(daily_usd=discord.personal_daily_usd) if discord.personal else None
+def trial_of(discord: DiscordSettings) -> float | None:
+    """Return the USD a day of debates in direct messages; None where there are none."""
+    daily = discord.personal_daily_usd
+    return (inf if daily is None else daily) if discord.personal else None
 
 
 def credentials_of(slack: SlackSettings) -> Credentials | None:

@@ -15,7 +15,7 @@ from engine.chat.answers.catalogue import (
     TopicsAnswer,
 )
 from engine.chat.context import Context, Requester, check, find_held, managers, manages, settings_of
-from engine.chat.invocation import NoArguments, SuggestArguments, TopicsArguments
+from engine.chat.invocation import Arguments, SuggestArguments, TopicsArguments
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
 from engine.prompts.library import NAMES
@@ -69,7 +69,7 @@ class CommandChoice(Value):
 # --- lists -------------------------------------------------------------------------------
 
 
-async def models(context: Context, person: Requester, _: NoArguments) -> ModelsAnswer:
+async def models(context: Context, person: Requester, _: Arguments) -> ModelsAnswer:
     """List the models that can debate and judge here."""
     defaults = await _offered(context, person)
     return ModelsAnswer(
@@ -78,7 +78,7 @@ async def models(context: Context, person: Requester, _: NoArguments) -> ModelsA
     )
 
 
-async def formats(context: Context, person: Requester, _: NoArguments) -> FormatsAnswer:
+async def formats(context: Context, person: Requester, _: Arguments) -> FormatsAnswer:
     """List the formats, with what a debate of each takes here."""
     return FormatsAnswer(formats=await format_lines(context, person))
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from engine.chat import choices, leagues, lifecycle, parameters, participants, records, schedules
 from engine.chat.answers.base import Answer
-from engine.chat.answers.catalogue import HelpAnswer, HelpLine
+from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.command_line import (
     ALIASES,
     Word,
@@ -49,7 +49,6 @@ from engine.chat.invocation import (
     Invocation,
     LeagueArguments,
     MeArguments,
-    NoArguments,
     RematchArguments,
     ReviewArguments,
     ScheduleArguments,
@@ -114,7 +113,7 @@ async def help_on(context: Context, person: Requester, asked: HelpArguments) -> 
     hides = not person.capabilities.no_removal
     name = asked.command and asked.command.strip().casefold().rsplit("/", 1)[-1]
     if not name:
-        lines = tuple(_line(c.name, c) for c in COMMANDS.values())
+        lines = tuple((c.name, c.about, c.who.note) for c in COMMANDS.values())
         formats = await choices.format_lines(context, person)
         return HelpAnswer(commands=lines, formats=formats)
     if name not in COMMANDS:
@@ -124,11 +123,8 @@ async def help_on(context: Context, person: Requester, asked: HelpArguments) -> 
             near=suggest(name, COMMANDS, listed_by="help"),
         )
     command = COMMANDS[name]
-    return HelpAnswer(command=name, commands=(_line(command.usage(hides=hides), command),))
-
-
-def _line(written: str, command: Command[Any]) -> HelpLine:
-    return HelpLine(written=written, about=command.about, note=command.who.note)
+    line = (command.usage(hides=hides), command.about, command.who.note)
+    return HelpAnswer(command=name, commands=(line,))
 
 
 _COMMANDS = (
@@ -189,14 +185,14 @@ _COMMANDS = (
         "list",
         N_("lists the debates here"),
         lifecycle.newest,
-        NoArguments,
+        Arguments,
         reads_much=True,
     ),
     Command(
         "models",
         N_("lists the models that can debate and judge here"),
         choices.models,
-        NoArguments,
+        Arguments,
     ),
     Command(
         "topics",
@@ -220,7 +216,7 @@ _COMMANDS = (
         "formats",
         N_("lists the formats"),
         choices.formats,
-        NoArguments,
+        Arguments,
     ),
     Command(
         "settings",
@@ -235,7 +231,7 @@ _COMMANDS = (
         "export",
         N_("exports the data of the revealed debates"),
         records.export,
-        NoArguments,
+        Arguments,
         who=managers(N_("export debates")),
         reads_much=True,
     ),
@@ -243,14 +239,14 @@ _COMMANDS = (
         "agreement",
         N_("shows how far jury and people agree"),
         records.agreement,
-        NoArguments,
+        Arguments,
         reads_much=True,
     ),
     Command(
         "leaderboard",
         N_("shows how people and jury rate the models, and who guesses them best"),
         records.leaderboard,
-        NoArguments,
+        Arguments,
         reads_much=True,
     ),
     Command(
@@ -292,14 +288,14 @@ _COMMANDS = (
         "privacy",
         N_("shows what is stored about you"),
         records.privacy,
-        NoArguments,
+        Arguments,
         reads_much=True,
     ),
     Command(
         "mydata",
         N_("sends you everything stored about you"),
         records.my_data,
-        NoArguments,
+        Arguments,
         reads_much=True,
     ),
     Command(
@@ -313,13 +309,13 @@ _COMMANDS = (
         "optout",
         N_("leaves you out of exports"),
         records.opt_out,
-        NoArguments,
+        Arguments,
     ),
     Command(
         "optin",
         N_("undoes that, or brings you back after being forgotten"),
         records.opt_in,
-        NoArguments,
+        Arguments,
     ),
     Command(
         "help",

@@ -25,12 +25,6 @@ from engine.values.text import clean, headline
 # The person behind a command: where they asked, and whether they manage the community.
 
 
-class Trial(Value):
-    """The limits of debates in a person's own direct messages: USD a day, None is no own cap."""
-
-    daily_usd: float | None = None
-
-
 class Requester(Value):
     """A person and the place of their command; ids are the platform's own.
 
@@ -39,7 +33,7 @@ class Requester(Value):
     is one by the platform's word (`manager`) or by the community's manager role. `roles` are also
     groups of users; `roles_unknown` says why they could not be read. `max_bytes` is
     the largest file that can be sent there. `trial` is there in the person's own direct messages,
-    which are a community of their own.
+    which are a community of their own: the USD a day of its debates, infinite without a cap.
     """
 
     platform: str
@@ -52,7 +46,7 @@ class Requester(Value):
     roles: frozenset[str] = frozenset()
     roles_unknown: str = ""
     capabilities: PlaceCapabilities = PlaceCapabilities()
-    trial: Trial | None = None
+    trial: float | None = None
     max_bytes: int = 0
 
 

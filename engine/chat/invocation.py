@@ -16,16 +16,12 @@ from engine.values.verdicts import Question
 
 
 class Arguments(Value):
-    """The arguments of a command."""
+    """The arguments of a command, here none."""
 
     @property
     def look_up(self) -> bool:
         """Whether a command with these looks up much, if it may (`reads_much`)."""
         return True
-
-
-class NoArguments(Arguments):
-    """No arguments."""
 
 
 class DebateArgument(Arguments):
@@ -99,17 +95,10 @@ class TopicsArguments(Arguments):
 
 class FormArguments(Arguments):
     """What somebody wrote in a form below a debate: a question, a question's number, a turn, or
-    how sure they are of their vote."""
+    how sure they are of their vote; or whether they `accept` or `decline` to argue a side."""
 
     debate: str
     text: str = ""
-
-
-class ConsentArguments(Arguments):
-    """Whether a person agrees to argue a side of a debate."""
-
-    debate: str
-    accept: bool
 
 
 class RemarkArguments(Arguments):
@@ -180,7 +169,7 @@ class Invocation(NamedTuple):
     """A command's name and its arguments."""
 
     name: str
-    arguments: Arguments = NoArguments()
+    arguments: Arguments = Arguments()
 
 
 def pressed_invocation(  # noqa: C901 - one case a kind of button
@@ -210,7 +199,7 @@ def pressed_invocation(  # noqa: C901 - one case a kind of button
         case "rematch" | "swap":
             return Invocation("rematch", RematchArguments(debate=debate, swap=button == "swap"))
         case "accept" | "decline":
-            return Invocation("consent", ConsentArguments(debate=debate, accept=button == "accept"))
+            return Invocation("consent", FormArguments(debate=debate, text=button))
         case "done":
             return Invocation("done", DebateArgument(debate=debate))
         case "review":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 
 from engine.chat.answers.base import Answer
 from engine.chat.answers.debates import (
@@ -29,8 +30,8 @@ from engine.chat.context import (
     settings_of,
 )
 from engine.chat.invocation import (
+    Arguments,
     DebateArgument,
-    NoArguments,
     RematchArguments,
     ResultArguments,
     StartArguments,
@@ -75,12 +76,12 @@ async def begin(
     check_channel(settings, person.channel or person.place)
     defaults = overlay(context.defaults, settings)
     if person.trial is not None:
-        daily = [
-            cap
-            for cap in (person.trial.daily_usd, defaults.caps.community_daily_usd)
-            if cap is not None
-        ]
-        small = {"community_daily_usd": min(daily, default=None), "max_live_per_community": 1}
+        cap = defaults.caps.community_daily_usd
+        daily = min(person.trial, inf if cap is None else cap)
+        small = {
+            "community_daily_usd": None if daily == inf else daily,
+            "max_live_per_community": 1,
+        }
         defaults = defaults.model_copy(update={"caps": defaults.caps.model_copy(update=small)})
     order = make(defaults)
     if person.trial is not None:  # one person votes, with buttons
@@ -182,7 +183,7 @@ async def line_of(store: Store, debate: Debate) -> DebateLine:
     return DebateLine.of(debate, asked=await awaits_consent(store, debate))
 
 
-async def newest(context: Context, person: Requester, _: NoArguments) -> DebatesAnswer:
+async def newest(context: Context, person: Requester, _: Arguments) -> DebatesAnswer:
     """List the community's newest debates."""
     held = await find_held(context.store, person, limit=LISTED)
     lines = [await line_of(context.store, debate) for debate in held]

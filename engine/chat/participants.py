@@ -27,7 +27,6 @@ from engine.chat.answers.voters import (
 )
 from engine.chat.context import Context, Requester, find_held, find_named, find_only, manages
 from engine.chat.invocation import (
-    ConsentArguments,
     DebateArgument,
     FormArguments,
     RemarkArguments,
@@ -74,11 +73,12 @@ def _user_in(text: str, asker: str) -> str:
     return mention[1] if mention else ""
 
 
-async def consent(context: Context, person: Requester, asked: ConsentArguments) -> Answer:
+async def consent(context: Context, person: Requester, asked: FormArguments) -> Answer:
     """Take a person's answer to whether they argue a side."""
     debate = await find_named(context.store, person, asked.debate)
-    await context.service.guests.answer(debate, person.user, accept=asked.accept)
-    return Answer(texts=(Text(ACCEPTED if asked.accept else DECLINED),), private=True)
+    accept = asked.text == "accept"
+    await context.service.guests.answer(debate, person.user, accept=accept)
+    return Answer(texts=(Text(ACCEPTED if accept else DECLINED),), private=True)
 
 
 async def check_form(context: Context, person: Requester, pressed: ButtonAction) -> None:
@@ -150,16 +150,12 @@ async def remark(context: Context, person: Requester, asked: RemarkArguments) ->
     held = await context.store.ballots.remark(said)
     return RemarkAnswer(
         code=debate.code,
-        outcome=held.outcome,
-        option=held.option,
-        ground=held.ground,
-        confidence=held.confidence,
+        held=held,
         asks=debate.request.reasons,
         percent=debate.request.confidence is ConfidenceScale.PERCENT,
         language=debate.request.language,
         sides=tuple(debate.request.sides),
         menu=debate.setup.menu,
-        guesses={side: debate.setup.menu[int(at)] for side, at in held.guesses.items()},
         names=debate.setup.called,
         page=asked.page,
     )

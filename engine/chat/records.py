@@ -16,7 +16,6 @@ from engine.chat.answers.own_data import (
     ForgottenAnswer,
     Frequency,
     OwnRecordAnswer,
-    OwnVoteLine,
     PrivacyAnswer,
     no_own_data,
     opted_in,
@@ -25,7 +24,7 @@ from engine.chat.answers.own_data import (
 )
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.context import Context, Requester, find_newest, manages, settings_of
-from engine.chat.invocation import DeleteArguments, ForgetArguments, MeArguments, NoArguments
+from engine.chat.invocation import Arguments, DeleteArguments, ForgetArguments, MeArguments
 from engine.chat.privacy import forget as forget_person
 from engine.dataset.bundle import ROOT, Bundle, export_zip
 from engine.dataset.writer import ExportRequest
@@ -64,15 +63,7 @@ async def me(context: Context, person: Requester, asked: MeArguments) -> OwnReco
         people=share_of((vote.option, vote.people) for vote in votes),
         jury=share_of((vote.option, vote.jury) for vote in real),
         lines=tuple(
-            (
-                OwnVoteLine(
-                    vote=vote,
-                    topic=debate.request.topic,
-                    code=debate.code,
-                    place=debate.thread or debate.place,
-                    stances=debate.setup.called or debate.request.stances,
-                )
-            )
+            (vote, DebateLine.of(debate), debate.setup.called or debate.request.stances)
             for vote, debate in held
         ),
     )
@@ -88,7 +79,7 @@ T = TypeVar("T")
 GUESSERS = 10  # who are named
 
 
-async def export(context: Context, person: Requester, _: NoArguments) -> Answer:
+async def export(context: Context, person: Requester, _: Arguments) -> Answer:
     """Export the debates revealed here as a ZIP file."""
     license = (await settings_of(context.store, person)).license
     rehearsals = await _rehearsals(context, person)
@@ -108,13 +99,13 @@ async def export(context: Context, person: Requester, _: NoArguments) -> Answer:
     return export_file(SentFile(f"{ROOT}.zip", bundle.content), bundle.debates, rehearsals)
 
 
-async def agreement(context: Context, person: Requester, _: NoArguments) -> AgreementAnswer:
+async def agreement(context: Context, person: Requester, _: Arguments) -> AgreementAnswer:
     """Measure how far jury and people agree in the debates revealed here."""
     found = await _work_out(context, person, measure_agreement)
     return AgreementAnswer(agreement=found, rehearsals=await _rehearsals(context, person))
 
 
-async def leaderboard(context: Context, person: Requester, _: NoArguments) -> LeaderboardAnswer:
+async def leaderboard(context: Context, person: Requester, _: Arguments) -> LeaderboardAnswer:
     """Rate the models of the debates revealed here."""
     found = await _work_out(context, person, rank_models)
     best = await context.store.privacy.guessers(person.platform, person.community, GUESSERS)
@@ -149,13 +140,13 @@ OWN_FILE = "rostrum-my-data.json"
 LAYOUT = 1  # of the file; raised when a reader of it would have to change
 
 
-async def privacy(context: Context, person: Requester, _: NoArguments) -> PrivacyAnswer:
+async def privacy(context: Context, person: Requester, _: Arguments) -> PrivacyAnswer:
     """Describe the stored data, the person's own included."""
     public = (await settings_of(context.store, person)).public if context.defaults.web_url else ()
     return PrivacyAnswer(traces=await _traces(context, person), on_the_web=public)
 
 
-async def my_data(context: Context, person: Requester, _: NoArguments) -> Answer:
+async def my_data(context: Context, person: Requester, _: Arguments) -> Answer:
     """Hand over everything that is stored of the person, of every community, as one file."""
     found = await context.store.privacy.own(person.platform, person.user)
     if found is None:
@@ -183,13 +174,13 @@ async def forget(context: Context, person: Requester, asked: ForgetArguments) ->
     return ForgottenAnswer(done=True, traces=traces, rest=not wiped)
 
 
-async def opt_out(context: Context, person: Requester, _: NoArguments) -> Answer:
+async def opt_out(context: Context, person: Requester, _: Arguments) -> Answer:
     """Leave the person out of exports; their votes still count."""
     await context.store.privacy.opt_out(person.platform, person.user)
     return opted_out(forgotten=(await _traces(context, person)).forgotten)
 
 
-async def opt_in(context: Context, person: Requester, _: NoArguments) -> Answer:
+async def opt_in(context: Context, person: Requester, _: Arguments) -> Answer:
     """Include the person in exports again, or re-admit them after being forgotten."""
     before = await _traces(context, person)
     now = context.service.clock.now()

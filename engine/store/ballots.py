@@ -43,7 +43,7 @@ class VoterComment(Value):
     received_at: datetime
 
 
-class _Remarked(Value):
+class RemarkResult(Value):
     """What became of a remark, and all that its person holds now; empty for what they do not.
 
     `option` is the vote, None if it is not known which choice is the last; `guesses` are numbers on
@@ -129,7 +129,7 @@ class Ballots:
         """Keep what somebody answers after the reveal, in place of what they answered before."""
         return await self._database.write(lambda connection: _revise(connection, revision))
 
-    async def remark(self, remark: VoterComment) -> _Remarked:
+    async def remark(self, remark: VoterComment) -> RemarkResult:
         """Keep what somebody says beside their vote while it is open, in place of what they said.
 
         One who holds no vote is "unvoted", and no trace of them is kept.
@@ -188,16 +188,16 @@ def _revise(connection: SqlConnection, revision: VoterComment) -> tuple[Outcome,
     return "stored", revision.option
 
 
-def _remark(connection: SqlConnection, remark: VoterComment) -> _Remarked:
+def _remark(connection: SqlConnection, remark: VoterComment) -> RemarkResult:
     """Keep a remark of a voter, unless they have said the same already."""
     vote = connection.first(FIND_VOTE, debate=remark.debate)
     if vote is None:
-        return _Remarked(outcome="unknown")
+        return RemarkResult(outcome="unknown")
     if vote.closed_at is not None or vote.revealed_at is not None:
-        return _Remarked(outcome="closed")
+        return RemarkResult(outcome="closed")
     found = find_person(connection, remark.platform, remark.user)
     if found is None or not found.may_answer(vote.created_at):
-        return _Remarked(
+        return RemarkResult(
             outcome="forgotten"
             if found or is_forgotten(connection, remark.platform, remark.user)
             else "unvoted"
@@ -214,7 +214,7 @@ def _remark(connection: SqlConnection, remark: VoterComment) -> _Remarked:
     return _held(connection, remark, found.id)
 
 
-def _held(connection: SqlConnection, remark: VoterComment, person: int) -> _Remarked:
+def _held(connection: SqlConnection, remark: VoterComment, person: int) -> RemarkResult:
     """Return the vote of a person, and what they have said beside it."""
     own = {"debate": remark.debate, "person": person, "questions": REMARKED}
     log, visible = (
@@ -228,9 +228,9 @@ def _held(connection: SqlConnection, remark: VoterComment, person: int) -> _Rema
 
     votes = [event for event in log if event.question is Question.VOTE]
     if not any(vote_folds(votes, tally_visible=visible).values()):
-        return _Remarked(outcome="unvoted")
+        return RemarkResult(outcome="unvoted")
     sides = dict.fromkeys(event.step for event in log if event.question is Question.GUESS)
-    return _Remarked(
+    return RemarkResult(
         outcome="stored",
         option=chosen(Question.VOTE) or None,
         ground=chosen(Question.GROUND),
@@ -239,7 +239,7 @@ def _held(connection: SqlConnection, remark: VoterComment, person: int) -> _Rema
     )
 
 
-def _same(held: _Remarked, remark: VoterComment) -> bool:
+def _same(held: RemarkResult, remark: VoterComment) -> bool:
     """Return whether a person holds already what they say."""
     if remark.question is Question.GUESS:
         return held.guesses.get(remark.step) == remark.option

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from engine.store import Store
-from engine.store.ballots import VoterComment, _Remarked
+from engine.store.ballots import RemarkResult, VoterComment
 from engine.store.privacy import PersonTraces
 from engine.values.debate import BallotKind
 from engine.values.verdicts import Question
@@ -42,7 +42,7 @@ async def test_a_voters_remarks_replace_one_another_and_are_logged(store: Store)
         (Question.GUESS, "0", "B"),
     ):
         await store.ballots.remark(remark(r.id, "ann", question, option=option, step=side))
-    held = _Remarked(
+    held = RemarkResult(
         outcome="stored",
         option="A",
         ground="style",

@@ -27,7 +27,6 @@ from engine.chat.answers.catalogue import (
     FormatLine,
     FormatsAnswer,
     HelpAnswer,
-    HelpLine,
     IdeasAnswer,
     ModelsAnswer,
     SuggestedAnswer,
@@ -59,7 +58,6 @@ from engine.chat.answers.own_data import (
     ForgottenAnswer,
     Frequency,
     OwnRecordAnswer,
-    OwnVoteLine,
     PrivacyAnswer,
     no_own_data,
     opted_in,
@@ -72,6 +70,7 @@ from engine.chat.commands import COMMANDS
 from engine.formats import FORMATS
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
+from engine.store.ballots import RemarkResult
 from engine.store.communities import SETTING_NAMES
 from engine.store.privacy import OwnVote, PersonTraces
 from engine.store.suggestions import Suggestion
@@ -153,12 +152,13 @@ def of_people() -> Iterator[Answer]:
     vote = OwnVote(
         debate="x", option="A", people="tie", jury=None, rehearsal=False, revealed_at=NOON
     )
-    shown = OwnVoteLine(vote=vote, code="x", topic="Thé", place="t")
+    at = line().model_copy(update={"topic": "Thé", "thread": None, "place": "t"})
+    shown = (vote, at, dict[str, str]())
     yield OwnRecordAnswer(votes=20, people=Frequency(3, 20), jury=Frequency(1, 4), lines=(shown,))
     yield OwnRecordAnswer(votes=1, people=Frequency(0, 0), jury=Frequency(0, 0), lines=())
     yield OwnRecordAnswer(votes=0, people=Frequency(0, 0), jury=Frequency(0, 0), lines=())
-    for outcome in get_args(RemarkAnswer.model_fields["outcome"].annotation):
-        yield RemarkAnswer(code="x", outcome=outcome, option="A", asks=True)
+    for outcome in get_args(RemarkResult.model_fields["outcome"].annotation):
+        yield RemarkAnswer(code="x", held=RemarkResult(outcome=outcome, option="A"), asks=True)
     for why in ("differ", "close", "drawn", None):
         yield ReviewAnswer(lines=(ReviewLine(debate=line(), options=("A", "tie"), why=why),))
     yield ReviewAnswer(lines=())
@@ -205,7 +205,7 @@ def of_communities() -> Iterator[Answer]:
         FormatLine(name=n, about=s.about, options=("x",), minutes=3) for n, s in FORMATS.items()
     )
     yield FormatsAnswer(formats=formats)
-    helped = [HelpLine(written=n, about=c.about, note=c.who.note) for n, c in COMMANDS.items()]
+    helped = [(name, one.about, one.who.note) for name, one in COMMANDS.items()]
     yield HelpAnswer(commands=tuple(helped), formats=formats)
 
 

@@ -34,7 +34,7 @@ from adapters.discord.render import emoji_of, reaction_of, rows
 from adapters.discord.rest import MOST, GlobalRateLimit
 from adapters.discord.texts import IN_ORDER, TABLES, Translator, table, typed, with_options
 from adapters.wire import ChannelPace
-from engine.chat.answers.catalogue import HelpAnswer, HelpLine
+from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
 from engine.values.errors import (
@@ -163,10 +163,10 @@ async def test_help_shows_what_can_be_typed_and_offers_no_command_that_discord_l
     for name, options in IN_ORDER.items():
         command = group.get_command(name)
         assert tuple(one.display_name for one in command.parameters)[: len(options)] == options
-    line = HelpLine(written="forget [confirm=yes]", about="erases your identity")
+    line = ("forget [confirm=yes]", "erases your identity", "")
     answer = HelpAnswer(command="forget", commands=(line,))
     shown = with_options(answer, group.get_command("help"))
-    assert shown.commands[0].written == "forget [confirm:True|False]"
+    assert shown.commands[0][0] == "forget [confirm:True|False]"
     assert await group._complete("command", nobody, "rem") == []
     with pytest.raises(UsageError) as told:
         group._invocation(COMMANDS["help"], {"command": "xyzzy"})

@@ -111,26 +111,14 @@ class FormatsAnswer(Answer):
         yield from (line.say() for line in self.formats)
 
 
-class HelpLine(Value):
-    """A command's usage and description; `note` says who may use it, if not everyone."""
-
-    written: str
-    about: str
-    note: str = ""
-
-    def say(self) -> str:
-        """Return it on one line."""
-        note = say(self.note) if self.note else ""
-        return f"`{PREFIX} {self.written}` {say(self.about)}{note}"
-
-
 class HelpAnswer(Answer):
     """All commands by name, and the formats; or the full usage of `command`.
 
-    `beside` is what a platform offers instead of some commands.
+    Of each of the `commands`: its usage, what it does, and who may use it, if not everyone.
+    `beside` is what a platform offers instead of some of them.
     """
 
-    commands: tuple[HelpLine, ...]
+    commands: tuple[tuple[str, str, str], ...]
     command: str | None = None
     formats: tuple[FormatLine, ...] = ()
     beside: str = ""
@@ -140,14 +128,17 @@ class HelpAnswer(Answer):
 
     def without(self, names: Collection[str], *, instead: str) -> HelpAnswer:
         """Return the answer without commands that a platform offers in another way."""
-        kept = tuple(one for one in self.commands if one.written.split()[0] not in names)
+        kept = tuple(one for one in self.commands if one[0].split()[0] not in names)
         if len(kept) == len(self.commands):
             return self
         return self.model_copy(update={"commands": kept, "beside": instead})
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Introduce Rostrum and list its commands, or explain one."""
-        lines = [line.say() for line in self.commands]
+        lines = [
+            f"`{PREFIX} {usage}` {say(about)}{say(note) if note else ''}"
+            for usage, about, note in self.commands
+        ]
         if self.command is not None:
             yield from lines or (self._beside(),)
             return

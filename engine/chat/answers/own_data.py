@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording
+from engine.chat.answers.debates import DebateLine
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.store.communities import PublicPart
 from engine.store.privacy import GuessRecord, OwnVote, PersonTraces
-from engine.values.debate import Value
 from engine.values.language import N_, NN_, Text
 from engine.values.messages import File
 from engine.values.text import headline
@@ -299,18 +299,11 @@ UNNAMED = N_(
 NO_ONE = "–"
 
 
-class OwnVoteLine(Value):
-    """A vote with its debate; `stances` name what people chose among."""
-
-    vote: OwnVote
-    code: str
-    topic: str
-    place: str
-    stances: Mapping[str, str] = {}
-
-
 class OwnRecordAnswer(Answer):
-    """A person's votes here: how often with the people, how often with the jury, and the last."""
+    """A person's votes here: how often with the people, how often with the jury, and the last.
+
+    Each of these with its debate, and with the names of what people chose among.
+    """
 
     private: bool = True
     votes: int
@@ -319,7 +312,7 @@ class OwnRecordAnswer(Answer):
     changed: bool = False
     people: Frequency
     jury: Frequency
-    lines: tuple[OwnVoteLine, ...]
+    lines: tuple[tuple[OwnVote, DebateLine, Mapping[str, str]], ...]
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Compare, then list the last votes."""
@@ -344,14 +337,14 @@ class OwnRecordAnswer(Answer):
             if not self.changed:
                 yield self._standing(chat)
         yield say("**Your last votes**")
-        for line in self.lines:
+        for vote, debate, names in self.lines:
             yield say(
                 "- {thread} {topic}: you {own}, people {people}, jury {jury}",
-                thread=chat.link(line.place),
-                topic=headline(line.topic, TOPIC_LENGTH),
-                own=_option(line.vote.option, line.stances),
-                people=_option(line.vote.people, line.stances),
-                jury=_option(line.vote.jury, line.stances),
+                thread=chat.link(debate.thread or debate.place),
+                topic=headline(debate.topic, TOPIC_LENGTH),
+                own=_option(vote.option, names),
+                people=_option(vote.people, names),
+                jury=_option(vote.jury, names),
             )
 
     def picture(self) -> File | None:

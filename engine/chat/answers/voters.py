@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from engine.chat.answers.base import PREFIX, Answer, Wording
 from engine.chat.answers.debates import DebateLine
+from engine.store.ballots import RemarkResult
 from engine.store.vote_log import Outcome
 from engine.tally.questions import CONFIDENCES, GROUNDS, PERCENTS
 from engine.values.debate import Value
@@ -58,50 +59,46 @@ def read_percent(text: str) -> str:
 class RemarkAnswer(Answer):
     """What a voter has said beside their vote so far, and what else they may say.
 
-    `asks`: for the reason and how clear it was, or, in `percent`, how sure they are; `guesses` are
-    models by side, and `names` those of agents. Models may be guessed of `sides`, from a `menu`.
-    `page` is that of menus to show.
+    `asks`: for the reason and how clear it was, or, in `percent`, how sure they are; `names` are
+    those of agents. Models may be guessed of `sides`, from a `menu`. `page` is that of menus to
+    show.
     """
 
     private: bool = True
     code: str
-    outcome: Outcome
-    option: str | None = None
-    ground: str = ""
-    confidence: str = ""
+    held: RemarkResult
     asks: bool = False
     percent: bool = False
     language: str = "en"
     sides: tuple[str, ...] = ()
     menu: tuple[str, ...] = ()
-    guesses: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     page: int = 0
 
     @property
     def open(self) -> bool:
         """Whether there is something to say now."""
-        return self.outcome in ("stored", "duplicate") and (
+        return self.held.outcome in ("stored", "duplicate") and (
             self.asks or self.percent or bool(self.menu)
         )
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Say what is held, or why nothing is."""
-        if refused := REFUSALS.get(self.outcome):
+        if refused := REFUSALS.get(self.held.outcome):
             yield say(refused)
             return
-        if self.option:
-            yield say("**Your vote:** {option}", option=self._name(self.option))
-        if self.ground:
-            yield say("**Why:** {ground}", ground=option_name(self.ground))
-        if self.confidence and self.percent:
-            yield say("**How sure:** {percent} %", percent=self.confidence)
-        elif self.confidence:
-            yield say("**How clear:** {confidence}", confidence=option_name(self.confidence))
-        if self.guesses:
+        if self.held.option:
+            yield say("**Your vote:** {option}", option=self._name(self.held.option))
+        if self.held.ground:
+            yield say("**Why:** {ground}", ground=option_name(self.held.ground))
+        if self.held.confidence and self.percent:
+            yield say("**How sure:** {percent} %", percent=self.held.confidence)
+        elif self.held.confidence:
+            yield say("**How clear:** {confidence}", confidence=option_name(self.held.confidence))
+        if self.held.guesses:
             told = (
-                say("{side} `{model}`", side=self._name(side), model=model)
-                for side, model in self.guesses.items()
+                say("{side} `{model}`", side=self._name(side), model=self.menu[int(at)])
+                for side, at in self.held.guesses.items()
             )
             yield say("**Your guess:** {guesses}", guesses=say(", ").join(told))
         if self.open:
@@ -111,9 +108,9 @@ class RemarkAnswer(Answer):
         yield " ".join(
             say(ASK[what])
             for what, missing in (
-                ("reason", self.asks and not self.ground),
-                ("clear", self.asks and not self.percent and not self.confidence),
-                ("sure", self.percent and not self.confidence),
+                ("reason", self.asks and not self.held.ground),
+                ("clear", self.asks and not self.percent and not self.held.confidence),
+                ("sure", self.percent and not self.held.confidence),
                 ("guess", bool(self.menu)),
             )
             if missing
@@ -126,11 +123,11 @@ class RemarkAnswer(Answer):
         """Return the buttons and menus below it, row by row, at most five."""
         if not self.open:
             return ()
-        rows = [self._buttons("ground", GROUNDS, self.ground)] if self.asks else []
+        rows = [self._buttons("ground", GROUNDS, self.held.ground)] if self.asks else []
         if self.percent:
-            rows.append((sure_button(self.code, self.language, self.confidence),))
+            rows.append((sure_button(self.code, self.language, self.held.confidence),))
         elif self.asks:
-            rows.append(self._buttons("clear", CONFIDENCES, self.confidence))
+            rows.append(self._buttons("clear", CONFIDENCES, self.held.confidence))
         return (*rows, *self._menus())
 
     def _buttons(self, what: str, options: Sequence[str], held: str) -> tuple[Button, ...]:
@@ -147,8 +144,8 @@ class RemarkAnswer(Answer):
         pages = [sides[at : at + size] for at in range(0, len(sides), size)]
         labels = tuple(headline(ref, LABEL_LENGTH) for ref in menu)
         for side in pages[self.page % len(pages)]:
-            held = self.guesses.get(side)
-            at = menu.index(held) if held in menu else None
+            held = self.held.guesses.get(side)
+            at = None if held is None else int(held)
             hint = headline(say(MENU, side=self._name(side)), LABEL_LENGTH)
             yield Menu(remark_id("guess", self.code, side), hint, labels, at)
         if len(pages) > 1:
