@@ -239,7 +239,7 @@ def stats(
 def usage(
     chosen: DebateChoice,
     by: Annotated[
-        str, typer.Option(help="Count by model (and role), day, community, user or series.")
+        str, typer.Option(help="Count by model (and role), day, community, user, series or arm.")
     ] = "model",
     as_json: Annotated[bool, JSON] = False,
 ) -> None:

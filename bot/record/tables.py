@@ -363,9 +363,10 @@ TITLES = {
     "tokens_out": "out",
     "tokens_reasoning": "reasoning",
     "tokens_cached": "cached",
+    "minutes": "minutes",  # shown by arm
 }
 SUMMED = (*(name for name in TITLES if name != "debates"), "usd", "unpriced")
-WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series"}
+WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series", By.ARM: "no arm"}
 
 
 async def show_usage(
@@ -441,7 +442,8 @@ def print_usage(usage: CallUsage, by: By = By.MODEL) -> None:
         for one in usage.totals
     ]
     rows.append((("all", "")[:roles], _add_up(usage)))
-    shown = [name for name in TITLES if name != "lost" or usage.sum(name)]
+    also = {"lost": usage.sum("lost"), "minutes": by is By.ARM}
+    shown = [name for name in TITLES if also.get(name, True)]
     show_table(
         "",
         (*(by.value, "role")[:roles], *(TITLES[name] for name in shown), "USD"),
@@ -464,5 +466,5 @@ def _add_up(usage: CallUsage) -> dict[str, Any]:
 
 def _cells(figures: dict[str, Any], shown: Sequence[str]) -> list[str]:
     usd = f"{figures['usd']:.4f}"
-    numbers = (f"{figures[name]:,}" for name in shown)
+    numbers = (f"{round(figures[name], 1):,}" for name in shown)
     return [*numbers, f"≥ {usd}" if figures["unpriced"] else usd]

@@ -53,7 +53,7 @@ from engine.stats.arms import Arms, measure_arms, tell_arms
 from engine.stats.row import work_out
 from engine.store import ExportFilter, Store
 from engine.store.series import StoredSeries
-from engine.store.usage import CallUsage, UsageFilter
+from engine.store.usage import By, CallUsage, UsageFilter
 from engine.values.errors import (
     NotFoundError,
     RostrumError,
@@ -338,6 +338,7 @@ async def show_status(name: str, *, as_json: bool) -> None:
         verdicts = await store.series.verdicts(name)
         usage = await store.usage.read(UsageFilter(series=name))
         arms = count_arm_standings(series, await store.series.debates(name))
+        by_arm = await store.usage.read(UsageFilter(series=name), By.ARM)
         compared: Arms | None = None
         if arms:
             compared = await work_out(store.archive, ExportFilter(series=name), measure_arms)
@@ -347,6 +348,7 @@ async def show_status(name: str, *, as_json: bool) -> None:
         if arms:
             told = [one.model_dump(mode="json") for one in arms]
             found |= {"arms": told, "compared": compared and compared.model_dump(mode="json")}
+            found |= {"arm_takings": to_rows(by_arm, By.ARM)}
         print_json(found | {"verdicts": _count(verdicts), "takings": to_rows(usage)})
         return
     lines = (*_standing_lines(series, standing), *_verdict_lines(verdicts))
@@ -358,6 +360,8 @@ async def show_status(name: str, *, as_json: bool) -> None:
     print_lines((*lines, *fell, *people_lines(stored, series.people)))
     for title, columns, rows in tell_arms(compared) if compared else ():
         show_table(title, columns, rows)
+    if arms:
+        print_usage(by_arm, By.ARM)
     print_usage(usage)
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 from bot.commands.data import NO_REHEARSALS, DebateChoice
 from bot.console import TableConsole, print_json
 from bot.database import read_store
-from bot.record.filters import check_series, where_of
-from bot.record.tables import show_table
+from bot.record.filters import check_series, chosen_ids, where_of
+from bot.record.tables import print_usage, show_table, to_rows
 from bot.settings.load import load_store_settings
 from engine.run.juror_fits import read_fit
 from engine.stats.agreement import (
@@ -43,6 +43,7 @@ from engine.stats.row import GuessFigures, Row, work_out
 from engine.stats.trials import Trials, measure_trials, tell_trials
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.fits import Fits
+from engine.store.usage import By, CallUsage, UsageFilter
 from engine.tally.tally import FEWEST
 from engine.values.debate import SEES, Value
 from engine.values.errors import ExportError
@@ -218,6 +219,10 @@ async def run_stats(
             people=alt_test,
         )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
+        by_arm = CallUsage()
+        if found.arms:
+            ids = await chosen_ids(store, where)
+            by_arm = await store.usage.read(UsageFilter(ids=ids), By.ARM)
         agreement = found.agreement
         panel = await _view_jurors(store.fits, agreement, rehearsal=chosen.include_rehearsal)
     if out is not None:  # before anything is printed: a closed pipe ends the command
@@ -225,9 +230,14 @@ async def run_stats(
         await asyncio.to_thread(_write_pictures, out, pictures)
     if as_json:
         values = found._asdict() | {"panel": panel}
-        print_json(_to_json(where, left_out, {k: one for k, one in values.items() if one}))
+        told = _to_json(where, left_out, {k: one for k, one in values.items() if one})
+        if found.arms:
+            told |= {"arm_takings": to_rows(by_arm, By.ARM)}
+        print_json(told)
     else:
         _show(found)
+        if found.arms:
+            print_usage(by_arm, By.ARM)
         if panel is not None:
             show_panel(panel)
         if left_out:

@@ -22,6 +22,7 @@ class By(StrEnum):
     COMMUNITY = "community"
     USER = "user"
     SERIES = "series"
+    ARM = "arm"
 
 
 class UsageTotals(NamedTuple):
@@ -29,7 +30,8 @@ class UsageTotals(NamedTuple):
 
     Tokens and USD are those that are known; `unpriced` calls have no known price; our own
     end cut off those that are `lost`. `debates` are
-    those that the calls belong to. An empty key: the debates without one.
+    those that the calls belong to, and `minutes` the time that their answers took, together. An
+    empty key: the debates without one.
     """
 
     key: str
@@ -44,6 +46,7 @@ class UsageTotals(NamedTuple):
     tokens_cached: int
     usd: float
     unpriced: int
+    minutes: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,7 @@ KEYS = {
     By.COMMUNITY: ("debates.platform || ' ' || debates.community", "''", "1"),
     By.USER: ("coalesce(CAST(debates.starter AS TEXT), '')", "''", STARTER),
     By.SERIES: ("coalesce(debates.series, '')", "''", "1"),
+    By.ARM: ("coalesce(debates.series || '/' || debates.arm, '')", "''", "1"),
 }
 CONDITIONS = {
     "since": "calls.started_at > :since",
@@ -122,7 +126,8 @@ SELECT {key} AS of, {role} AS role, count(DISTINCT calls.debate) AS debates,
     coalesce(sum(calls.tokens_out), 0) AS tokens_out,
     coalesce(sum(calls.tokens_reasoning), 0) AS tokens_reasoning,
     coalesce(sum(calls.tokens_cached), 0) AS tokens_cached,
-    coalesce(sum(calls.cost), 0.0) AS usd, count(*) - count(calls.cost) AS unpriced
+    coalesce(sum(calls.cost), 0.0) AS usd, count(*) - count(calls.cost) AS unpriced,
+    coalesce(sum(calls.latency), 0.0) / 60 AS minutes
 FROM calls JOIN debates ON debates.id = calls.debate
 WHERE {conditions}
 GROUP BY 1, 2 ORDER BY {order}, 2

@@ -47,6 +47,13 @@ def test_the_arm_of_a_debate_stands_in_plan_export_status_stats_and_report(ways:
     assert "Arm brief: 4 of 4 held, 0 failed, 0 refused" in status
     found = json.loads(rostrum(ways, "series", "status", "ways", "--json").done())
     assert [one["arm"] for one in found["arms"]] == ["brief", "oxford"]
+    took = {one["arm"]: one for one in found["arm_takings"]}
+    for figure in ("calls", "tokens_in", "tokens_out"):
+        both = sum(took[f"ways/{arm}"][figure] for arm in ("brief", "oxford"))
+        assert both == sum(one[figure] for one in found["takings"])
+    assert [one["debates"] for one in took.values()] == [4, 4]
+    assert all(one["minutes"] > 0 for one in took.values())
+    assert "ways/oxford" in status
     assert [one["debates"] for one in found["compared"]["lengths"]] == [4, 4]
 
     only = ("--series", "ways", "--include-rehearsal")
@@ -61,7 +68,10 @@ def test_the_arm_of_a_debate_stands_in_plan_export_status_stats_and_report(ways:
     assert len(topics) == 8
     stats = json.loads(rostrum(ways, "stats", *only, "--json").done())
     assert stats["arms"] == found["compared"]
-    assert "Arms" in rostrum(ways, "stats", *only).done()
+    assert stats["arm_takings"] == found["arm_takings"]
+    shown = rostrum(ways, "stats", *only).done()
+    assert "Arms" in shown
+    assert "ways/oxford" in shown
 
     rostrum(ways, "series", "report", "ways", "--out", "report").done()
     report = json.loads((ways / "report" / "report.json").read_text())
@@ -70,6 +80,9 @@ def test_the_arm_of_a_debate_stands_in_plan_export_status_stats_and_report(ways:
     page = (ways / "report" / "report.md").read_text()
     assert "Each debate fell to an arm by lot (seed 11): brief, oxford." in page
     assert "What fell to each arm" in page
+    assert "What each arm took in all" in page
+    assert report["arm_totals"]["brief"]["calls"] == took["ways/brief"]["calls"]
+    assert report["arm_totals"]["brief"]["minutes"] == pytest.approx(took["ways/brief"]["minutes"])
 
 
 def test_a_series_that_was_held_keeps_its_arms(ways: Path) -> None:

@@ -56,7 +56,7 @@ class CallTotals:
     """What one model's calls took in one role; tokens and USD are those that are known.
 
     Our own end cut off those that are `lost`: they say nothing of the model. `seconds` is how long
-    each answer took.
+    each answer took, `minutes` how long all tries did. Those of an arm have its name as `role`.
     """
 
     model: str
@@ -70,6 +70,7 @@ class CallTotals:
     tokens_cached: int = 0
     usd: float = 0.0
     unpriced: int = 0
+    minutes: float = 0.0
     seconds: Annotated[list[float], Field(exclude=True)] = field(
         default_factory=list, compare=False
     )
@@ -83,6 +84,7 @@ class CallTotals:
             setattr(self, name, getattr(self, name) + (getattr(one, name) or 0))
         self.usd += one.usd or 0.0
         self.unpriced += one.usd is None
+        self.minutes += (one.seconds or 0.0) / 60
         if one.seconds is not None and not (one.failed or one.lost):
             self.seconds.append(one.seconds)
 
@@ -91,8 +93,8 @@ class CallTotals:
 class SeriesRows:
     """A series at one moment, as its report counts it.
 
-    `calls` are by model and role, `costs` (calls, USD) by debate, and `paid` USD by debate and
-    debating model.
+    `calls` are by model and role, `arms` by arm, `costs` (calls, USD) by debate, and `paid` USD by
+    debate and debating model.
     """
 
     stored: StoredSeries
@@ -100,6 +102,7 @@ class SeriesRows:
     refusals: Mapping[str, int] = field(default_factory=dict)
     ended: tuple[EndedDebate, ...] = ()
     calls: Mapping[tuple[str, str], CallTotals] = field(default_factory=dict)
+    arms: Mapping[str, CallTotals] = field(default_factory=dict)
     costs: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     paid: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
@@ -141,6 +144,8 @@ def _read(store: SeriesStore, name: str, told: bool, stopped: threading.Event) -
 def add_up(found: SeriesReading) -> SeriesRows:
     """Add up the calls of a series; its ended debates are to follow."""
     calls: dict[tuple[str, str], CallTotals] = {}
+    fell = {debate.id: debate.arm for debate in found.debates if debate.arm}
+    arms = {arm: CallTotals("", arm) for arm in sorted({*fell.values()})}
     costs: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
     paid: dict[tuple[str, str], float] = defaultdict(float)
     for one in found.tries:
@@ -148,6 +153,8 @@ def add_up(found: SeriesReading) -> SeriesRows:
         if key not in calls:
             calls[key] = CallTotals(*key)
         calls[key].add(one)
+        if one.debate in fell:
+            arms[fell[one.debate]].add(one)
         number, usd = costs[one.debate]
         costs[one.debate] = number + 1, usd + (one.usd or 0.0)
         if one.role == "debater":
@@ -157,6 +164,7 @@ def add_up(found: SeriesReading) -> SeriesRows:
         debates=tuple(found.debates),
         refusals=found.refusals,
         calls=calls,
+        arms=arms,
         costs=dict(costs),
         paid=dict(paid),
     )

@@ -98,9 +98,12 @@ CAVEATS = {
 }
 
 
+TOTALS = ("calls", "failed", "in", "out", "reasoning", "cached", "USD")
+
+
 def write_page(report: SeriesReport) -> ReportPage:
     """Lay out a report: what a reader sees, in order."""
-    columns = ("model", "role", "calls", "failed", "in", "out", "reasoning", "cached", "USD")
+    columns = ("model", "role", *TOTALS)
     rows = [(one.model, one.role, *_sums([one])) for one in report.totals]
     totals = PageSection(
         "totals",
@@ -388,7 +391,10 @@ def _costs(report: SeriesReport) -> PageSection:
     formats = table_of(columns, costs, "Cost of a debate, with its jury")
     spent = [(m.model, m.debates, dollars(m.usd)) for m in report.conduct if m.usd is not None]
     own = table_of(("model", "debates", "USD a debate"), spent, "A debater's own calls")
-    return PageSection("cost", N_("Cost"), grids=(formats, own) if costs else ())
+    arms = [(arm, *_sums([one]), f"{one.minutes:,.1f}") for arm, one in report.arm_totals.items()]
+    took = table_of(("arm", *TOTALS, "minutes"), arms, "What each arm took in all")
+    grids = (formats, own, *(took,)[: len(arms)])
+    return PageSection("cost", N_("Cost"), grids=grids if costs else ())
 
 
 # --- limits ------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
@@ -266,6 +266,7 @@ class SeriesReport(Value):
     agreement: Agreement
     juries: Juries | None
     arm_standings: tuple[ArmStanding, ...]
+    arm_totals: Mapping[str, CallTotals]
     arms: Arms | None
     trials: Trials | None
     replacement: ReplacementTest
@@ -341,6 +342,7 @@ def _measure(
         agreement=measure_agreement(rows),
         juries=measure_juries(found.rows),
         arm_standings=count_arm_standings(series, found.debates),
+        arm_totals=found.arms,
         arms=measure_arms(rows),
         trials=measure_trials(rows),
         replacement=measure_replacement(rows),
