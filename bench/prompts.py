@@ -29,7 +29,7 @@ from bench.wheel.machine import print_result
 from bot import log
 from bot.settings.settings import Settings
 from engine.formats import FORMATS
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.values.debate import Status
 from engine.values.errors import RostrumError
 from engine.values.ports import Call, ChatMessage, Reply

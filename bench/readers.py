@@ -32,7 +32,7 @@ from adapters.web.public import PublicPages
 from bench.wheel.machine import percentile
 from bot.exits import run
 from engine.pages.public import PublicReader
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.store.communities import PublicPart
 from engine.values.debate import Model, short_code
 from engine.values.ports import Part, Permalinks, SystemClock, VenueLimits

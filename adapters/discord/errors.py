@@ -16,7 +16,7 @@ import aiohttp
 import discord
 
 from adapters.discord import texts
-from engine.run.plan import PlaceCapabilities
+from engine.run.order import PlaceCapabilities
 from engine.values.errors import (
     MessageGoneError,
     SettingsError,

@@ -38,7 +38,7 @@ from engine.chat.interactions import LOOK_SECONDS, OVER, InteractionHandler
 from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.participants import check_form
 from engine.delivery.reasons import refusal_of
-from engine.run.plan import check_allowed
+from engine.run.order import check_allowed
 from engine.values.errors import NotAllowedError, RostrumError, UsageError
 from engine.values.language import speaking
 from engine.values.markdown import split_markdown

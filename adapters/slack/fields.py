@@ -13,7 +13,7 @@ from engine.chat.choices import language_labels
 from engine.chat.invocation import StartArguments
 from engine.chat.parameters import IN_A_CHAT
 from engine.formats import FORMATS
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.values.errors import UsageError
 from engine.values.options import STANCES, read_option, read_options
 from engine.values.source_files import pasted

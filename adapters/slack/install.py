@@ -36,7 +36,7 @@ from adapters.slack.errors import KNOWN, UNREADABLE, SlackAnswer
 from adapters.slack.interactions import PLATFORM
 from adapters.slack.rest import SlackRest
 from adapters.slack.workspaces import Profiles, Workspace
-from engine.run.plan import NOT_ALLOWED
+from engine.run.order import NOT_ALLOWED
 from engine.store.installs import Install, Installs
 from engine.store.people import PeopleStore
 from engine.values.errors import RostrumError, VenueAwayError, VenueError, VenueGoneError

@@ -33,7 +33,7 @@ from engine.chat.interactions import OVER, InteractionHandler
 from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.settings import RESET, usual_language
 from engine.fleet.leases import elapsed
-from engine.run.plan import PlaceCapabilities
+from engine.run.order import PlaceCapabilities
 from engine.values.debate import BallotKind
 from engine.values.errors import (
     NotAllowedError,

@@ -29,7 +29,7 @@ from adapters.slack.render import (
 from adapters.slack.rest import Json, SlackRest, share_files
 from adapters.slack.workspaces import Managers, Workspace, Workspaces
 from adapters.wire import GAP_SECONDS, ChannelPace, reads
-from engine.run.plan import PlaceCapabilities
+from engine.run.order import PlaceCapabilities
 from engine.values.errors import VenueError
 from engine.values.language import Text
 from engine.values.messages import Message

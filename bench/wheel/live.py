@@ -23,7 +23,7 @@ from bench.wheel.loopback import SPEECH, model_server
 from bench.wheel.machine import percentile, print_result, watch_loop
 from bot import log
 from bot.settings.settings import Settings
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.run.service import Service
 from engine.values.debate import Status
 from engine.values.errors import RostrumError

@@ -14,7 +14,7 @@ from statistics import fmean
 from adapters.finding import Finding
 from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.values.debate import Model, Price, Sampling
 from engine.values.errors import BudgetError, RostrumError
 from engine.values.overlap import similarity

@@ -18,7 +18,8 @@ from bot.settings.settings import Settings
 from engine.jury.roster import PanelFit, seat_panel
 from engine.prompts.library import load_prompts
 from engine.run.estimate import check_prices, price
-from engine.run.plan import Defaults, Order, plan
+from engine.run.order import Defaults, Order
+from engine.run.plan import plan
 from engine.run.prompt_sizes import longest_prompts
 from engine.values.configuration import parse_model
 from engine.values.debate import Model, PanelMode, Price, Sampling

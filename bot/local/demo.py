@@ -43,7 +43,7 @@ from engine.dataset.folder import check_writable
 from engine.dataset.writer import ExportRequest
 from engine.formats import find_format
 from engine.prompts.library import check_language
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.run.service import Started
 from engine.values.errors import UsageError
 from engine.values.topics import built_in_topics

@@ -18,7 +18,7 @@ from bot.local.session import COMMUNITY, PLATFORM
 from bot.settings.settings import Settings
 from engine.formats import find_format
 from engine.formats.format import read_own
-from engine.run.plan import ME, ONLY_ONE, Invited, Order
+from engine.run.order import ME, ONLY_ONE, Invited, Order
 from engine.tally.questions import round_options, vote_options
 from engine.values.debate import ConfidenceScale, Model
 from engine.values.errors import UsageError

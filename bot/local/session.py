@@ -32,7 +32,7 @@ from bot import sentences
 from bot.app import App, run_app
 from bot.settings.settings import Settings
 from engine.formats import find_format
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.run.service import Started
 from engine.store import OpenQuestion
 from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options

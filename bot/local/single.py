@@ -26,7 +26,7 @@ from bot.local.session import PLATFORM, TerminalSession, has_ended, showing_deba
 from bot.settings.load import load_settings, read_model
 from bot.settings.settings import Settings
 from engine.run.audience_questions import read_question
-from engine.run.plan import Order, Rematch
+from engine.run.order import Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.run.service import Started
 from engine.values.debate import ConfidenceScale, Debate, Replacement, Status

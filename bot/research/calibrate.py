@@ -28,7 +28,7 @@ from engine.run.calibration import (
 )
 from engine.run.estimate import check_prices
 from engine.run.juror_fits import LEASE, LEASE_SECONDS, Learner
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.stats.jurors import FitView, view_fit
 from engine.store import NewDebate, Store
 from engine.store.learning import SESSION, Learnt

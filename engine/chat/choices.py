@@ -19,7 +19,7 @@ from engine.chat.invocation import Arguments, SuggestArguments, TopicsArguments
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
 from engine.prompts.library import NAMES
-from engine.run.plan import Defaults, Order
+from engine.run.order import Defaults, Order
 from engine.store import Store
 from engine.store.suggestions import listed
 from engine.values.blocked_words import check_words, has_blocked

@@ -59,7 +59,7 @@ from engine.chat.invocation import (
 )
 from engine.chat.participants import remark, review
 from engine.chat.settings import show_settings
-from engine.run.plan import check_allowed
+from engine.run.order import check_allowed
 from engine.values.debate import BallotKind
 from engine.values.errors import RostrumError, UsageError
 from engine.values.language import N_, Text

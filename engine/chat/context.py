@@ -11,7 +11,7 @@ from math import ceil
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from engine.run.plan import Defaults, PlaceCapabilities
+from engine.run.order import Defaults, PlaceCapabilities
 from engine.run.service import Service
 from engine.store import Store
 from engine.store.communities import CommunitySettings

@@ -19,7 +19,7 @@ from engine.chat.invocation import LeagueArguments
 from engine.chat.settings import check_channel, overlay
 from engine.delivery.reasons import without_settings
 from engine.formats import find_format
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.series.contents import begin_in_chat, first_time
 from engine.series.matches import LeagueMatches, draw
 from engine.series.recurrence import written

@@ -39,7 +39,7 @@ from engine.chat.invocation import (
 from engine.chat.settings import check_channel, order_of, overlay, page_of
 from engine.delivery.board import awaits_consent, turns_expected
 from engine.delivery.reasons import where_revealed, why
-from engine.run.plan import Defaults, Order, Rematch
+from engine.run.order import Defaults, Order, Rematch
 from engine.run.rematch import check_repeatable
 from engine.store import Store
 from engine.store.communities import PublicPart

@@ -33,7 +33,7 @@ from engine.chat.invocation import (
     ReviewArguments,
 )
 from engine.run.audience_questions import UNKNOWN, ask, is_listed, remove
-from engine.run.plan import ME, ONLY_ONE, Invited
+from engine.run.order import ME, ONLY_ONE, Invited
 from engine.store import ExportFilter, Store
 from engine.store.ballots import VoterComment
 from engine.tally.questions import CONFIDENCES, GROUNDS, PERCENTS, vote_options

@@ -12,7 +12,7 @@ from engine.chat.lifecycle import begin
 from engine.chat.participants import guest_among
 from engine.chat.settings import check_channel, order_of, overlay
 from engine.delivery.reasons import without_settings
-from engine.run.plan import Defaults, Order
+from engine.run.order import Defaults, Order
 from engine.series.contents import begin_in_chat, first_time
 from engine.series.recurrence import written
 from engine.series.spec import Recurring, Series, SeriesAudience, SeriesPlace, Sides, read_when

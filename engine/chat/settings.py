@@ -19,7 +19,7 @@ from engine.chat.participants import guest_among
 from engine.dataset.license import read_license
 from engine.formats import FORMATS, find_format
 from engine.prompts.library import check_language
-from engine.run.plan import Defaults, Order
+from engine.run.order import Defaults, Order
 from engine.run.seats import MOST_JUDGES
 from engine.store.communities import SETTING_NAMES, CommunitySettings, PublicPart
 from engine.values.debate import Model, Source

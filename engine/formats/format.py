@@ -135,35 +135,6 @@ class Format(ABC):
         given = {**sized.options, **options.options}
         return read_own(self.name, self.options, given).model_dump(mode="json")
 
-    def check_asked(self, asked: Options, options: Options) -> None:
-        """Refuse what the format does not have; `options` are what was asked with the defaults.
-
-        Raises UsageError.
-        """
-        if options.rounds is not None and not self.takes_rounds:
-            raise UsageError(
-                "The format {name} has a fixed number of rounds: leave rounds out. Its own "
-                "options: {own}.",
-                name=self.name,
-                own=tuple(self.options.model_fields) or Text("none"),
-            )
-        if self.question and asked.stance:
-            raise UsageError(
-                "A {name} debate answers a question, so no one takes a side on it: leave stance "
-                "out.",
-                name=self.name,
-            )
-        if asked.questions and not self.takes_questions:
-            from engine.formats import FORMATS  # each of which imports this module
-
-            known = ", ".join(name for name in FORMATS if FORMATS[name].takes_questions)
-            raise UsageError(
-                "In the format {name} the audience cannot ask questions; leave questions out, or "
-                "choose one of {known}.",
-                name=self.name,
-                known=known,
-            )
-
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return who takes part, given complete options."""
         return Roles(self.contenders)

@@ -26,7 +26,8 @@ from engine.run.dry_run import (
     demand_of,
     manner_of,
 )
-from engine.run.plan import Defaults, Plan
+from engine.run.order import Defaults
+from engine.run.plan import Plan
 from engine.values.debate import Model, PanelMode, PanelSetup, Price, Setup, TrialProtocol
 from engine.values.errors import BudgetError
 from engine.values.language import Text

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from engine.fleet.leases import LeaseManager, Notifier
-from engine.run.plan import Order, Rematch
+from engine.run.order import Order, Rematch
 from engine.stage.stage import PersonTurn
 from engine.store import Lease, Post, Store
 from engine.store.budgets import NewGuest

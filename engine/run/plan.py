@@ -3,170 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Self
+from dataclasses import dataclass, field, replace
 
-from pydantic import Field, JsonValue, SkipValidation
+from pydantic import JsonValue
 
-from engine.formats import Format, find_format
-from engine.jury.rubric import Rubric
+from engine.formats import FORMATS, Format, find_format
+from engine.formats.format import Roles
 from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts, check_language
-from engine.run.seats import seat
-from engine.store.leases import OWN
+from engine.run.order import Defaults, Order
+from engine.run.seats import exchange, seat
 from engine.values.debate import (
     OTHER,
     UNATTENDED,
     BallotKind,
-    Debate,
     Length,
     Model,
     Moderation,
     Request,
-    Retrieval,
-    Sampling,
-    SeriesKey,
-    Source,
-    Value,
 )
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.language import N_
-from engine.values.limits import Caps
+from engine.values.language import Text
 from engine.values.options import BUILT_IN, Options, check_limits
-from engine.values.sources import SourceLimits
-from engine.values.topics import Topic, built_in_topics, motion_of
-
-ME = "me"  # in place of a model: whoever starts the debate argues that side
-ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
-NOT_ALLOWED = N_(
-    "This bot serves only the servers and workspaces that its operator has chosen, and this is "
-    "none of them; ask the operator to add it."
-)
-MOST_GUESSED = 25  # models on a menu, as Discord's have no more
-
-
-class PlaceCapabilities(Value):
-    """What Rostrum may do in the place of a command; each Text says what to grant.
-
-    `unfit`: why no debate can run there; `no_files`: why none that posts files can; `no_removal`:
-    why ballots cannot be secret. Empty: no obstacle is known.
-    """
-
-    unfit: SkipValidation[str] = ""
-    no_files: SkipValidation[str] = ""
-    no_removal: SkipValidation[str] = ""
-
-
-class Invited(Value):
-    """A person who is to argue a side: a user of the platform."""
-
-    side: str
-    user: str
-
-
-class Rematch(Value):
-    """A revealed debate to hold once more; `swapped`: each model takes the other side."""
-
-    of: Debate
-    swapped: bool = False
-
-
-class Order(Options):
-    """A person's request and its place; omitted values are defaults, or drawn at random.
-
-    `ground` is what the platform allows in `place`. `models` are keyed by contender or seat
-    (`A1`); `judges` are the format's own; `sources` are what every side reads. `series` says
-    which debate of a series it is. A `rematch` has its options, models and sources from the debate
-    before. `guest` argues a side in place of a model. `listed` is the topic as its series has it.
-    """
-
-    platform: str
-    community: str
-    place: str
-    capabilities: PlaceCapabilities = PlaceCapabilities()
-    user: str | None = None
-    models: Mapping[str, Model] = {}
-    jurors: tuple[Model, ...] = ()
-    judges: tuple[Model, ...] = ()
-    sources: tuple[Source, ...] = ()
-    seed: int | None = None
-    series: SeriesKey | None = None
-    rematch: Rematch | None = None
-    guest: Invited | None = None
-    listed: Topic | None = None
-
-
-class Defaults(Options):
-    """An installation's or a community's defaults for debates.
-
-    `models` can debate and `jurors` judge; `sides` are fixed instead of drawn. `own_judges` judge
-    where a format has judges of its own (none: a juror does), and `seats` are models of single
-    seats. Without a `rubric` jurors score by the format's own. `topics` are those to offer and to
-    draw from; those with a word of `blocked_words` are refused, and with `topic_approval` managers
-    approve the ones that people suggest. Votes are gold only from accounts that are `account_days`
-    old and members of `member_days`. `value_per_usd` is how many points of a panel's accuracy a USD
-    is worth. Pages are served at `web_url`, if they are. `allowed` are the communities of a
-    platform that are served; of one that it does not name, all are.
-    """
-
-    models: tuple[Model, ...]
-    jurors: tuple[Model, ...]
-    own_judges: tuple[Model, ...] = ()
-    seats: Mapping[str, Model] = {}
-    topics: tuple[Topic, ...] = Field(default_factory=built_in_topics)
-    sides: Mapping[str, Model] = {}
-    sampling: Mapping[str, Sampling]
-    limits: Mapping[str, Mapping[str, float]]
-    chars_per_word: float = 1.5
-    reply_chars: int | None = None
-    rubric: Rubric | None = None
-    value_per_usd: float = 0.0
-    sources: SourceLimits = SourceLimits()
-    retrieval: Retrieval | None = None
-    caps: Caps = Caps()
-    blocked_words: tuple[str, ...] = ()
-    topic_approval: bool = True
-    account_days: int = 0
-    member_days: int = 0
-    web_url: str = ""
-    allowed: Mapping[str, frozenset[str]] = {}
-
-    @property
-    def debaters(self) -> tuple[Model, ...]:
-        """Models that can be requested as debaters."""
-        return (*self.models, *self.sides.values())
-
-    @property
-    def judges(self) -> tuple[Model, ...]:
-        """Models that can be requested as jurors or judges."""
-        return (*self.jurors, *self.models)
-
-    @cached_property
-    def usual(self) -> Options:
-        """The options of an order that asks for nothing."""
-        return BUILT_IN | self
-
-    @cached_property
-    def menu(self) -> tuple[str, ...]:
-        """The models to guess among: the same for every debate, and so no hint on any."""
-        offered = tuple(dict.fromkeys(model.ref for model in self.debaters))[:MOST_GUESSED]
-        return offered if len(offered) > 1 else ()
-
-    @cached_property
-    def unblocked(self) -> tuple[Topic, ...]:
-        """The topics without a word that is blocked."""
-        if not self.blocked_words:
-            return self.topics
-        from engine.values.blocked_words import has_blocked  # few communities have any
-
-        return tuple(one for one in self.topics if not has_blocked(self.blocked_words, one.text))
-
-    def __copy__(self) -> Self:
-        """Copy the fields alone, as a copy may be changed: what follows from them is not kept."""
-        copied = super().__copy__()
-        for name in ("usual", "menu", "unblocked"):
-            copied.__dict__.pop(name, None)
-        return copied
+from engine.values.topics import Topic, motion_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +61,7 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     script = find_format(options.format or "", options.protocol)
     own = script.complete(options)
     if order.rematch is None:
-        script.check_asked(order, options)
+        _check_asked(script, order, options)
         check_limits(options)
     roster = order.jurors or offer.jurors
     if not roster:
@@ -230,6 +88,32 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     tried = (TRIAL,) if request.protocol else ()
     frozen = prompts.only(request.format, "jury", *sourced, *asked, *tried)
     return Plan(order, offer, request, script, frozen, seed, roster, answer=answer)
+
+
+def _check_asked(script: Format, asked: Options, options: Options) -> None:
+    """Refuse what the format does not have; `options` are what was asked with the defaults.
+
+    Raises UsageError.
+    """
+    if options.rounds is not None and not script.takes_rounds:
+        raise UsageError(
+            "The format {name} has a fixed number of rounds: leave rounds out. Its own "
+            "options: {own}.",
+            name=script.name,
+            own=tuple(script.options.model_fields) or Text("none"),
+        )
+    if script.question and asked.stance:
+        raise UsageError(
+            "A {name} debate answers a question, so no one takes a side on it: leave stance out.",
+            name=script.name,
+        )
+    if asked.questions and not script.takes_questions:
+        raise UsageError(
+            "In the format {name} the audience cannot ask questions; leave questions out, or "
+            "choose one of {known}.",
+            name=script.name,
+            known=", ".join(name for name in FORMATS if FORMATS[name].takes_questions),
+        )
 
 
 def _complete(
@@ -280,11 +164,30 @@ def _complete(
     ), topic
 
 
-def check_allowed(offer: Defaults, platform: str, community: str) -> None:
-    """Refuse a community that the operator does not serve. Raises NotAllowedError.
+# A debate and its mirror: the same debate with sides swapped, to cancel position effects.
+#
+# A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
+# can. engine/store/votes.py decides when their votes end.
 
-    A person's direct messages are not one of theirs.
-    """
-    allowed = offer.allowed.get(platform)
-    if allowed is not None and community not in allowed and not community.startswith(OWN):
-        raise NotAllowedError(NOT_ALLOWED)
+
+def mirror(plan: Plan) -> Plan:
+    """Return the plan with its sides swapped. Raises UsageError if that adds no information."""
+    request = plan.request
+    check_mirrored(plan.script.name, plan.script.roles(request.options), request)
+    return replace(plan, request=exchange(request))
+
+
+def check_mirrored(name: str, roles: Roles, request: Request) -> None:
+    """Refuse a mirror that would add no information. Raises UsageError with the reason."""
+    if roles.contenders != tuple(OTHER):
+        raise UsageError(
+            "A mirror swaps two sides, but a {name} debate has {n}; leave mirror out, or "
+            "choose another format.",
+            name=name,
+            n=len(roles.contenders),
+        )
+    if exchange(request).model_copy(update={"drawn": request.drawn}) == request:
+        raise UsageError(
+            "The same model argues both sides, so the mirror would be the same debate; "
+            "leave mirror out, or name two models."
+        )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from random import Random
 
-from engine.run.plan import Defaults, Order, Rematch
+from engine.run.order import Defaults, Order, Rematch
 from engine.run.seats import exchange, seated
 from engine.values.debate import ENDED, OTHER, Debate, Request
 from engine.values.errors import UsageError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from engine.values.errors import UsageError
 from engine.values.language import Text
 
 if TYPE_CHECKING:
-    from engine.run.plan import Defaults, Order, Plan
+    from engine.run.order import Defaults, Order
 
 MOST_JUDGES = 9  # of a format's own
 
@@ -146,35 +145,6 @@ def _too_many(most: int, *, fixed: bool) -> str:
         "This format, with these options, has {most} judges of its own, and you named {n}. Leave "
         "out the rest. To choose the jury, use jurors."
     )
-
-
-# A debate and its mirror: the same debate with sides swapped, to cancel position effects.
-#
-# A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
-# can. engine/store/votes.py decides when their votes end.
-
-
-def mirror(plan: Plan) -> Plan:
-    """Return the plan with its sides swapped. Raises UsageError if that adds no information."""
-    request = plan.request
-    check_mirrored(plan.script.name, plan.script.roles(request.options), request)
-    return replace(plan, request=exchange(request))
-
-
-def check_mirrored(name: str, roles: Roles, request: Request) -> None:
-    """Refuse a mirror that would add no information. Raises UsageError with the reason."""
-    if roles.contenders != tuple(OTHER):
-        raise UsageError(
-            "A mirror swaps two sides, but a {name} debate has {n}; leave mirror out, or "
-            "choose another format.",
-            name=name,
-            n=len(roles.contenders),
-        )
-    if exchange(request).model_copy(update={"drawn": request.drawn}) == request:
-        raise UsageError(
-            "The same model argues both sides, so the mirror would be the same debate; "
-            "leave mirror out, or name two models."
-        )
 
 
 def exchange(request: Request) -> Request:

@@ -16,8 +16,8 @@ from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
 from engine.run.estimate import check_prices, price
 from engine.run.juror_fits import Learner
-from engine.run.plan import Defaults, Order, Plan, Rematch, check_allowed, plan
-from engine.run.seats import mirror
+from engine.run.order import Defaults, Order, Rematch, check_allowed
+from engine.run.plan import Plan, mirror, plan
 from engine.stage.steps import Pace
 from engine.store import NewDebate, Post, Store
 from engine.store.budgets import NewGuest

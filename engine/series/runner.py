@@ -18,7 +18,7 @@ from engine.delivery.reasons import awaited
 from engine.fleet.leases import Services
 from engine.formats import find_format
 from engine.run.estimate import check_prices
-from engine.run.plan import Defaults, Order
+from engine.run.order import Defaults, Order
 from engine.run.service import Service
 from engine.series.contents import Planned, count_arms, expand
 from engine.series.matches import Chooser, choose

@@ -16,7 +16,7 @@ import structlog
 
 from engine.delivery.reasons import awaited
 from engine.fleet.leases import Services
-from engine.run.plan import Defaults, check_allowed
+from engine.run.order import Defaults, check_allowed
 from engine.run.service import Service
 from engine.series.contents import Planned, next_time
 from engine.series.matches import (

@@ -19,7 +19,7 @@ from bot.database import Role, open_sharing
 from bot.settings.settings import Settings
 from engine.fleet.leases import Notification, Notifier
 from engine.prompts.library import load_prompts
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.store import Store
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.rehearsed import DEFAULTS

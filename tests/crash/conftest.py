@@ -15,7 +15,7 @@ from sqlalchemy import MetaData, create_engine, select
 
 from adapters.database.database import SqlDatabase
 from bot.app import MainLine
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.values.debate import Debate
 from tests.crash.driver import TellingModels

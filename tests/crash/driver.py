@@ -24,7 +24,7 @@ from adapters.slack.connection import SocketTransport
 from adapters.slack.rest import SlackRest
 from bot.app import MainLine
 from engine.run.audience_questions import ask
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.store import DeliveryState, OpenQuestion, Store
 from engine.values.debate import Model, Price, Status
 from engine.values.errors import LeaseLostError, UsageError

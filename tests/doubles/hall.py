@@ -14,7 +14,7 @@ from adapters.models.router import open_models
 from bot.app import MainLine
 from engine.delivery.outbox import Delivery
 from engine.prompts.library import Prompts, load_prompts
-from engine.run.plan import Defaults, Order
+from engine.run.order import Defaults, Order
 from engine.run.service import Service
 from engine.store import Store
 from engine.values.debate import Debate, Model, Sampling, Status

@@ -27,7 +27,8 @@ from engine.prompts.library import (
     unquote,
 )
 from engine.run.estimate import freeze
-from engine.run.plan import Defaults, Order, plan
+from engine.run.order import Defaults, Order
+from engine.run.plan import plan
 from engine.run.trial import choose_side
 from engine.stage.stage import PersonTurn, Stage
 from engine.store import Note, Post

@@ -12,7 +12,7 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
-from engine.run.plan import Defaults, Order
+from engine.run.order import Defaults, Order
 from engine.run.service import Started
 from engine.store import ExportFilter
 from engine.values.debate import Debate, Status

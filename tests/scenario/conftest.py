@@ -29,7 +29,7 @@ from adapters.models.router import open_models
 from bot.app import MainLine
 from bot.settings.sections import SamplingSettings
 from engine.prompts.library import Prompts
-from engine.run.plan import Defaults, Order
+from engine.run.order import Defaults, Order
 from engine.run.service import Service, Started
 from engine.store import DebateRecord, Store
 from engine.values.debate import Debate, Model, Price, Sampling

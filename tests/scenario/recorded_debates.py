@@ -37,7 +37,7 @@ from engine.dataset.writer import write_export
 from engine.labelling.tasks import Labelling
 from engine.pages.public import PublicReader
 from engine.pages.stored import StoredLibrary
-from engine.run.plan import Defaults, Order
+from engine.run.order import Defaults, Order
 from engine.store import ExportFilter, OpenQuestion, Store, Target
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.store.labels import Terms

@@ -13,7 +13,7 @@ from adapters.database.database import SqlDatabase
 from adapters.models.router import open_models
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.run.later_judges import read_again
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.series.contents import save_series
 from engine.store import Store
 from engine.values.debate import Debate, Model, PanelMode, Status

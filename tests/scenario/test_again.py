@@ -8,7 +8,7 @@ import pytest
 
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.store import DebateRecord, ExportFilter, OpenQuestion, Target
 from engine.values.debate import BallotKind, ConfidenceScale, Debate
 from engine.values.errors import VenueError

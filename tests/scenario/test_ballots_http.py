@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from engine.jury.aggregate import UNPROVEN
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.values.debate import Debate, Model, PanelMode, Price, Status
 from engine.values.verdicts import Ballot, Verdict
 from tests.doubles import model_server as acts

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 import engine.delivery.outbox
 import engine.formats
 from adapters.database.database import SqlDatabase
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.values.debate import Status
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueGoneError
 from engine.values.messages import Announcement, Progress

@@ -16,7 +16,7 @@ from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
 from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import status
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.values.debate import Debate, Model, Status
 from engine.values.errors import (
     BudgetError,

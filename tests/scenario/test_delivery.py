@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 import engine.delivery.outbox
 import engine.delivery.seeds
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.store import DeliveryState, Intent, OpenQuestion
 from engine.store.outbox import Outbox
 from engine.tally.questions import vote_options

@@ -14,7 +14,7 @@ from bot import cli
 from engine.delivery.reasons import STOPPED_BY_BUG
 from engine.formats import FORMATS, find_format
 from engine.jury.explain import STEP
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.store import DebateRecord
 from engine.values.debate import Debate, Model, Scores, Status
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED, JURORS, MODELS

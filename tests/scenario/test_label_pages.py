@@ -30,7 +30,7 @@ from engine.drawing.svg import Picture
 from engine.labelling.sheet import SheetAnswer
 from engine.labelling.tasks import Labelling
 from engine.pages.public import PublicReader
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.store import ExportFilter, Store, labels
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.store.labels import Terms

@@ -13,7 +13,8 @@ from engine.dataset.page import lay_out, write_markdown
 from engine.formats import FORMATS, find_format
 from engine.formats.team.rules import SEATS
 from engine.prompts.library import load_prompts
-from engine.run.plan import Order, plan
+from engine.run.order import Order
+from engine.run.plan import plan
 from engine.values.debate import Length, Model
 from engine.values.errors import UsageError
 from engine.values.language import speaking

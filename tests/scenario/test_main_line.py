@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.prompts.library import Prompts, load_prompts
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.values.debate import Debate, Model, Price, Status, TurnOrder
 from engine.values.errors import BudgetError, UsageError
 from engine.values.verdicts import Summary

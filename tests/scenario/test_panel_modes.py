@@ -16,7 +16,7 @@ from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import choose_tables
 from engine.jury.panel import hold_panel, open_transcript
 from engine.prompts.library import load_prompts
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.run.run import warm_up
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, PanelMode

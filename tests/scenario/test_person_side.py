@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.dataset.writer import write_export
-from engine.run.plan import Defaults, Invited, Order, Rematch
+from engine.run.order import Defaults, Invited, Order, Rematch
 from engine.stats.row import work_out
 from engine.store import ExportFilter, OpenQuestion
 from engine.store.communities import CommunitySettings

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.terminal.render import plain
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.store import Intent, Lease
 from engine.values.debate import PanelMode, Price, Status
 from engine.values.errors import BudgetError, UsageError

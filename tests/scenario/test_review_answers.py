@@ -9,7 +9,7 @@ from engine.chat.answers.base import to_markdown
 from engine.chat.answers.voters import ReviewAnswer
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.verdicts import Question

@@ -10,7 +10,7 @@ import pytest
 
 import engine.series.schedule
 from engine.delivery.reasons import MODEL_AWAY, why
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.series.contents import save_series
 from engine.series.runner import plan_series, standing_of
 from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series

@@ -2,7 +2,7 @@
 
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import VOTES
-from engine.run.plan import Defaults
+from engine.run.order import Defaults
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import BallotKind, Status
 from engine.values.messages import Reveal

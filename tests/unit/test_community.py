@@ -16,7 +16,8 @@ from engine.chat.settings import (
     setting_lines,
 )
 from engine.prompts.library import load_prompts
-from engine.run.plan import Defaults, Order, plan
+from engine.run.order import Defaults, Order
+from engine.run.plan import plan
 from engine.store.communities import SETTING_NAMES, CommunitySettings
 from engine.store.privacy import PersonTraces
 from engine.values.debate import BallotKind, Model

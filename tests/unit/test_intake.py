@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 from engine.jury.roster import PanelFit
 from engine.prompts.library import load_prompts
 from engine.run.estimate import check_prices, freeze
-from engine.run.plan import Defaults, Order, plan
+from engine.run.order import Defaults, Order
+from engine.run.plan import plan
 from engine.values.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
 from engine.values.errors import BudgetError, UsageError
 from engine.values.language import speaking

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from engine.formats.format import Roles
-from engine.run.seats import check_mirrored, exchange
+from engine.run.plan import check_mirrored
+from engine.run.seats import exchange
 from engine.values.debate import Model, Request
 from engine.values.errors import UsageError
 from engine.values.messages import Estimate

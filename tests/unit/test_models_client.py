@@ -19,7 +19,7 @@ from adapters.models.connection import ConnectionPool
 from adapters.models.discovery import PriceBook, bundled_price, probe, read_prices
 from adapters.models.router import ModelRouter, open_models
 from bench.wheel.line import defaults_with, open_line
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.store import Store
 from engine.values.debate import Model, Origin, Price, Tier, Usage
 from engine.values.errors import ModelError

@@ -16,7 +16,7 @@ from bot.database import Role
 from engine.fleet import leases
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.prompts.library import load_prompts
-from engine.run.plan import Order
+from engine.run.order import Order
 from engine.run.run import Runner
 from engine.store import Store
 from engine.store.database import SqlConnection

@@ -3,7 +3,8 @@
 import pytest
 
 from engine.prompts.library import load_prompts
-from engine.run.plan import Defaults, Order, plan
+from engine.run.order import Defaults, Order
+from engine.run.plan import plan
 from engine.run.seats import exchange
 from engine.values.debate import Model, Request
 from engine.values.errors import UsageError

@@ -13,7 +13,8 @@ from bot.settings.load import load_settings
 from bot.settings.topics_file import read_topics
 from engine.chat.choices import topic_choices
 from engine.prompts.library import load_prompts
-from engine.run.plan import Defaults, Order, plan
+from engine.run.order import Defaults, Order
+from engine.run.plan import plan
 from engine.values.debate import Request
 from engine.values.errors import SettingsError, UsageError
 from engine.values.topics import Topic, built_in_topics
