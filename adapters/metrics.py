@@ -39,7 +39,7 @@ OK = "ok"
 Labels = tuple[str, ...]
 
 
-class Histogram:
+class _Histogram:
     """How many values lie in each bucket, and their sum."""
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
@@ -52,21 +52,21 @@ class Histogram:
         self.buckets[bisect_left(self.bounds, value)] += 1
         self.sum += value
 
-    def copy(self) -> Histogram:
+    def copy(self) -> _Histogram:
         """Return it as it is now."""
-        copied = Histogram(self.bounds)
+        copied = _Histogram(self.bounds)
         copied.buckets, copied.sum = list(self.buckets), self.sum
         return copied
 
 
 @dataclass(slots=True)
-class MetricFigures:
+class _MetricFigures:
     """The numbers so far, by their labels in the order of adapters/metrics.py."""
 
     calls: Counter[Labels] = field(default_factory=Counter)
     retries: Counter[Labels] = field(default_factory=Counter)
     in_flight: Counter[Labels] = field(default_factory=Counter)
-    durations: dict[Labels, Histogram] = field(default_factory=dict)
+    durations: dict[Labels, _Histogram] = field(default_factory=dict)
     tokens: Counter[Labels] = field(default_factory=Counter)
     usd: dict[Labels, float] = field(default_factory=dict)
     unpriced: Counter[Labels] = field(default_factory=Counter)
@@ -75,20 +75,20 @@ class MetricFigures:
     answers: Counter[Labels] = field(default_factory=Counter)
     ended: Counter[Labels] = field(default_factory=Counter)
     lost: Counter[Labels] = field(default_factory=Counter)
-    lags: Histogram = field(default_factory=lambda: Histogram(LAG_SECONDS))
+    lags: _Histogram = field(default_factory=lambda: _Histogram(LAG_SECONDS))
 
-    def copy(self) -> MetricFigures:
+    def copy(self) -> _MetricFigures:
         """Return them as they are now: on the loop, so no deep copy, which takes milliseconds."""
         durations = {labels: one.copy() for labels, one in self.durations.items()}
         others = {each.name: getattr(self, each.name).copy() for each in fields(self)}
-        return MetricFigures(**others | {"durations": durations})
+        return _MetricFigures(**others | {"durations": durations})
 
 
 class Counts:
     """The watch that counts; `known` models have their own label, and some others."""
 
     def __init__(self, known: Iterable[Model] = ()) -> None:
-        self.figures = MetricFigures()
+        self.figures = _MetricFigures()
         self._labels = {model.ref: _name(model) for model in known}
         self._most = len(self._labels) + MOST_MODELS
         # Prometheus sees no rise in what it has not seen before.
@@ -97,7 +97,7 @@ class Counts:
         self.figures.ended.update(dict.fromkeys(((failed, one.value) for one in Cause), 0))
         self.figures.usd.update(dict.fromkeys(self._labels.values(), 0.0))
 
-    def copy(self) -> MetricFigures:
+    def copy(self) -> _MetricFigures:
         """Return the numbers as they are now, for another thread to write down."""
         return self.figures.copy()
 
@@ -145,7 +145,7 @@ class Counts:
         figures.calls[(*labels, outcome)] += 1
         durations = figures.durations.get(labels)
         if durations is None:
-            durations = figures.durations[labels] = Histogram(CALL_SECONDS)
+            durations = figures.durations[labels] = _Histogram(CALL_SECONDS)
         durations.add(attempt.latency)
         if attempt.cost is None:
             figures.unpriced[labels] += 1
@@ -305,7 +305,7 @@ class Snapshot:
     day_cap: float | None
 
 
-def write_page(figures: MetricFigures, snapshot: Snapshot) -> bytes:
+def write_page(figures: _MetricFigures, snapshot: Snapshot) -> bytes:
     """Return all metrics in Prometheus' text format, and those of the process (Linux only).
 
     They are in a registry of their own; the process-wide one is not served.
@@ -321,7 +321,7 @@ def write_page(figures: MetricFigures, snapshot: Snapshot) -> bytes:
 class _Collected:
     """What a registry collects."""
 
-    def __init__(self, figures: MetricFigures, snapshot: Snapshot) -> None:
+    def __init__(self, figures: _MetricFigures, snapshot: Snapshot) -> None:
         self._figures, self._snapshot = figures, snapshot
 
     def collect(self) -> Iterator[Metric]:
@@ -345,7 +345,7 @@ class _Collected:
         yield from (_metric(family, values[family]) for family in FAMILIES)
 
 
-_Values = Mapping[Family, Mapping[Labels, float | Histogram]]
+_Values = Mapping[Family, Mapping[Labels, float | _Histogram]]
 
 
 def _read(now: Snapshot) -> _Values:
@@ -365,13 +365,13 @@ def _read(now: Snapshot) -> _Values:
     }
 
 
-def _metric(family: Family, values: Mapping[Labels, float | Histogram]) -> Metric:
+def _metric(family: Family, values: Mapping[Labels, float | _Histogram]) -> Metric:
     from prometheus_client import core
 
     if family.kind == "histogram":
         held = core.HistogramMetricFamily(family.name, family.about, labels=family.labels)
         for labels, value in sorted(values.items(), key=itemgetter(0)):
-            if isinstance(value, Histogram):
+            if isinstance(value, _Histogram):
                 bounds = [*map(str, value.bounds), "+Inf"]
                 held.add_metric(
                     labels,
@@ -383,6 +383,6 @@ def _metric(family: Family, values: Mapping[Labels, float | Histogram]) -> Metri
     kind = core.CounterMetricFamily if counts else core.GaugeMetricFamily
     plain = kind(family.name, family.about, labels=family.labels)
     for labels, value in sorted(values.items(), key=itemgetter(0)):
-        if not isinstance(value, Histogram):
+        if not isinstance(value, _Histogram):
             plain.add_metric(labels, value)
     return plain

@@ -36,7 +36,7 @@ SERVERS = ("postgresql", "postgres")
 
 
 @dataclass(slots=True)
-class Write:
+class _Write:
     """A write that waits for its commit."""
 
     operation: Callable[[SqlConnection], Any]
@@ -93,7 +93,7 @@ class SqlDatabase(Database):
         self.queues = queues
         self.dialect = open_dialect(url, writable=writable, pool=pool, start_seconds=start_seconds)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self._queue: list[Write] = []
+        self._queue: list[_Write] = []
         self._flushing: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -120,7 +120,7 @@ class SqlDatabase(Database):
     def enqueue(self, operation: Callable[[SqlConnection], T]) -> asyncio.Future[T]:
         self._check_open()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.append(Write(operation, done))
+        self._queue.append(_Write(operation, done))
         if self._flushing is None or self._flushing.done():
             self._flushing = asyncio.create_task(self._flush(), name="writer")
         return done
@@ -215,7 +215,7 @@ class SqlDatabase(Database):
             if crowd:
                 await asyncio.sleep(min(crowd * REST_SECONDS, LONGEST_REST))
 
-    def _commit(self, batch: list[Write]) -> None:
+    def _commit(self, batch: list[_Write]) -> None:
         """Commit a group; if one write fails, roll back and commit each alone."""
         try:
             results = self.dialect.commit([write.operation for write in batch])

@@ -139,7 +139,7 @@ class SqliteFile(Dialect):
         self.emptied = writable and path.exists() and not path.stat().st_size
         self._made = False
         self._frozen = not writable and is_frozen(path)
-        self._readers: Readers | None = None
+        self._readers: _Readers | None = None
         self._connection: SqlConnection | None = None
 
     @property
@@ -296,11 +296,11 @@ class SqliteFile(Dialect):
             self._connection = connect(self.path, WRITER, frozen=self._frozen)
         return self._connection
 
-    def _open_readers(self) -> Readers:
+    def _open_readers(self) -> _Readers:
         if self._readers is None:
             pass  # dropped  # which opens connections as this does
 
-            self._readers = Readers(self.path, frozen=self._frozen)
+            self._readers = _Readers(self.path, frozen=self._frozen)
         return self._readers
 
 
@@ -383,7 +383,7 @@ sqlite3.register_converter("BOOLEAN", lambda stored: stored != b"0")
 CONNECTIONS = 4
 
 
-class Readers:
+class _Readers:
     """Connections to one file, opened when they are needed."""
 
     def __init__(self, path: Path, *, frozen: bool = False) -> None:

@@ -184,7 +184,7 @@ class CopyProgress(NamedTuple):
     total: int
 
 
-class Sum(NamedTuple):
+class _Sum(NamedTuple):
     """How many rows a table has, and a checksum of them that holds in any order."""
 
     rows: int
@@ -192,7 +192,7 @@ class Sum(NamedTuple):
 
 
 Report: TypeAlias = Callable[[CopyProgress], None]
-Sums: TypeAlias = dict[str, Sum]
+Sums: TypeAlias = dict[str, _Sum]
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
 
 
@@ -210,11 +210,11 @@ class _Summing:
             self._rows += 1
             yield row
 
-    def read(self, rows: Rows) -> Sum:
+    def read(self, rows: Rows) -> _Sum:
         """Take all the rows, and return their sum."""
         for _ in self.over(rows):
             pass
-        return Sum(self._rows, f"{self._total % 2**128:032x}")
+        return _Sum(self._rows, f"{self._total % 2**128:032x}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +308,7 @@ class _CopySource:
             )
 
 
-class Copy:
+class _Copy:
     """One copy: what was summed up, and whether all of it was written."""
 
     def __init__(self, source: _CopySource, name: str, target: str, report: Report) -> None:
@@ -427,7 +427,7 @@ async def _copy(database: SqlDatabase, path: Path, target: SqlDatabase, report: 
         copying.check()
 
     with _opened(database, path) as source:
-        copying = Copy(source, str(path), target.name, report)
+        copying = _Copy(source, str(path), target.name, report)
         await asyncio.to_thread(look)
         try:
             await fill(target, copying.load)

@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 Think = Callable[[str], Awaitable[None]]
 
 
-class Waiting(Protocol):
+class _Waiting(Protocol):
     """Jobs that wait and need the same backends."""
 
     @property
@@ -48,13 +48,13 @@ class Waiting(Protocol):
         """What it takes to run them."""
 
 
-class Jobs(Protocol):
+class _Jobs(Protocol):
     """The queue in the database."""
 
     async def submit(self, debate_id: str) -> str | None:
         """Queue a job for a debate that has not ended, unless one waits; return its queue."""
 
-    async def queues(self) -> Sequence[Waiting]:
+    async def queues(self) -> Sequence[_Waiting]:
         """Return the queues in which jobs wait."""
 
     async def explain(self, queue: str, reason: str, seconds: float) -> None:
@@ -70,7 +70,7 @@ class Jobs(Protocol):
 class _StoreConnector(BaseAsyncConnector):
     """Procrastinate's way to the database: the store's, and our notifier in place of LISTEN."""
 
-    def __init__(self, jobs: Jobs, listen: Callable[[Notify], Awaitable[None]]) -> None:
+    def __init__(self, jobs: _Jobs, listen: Callable[[Notify], Awaitable[None]]) -> None:
         self._jobs = jobs
         self._listen = listen
 
@@ -113,7 +113,9 @@ class ProcrastinateDispatcher:
     `backends` are those that it has. With no `slots` it only queues.
     """
 
-    def __init__(self, jobs: Jobs, notifier: Notifier, backends: Iterable[str], slots: int) -> None:
+    def __init__(
+        self, jobs: _Jobs, notifier: Notifier, backends: Iterable[str], slots: int
+    ) -> None:
         self._jobs = jobs
         self._notifier = notifier
         self._backends = frozenset(backends)

@@ -63,7 +63,7 @@ class SearchModels:
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Search for a call's last message. Raises ModelError."""
         await self._pool.open(self.backend)
-        return await persist(call, log, self._policy, Search(self, call))
+        return await persist(call, log, self._policy, _Search(self, call))
 
     async def price(self, model: Model) -> Price | None:
         """Return a price of 0: what a search costs is between the operator and the service."""
@@ -102,7 +102,7 @@ class SearchModels:
         return CallAnswer(text, "stop", model, cost=0.0)
 
 
-class Search:
+class _Search:
     """One search's tries."""
 
     free = True

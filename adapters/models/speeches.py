@@ -45,7 +45,7 @@ T = TypeVar("T", str, ArgumentPoint)
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class _Script:
     """One side's texts in one language; the tuples of lines hold variants."""
 
     motion: str
@@ -61,7 +61,7 @@ class Script:
 
 
 @cache
-def load_script(language: str, stance: str) -> Script:
+def load_script(language: str, stance: str) -> _Script:
     """Read one side's texts, in English for a language without a file."""
     known = language if language in LANGUAGES else "en"
     text = files(__package__).joinpath("scripts", f"{known}.toml").read_text("utf-8")
@@ -72,7 +72,7 @@ def load_script(language: str, stance: str) -> Script:
     lines = {name: tuple(side.get(name, ())) for name in names}  # a table has no closing
     points = tuple(ArgumentPoint(p["title"], p["text"]) for p in side["points"])
     premises = tuple(ArgumentPoint(p["title"], p["text"]) for p in side.get("premises", ()))
-    return Script(
+    return _Script(
         motion=whole["motion"], points=points, premises=premises, phrases=phrases, **lines
     )
 
@@ -82,7 +82,7 @@ class SceneSpeaker:
     """One model in one scene; `order` is this model's order of points."""
 
     scene: Scene
-    script: Script
+    script: _Script
     order: tuple[ArgumentPoint, ...]
     style: int
 

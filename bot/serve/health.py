@@ -171,7 +171,7 @@ class PlatformPresence(NamedTuple):
 Connected = Callable[[], bool | PlatformPresence]
 
 
-class State(NamedTuple):
+class _State(NamedTuple):
     """The state: what is wrong with the database (empty: nothing), loop and platforms.
 
     A process is alive while its loop turns: no restart mends what it needs from outside to be
@@ -245,18 +245,18 @@ class Health:
         """Go on with what a process has once it has started."""
         self._store, self._gateways, self.loop.counts = store, gateways, counts
 
-    def alive(self) -> State:
+    def alive(self) -> _State:
         """Look at this process alone."""
-        return State("", self.loop.worst(), {})
+        return _State("", self.loop.worst(), {})
 
-    async def state(self) -> State:
+    async def state(self) -> _State:
         """Probe everything."""
         said = {name: connected() for name, connected in self._gateways.items()}
         platforms = {
             name: one if isinstance(one, PlatformPresence) else PlatformPresence(one)
             for name, one in said.items()
         }
-        return State(await self._probe(), self.loop.worst(), platforms)
+        return _State(await self._probe(), self.loop.worst(), platforms)
 
     async def metrics(self) -> bytes:
         """Return the state and every figure in Prometheus' text format."""

@@ -100,7 +100,7 @@ NAMES_FILE = "_file"  # ends the name by which a secret's file is set
 Shape: TypeAlias = "dict[str, Shape | bool]"
 
 
-class Given(NamedTuple):
+class _Given(NamedTuple):
     """One value as written; `origin` is the file, or empty for the environment.
 
     `filed` is the name by which a secret's own file was found.
@@ -188,7 +188,7 @@ def _secret_at(shape: Shape, path: NamePath) -> bool:
 
 def read_layers(
     settings: type[BaseSettings], env_file: Path, toml_file: Path
-) -> tuple[list[Given], list[Wrong]]:
+) -> tuple[list[_Given], list[Wrong]]:
     """Read all values, the weakest layer first, and the unreadable ones.
 
     Raises SettingsError for an unreadable file.
@@ -198,7 +198,7 @@ def read_layers(
     dotenv = _read_env_file(shape, settings, env_file)
     environment = _from_variables(shape, EnvSettingsSource(settings).env_vars, "")
     values = [*toml, *dotenv, *environment, *_from_host(shape)]
-    given = [value for value in values if isinstance(value, Given)]
+    given = [value for value in values if isinstance(value, _Given)]
     wrong = [value for value in values if isinstance(value, Wrong)]
     return given, [*wrong, *_given_twice(given)]
 
@@ -216,7 +216,7 @@ def _read_toml(settings: type[BaseSettings], file: Path) -> dict[str, Any]:
 
 def _read_env_file(
     shape: Shape, settings: type[BaseSettings], file: Path
-) -> Iterator[Given | Wrong]:
+) -> Iterator[_Given | Wrong]:
     for line in unread_lines(read_env(file)):
         yield Wrong((), f"Line {line} of {file} is not NAME=value; correct it, or remove it.")
     variables = DotEnvSettingsSource(settings, env_file=file).env_vars
@@ -247,7 +247,7 @@ def unread_lines(text: str) -> Iterator[int]:
 
 def _from_variables(
     shape: Shape, variables: Mapping[str, str | None], origin: str
-) -> Iterator[Given | Wrong]:
+) -> Iterator[_Given | Wrong]:
     prefix = PREFIX.lower()
     paths = {
         tuple(name[len(prefix) :].split("__")): value
@@ -259,7 +259,7 @@ def _from_variables(
         yield from _expand(shape, path, paths[path], origin)
 
 
-def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterator[Given | Wrong]:
+def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterator[_Given | Wrong]:
     """Split a value into single settings."""
     secret = (*path[:-1], path[-1].removesuffix(NAMES_FILE)) if path else path
     names_file = secret != path and _secret_at(shape, secret)
@@ -283,7 +283,7 @@ def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterato
         yield _from_file(secret, Path(str(value)), variable(path))
         return
     if isinstance(inner, bool):
-        yield Given(path, value, origin)
+        yield _Given(path, value, origin)
         return
     try:
         entries = json_object(value)
@@ -294,7 +294,7 @@ def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterato
         yield from _expand(shape, (*path, key.strip().lower()), entry, origin)
 
 
-def _from_host(shape: Shape) -> Iterator[Given | Wrong]:
+def _from_host(shape: Shape) -> Iterator[_Given | Wrong]:
     """Read the secrets that the host provides as files."""
     try:
         files = list(provided_files(PREFIX.lower()))
@@ -311,15 +311,15 @@ def _from_host(shape: Shape) -> Iterator[Given | Wrong]:
             yield Wrong(path, f"The file {file} is named after no secret setting; {hint}")
 
 
-def _from_file(path: NamePath, file: Path, named: str) -> Given | Wrong:
+def _from_file(path: NamePath, file: Path, named: str) -> _Given | Wrong:
     try:
-        return Given(path, read_secret(file), str(file), named)
+        return _Given(path, read_secret(file), str(file), named)
     except ValueError as error:
         return Wrong(path, f"The file {file} of {named} {error}.")
 
 
 def places_of_secrets(
-    settings: type[BaseSettings], given: Iterable[Given]
+    settings: type[BaseSettings], given: Iterable[_Given]
 ) -> Iterator[tuple[str, str]]:
     """Yield the variable of each secret that is set, and where its value is from."""
     shape = shape_of(settings)
@@ -327,9 +327,9 @@ def places_of_secrets(
     return ((variable(path), place) for path, place in last.items())
 
 
-def _given_twice(given: Iterable[Given]) -> Iterator[Wrong]:
+def _given_twice(given: Iterable[_Given]) -> Iterator[Wrong]:
     """Find secrets that a file and another place give differently."""
-    placed: dict[NamePath, dict[str, Given]] = {}
+    placed: dict[NamePath, dict[str, _Given]] = {}
     for one in given:
         # A later layer overrides the value or the file's name of an earlier one, no other file.
         kind = one.origin if one.filed == variable(one.path) else one.filed
@@ -342,7 +342,7 @@ def _given_twice(given: Iterable[Given]) -> Iterator[Wrong]:
             yield Wrong(path, f"{variable(path)} differs in {where}; keep one of them.")
 
 
-def as_tree(given: Iterable[Given]) -> dict[str, Any]:
+def as_tree(given: Iterable[_Given]) -> dict[str, Any]:
     """Nest values by their paths; a later value wins."""
     tree: dict[str, Any] = {}
     for one in given:
@@ -368,7 +368,7 @@ _EXPECTED = {
 
 
 def describe(
-    settings: type[BaseSettings], error: ValidationError, given: Iterable[Given]
+    settings: type[BaseSettings], error: ValidationError, given: Iterable[_Given]
 ) -> list[Wrong]:
     """Return one message per invalid setting: what it must be, never its value."""
     given = list(given)
@@ -378,7 +378,7 @@ def describe(
 
 
 def _describe_one(
-    settings: type[BaseSettings], problem: Mapping[str, Any], given: Sequence[Given]
+    settings: type[BaseSettings], problem: Mapping[str, Any], given: Sequence[_Given]
 ) -> Wrong:
     path: list[str] = []
     here: Shape | bool = shape_of(settings)
@@ -458,7 +458,7 @@ def preview_settings(values: Mapping[str, str], sections: Container[str]) -> Set
     All other settings are as if unset. Raises SettingsError.
     """
     given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
-    over = [Given(path_of(name), value, "") for name, value in values.items()]
+    over = [_Given(path_of(name), value, "") for name, value in values.items()]
     settings, wrong = _build([one for one in (*given, *over) if one.path[0] in sections])
     if settings is None:
         raise SettingsError(wrong[0].sentence)
@@ -471,7 +471,7 @@ def find_secrets() -> list[tuple[str, str]]:
     return list(places_of_secrets(Settings, given))
 
 
-def read_given() -> list[Given]:
+def read_given() -> list[_Given]:
     """Return what is set, unchecked, the weakest layer first; SettingsError as `load_settings`."""
     return read_layers(Settings, ENV_FILE, TOML_FILE)[0]
 
@@ -507,7 +507,7 @@ def load_store_settings() -> Settings:
     return Settings()
 
 
-def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
+def _build(given: Sequence[_Given]) -> tuple[Settings | None, list[Wrong]]:
     """Build the settings; if that fails, return all errors, also of the remaining values."""
     try:
         settings = Settings(**as_tree(given))
