@@ -47,3 +47,15 @@ def jury(
     from bot.exits import run
 
     run(lambda: run_jury(debates, seeds, first_seed, learning, worlds))
+
+
+@app.command()
+def trials(
+    series: Annotated[int, typer.Option(min=1, help="How many series are simulated.")] = 200,
+    topics: Annotated[int, typer.Option(min=15, help="Topics of a series.")] = 100,
+) -> None:
+    """Measure the gap between two protocols, on simulated series with known answers."""
+    from bench.wheel.trials import run_trials
+    from bot.exits import run
+
+    run(lambda: run_trials(series, topics))

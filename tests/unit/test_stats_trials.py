@@ -1,12 +1,11 @@
 """Right answers by protocol: what is counted, and what 200 simulated series recover."""
 
 from math import log
-from random import Random
-from statistics import fmean
 from typing import Any
 
 import pytest
 
+from bench.wheel.trials import GAP, recover_gap
 from engine.stats.row import JurorBallot, KnownAnswer, Row
 from engine.stats.trials import Trials, measure_trials, tell_trials
 from tests.kit import make_row
@@ -94,31 +93,8 @@ def test_what_is_told_has_each_protocol_and_each_gap() -> None:
     assert bins[2][0][0] == "0.8 to 1.0"
 
 
-SERIES, TOPICS = 200, 100
-RIGHT = {"debate": 0.80, "consultancy": 0.65}
-
-
-def simulated(seed: int) -> list[Row]:
-    """Return a series: each topic twice in each arm; topics are of different difficulty."""
-    random = Random(seed)
-    rows = []
-    for topic in range(TOPICS):
-        harder = random.uniform(-0.15, 0.15)
-        for protocol, right in RIGHT.items():
-            for _ in range(2):
-                won = "A" if random.random() < right + harder else "B"
-                rows.append(tried(topic, protocol, jury=won))
-    return rows
-
-
 @pytest.mark.slow
 def test_the_gap_of_debate_and_consultancy_is_recovered_and_its_intervals_hold() -> None:
-    gap = RIGHT["debate"] - RIGHT["consultancy"]
-    found = []
-    for seed in range(SERIES):
-        (one,) = measured(simulated(seed)).gaps
-        assert (one.one, one.other) == ("consultancy", "debate")
-        found.append(one.difference)
-    assert abs(fmean(one.value or 0 for one in found) + gap) < 0.02
-    covered = fmean((one.low or 0) <= -gap <= (one.high or 0) for one in found)
-    assert 0.93 <= covered <= 0.97, covered
+    found = recover_gap(series=200, topics=100)
+    assert abs(found.mean - GAP) < 0.02
+    assert 0.93 <= found.covered <= 0.97, found
