@@ -37,7 +37,7 @@ MOST_READINGS = 3  # of one question at its close, until one finds what is known
 log = structlog.get_logger(__name__)
 
 
-class Held(NamedTuple):
+class _Held(NamedTuple):
     """A question whose lease is held here, and which logs have unreadable reactions."""
 
     asked: OpenQuestion
@@ -86,7 +86,7 @@ class Closer:
     @asynccontextmanager
     async def _hold_all(
         self, asked: OpenQuestion, closes_at: datetime | None, early: bool
-    ) -> AsyncIterator[Sequence[Held]]:
+    ) -> AsyncIterator[Sequence[_Held]]:
         """Take the leases of all that close together, and leave out what is no longer due.
 
         A deadline that moved during the wait for a lease is no longer due.
@@ -118,16 +118,16 @@ class Closer:
     @asynccontextmanager
     async def _hold(
         self, asked: OpenQuestion, closes_at: datetime | None, *, patient: bool = False
-    ) -> AsyncIterator[Held]:
+    ) -> AsyncIterator[_Held]:
         # A juror who still writes for the reveal holds the debate, and is not waited for.
         self.services.notifier.notify(f"closing/{asked.debate}")
         name = f"{KINDS[asked.question].lease}/{asked.debate}"
         async with self.services.lease_manager.hold(name, patient=patient) as lease:
             debate = await self.services.store.debates.get(asked.debate)
             vote = asked.question is Question.VOTE  # which may have been extended meanwhile
-            yield Held(asked, debate.vote_deadline if vote else closes_at, debate, lease)
+            yield _Held(asked, debate.vote_deadline if vote else closes_at, debate, lease)
 
-    async def _make_ready(self, held: Held, early: bool) -> Held:
+    async def _make_ready(self, held: _Held, early: bool) -> _Held:
         """Recover missed events and clear the waiting state."""
         asked, unread = held.asked, await self._read_to_the_end(held, early)
         debate = await self.services.store.debates.get(asked.debate)
@@ -142,7 +142,7 @@ class Closer:
             await self.services.store.queue.stop_waiting(debate.id, [waited])
         return held._replace(debate=debate, unread=unread)
 
-    async def _read_to_the_end(self, held: Held, early: bool) -> frozenset[Log]:
+    async def _read_to_the_end(self, held: _Held, early: bool) -> frozenset[Log]:
         """Read until a reading finds nothing new; return the permanently unreadable logs.
 
         A reading takes several requests, so a person who changes options in between appears twice
@@ -159,7 +159,7 @@ class Closer:
             await self._hear_out(held.debate, held.closes_at, held.asked)
         return read.unread
 
-    async def _read(self, held: Held) -> Recovered:
+    async def _read(self, held: _Held) -> Recovered:
         questions, step = _together(held.asked), held.asked.step
         return await self.reader.recover(
             held.debate, held.lease, *questions, closes_at=held.closes_at, step=step
@@ -180,7 +180,7 @@ class Closer:
                 if is_undecided(own, now - patience):
                     raise NotToldYetError("The platform may still report which choice came last.")
 
-    async def _extend(self, held: Held) -> bool:
+    async def _extend(self, held: _Held) -> bool:
         """Extend a vote below its quorum, once; return whether it was extended."""
         debate = held.debate
         if held.asked.question is not Question.VOTE or not _may_extend(debate):
@@ -199,7 +199,7 @@ class Closer:
         await self.services.store.votes.extend(held.lease, debate.id, closes_at, *posts)
         return True
 
-    async def _conclude(self, held: Held, early: bool) -> None:
+    async def _conclude(self, held: _Held, early: bool) -> None:
         asked, unread = held.asked, held.unread
         conclude = await self._conclusion(held, early)
         now = self.services.clock.now()
@@ -211,7 +211,7 @@ class Closer:
             named = sorted("/".join(filter(None, one)) for one in unread)
             log.info("vote closed", debate=asked.debate, early=early, unread=named)
 
-    async def _conclusion(self, held: Held, early: bool) -> Conclude:
+    async def _conclusion(self, held: _Held, early: bool) -> Conclude:
         """Return the question's closing from its log: the reveal, if it is the vote."""
         debate, unread = held.debate, held.unread
         if held.asked.question is Question.SPEAK:
