@@ -227,6 +227,10 @@ async def run_stats(
         panel = await _view_jurors(store.fits, agreement, rehearsal=chosen.include_rehearsal)
     if out is not None:  # before anything is printed: a closed pipe ends the command
         pictures = draw_pictures(agreement, found.leaderboard)
+        if found.trials is not None:
+            from engine.series.report.pictures import draw_trials  # few answers are known
+
+            pictures["trials.svg"] = draw_trials(found.trials).svg
         await asyncio.to_thread(_write_pictures, out, pictures)
     if as_json:
         values = found._asdict() | {"panel": panel}

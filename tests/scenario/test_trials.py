@@ -19,7 +19,9 @@ from adapters.site import Site
 from adapters.slack.render import below as slack_below
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
+from bot.commands.data import EVERY_DEBATE
 from bot.research.series_runs import load_series, make_files, read_report
+from bot.research.stats import run_stats
 from bot.settings.load import load_settings
 from engine.chat.answers.base import to_markdown
 from engine.chat.answers.voters import ReviewAnswer
@@ -361,3 +363,17 @@ def test_a_series_says_where_an_answer_is_wrong_and_its_keys_do_not_give_it_away
     )
     with pytest.raises(UsageError, match=r"s\.toml: line 8: the answer “3” is none of 1, 2;"):
         load_series(file, load_settings())
+
+
+async def test_stats_draw_how_often_the_right_answer_was_found(
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    await hold(database_url, tmp_path / "out")
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
+    pictures = tmp_path / "pictures"
+    await run_stats(EVERY_DEBATE, out=pictures)
+    assert "Right answers by protocol" in (pictures / "trials.svg").read_text("utf-8")
+    assert "leaderboard.svg, trials.svg." in capsys.readouterr().out
