@@ -188,7 +188,7 @@ class _PostgresConnection(SqlConnection):
 
 
 @dataclass
-class Group:
+class _Group:
     """Writes that are committed together, and what is known of that."""
 
     operations: Sequence[Operation]
@@ -232,7 +232,7 @@ class _PostgresServer(Dialect):
     # --- writing -----------------------------------------------------------------------
 
     def commit(self, operations: Sequence[Operation]) -> list[Any]:
-        group = Group(operations)
+        group = _Group(operations)
         until = time.monotonic() + CONFLICT_SECONDS
         for number in count(1):
             try:
@@ -248,7 +248,7 @@ class _PostgresServer(Dialect):
             time.sleep(random.uniform(0.005, 0.05))
         raise AssertionError("unreachable")
 
-    def _commit(self, group: Group) -> list[Any]:
+    def _commit(self, group: _Group) -> list[Any]:
         """Commit a group once, unless an earlier try turns out to have done so."""
         if self._writer is None or _is_lost(self._writer):
             self._writer = None  # in case the next line fails

@@ -39,7 +39,7 @@ from engine.values.ports import Permalinks, SystemClock
 HOST = "127.0.0.1"
 
 
-class View(NamedTuple):
+class _View(NamedTuple):
     """Pages that are being served: the link that opens them, and how many debates there are."""
 
     link: str
@@ -67,7 +67,7 @@ async def view(folder: Path | None, port: int, chosen: DebateChoice) -> None:
 @asynccontextmanager
 async def viewing(
     folder: Path | None, port: int, chosen: DebateChoice = EVERY_DEBATE
-) -> AsyncIterator[View]:
+) -> AsyncIterator[_View]:
     """Serve the pages of the database, or of an export's folder, during the body.
 
     Raises SettingsError for a port in use, StoreError without a database, UsageError for a folder
@@ -90,7 +90,7 @@ async def viewing(
         async with site.serving([*door.routes(), *reading.routes()], dress):
             host, bound = site.address or (HOST, port)
             try:
-                yield View(door.link(host, bound), debates)
+                yield _View(door.link(host, bound), debates)
             finally:
                 reading.end()
 
