@@ -104,12 +104,11 @@ def open_configured_models(settings: Settings, fleet: Fleet | None = None) -> Mo
 
 def open_moderator(settings: Settings) -> Moderator | None:
     """Return what asks the moderation model; None where none is set."""
-    endpoint = settings.moderation.endpoint()
-    if endpoint is None:
+    if not settings.moderation.model:
         return None
     from adapters.models.moderation import HttpModerator  # few set one
 
-    return HttpModerator(endpoint)
+    return HttpModerator(**dict(settings.moderation))
 
 
 def _open_counts(settings: Settings) -> Counts:

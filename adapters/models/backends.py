@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
 
-from adapters.models import LM_STUDIO, OLLAMA, OPENAI, ClientName, JsonForm
+from adapters.models import LM_STUDIO, OLLAMA, OPENAI, BackendSettings, ClientName, JsonForm
 from engine.values.debate import REHEARSAL, RETRIEVAL, Value
 from engine.values.errors import SettingsError
-from engine.values.options import hint
+from engine.values.options import fold, hint
 from engine.values.ports import Call, ChatMessage
 
 # Which parameters a model accepts, learned from its refusals, and the resulting request.
@@ -266,66 +266,39 @@ PRESETS: dict[str, _Preset] = {
 _CUSTOM = _Preset("", key=False, prices="/models", marks=True)
 
 
-class Backend(Value):
-    """A named endpoint, with all values of its preset filled in.
-
-    `max_concurrency` is calls in flight, `requests_per_minute` counts every try and
-    `tokens_per_minute` what goes in and comes out; processes on one database divide all three.
-    `timeout_s` is the time for one try in seconds, of which connecting may take a third, at most
-    30 s; a `local` backend costs 0. `cache_marks`: whether prompts say what to cache; None is only
-    where a model needs it. `form`: how JSON is asked for first; None is as the preset has it.
-    `client` makes its requests: ours, or the one of the package `openai`.
-    """
+class Backend(BackendSettings):
+    """A named endpoint, with all values of its preset filled in."""
 
     name: str
     base_url: str
-    api_key: SecretStr | None = None
-    preset: str | None = None
     max_concurrency: int = Field(256, ge=1)
-    requests_per_minute: int | None = Field(None, ge=1)
-    tokens_per_minute: int | None = Field(None, ge=1)
     timeout_s: float = Field(300.0, gt=0)
     local: bool = False
-    cache_marks: bool | None = None
-    form: JsonForm | None = None
     client: ClientName = "rostrum"
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        *,
-        preset: str | None = None,
-        base_url: str | None = None,
-        api_key: SecretStr | None = None,
-        max_concurrency: int | None = None,
-        requests_per_minute: int | None = None,
-        tokens_per_minute: int | None = None,
-        timeout_s: float | None = None,
-        local: bool | None = None,
-        cache_marks: bool | None = None,
-        form: JsonForm | None = None,
-        client: ClientName | None = None,
-    ) -> Self:
-        """Fill in missing values from a preset. Raises SettingsError."""
-        name, preset = _checked_name(name), preset.strip().lower() if preset else None
-        habits = _find_preset(name, preset)
-        if preset is None and local:  # a server of one's own
-            habits = replace(habits, max_concurrency=AT_ONCE, timeout_s=PATIENCE_S)
-        return cls(
-            name=name,
-            preset=preset,
-            base_url=_checked_address(name, base_url or habits.base_url),
-            api_key=_checked_key(name, habits, api_key),
-            max_concurrency=habits.max_concurrency if max_concurrency is None else max_concurrency,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            timeout_s=habits.timeout_s if timeout_s is None else timeout_s,
-            local=habits.local if local is None else local,
-            cache_marks=cache_marks,
-            form=form,
-            client=client or "rostrum",
-        )
+    def of(cls, name: str, **given: Any) -> Self:
+        """Fill in missing values from a preset; others are as settings have them.
+
+        Raises SettingsError.
+        """
+        written = {key: value for key, value in given.items() if value is not None}
+        preset = fold(written.get("preset") or None)
+        name, known = _checked_name(name), _find_preset(name, preset)
+        if preset is None and written.get("local"):  # a server of one's own
+            known = replace(known, max_concurrency=AT_ONCE, timeout_s=PATIENCE_S)
+        checked = {
+            "preset": preset,
+            "base_url": _checked_address(name, written.get("base_url") or known.base_url),
+            "api_key": _checked_key(name, known, written.get("api_key")),
+            "json": written.pop("form", None),
+        }
+        usual = {
+            "max_concurrency": known.max_concurrency,
+            "timeout_s": known.timeout_s,
+            "local": known.local,
+        }
+        return cls(name=name, **(usual | written | checked))
 
     @property
     def known(self) -> _Preset:
@@ -375,22 +348,13 @@ class SearchEndpoint(Value):
         return Backend.of(RETRIEVAL, base_url=base_url, api_key=self.key, timeout_s=self.timeout_s)
 
 
-class ModerationEndpoint(Value):
-    """Where a moderation model is asked, and which."""
-
-    model: str
-    base_url: str
-    key: SecretStr | None = None
-    timeout_s: float = 10.0
-
-
 def faults_of(
     name: str, preset: str | None, base_url: str | None, api_key: SecretStr | None
 ) -> list[str]:
     """Return everything that is wrong with a backend's settings."""
     faults, habits = [], _CUSTOM
     try:
-        habits = _find_preset(name, preset.strip().lower() if preset else None)
+        habits = _find_preset(name, fold(preset or None))
     except SettingsError as error:
         faults, base_url = [str(error)], base_url or OPENAI
     checks: tuple[Callable[[], object], ...] = (

@@ -16,9 +16,10 @@ from typing import Any
 
 import orjson
 import structlog
+from pydantic import SecretStr
 
 from adapters.models.attempts import CallFault, Next, RetryPolicy, wait_after
-from adapters.models.backends import Backend, ModerationEndpoint
+from adapters.models.backends import Backend
 from adapters.models.connection import ConnectionPool
 from adapters.models.faults import status_fault
 from engine.values.debate import Moderation
@@ -48,15 +49,17 @@ log = structlog.get_logger(__name__)
 class HttpModerator:
     """The Moderator port over an OpenAI-compatible endpoint; connects on the first call."""
 
-    def __init__(self, endpoint: ModerationEndpoint, policy: RetryPolicy = TRIES) -> None:
-        self._model, self._policy = endpoint.model, policy
-        self._backend = Backend.of(
-            NAME,
-            base_url=endpoint.base_url,
-            api_key=endpoint.key,
-            timeout_s=endpoint.timeout_s,
-            max_concurrency=AT_ONCE,
-        )
+    def __init__(
+        self,
+        model: str,
+        base_url: str,
+        key: SecretStr | None = None,
+        timeout_s: float = 10.0,
+        policy: RetryPolicy = TRIES,
+    ) -> None:
+        self._model, self._policy = model, policy
+        given = {"base_url": base_url, "api_key": key, "timeout_s": timeout_s}
+        self._backend = Backend.of(NAME, **given, max_concurrency=AT_ONCE)
         self._pool = ConnectionPool(AT_ONCE)
         self._slots = asyncio.Semaphore(AT_ONCE)
 

@@ -260,10 +260,10 @@ async def _check_backends(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _check_moderation(settings: Settings) -> AsyncIterator[Finding]:
     """Try the moderation model, if one is set."""
-    endpoint, subject = settings.moderation.endpoint(), "moderation"
-    if endpoint is None:
+    subject = "moderation"
+    if not settings.moderation.model:
         return
-    moderator = HttpModerator(endpoint)
+    moderator = HttpModerator(**dict(settings.moderation))
     try:
         said = await moderator.ask([HARMLESS])
     finally:

@@ -25,14 +25,14 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from adapters.models import BackendSettings
 from bot.settings.contradictions import contradictions
-from bot.settings.sections import PREFIX, NamePath, SettingsSection, Wrong, json_object, variable
+from bot.settings.sections import PREFIX, NamePath, Wrong, json_object, variable
 from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
 from engine.values.configuration import between, limits_at, parse_model
 from engine.values.debate import Model
 from engine.values.errors import SettingsError
-from engine.values.limits import FormatLimits
 from engine.values.options import nearest, split_models
 from engine.values.text import clean
 from engine.values.topics import TopicList, built_in_topics
@@ -137,8 +137,8 @@ def _shape(annotation: Any) -> Shape | bool:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return shape_of(annotation)
     of = get_args(annotation)[-1] if get_origin(annotation) is dict else None
-    if isinstance(of, type) and issubclass(of, SettingsSection | FormatLimits):
-        return {ANY: shape_of(of)}
+    if of is BackendSettings:
+        return {ANY: shape_of(BackendSettings)}
     return _is_secret(annotation)
 
 

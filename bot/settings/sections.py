@@ -15,23 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
-from adapters.models import OPENAI, ClientName, JsonForm
+from adapters.models import OPENAI
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric
 from engine.prompts.library import check_language
 from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling, Value
 from engine.values.errors import UsageError
 from engine.values.limits import MOST, Caps
-from engine.values.options import split_models
+from engine.values.options import Folded, fold, split_models
 
 if TYPE_CHECKING:
-    from adapters.models.backends import ModerationEndpoint, SearchEndpoint
+    from adapters.models.backends import SearchEndpoint
 
 PREFIX = "ROSTRUM_"
 NamePath: TypeAlias = tuple[str, ...]
-
-
-class SettingsSection(Value):
-    """Settings that share a prefix; a `dict` of sections has keys chosen by the user."""
 
 
 class Wrong(NamedTuple):
@@ -56,12 +52,8 @@ _SERVERS = (_POSTGRES, "postgres://", "postgresql+psycopg://")
 # --- single values ---------------------------------------------------------------------
 
 
-def _fold(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
 def _cap(value: Any) -> Any:
-    return None if _fold(value) in ("off", "none") or value is False else value
+    return None if fold(value) in ("off", "none") or value is False else value
 
 
 def _caps(value: Any) -> Any:
@@ -264,7 +256,6 @@ def _seats(value: Any, info: ValidationInfo) -> dict[str, Model]:
     return {seat.strip().upper(): _model(model, info) for seat, model in pairs}
 
 
-Folded = BeforeValidator(_fold)
 Cap = BeforeValidator(_cap)
 Address = Annotated[str, AfterValidator(_address)]
 Keys = Annotated[tuple[SecretStr, ...], BeforeValidator(_items), AfterValidator(_keys)]
@@ -285,29 +276,13 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 # --- sections --------------------------------------------------------------------------
 
 
-class BackendSettings(SettingsSection):
-    """One backend as written; presets or defaults replace None."""
-
-    preset: str | None = None
-    base_url: str | None = None
-    api_key: SecretStr | None = None
-    max_concurrency: int | None = Field(None, ge=1, le=MOST)
-    requests_per_minute: int | None = Field(None, ge=1, le=MOST)
-    tokens_per_minute: int | None = Field(None, ge=1, le=1_000 * MOST)
-    timeout_s: float | None = Field(None, gt=0, le=86_400, allow_inf_nan=False)
-    local: bool | None = None
-    cache_marks: bool | None = None
-    form: Annotated[JsonForm | None, Folded] = Field(None, alias="json")
-    client: Annotated[ClientName | None, Folded] = None
-
-
-class WorkerSettings(SettingsSection):
+class WorkerSettings(Value):
     """How much one of several processes takes on: debates that it runs at once."""
 
     debates: int = Field(200, ge=1, le=100_000)
 
 
-class DiscordSettings(SettingsSection):
+class DiscordSettings(Value):
     """The Discord connection; not started without a token."""
 
     token: SecretStr | None = None
@@ -318,7 +293,7 @@ class DiscordSettings(SettingsSection):
     personal_daily_usd: Usd = 0.5
 
 
-class SlackSettings(SettingsSection):
+class SlackSettings(Value):
     """The Slack connection, for one workspace or by OAuth; not started without either."""
 
     bot_token: SecretStr | None = None
@@ -335,14 +310,14 @@ class SlackSettings(SettingsSection):
     managers: Annotated[tuple[str, ...], BeforeValidator(_items), AfterValidator(_users)] = ()
 
 
-class HealthSettings(SettingsSection):
+class HealthSettings(Value):
     """Where `/readyz` and its like are served; nowhere without a port."""
 
     host: str = "127.0.0.1"
     port: Port | None = None
 
 
-class WebSettings(SettingsSection):
+class WebSettings(Value):
     """Where pages are served, and the address at which people reach them; nowhere without it.
 
     `proxies` are the networks from which proxies in front connect, besides this machine: only
@@ -362,33 +337,33 @@ class WebSettings(SettingsSection):
     managers: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
 
 
-class ExportSettings(SettingsSection):
+class ExportSettings(Value):
     """Settings of exports; without a key the installation makes its own."""
 
     hmac_key: SecretStr | None = None
 
 
-class PrivacySettings(SettingsSection):
+class PrivacySettings(Value):
     """How long a community's debates are kept after it removed Rostrum."""
 
     purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
 
 
-class RetentionSettings(SettingsSection):
+class RetentionSettings(Value):
     """After how many days what is deleted of debates that have ended; None: it is kept."""
 
     prompts_days: Days = None
     debates_days: Days = None
 
 
-class LogSettings(SettingsSection):
+class LogSettings(Value):
     """How the program logs to stderr."""
 
     format: Annotated[Literal["text", "json"], Folded] = "text"
     level: Annotated[Literal["debug", "info", "warning", "error"], Folded] = "info"
 
 
-class _RoleSampling(SettingsSection):
+class _RoleSampling(Value):
     """How one role samples."""
 
     temperature: float = Field(ge=0, le=2)
@@ -414,7 +389,7 @@ class _JudgingSampling(_RoleSampling):
     temperature: float = Field(0.2, ge=0, le=2)
 
 
-class SamplingSettings(SettingsSection):
+class SamplingSettings(Value):
     """Temperature and token cap of each role."""
 
     debater: _FreeSampling = _FreeSampling()
@@ -429,7 +404,7 @@ class SamplingSettings(SettingsSection):
         return {role: Sampling(**dict(sampling)) for role, sampling in self}
 
 
-class RetrievalSettings(SettingsSection):
+class RetrievalSettings(Value):
     """Where debaters may look things up before a debate, and how much; nowhere without a `url`.
 
     With a `model` the address is that of an OpenAI-compatible endpoint.
@@ -465,7 +440,7 @@ class RetrievalSettings(SettingsSection):
         )
 
 
-class ModerationSettings(SettingsSection):
+class ModerationSettings(Value):
     """The moderation model that is asked about topics before a debate; none without a `model`."""
 
     model: str = ""
@@ -473,18 +448,8 @@ class ModerationSettings(SettingsSection):
     key: SecretStr | None = None
     timeout_s: Annotated[float, Field(gt=0, le=60)] = 10.0
 
-    def endpoint(self) -> ModerationEndpoint | None:
-        """Return where to ask; None without a model."""
-        if not self.model:
-            return None
-        from adapters.models.backends import ModerationEndpoint  # few ask one
 
-        return ModerationEndpoint(
-            model=self.model, base_url=self.base_url, key=self.key, timeout_s=self.timeout_s
-        )
-
-
-class PanelSettings(SettingsSection):
+class PanelSettings(Value):
     """How the jury reads."""
 
     mode: Annotated[PanelMode, Folded] = PanelMode.ADAPTIVE

@@ -15,14 +15,13 @@ from urllib.parse import unquote
 from pydantic import BaseModel, Field, SecretStr, create_model, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from adapters.models import BackendSettings
 from bot.settings.sections import (
     PREFIX,
-    BackendSettings,
     Budget,
     DatabaseUrl,
     DiscordSettings,
     ExportSettings,
-    Folded,
     FormatName,
     HealthSettings,
     Keys,
@@ -54,7 +53,7 @@ from engine.values.limits import (
     StructuredLimits,
     TeamLimits,
 )
-from engine.values.options import BUILT_IN, PARAMS, Options, kind_of
+from engine.values.options import BUILT_IN, PARAMS, Folded, Options, kind_of
 from engine.values.sources import SourceLimits
 from engine.values.topics import TopicList, built_in_topics
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
 
-from pydantic import JsonValue, field_validator
+from pydantic import BeforeValidator, JsonValue, field_validator
 
 from engine.values.debate import (
     BallotKind,
@@ -481,6 +481,14 @@ def parse_confidence(name: str, text: str) -> ConfidenceScale:
         if switched is None
         else ConfidenceScale("on" if switched else "off")
     )
+
+
+def fold(value: Any) -> Any:
+    """Return a text in small letters, without the space around it; other values as they are."""
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+Folded = BeforeValidator(fold)
 
 
 def parse_choice(kinds: type[E], name: str, text: str) -> E:

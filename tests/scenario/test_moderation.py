@@ -11,7 +11,6 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from adapters.models.attempts import CallFault
-from adapters.models.backends import ModerationEndpoint
 from adapters.models.moderation import HttpModerator
 from bot.app import App
 from bot.doctor.doctor import run_check
@@ -111,10 +110,8 @@ async def test_answers_of_other_endpoints_are_read_or_decide_nothing(
     guard: ModelServer, answer: Any, expected: Moderation | None
 ) -> None:
     guard.script(Act(body=orjson.dumps(answer)), model="guard")
-    endpoint = ModerationEndpoint(
-        model="guard", base_url=guard.base_url, key=SecretStr("sk-guard-0123456789")
-    )
-    async with aclosing(HttpModerator(endpoint, QUICK)) as moderator:
+    key = SecretStr("sk-guard-0123456789")
+    async with aclosing(HttpModerator("guard", guard.base_url, key, policy=QUICK)) as moderator:
         said = await moderator.ask(["Tea", "No milk"])
     if expected is None:
         assert isinstance(said, CallFault)
@@ -125,8 +122,7 @@ async def test_answers_of_other_endpoints_are_read_or_decide_nothing(
 
 async def test_an_endpoint_that_hangs_is_given_up(guard: ModelServer) -> None:
     guard.script(*[hang()] * 3, model="guard")
-    endpoint = ModerationEndpoint(model="guard", base_url=guard.base_url)
-    async with aclosing(HttpModerator(endpoint, QUICK)) as moderator:
+    async with aclosing(HttpModerator("guard", guard.base_url, policy=QUICK)) as moderator:
         with deadlines_by_event(), pytest.raises(ModelError) as caught:
             await moderator.check(["Tea"])
     assert caught.value.passing

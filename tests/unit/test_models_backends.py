@@ -17,7 +17,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.models.attempts import CallFault, RetryPolicy
-from adapters.models.backends import PRESETS, Backend, ModerationEndpoint, SearchEndpoint
+from adapters.models.backends import PRESETS, Backend, SearchEndpoint
 from adapters.models.connection import pool_size
 from adapters.models.discovery import LocalServer, bundled_price, find_local_servers, probe
 from adapters.models.moderation import HttpModerator
@@ -76,7 +76,7 @@ def test_what_is_given_wins_over_the_preset_in_any_case_and_a_key_is_not_shown()
 )
 def test_a_wrong_setting_is_one_sentence(given: dict[str, str], said: str) -> None:
     with pytest.raises(SettingsError, match=said) as caught:
-        Backend.of("x", **given)  # type: ignore[arg-type]
+        Backend.of("x", **given)
     assert "canary" not in str(caught.value)
 
 
@@ -344,7 +344,7 @@ async def test_lists_of_models_and_prices_moderation_and_search_are_not_redirect
             with pytest.raises(ModelError, match=NOT_FOLLOWED):
                 await probe(Backend.of("near", base_url=address))
             assert await find_local_servers((LocalServer("x", "X", address),), 5) == []
-            moderator = HttpModerator(ModerationEndpoint(model="guard", base_url=address))
+            moderator = HttpModerator("guard", address)
             said = await moderator.ask(["a text"])
             await moderator.aclose()
             assert isinstance(said, CallFault)

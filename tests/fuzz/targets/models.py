@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from adapters.models.attempts import CallAnswer, CallFault, Outcome, RetryPolicy
-from adapters.models.backends import Backend, ModerationEndpoint
+from adapters.models.backends import Backend
 from adapters.models.completions import read_answer
 from adapters.models.connection import HttpResponse
 from adapters.models.discovery import model_entries, read_prices
@@ -160,7 +160,7 @@ def results(data: bytes) -> None:
 
 def moderation(data: bytes) -> None:
     """Read what a classifier answered: what cannot be read lets nothing through."""
-    moderator = HttpModerator(ModerationEndpoint(model="m", base_url="http://127.0.0.1:1"))
+    moderator = HttpModerator("m", "http://127.0.0.1:1")
     pool: Any = Answering(data)
     moderator._pool = pool
     found = wait(moderator.ask(["one", "two"]))
