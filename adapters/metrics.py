@@ -288,9 +288,18 @@ FAMILIES = (
 )
 
 
+class StoredFigures(NamedTuple):
+    """What the database says; empty while it cannot be read."""
+
+    debates: Mapping[Status, int] = {}
+    outbox: Mapping[str, Backlog] = {}
+    left_out: Mapping[str, int] = {}
+    day: Day | None = None
+
+
 @dataclass(frozen=True)
 class Snapshot:
-    """The state at a time; without a readable database `debates` and what follows is empty."""
+    """The state at a time."""
 
     at: datetime
     version: str
@@ -298,10 +307,7 @@ class Snapshot:
     writable: bool
     connected: Mapping[str, bool]
     standing_by: Mapping[str, bool]
-    debates: Mapping[Status, int]
-    outbox: Mapping[str, Backlog]
-    left_out: Mapping[str, int]
-    day: Day | None
+    stored: StoredFigures
     day_cap: float | None
 
 
@@ -349,14 +355,15 @@ _Values = Mapping[Family, Mapping[Labels, float | _Histogram]]
 
 
 def _read(now: Snapshot) -> _Values:
-    since = {name: one.oldest for name, one in now.outbox.items() if one.oldest is not None}
+    outbox, day = now.stored.outbox, now.stored.day
+    since = {name: one.oldest for name, one in outbox.items() if one.oldest is not None}
     ages = {name: max(0.0, (now.at - oldest).total_seconds()) for name, oldest in since.items()}
     return {
-        DEBATES: {(status.value,): number for status, number in now.debates.items()},
-        OUTBOX: {(name,): one.messages for name, one in now.outbox.items()},
+        DEBATES: {(status.value,): number for status, number in now.stored.debates.items()},
+        OUTBOX: {(name,): one.messages for name, one in outbox.items()},
         OLDEST: {(name,): age for name, age in ages.items()},
-        LEFT_OUT: {(juror,): number for juror, number in now.left_out.items()},
-        DAY: {("spent",): now.day.spent, ("reserved",): now.day.reserved} if now.day else {},
+        LEFT_OUT: {(juror,): number for juror, number in now.stored.left_out.items()},
+        DAY: {("spent",): day.spent, ("reserved",): day.reserved} if day else {},
         DAY_CAP: {} if now.day_cap is None else {(): now.day_cap},
         WRITABLE: {(): now.writable},
         CONNECTED: {(name,): well for name, well in now.connected.items()},

@@ -26,14 +26,13 @@ Form = Mapping[str, Any]
 
 
 class FilledForm(NamedTuple):
-    """A sheet's form as it is shown: what is chosen, and what is wrong with it."""
+    """A sheet's form as it was sent, as a `SheetAnswer` is shown in it."""
 
     option: str = ""
     confidence: str = ""
     ground: str = ""
     comment: str = ""
     thumbs: Mapping[int, bool] = {}
-    problem: str = ""
 
 
 def is_field(name: str) -> bool:
@@ -41,16 +40,7 @@ def is_field(name: str) -> bool:
     return name in FIELDS or name.startswith(THUMB)
 
 
-def stored(answer: SheetAnswer | None) -> FilledForm:
-    """Return a form that shows what is stored, or nothing yet."""
-    if answer is None:
-        return FilledForm()
-    return FilledForm(
-        answer.option, answer.confidence, answer.ground, answer.comment, answer.thumbs
-    )
-
-
-def filled(form: Form, sheet: Sheet, problem: str = "") -> FilledForm:
+def filled(form: Form, sheet: Sheet) -> FilledForm:
     """Return a form as it was sent, as far as it has a meaning here."""
 
     def one_of(name: str, known: tuple[str, ...]) -> str:
@@ -65,7 +55,6 @@ def filled(form: Form, sheet: Sheet, problem: str = "") -> FilledForm:
         one_of("ground", GROUNDS),
         _comment(form),
         {number: thumb == UP for number, thumb in thumbs if thumb in (UP, DOWN)},
-        problem,
     )
 
 

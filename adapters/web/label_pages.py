@@ -25,7 +25,7 @@ from adapters.web.application import (
     see_page,
     show_page,
 )
-from adapters.web.label_forms import FilledForm, filled, is_field, read_answer, stored
+from adapters.web.label_forms import FilledForm, filled, is_field, read_answer
 from adapters.web.session import (
     BrowserSession,
     Form,
@@ -37,7 +37,7 @@ from adapters.web.session import (
     needs,
     read_form,
 )
-from engine.labelling.sheet import LabelProgress, Sheet
+from engine.labelling.sheet import LabelProgress, Sheet, SheetAnswer
 from engine.labelling.tasks import Labelling
 from engine.store.labels import NAME, Annotator, Joining, Task
 from engine.values.errors import StoreError
@@ -347,7 +347,7 @@ class LabelPages:
     async def show(self, request: Request, visitor: _Visitor) -> Response:
         """Show a sheet of one's own, open or answered."""
         sheet = await self._own(request, visitor)
-        return await self._sheet(request, visitor, sheet, stored(sheet.answer))
+        return await self._sheet(request, visitor, sheet, sheet.answer or FilledForm())
 
     @needs(_begun, _gone)
     async def save(self, request: Request, session: BrowserSession) -> Response:
@@ -377,10 +377,10 @@ class LabelPages:
         if not holds_token(session, fields):
             # The session has changed since, or the form is forged: nothing is stored unseen.
             old = N_("This page was open for too long. Check your answer and send it once more.")
-            return await self._sheet(request, visitor, sheet, filled(fields, sheet, old), 403)
+            return await self._sheet(request, visitor, sheet, filled(fields, sheet), 403, old)
         answer = read_answer(fields, sheet)
         if isinstance(answer, str):
-            return await self._sheet(request, visitor, sheet, filled(fields, sheet, answer), 400)
+            return await self._sheet(request, visitor, sheet, filled(fields, sheet), 400, answer)
         saved = await self._labelling.save(visitor.annotator.key, sheet.id, answer)
         if saved == "closed":
             return failure_page(request, 410, TOO_LATE)
@@ -393,8 +393,9 @@ class LabelPages:
         request: Request,
         visitor: _Visitor,
         sheet: Sheet,
-        given: FilledForm,
+        given: FilledForm | SheetAnswer,
         status: int = 200,
+        problem: str = "",
     ) -> Response:
         progress = await self._progress(visitor)
         return show_page(
@@ -403,6 +404,7 @@ class LabelPages:
             status=status,
             sheet=sheet,
             given=given,
+            problem=problem,
             progress=progress,
             token=visitor.session.token,
         )

@@ -63,10 +63,9 @@ def label_create(
 ) -> None:
     """Make a labelling task of the debates that are closed now."""
     from bot.exits import run
-    from bot.research.labels import TaskOptions, create_task
+    from bot.research.labels import create_task
 
-    own = {name: value for name, value in given.params.items() if name in TaskOptions._fields}
-    run(lambda: create_task(TaskOptions(chosen=chosen, **own)))
+    run(lambda: create_task(chosen, given.params))
 
 
 @app.command("invite")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from math import inf
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import NamedTuple
+from typing import Any
 
 from aiohttp import web
 from pydantic import ValidationError
@@ -46,6 +46,7 @@ from engine.words.translation import plural
 ALL, DISAGREEMENT = "all", "disagreement"
 MOST_SHOWN = 60  # characters of what was given
 LEFT_OUT = " Debates with rehearsal models are left out (--include-rehearsal adds them)."
+AS_TYPED = ("name", "per_debate", "each", "repeats", "code", "hold_code", "pay", "parameter")
 # How what a task asks for is written, where it was written otherwise.
 WRITTEN = {
     "name": "small letters, digits and hyphens, 40 at most",
@@ -59,26 +60,6 @@ WRITTEN = {
 }
 
 
-class TaskOptions(NamedTuple):
-    """The options of `rostrum label create` as typed."""
-
-    name: str
-    debates: str
-    per_debate: int
-    each: int
-    repeats: float
-    known: list[str] | None
-    page_language: str
-    code: str
-    hold_code: bool
-    pay: float | None
-    parameter: str
-    sign_in: list[str] | None
-    about: Path | None
-    chosen: DebateChoice
-    as_json: bool
-
-
 @asynccontextmanager
 async def _labelling() -> AsyncIterator[Labelling]:
     settings = load_store_settings()
@@ -87,16 +68,19 @@ async def _labelling() -> AsyncIterator[Labelling]:
         yield Labelling(store, SystemClock())
 
 
-async def create_task(asked: TaskOptions) -> None:
-    """Store a task, and print what it is of. Raises UsageError."""
+async def create_task(chosen: DebateChoice, asked: Mapping[str, Any]) -> None:
+    """Store a task, and print what it is of; `asked` are the options as typed.
+
+    Raises UsageError.
+    """
     terms = _terms(asked)
     async with _labelling() as labelling:
-        await check_series(labelling.store, asked.chosen.series)
+        await check_series(labelling.store, chosen.series)
         ids = await labelling.named(
-            () if asked.debates in (ALL, DISAGREEMENT) else split_list(asked.debates)
+            () if asked["debates"] in (ALL, DISAGREEMENT) else split_list(asked["debates"])
         )
-        where = replace(where_of(asked.chosen, revealed=True), ids=ids)
-        known = await labelling.answers(asked.known or ())
+        where = replace(where_of(chosen, revealed=True), ids=ids)
+        known = await labelling.answers(asked["known"] or ())
         try:
             task = await labelling.create(terms, where, known)
         except UsageError as error:
@@ -104,7 +88,7 @@ async def create_task(asked: TaskOptions) -> None:
             if error.text == NOTHING and left_out:
                 raise UsageError(f"{NOTHING}{LEFT_OUT}") from None
             raise
-    if asked.as_json:
+    if asked["as_json"]:
         print_json(_plain(task))
     else:
         labels = plural("{n} label", "{n} labels", task.per_debate)
@@ -120,26 +104,20 @@ async def create_task(asked: TaskOptions) -> None:
         await _say_who_serves(load_settings(without=PLATFORMS))
 
 
-def _terms(asked: TaskOptions) -> Terms:
+def _terms(asked: Mapping[str, Any]) -> Terms:
     """Return what a task asks for. Raises UsageError naming what cannot be."""
-    language = check_language(asked.page_language) if asked.page_language else ""
-    for platform in asked.sign_in or ():
+    language = check_language(asked["page_language"]) if asked["page_language"] else ""
+    for platform in asked["sign_in"] or ():
         if platform not in PLATFORMS:
             raise UsageError(f"--sign-in is “{platform}”; write discord or slack.")
+    about: Path | None = asked["about"]
     try:
         return Terms(
-            name=asked.name,
-            per_debate=asked.per_debate,
-            each=asked.each,
-            repeats=asked.repeats,
+            **{name: asked[name] for name in AS_TYPED},
+            sign_in=tuple(asked["sign_in"] or ()),
+            about=about.read_text("utf-8") if about else "",
             language=language,
-            code=asked.code,
-            hold_code=asked.hold_code,
-            pay=asked.pay,
-            parameter=asked.parameter,
-            sign_in=tuple(asked.sign_in or ()),
-            about=asked.about.read_text("utf-8") if asked.about else "",
-            disagreement=asked.debates == DISAGREEMENT,
+            disagreement=asked["debates"] == DISAGREEMENT,
         )
     except ValidationError as error:
         first = error.errors()[0]
@@ -148,9 +126,9 @@ def _terms(asked: TaskOptions) -> Terms:
         given = headline(str(first["input"]), MOST_SHOWN)
         raise UsageError(f"{option} is “{given}”; write {WRITTEN[asked_for]}.") from None
     except OSError as error:
-        raise UsageError(f"--about cannot read {asked.about}: {error.strerror}.") from None
+        raise UsageError(f"--about cannot read {about}: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise UsageError(f"--about cannot read {asked.about}: save it as UTF-8 text.") from None
+        raise UsageError(f"--about cannot read {about}: save it as UTF-8 text.") from None
 
 
 async def invite(name: str, links: int, people: int, days: float, *, as_json: bool) -> None:

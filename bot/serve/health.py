@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,16 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import structlog
 from aiohttp import web
 
-from adapters.metrics import CONTENT_TYPE, Counts, Snapshot, write_page
+from adapters.metrics import CONTENT_TYPE, Counts, Snapshot, StoredFigures, write_page
 from adapters.site import Site
 from bot import __version__
 from bot.settings.sections import HealthSettings
 from bot.settings.settings import Settings
 from engine.run.juror_fits import left_out_of
 from engine.store import Store
-from engine.store.deliveries import Backlog
-from engine.store.usage import Day
-from engine.values.debate import Debate, Model, Status
+from engine.values.debate import Debate, Model
 from engine.values.errors import SettingsError, StoreError
 from engine.values.ports import utc_now
 
@@ -206,19 +203,6 @@ class _State(NamedTuple):
         return {**body, "database": not self.database, "platforms": shown} if ready else body
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What the database says, for metrics."""
-
-    debates: Mapping[Status, int]
-    outbox: Mapping[str, Backlog]
-    left_out: Mapping[str, int]
-    day: Day | None = None
-
-
-NOTHING = Stored({}, {}, {})
-
-
 class Health:
     """Probes the state; `gateways` returns whether each platform is connected.
 
@@ -238,7 +222,7 @@ class Health:
         self.loop = loop or LoopWatch()
         self._build = build or Build("unknown", "unknown")
         self._fault, self._probed_at = "", -PROBE_SECONDS
-        self._stored, self._read_at = NOTHING, -FIGURES_SECONDS
+        self._stored, self._read_at = StoredFigures(), -FIGURES_SECONDS
         self._probing, self._reading = asyncio.Lock(), asyncio.Lock()
 
     def begin(self, store: Store, gateways: Mapping[str, Connected], counts: Counts) -> None:
@@ -269,29 +253,26 @@ class Health:
             writable=not state.database,
             connected={name: one.connected for name, one in platforms.items()},
             standing_by={name: one.standing_by for name, one in platforms.items()},
-            debates=stored.debates,
-            outbox=stored.outbox,
-            left_out=stored.left_out,
-            day=stored.day,
+            stored=stored,
             day_cap=self._day_cap,
         )
         # In a thread: its first import is slow, and only a scrape needs it.
         return await asyncio.to_thread(write_page, self.loop.counts.copy(), snapshot)
 
-    async def _read(self) -> Stored:
+    async def _read(self) -> StoredFigures:
         """Return the database's figures, at most some seconds old; none if it has a fault."""
         async with self._reading:
             if self._store and time.monotonic() - self._read_at >= FIGURES_SECONDS:
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
-                        self._stored = Stored(
+                        self._stored = StoredFigures(
                             await self._store.queue.census(),
                             await self._store.deliveries.backlog(),
                             left_out_of(await self._store.fits.newest(rehearsal=False)),
                             await self._store.usage.day(utc_now()),
                         )
                 except (StoreError, TimeoutError):  # a probe logs it
-                    self._stored = NOTHING
+                    self._stored = StoredFigures()
                 self._read_at = time.monotonic()
             return self._stored
 
