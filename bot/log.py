@@ -19,7 +19,7 @@ from urllib.parse import quote
 import structlog
 from structlog.typing import EventDict, Processor
 
-from bot.settings.sections import LogSettings
+from bot.settings.settings import LogSettings
 from engine.values.errors import RostrumError
 
 REDACTED = "[redacted]"

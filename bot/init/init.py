@@ -34,8 +34,8 @@ from bot.settings.load import (
     shape_of,
     unread_lines,
 )
-from bot.settings.sections import PREFIX, DiscordSettings, SlackSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import DiscordSettings, Settings, SlackSettings
+from bot.settings.values import PREFIX
 from engine.values.errors import ModelError, RostrumError, SettingsError, UsageError
 from engine.values.text import clean
 

@@ -28,8 +28,7 @@ from bot.database import read_store
 from bot.record.filters import check_series, split_list, where_of
 from bot.record.tables import show_table
 from bot.settings.load import load_settings, load_store_settings
-from bot.settings.sections import WebSettings
-from bot.settings.settings import PLATFORMS, Settings
+from bot.settings.settings import PLATFORMS, Settings, WebSettings
 from engine.labelling.report import MARKS, LabelReport, Rate
 from engine.labelling.tasks import NOTHING, Labelling
 from engine.prompts.library import check_language

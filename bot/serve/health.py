@@ -17,8 +17,7 @@ from aiohttp import web
 from adapters.metrics import CONTENT_TYPE, Counts, Snapshot, StoredFigures, write_page
 from adapters.site import Site
 from bot import __version__
-from bot.settings.sections import HealthSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import HealthSettings, Settings
 from engine.run.juror_fits import left_out_of
 from engine.store import Store
 from engine.values.debate import Debate, Model

@@ -22,8 +22,7 @@ from adapters.slack.venue import SlackVenue
 from adapters.slack.workspaces import OneWorkspace, Workspaces
 from bot.app import App
 from bot.serve.health import PlatformPresence
-from bot.settings.sections import DiscordSettings, SlackSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import DiscordSettings, Settings, SlackSettings
 from engine.fleet.shares import ShareStatus
 from engine.store import Store
 from engine.values.errors import SettingsError

@@ -1,1 +1,1 @@
-"""Settings: sources, sections, and contradictions."""
+"""Settings: sources, values, sections, and contradictions."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.settings.sections import WebSettings, Wrong, variable
-from bot.settings.settings import PLATFORMS, Settings
+from bot.settings.settings import PLATFORMS, Settings, WebSettings
+from bot.settings.values import Wrong, variable
 from engine.values.debate import REHEARSAL, Model
 from engine.values.errors import SettingsError
 from engine.values.options import nearest

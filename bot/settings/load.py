@@ -27,9 +27,9 @@ from pydantic_settings import (
 
 from adapters.models import BackendSettings
 from bot.settings.contradictions import contradictions
-from bot.settings.sections import PREFIX, NamePath, Wrong, json_object, variable
 from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
+from bot.settings.values import PREFIX, NamePath, Wrong, json_object, variable
 from engine.values.configuration import between, limits_at, parse_model
 from engine.values.debate import Model
 from engine.values.errors import SettingsError

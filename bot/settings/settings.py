@@ -8,42 +8,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import unquote
 
 from pydantic import BaseModel, Field, SecretStr, create_model, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from adapters.models import BackendSettings
-from bot.settings.sections import (
+from adapters.models import OPENAI, BackendSettings
+from bot.settings.values import (
     PREFIX,
+    Address,
     Budget,
+    CommaList,
     DatabaseUrl,
-    DiscordSettings,
-    ExportSettings,
+    Days,
     FormatName,
-    HealthSettings,
     Keys,
     Language,
-    LogSettings,
-    ModerationSettings,
     OneModel,
-    PanelSettings,
+    OwnRubric,
+    Port,
     Prices,
-    PrivacySettings,
-    RetentionSettings,
-    RetrievalSettings,
     Roster,
-    SamplingSettings,
     Seats,
-    SlackSettings,
+    SlackUsers,
+    Usd,
     Variants,
-    WebSettings,
-    WorkerSettings,
 )
-from engine.values.debate import Request
+from engine.values.debate import RETRIEVAL, Model, PanelMode, Request, Retrieval, Sampling, Value
 from engine.values.limits import (
+    MOST,
     AuditedLimits,
     Caps,
     ClassicLimits,
@@ -58,7 +54,7 @@ from engine.values.sources import SourceLimits
 from engine.values.topics import TopicList, built_in_topics
 
 if TYPE_CHECKING:
-    from adapters.models.backends import Backend
+    from adapters.models.backends import Backend, SearchEndpoint
 
 
 PLATFORMS = ("discord", "slack")
@@ -66,6 +62,187 @@ STOP_SECONDS = 45.0  # the files of deploy/ let a stop take as long
 
 _DATABASES = ("sqlite", "postgres")
 _PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")
+
+
+class _WorkerSettings(Value):
+    """How much one of several processes takes on: debates that it runs at once."""
+
+    debates: int = Field(200, ge=1, le=100_000)
+
+
+class DiscordSettings(Value):
+    """The Discord connection; not started without a token."""
+
+    token: SecretStr | None = None
+    api_url: Address = "https://discord.com/api/v10"
+    guild_ids: Annotated[tuple[Annotated[int, Field(ge=1)], ...], CommaList] = ()
+    shards: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    personal: bool = False
+    personal_daily_usd: Usd = 0.5
+
+
+class SlackSettings(Value):
+    """The Slack connection, for one workspace or by OAuth; not started without either."""
+
+    bot_token: SecretStr | None = None
+    app_token: SecretStr | None = None
+    signing_secret: SecretStr | None = None
+    mode: Annotated[Literal["socket", "http"], Folded] = "socket"
+    api_url: Address = "https://slack.com/api"
+    host: str = "127.0.0.1"
+    port: Port = 3000
+    client_id: str | None = None
+    client_secret: SecretStr | None = None
+    allowed_teams: Annotated[tuple[str, ...], CommaList] = ()
+    public_url: Address | None = None
+    managers: SlackUsers = ()
+
+
+class HealthSettings(Value):
+    """Where `/readyz` and its like are served; nowhere without a port."""
+
+    host: str = "127.0.0.1"
+    port: Port | None = None
+
+
+class WebSettings(Value):
+    """Where pages are served, and the address at which people reach them; nowhere without it.
+
+    `proxies` are the networks from which proxies in front connect, besides this machine: only
+    they are believed whom they forward for.
+    People sign in where an app's id and secret are given. `managers` of labelling tasks are
+    signed-in people, as `platform:user`.
+    """
+
+    url: Address | None = None
+    host: str = "127.0.0.1"
+    port: Port | None = None
+    proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], CommaList] = ()
+    discord_client_id: str | None = None
+    discord_client_secret: SecretStr | None = None
+    slack_client_id: str | None = None
+    slack_client_secret: SecretStr | None = None
+    managers: Annotated[tuple[str, ...], CommaList] = ()
+
+
+class _ExportSettings(Value):
+    """Settings of exports; without a key the installation makes its own."""
+
+    hmac_key: SecretStr | None = None
+
+
+class PrivacySettings(Value):
+    """How long a community's debates are kept after it removed Rostrum."""
+
+    purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
+
+
+class RetentionSettings(Value):
+    """After how many days what is deleted of debates that have ended; None: it is kept."""
+
+    prompts_days: Days = None
+    debates_days: Days = None
+
+
+class LogSettings(Value):
+    """How the program logs to stderr."""
+
+    format: Annotated[Literal["text", "json"], Folded] = "text"
+    level: Annotated[Literal["debug", "info", "warning", "error"], Folded] = "info"
+
+
+class _RoleSampling(Value):
+    """How one role samples."""
+
+    temperature: float = Field(ge=0, le=2)
+    # With room for reasoning, which counts.
+    max_tokens: int = Field(6000, ge=1, le=10_000_000)
+
+
+class _FreeSampling(_RoleSampling):
+    """How a debater samples in most rounds."""
+
+    temperature: float = Field(0.7, ge=0, le=2)
+
+
+class _PreciseSampling(_RoleSampling):
+    """How a debater samples in the closing and in cross-examination."""
+
+    temperature: float = Field(0.5, ge=0, le=2)
+
+
+class _JudgingSampling(_RoleSampling):
+    """How a juror, a format's own judge and a team's captain sample."""
+
+    temperature: float = Field(0.2, ge=0, le=2)
+
+
+class _SamplingSettings(Value):
+    """Temperature and token cap of each role."""
+
+    debater: _FreeSampling = _FreeSampling()
+    closing: _PreciseSampling = _PreciseSampling()
+    cross: _PreciseSampling = _PreciseSampling()
+    juror: _JudgingSampling = _JudgingSampling()
+    judge: _JudgingSampling = _JudgingSampling()
+    captain: _JudgingSampling = _JudgingSampling()
+
+    def roles(self) -> dict[str, Sampling]:
+        """Return the sampling by role, as a debate freezes it."""
+        return {role: Sampling(**dict(sampling)) for role, sampling in self}
+
+
+class _RetrievalSettings(Value):
+    """Where debaters may look things up before a debate, and how much; nowhere without a `url`.
+
+    With a `model` the address is that of an OpenAI-compatible endpoint.
+    """
+
+    url: Address | None = None
+    key: SecretStr | None = None
+    model: str = ""
+    calls: Annotated[int, Field(ge=1, le=10)] = 2
+    results: Annotated[int, Field(ge=1, le=10)] = 3
+    characters: Annotated[int, Field(ge=100, le=MOST)] = 2_000
+    timeout_s: Annotated[float, Field(gt=0, le=600)] = 20.0
+
+    def endpoint(self) -> SearchEndpoint | None:
+        """Return the search endpoint; None without one."""
+        if self.url is None:
+            return None
+        from adapters.models.backends import SearchEndpoint  # few search
+
+        return SearchEndpoint(
+            url=self.url, key=self.key, model=self.model, timeout_s=self.timeout_s
+        )
+
+    def plan(self) -> Retrieval | None:
+        """Return what each side may look up; None without an endpoint."""
+        if self.url is None:
+            return None
+        return Retrieval(
+            model=Model(backend=RETRIEVAL, name=self.model or "search", family=RETRIEVAL),
+            calls=self.calls,
+            results=self.results,
+            characters=self.characters,
+        )
+
+
+class _ModerationSettings(Value):
+    """The moderation model that is asked about topics before a debate; none without a `model`."""
+
+    model: str = ""
+    base_url: Address = OPENAI
+    key: SecretStr | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=60)] = 10.0
+
+
+class _PanelSettings(Value):
+    """How the jury reads."""
+
+    mode: Annotated[PanelMode, Folded] = PanelMode.ADAPTIVE
+    rubric: OwnRubric = None
+    value_per_usd: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
 
 
 def _of_options() -> dict[str, Any]:
@@ -108,7 +285,7 @@ class Settings(_OfOptions, BaseSettings):
     database_url: DatabaseUrl = SecretStr("sqlite+aiosqlite:///rostrum.db")
     database_pool: int = Field(4, ge=1, le=64)
     database_direct_url: DatabaseUrl | None = None
-    worker: WorkerSettings = WorkerSettings()
+    worker: _WorkerSettings = _WorkerSettings()
     stop_seconds: float = Field(STOP_SECONDS, ge=2, le=86400)
     backends: dict[str, BackendSettings] = {}
     variants: Variants = {}
@@ -127,11 +304,11 @@ class Settings(_OfOptions, BaseSettings):
     roundtable: RoundtableLimits = RoundtableLimits()
     audited: AuditedLimits = AuditedLimits()
     oxford: OxfordLimits = OxfordLimits()
-    sampling: SamplingSettings = SamplingSettings()
-    panel: PanelSettings = PanelSettings()
+    sampling: _SamplingSettings = _SamplingSettings()
+    panel: _PanelSettings = _PanelSettings()
     sources: SourceLimits = SourceLimits()
-    retrieval: RetrievalSettings = RetrievalSettings()
-    moderation: ModerationSettings = ModerationSettings()
+    retrieval: _RetrievalSettings = _RetrievalSettings()
+    moderation: _ModerationSettings = _ModerationSettings()
     chars_per_word: float = Field(1.5, gt=0, allow_inf_nan=False)
     reply_chars: int = Field(40_000, ge=1_000, le=1_000_000)
     templates_dir: Path | None = None
@@ -142,7 +319,7 @@ class Settings(_OfOptions, BaseSettings):
     budget: Budget = Caps()
     health: HealthSettings = HealthSettings()
     web: WebSettings = WebSettings()
-    export: ExportSettings = ExportSettings()
+    export: _ExportSettings = _ExportSettings()
     privacy: PrivacySettings = PrivacySettings()
     retention: RetentionSettings = RetentionSettings()
     log: LogSettings = LogSettings()

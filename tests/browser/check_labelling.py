@@ -16,8 +16,7 @@ from adapters.database.database import SqlDatabase
 from adapters.site import Site
 from adapters.web.application import furnish
 from bot.research.labels import label_routes, print_token
-from bot.settings.sections import WebSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import Settings, WebSettings
 from engine.labelling.sheet import SheetAnswer
 from engine.labelling.tasks import Labelling
 from engine.store import ExportFilter, Store

@@ -14,8 +14,7 @@ from adapters.database.database import SqlDatabase
 from adapters.site import Site
 from adapters.web.application import furnish
 from bot.research.labels import label_routes
-from bot.settings.sections import WebSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import Settings, WebSettings
 from engine.store import Store, labels
 from engine.values.ports import SystemClock
 from tests.kit import some

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from adapters.metrics import FAMILIES, Family
-from bot.settings.sections import WorkerSettings
+from bot.settings.settings import Settings
 from engine.values.ports import FaultKind
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -160,7 +160,7 @@ def test_the_autoscaler_asks_for_the_metric_that_the_adapter_makes() -> None:
     [metric] = scaler["spec"]["metrics"]
     assert metric["external"]["metric"]["name"] == adapter()["name"]["as"]
     # A worker that is asked for more than it takes would leave debates waiting.
-    assert int(metric["external"]["target"]["averageValue"]) <= WorkerSettings().debates / 2
+    assert int(metric["external"]["target"]["averageValue"]) <= Settings().worker.debates / 2
 
 
 def test_every_alert_is_tried_on_a_fresh_process() -> None:

@@ -17,8 +17,8 @@ from pydantic import BaseModel
 from typer.core import TyperGroup
 
 from bot.cli import app
-from bot.settings.sections import variable
 from bot.settings.settings import Settings
+from bot.settings.values import variable
 from engine.chat.commands import COMMANDS
 from engine.dataset.card import describe_table
 from engine.dataset.tables import every_table

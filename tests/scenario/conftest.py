@@ -27,7 +27,7 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend, SearchEndpoint
 from adapters.models.router import open_models
 from bot.app import MainLine
-from bot.settings.sections import SamplingSettings
+from bot.settings.settings import Settings
 from engine.prompts.library import Prompts
 from engine.run.order import Defaults, Order
 from engine.run.service import Service, Started
@@ -70,7 +70,7 @@ DEFAULTS = Defaults(
     quorum=0,
     extend=False,
     sampling={
-        role: Sampling(temperature=0.5, max_tokens=1000) for role in SamplingSettings().roles()
+        role: Sampling(temperature=0.5, max_tokens=1000) for role in Settings().sampling.roles()
     },
     limits={"classic": LIMITS},
     why=False,  # asked in tests/scenario/test_explained.py, and where settings decide

@@ -29,8 +29,7 @@ from adapters.web.application import furnish
 from adapters.web.public import PublicPages
 from adapters.web.reader import write_folder
 from bot.research.labels import label_routes, print_token
-from bot.settings.sections import WebSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import Settings, WebSettings
 from engine.dataset.entry import Keys
 from engine.dataset.page import write_html, write_markdown
 from engine.dataset.writer import write_export

@@ -14,7 +14,7 @@ from aiohttp import web
 from adapters.site import Site
 from bot.record.pages import viewing
 from bot.serve.health import Health, serve_health
-from bot.settings.sections import HealthSettings
+from bot.settings.settings import HealthSettings
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.wire import ask
 from tests.scenario.discord_stage import free_port, until

@@ -24,8 +24,7 @@ from adapters.web.label_pages import MOST_JOINS
 from adapters.web.public import PublicPages
 from adapters.web.session import Sessions
 from bot.research.labels import label_routes, noticing_of, print_token
-from bot.settings.sections import DiscordSettings, SlackSettings, WebSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import DiscordSettings, Settings, SlackSettings, WebSettings
 from engine.drawing.svg import Picture
 from engine.labelling.sheet import SheetAnswer
 from engine.labelling.tasks import Labelling

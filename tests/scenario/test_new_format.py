@@ -105,6 +105,5 @@ def test_nothing_but_limits_that_can_be_set_names_the_small_format() -> None:
         "engine/formats/__init__.py",
         "engine/formats/oxford.py",
         "bot/settings/settings.py",
-        "bot/settings/sections.py",
         "engine/values/limits.py",
     }

@@ -11,8 +11,7 @@ from pydantic import SecretStr
 
 from bot.operations.control import forget_person
 from bot.serve.run import serving
-from bot.settings.sections import PrivacySettings
-from bot.settings.settings import Settings
+from bot.settings.settings import PrivacySettings, Settings
 from engine.chat.answers.base import to_markdown
 from engine.chat.answers.own_data import ForgottenAnswer
 from engine.chat.commands import Commands, parse_command

@@ -11,8 +11,7 @@ from pydantic import SecretStr
 
 from adapters.database.database import SqlDatabase
 from bot.serve.run import serving
-from bot.settings.sections import RetentionSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import RetentionSettings, Settings
 from engine.store import ExportFilter, Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Status

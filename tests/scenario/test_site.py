@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from adapters.site import ARRIVAL_SECONDS, Site
 from bot.serve.health import Health, serve_health
-from bot.settings.sections import HealthSettings
+from bot.settings.settings import HealthSettings
 from engine.store import Store
 from tests.kit import HANG_SECONDS, some
 from tests.scenario.discord_stage import free_port

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 import adapters.slack.workspaces
 from adapters.slack.checkup import check_managers
 from adapters.slack.workspaces import Managers, OneWorkspace
-from bot.settings.sections import SlackSettings
+from bot.settings.settings import SlackSettings
 from tests.doubles.faults import drop, status
 from tests.doubles.slack import refused
 from tests.scenario.chat_stage import OnSlack

@@ -14,8 +14,7 @@ from adapters.web import public
 from adapters.web.public import PublicPages
 from adapters.web.session import URLENCODED, read_form
 from bot.research.labels import label_routes, print_token
-from bot.settings.sections import WebSettings
-from bot.settings.settings import Settings
+from bot.settings.settings import Settings, WebSettings
 from engine.dataset.bundle import Bundle
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.folder import MANIFEST, ExportedFile, Filters, Manifest

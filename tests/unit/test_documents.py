@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from bot import __version__
 from bot.cli import app
 from bot.settings.load import known_paths, secret_paths, shape_of
-from bot.settings.sections import variable
 from bot.settings.settings import Settings
+from bot.settings.values import variable
 from engine.store.tables import metadata
 from tests.pages.reference import FOLDER, pages
 

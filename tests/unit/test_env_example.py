@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.settings.load import known_paths, load_settings, shape_of
-from bot.settings.sections import variable
 from bot.settings.settings import Settings
+from bot.settings.values import variable
 from tests.pages.reference import example
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"

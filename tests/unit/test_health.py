@@ -18,7 +18,7 @@ from adapters.database.database import SqlDatabase
 from adapters.metrics import FAMILIES, Counts
 from bot.serve import health as rooms
 from bot.serve.health import Build, Connected, Health, PlatformPresence, serve_health
-from bot.settings.sections import HealthSettings
+from bot.settings.settings import HealthSettings
 from engine.store import Post, Store
 from engine.values.debate import Model
 from engine.values.messages import Notice

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from bot.log import about, configure, escape_controls
-from bot.settings.sections import LogSettings
+from bot.settings.settings import LogSettings
 from engine.values.errors import StoreError
 from engine.values.ports import Call, Reply
 from engine.values.protocols import AttemptLog

@@ -1,4 +1,4 @@
-"""The sections of the settings, and the parsing of single values.
+"""The parsing of single settings.
 
 A validator's message completes a sentence that begins with the variable's name; it never contains
 a value that could be a secret.
@@ -9,22 +9,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
-from adapters.models import OPENAI
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric
 from engine.prompts.library import check_language
-from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling, Value
+from engine.values.debate import Model, Price
 from engine.values.errors import UsageError
-from engine.values.limits import MOST, Caps
+from engine.values.limits import Caps
 from engine.values.options import Folded, fold, split_models
 
 if TYPE_CHECKING:
-    from adapters.models.backends import SearchEndpoint
+    pass
 
 PREFIX = "ROSTRUM_"
 NamePath: TypeAlias = tuple[str, ...]
@@ -47,9 +45,6 @@ _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
 SHORTEST_KEY = 16
 _SQLITE, _POSTGRES = "sqlite+aiosqlite:///", "postgresql://"
 _SERVERS = (_POSTGRES, "postgres://", "postgresql+psycopg://")
-
-
-# --- single values ---------------------------------------------------------------------
 
 
 def _cap(value: Any) -> Any:
@@ -257,8 +252,9 @@ def _seats(value: Any, info: ValidationInfo) -> dict[str, Model]:
 
 
 Cap = BeforeValidator(_cap)
+CommaList = BeforeValidator(_items)
 Address = Annotated[str, AfterValidator(_address)]
-Keys = Annotated[tuple[SecretStr, ...], BeforeValidator(_items), AfterValidator(_keys)]
+Keys = Annotated[tuple[SecretStr, ...], CommaList, AfterValidator(_keys)]
 Language = Annotated[str, AfterValidator(_language)]
 FormatName = Annotated[str, Folded, AfterValidator(_format)]
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
@@ -268,190 +264,8 @@ Variants = Annotated[dict[str, Model], BeforeValidator(_variants)]
 Prices = Annotated[dict[str, Price], BeforeValidator(_prices)]
 Seats = Annotated[dict[str, Model], BeforeValidator(_seats)]
 Usd = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Cap]
+SlackUsers = Annotated[tuple[str, ...], CommaList, AfterValidator(_users)]
+OwnRubric = Annotated[Rubric | None, BeforeValidator(_rubric)]
 Days = Annotated[Annotated[float, Field(gt=0, le=36500, allow_inf_nan=False)] | None, Cap]
 Budget = Annotated[Caps, BeforeValidator(_caps)]
 Port = Annotated[int, Field(ge=0, le=65535)]
-
-
-# --- sections --------------------------------------------------------------------------
-
-
-class WorkerSettings(Value):
-    """How much one of several processes takes on: debates that it runs at once."""
-
-    debates: int = Field(200, ge=1, le=100_000)
-
-
-class DiscordSettings(Value):
-    """The Discord connection; not started without a token."""
-
-    token: SecretStr | None = None
-    api_url: Address = "https://discord.com/api/v10"
-    guild_ids: Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_items)] = ()
-    shards: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    personal: bool = False
-    personal_daily_usd: Usd = 0.5
-
-
-class SlackSettings(Value):
-    """The Slack connection, for one workspace or by OAuth; not started without either."""
-
-    bot_token: SecretStr | None = None
-    app_token: SecretStr | None = None
-    signing_secret: SecretStr | None = None
-    mode: Annotated[Literal["socket", "http"], Folded] = "socket"
-    api_url: Address = "https://slack.com/api"
-    host: str = "127.0.0.1"
-    port: Port = 3000
-    client_id: str | None = None
-    client_secret: SecretStr | None = None
-    allowed_teams: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
-    public_url: Address | None = None
-    managers: Annotated[tuple[str, ...], BeforeValidator(_items), AfterValidator(_users)] = ()
-
-
-class HealthSettings(Value):
-    """Where `/readyz` and its like are served; nowhere without a port."""
-
-    host: str = "127.0.0.1"
-    port: Port | None = None
-
-
-class WebSettings(Value):
-    """Where pages are served, and the address at which people reach them; nowhere without it.
-
-    `proxies` are the networks from which proxies in front connect, besides this machine: only
-    they are believed whom they forward for.
-    People sign in where an app's id and secret are given. `managers` of labelling tasks are
-    signed-in people, as `platform:user`.
-    """
-
-    url: Address | None = None
-    host: str = "127.0.0.1"
-    port: Port | None = None
-    proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_items)] = ()
-    discord_client_id: str | None = None
-    discord_client_secret: SecretStr | None = None
-    slack_client_id: str | None = None
-    slack_client_secret: SecretStr | None = None
-    managers: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
-
-
-class ExportSettings(Value):
-    """Settings of exports; without a key the installation makes its own."""
-
-    hmac_key: SecretStr | None = None
-
-
-class PrivacySettings(Value):
-    """How long a community's debates are kept after it removed Rostrum."""
-
-    purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
-
-
-class RetentionSettings(Value):
-    """After how many days what is deleted of debates that have ended; None: it is kept."""
-
-    prompts_days: Days = None
-    debates_days: Days = None
-
-
-class LogSettings(Value):
-    """How the program logs to stderr."""
-
-    format: Annotated[Literal["text", "json"], Folded] = "text"
-    level: Annotated[Literal["debug", "info", "warning", "error"], Folded] = "info"
-
-
-class _RoleSampling(Value):
-    """How one role samples."""
-
-    temperature: float = Field(ge=0, le=2)
-    # With room for reasoning, which counts.
-    max_tokens: int = Field(6000, ge=1, le=10_000_000)
-
-
-class _FreeSampling(_RoleSampling):
-    """How a debater samples in most rounds."""
-
-    temperature: float = Field(0.7, ge=0, le=2)
-
-
-class _PreciseSampling(_RoleSampling):
-    """How a debater samples in the closing and in cross-examination."""
-
-    temperature: float = Field(0.5, ge=0, le=2)
-
-
-class _JudgingSampling(_RoleSampling):
-    """How a juror, a format's own judge and a team's captain sample."""
-
-    temperature: float = Field(0.2, ge=0, le=2)
-
-
-class SamplingSettings(Value):
-    """Temperature and token cap of each role."""
-
-    debater: _FreeSampling = _FreeSampling()
-    closing: _PreciseSampling = _PreciseSampling()
-    cross: _PreciseSampling = _PreciseSampling()
-    juror: _JudgingSampling = _JudgingSampling()
-    judge: _JudgingSampling = _JudgingSampling()
-    captain: _JudgingSampling = _JudgingSampling()
-
-    def roles(self) -> dict[str, Sampling]:
-        """Return the sampling by role, as a debate freezes it."""
-        return {role: Sampling(**dict(sampling)) for role, sampling in self}
-
-
-class RetrievalSettings(Value):
-    """Where debaters may look things up before a debate, and how much; nowhere without a `url`.
-
-    With a `model` the address is that of an OpenAI-compatible endpoint.
-    """
-
-    url: Annotated[str, AfterValidator(_address)] | None = None
-    key: SecretStr | None = None
-    model: str = ""
-    calls: Annotated[int, Field(ge=1, le=10)] = 2
-    results: Annotated[int, Field(ge=1, le=10)] = 3
-    characters: Annotated[int, Field(ge=100, le=MOST)] = 2_000
-    timeout_s: Annotated[float, Field(gt=0, le=600)] = 20.0
-
-    def endpoint(self) -> SearchEndpoint | None:
-        """Return the search endpoint; None without one."""
-        if self.url is None:
-            return None
-        from adapters.models.backends import SearchEndpoint  # few search
-
-        return SearchEndpoint(
-            url=self.url, key=self.key, model=self.model, timeout_s=self.timeout_s
-        )
-
-    def plan(self) -> Retrieval | None:
-        """Return what each side may look up; None without an endpoint."""
-        if self.url is None:
-            return None
-        return Retrieval(
-            model=Model(backend=RETRIEVAL, name=self.model or "search", family=RETRIEVAL),
-            calls=self.calls,
-            results=self.results,
-            characters=self.characters,
-        )
-
-
-class ModerationSettings(Value):
-    """The moderation model that is asked about topics before a debate; none without a `model`."""
-
-    model: str = ""
-    base_url: Annotated[str, AfterValidator(_address)] = OPENAI
-    key: SecretStr | None = None
-    timeout_s: Annotated[float, Field(gt=0, le=60)] = 10.0
-
-
-class PanelSettings(Value):
-    """How the jury reads."""
-
-    mode: Annotated[PanelMode, Folded] = PanelMode.ADAPTIVE
-    rubric: Annotated[Rubric | None, BeforeValidator(_rubric)] = None
-    value_per_usd: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
