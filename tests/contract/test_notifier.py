@@ -25,7 +25,7 @@ from tests.doubles.databases import PostgresDouble
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
 from tests.doubles.wire import wired
-from tests.kit import until_true
+from tests.kit import until_asked, until_true
 
 MOST_SECONDS = 0.15  # that a second process may add at the median
 
@@ -181,11 +181,16 @@ async def alone(url: str) -> Course:
     return course
 
 
+LISTENING = """SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND query LIKE 'LISTEN%'"""
+
+
 async def divided(url: str) -> Course:
-    course, venue = Course(), MemoryVenue()
+    course, venue, database = Course(), MemoryVenue(), SqlDatabase(url)
     async with process(url, Role.WORKER, course), process(url, Role.GATEWAY, course, venue) as line:
-        await asyncio.sleep(0.3)  # both listen by then
+        await until_asked(lambda: database.value(LISTENING), lambda both: both == 2)
         await hold(line, venue, course)
+    await database.close()
     return course
 
 

@@ -69,6 +69,7 @@ from tests.kit.waits import (
     FixedClock as FixedClock,
     Starved as Starved,
     cancelled as cancelled,
+    held_at as held_at,
     skipped_time as skipped_time,
     until as until,
     until_asked as until_asked,

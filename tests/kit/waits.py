@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import pytest
 
+from adapters.models.attempts import Outcome
+from adapters.models.rehearsal import _RehearsedCall
 from engine.values.ports import utc_now
 
 T = TypeVar("T")
@@ -56,6 +58,24 @@ async def cancelled(task: asyncio.Task[Any]) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+@contextmanager
+def held_at(step: str) -> Iterator[asyncio.Event]:
+    """Hold rehearsal models at a step until this ends, or the event is set."""
+    go_on, send = asyncio.Event(), _RehearsedCall.send
+
+    async def wait(asked: _RehearsedCall) -> Outcome:
+        if asked._call.step == step:
+            await go_on.wait()
+        return await send(asked)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_RehearsedCall, "send", wait)
+        try:
+            yield go_on
+        finally:
+            go_on.set()
 
 
 class Starved:

@@ -17,9 +17,9 @@ from engine.values.errors import MessageGoneError, VenueAwayError, VenueGoneErro
 from engine.values.messages import Announcement, Progress
 from engine.values.ports import VenueLimits
 from engine.words.card import Reference
-from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
+from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall
 from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue, StoredMessage
-from tests.kit import until
+from tests.kit import held_at, until
 
 GAP = 0.05
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
@@ -45,11 +45,10 @@ async def shown(hall: Hall, what: str, times: int = 1) -> None:
 
 
 async def test_an_announcement_shows_each_state_under_its_own_reference(hall: Hall) -> None:
-    slow = with_sides("maple?latency=0.25", "willow?latency=0.25")
     async with hall.open() as session:
-        debate_id = await session.start(slow)
-        await session.until(debate_id, lambda debate: debate.thread)
-        await shown(hall, "B is writing the rebuttal")
+        with held_at("turn/rebuttal/B"):
+            debate_id = await session.start()
+            await shown(hall, "B is writing the rebuttal")
         await shown(hall, "Vote now in")
         await session.service.close_vote(debate_id)
         await shown(hall, "Read the whole debate")

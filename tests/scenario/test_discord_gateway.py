@@ -34,7 +34,7 @@ from tests.doubles.discord import DiscordServer
 from tests.doubles.facts import Code
 from tests.doubles.faults import denied, drop, garbage, limited, status
 from tests.doubles.wire import proxying, wired
-from tests.kit import until_asked
+from tests.kit import HANG_SECONDS, until_asked
 from tests.scenario.discord_stage import SWIFT, DiscordStage, ended, settings_of, until, voting
 
 PATIENCE = 0.3
@@ -265,7 +265,7 @@ async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
         rest = DiscordRest(secret, server.api_url)
         connection = DiscordConnection(secret, (), rest, identify_limit=IdentifyLimit(gap=0.0))
         running = asyncio.create_task(connection.run(nobody, nobody, DiscordVenue(rest), shards))
-        ended, _ = await asyncio.wait([running], timeout=5)
+        ended, _ = await asyncio.wait([running], timeout=HANG_SECONDS)
         for _ in range(2):
             running.cancel()
             await asyncio.wait([running], timeout=1)

@@ -242,12 +242,12 @@ async def test_a_sibling_that_was_paid_for_is_not_asked_again(stage: Stage) -> N
 
 @pytest.mark.postgresql
 async def test_a_process_that_ends_lets_the_call_in_flight_be_journaled(stage: Stage) -> None:
-    stage.server.latency = 0.15
+    stage.server.gate.clear()
     async with stage.process() as line:
         started = await line.start()
         await line.until(started.debate.id, lambda _: stage.server.in_flight)
+        asyncio.get_running_loop().call_later(0.15, stage.server.gate.set)  # while it ends
     assert len(stage.server.requests) == 1
-    stage.server.latency = 0.0
     async with stage.process() as line:
         stored = await line.store.journal.load(started.debate.id)
         assert list(stored.steps) == ["turn/opening/A"]

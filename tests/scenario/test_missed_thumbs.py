@@ -14,7 +14,7 @@ from engine.values.debate import Status
 from engine.values.verdicts import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
-from tests.kit import records_of, until_asked
+from tests.kit import held_at, records_of, until_asked
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, voting
 
@@ -76,9 +76,10 @@ async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhil
     await chat.unreact("ben", said[first], "up")
     await chat.react("cleo", said[second], "up")
     async with chat.stage.process() as app:
-        await known(app, 4, Question.TURN)
-        (debate,) = await app.store.listings.recent(limit=1)
-        assert debate.status is Status.RUNNING
+        with held_at("turn/closing/B"):
+            await known(app, 4, Question.TURN)
+            (debate,) = await app.store.listings.recent(limit=1)
+            assert debate.status is Status.RUNNING
         await voting(app)
         await chat.stage.ballot()
         await chat.stage.close()

@@ -18,7 +18,7 @@ from engine.words.cards import card_of
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue
-from tests.kit import record_of, some, until_asked, votes_in
+from tests.kit import held_at, record_of, some, until_asked, votes_in
 
 ROUNDS = ("opening", "rebuttal", "assumptions")  # the vote follows the closing
 Acts = list[tuple[str, str]]
@@ -241,14 +241,12 @@ async def test_a_refused_question_is_left_out(hall: Hall, venue: CrowdedVenue) -
 async def test_in_a_private_debate_it_is_answered_by_button(
     hall: Hall, venue: CrowdedVenue
 ) -> None:
-    defaults = asking(BallotKind.PRIVATE).model_copy(update={"sides": SLOW})
     async with hall.open() as session:
-        debate_id = await session.start(defaults)
-        for name in ROUNDS[:2]:
-            place, message = await asked_in(session, debate_id, name)
-            for user, option in (("ann", "A"), ("bob", "even"), ("bob", "even")):
-                pressed = ButtonPressed(place, message, user, option)
-                await session.service.hear("memory", pressed)
+        with held_at("turn/assumptions/B"):
+            with held_at("turn/rebuttal/B"):
+                debate_id = await session.start(asking(BallotKind.PRIVATE))
+                await answer(session, debate_id, "opening")
+            await answer(session, debate_id, "rebuttal")
         record = await finish(session, debate_id)
     assert answers(record) == {"opening": ["A"], "rebuttal": ["A"]}
     assert not [call for call in venue.seen if call.method == "reactions"]
@@ -259,9 +257,11 @@ async def test_a_process_that_ends_in_between_asks_each_question_once(
     hall: Hall, venue: CrowdedVenue
 ) -> None:
     venue.acts["opening"] = [("ann", "A")]
-    async with hall.open() as session:
-        debate_id = await session.start(asking().model_copy(update={"sides": SLOW}))
-        await asked_in(session, debate_id, "rebuttal")
+    with held_at("turn/assumptions/B") as go_on:
+        async with hall.open() as session:
+            debate_id = await session.start(asking())
+            await asked_in(session, debate_id, "rebuttal")
+            go_on.set()
     async with hall.open() as session:
         await session.reconcile()
         record = await finish(session, debate_id)
@@ -270,10 +270,10 @@ async def test_a_process_that_ends_in_between_asks_each_question_once(
     assert answers(record) == {"opening": ["A"]}
 
 
-SLOW = {
-    side: model.model_copy(update={"name": f"{model.name}?latency=0.15"})
-    for side, model in DEFAULTS.sides.items()
-}
+async def answer(session: Session, debate_id: str, name: str) -> None:
+    place, message = await asked_in(session, debate_id, name)
+    for user, option in (("ann", "A"), ("bob", "even"), ("bob", "even")):
+        await session.service.hear("memory", ButtonPressed(place, message, user, option))
 
 
 async def asked_in(session: Session, debate_id: str, name: str) -> tuple[str, str]:

@@ -86,7 +86,9 @@ async def test_a_close_as_soon_as_the_panel_is_done_is_never_refused(hall: Hall)
 
 async def test_a_vote_that_waits_for_the_posts_before_it_cannot_be_closed_yet(hall: Hall) -> None:
     async with hall.open() as session:
-        hall.venue.misbehave("seed", Fault(delay=0.5))  # of the ballot, which opens with it
+        hall.venue.misbehave(
+            "seed", Fault(delay=HANG_SECONDS)
+        )  # of the ballot, which opens with it
         debate_id = await session.start(DEFAULTS)
         debate = await session.until(debate_id, lambda debate: debate.status is Status.VOTING)
         assert debate.vote_opened_at is None

@@ -30,7 +30,7 @@ from engine.values.errors import StoreError
 from engine.values.ports import Permalinks, SystemClock
 from tests.doubles.databases import opened
 from tests.doubles.wire import ask, send, serving
-from tests.kit import FixedClock
+from tests.kit import HANG_SECONDS, FixedClock
 from tests.scenario.shelf import CANARIES, INVISIBLE, SEALED_REASONS, Shelf, fill
 from tests.scenario.test_report import tags_of
 
@@ -368,7 +368,8 @@ async def _stream(shown: Shown, debate_id: str) -> bytes:
     writer.write(
         f"GET /debates/{debate_id.lower()}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
     )
-    told = b""
+    async with asyncio.timeout(HANG_SECONDS):
+        told = await reader.readuntil(b"\r\n\r\n")
     with suppress(TimeoutError):
         async with asyncio.timeout(0.5):
             while more := await reader.read(4096):

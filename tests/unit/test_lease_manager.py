@@ -52,7 +52,7 @@ async def hold_until_interrupted(
     """Hold the lease for long, while something happens."""
     async with lease_manager.hold(NAME):
         await meanwhile()
-        await asyncio.sleep(5)
+        await asyncio.sleep(HANG_SECONDS)
 
 
 async def test_a_lease_that_somebody_holds_is_left_to_them(store: Store) -> None:

@@ -633,7 +633,8 @@ async def at_once(gate: Gate) -> int:
             await over.wait()
 
     tries = [asyncio.create_task(begin(number)) for number in range(8)]
-    await asyncio.sleep(0.02)
+    for _ in range(50):  # turns of the loop, of which a try takes few
+        await asyncio.sleep(0)
     found = len(begun)
     over.set()
     await asyncio.gather(*tries)
