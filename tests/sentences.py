@@ -31,20 +31,15 @@ VALUES: dict[str, object] = {
 }
 
 
-def filled(template: str) -> str:
-    """Return a template in the language spoken, with values as they occur."""
-    values: dict[str, object] = {}
-    for _, name, spec, _ in string.Formatter().parse(template):
-        if name:
-            known = VALUES.get(name, 3 if spec else name)
-            values[name] = (known, "b") if spec in ("or", "and") else known
-    return say(template, **values)
-
-
 def sentences() -> Iterator[str]:
     """Yield every sentence in the language spoken."""
     for template in catalogue(LANGUAGES[0]):
-        yield filled(template)
+        values: dict[str, object] = {}
+        for _, name, spec, _ in string.Formatter().parse(template):
+            if name:
+                known = VALUES.get(name, 3 if spec else name)
+                values[name] = (known, "b") if spec in ("or", "and") else known
+        yield say(template, **values)
     for message in messages():
         yield f"# {message.kind}\n{plain(message, 'k7f2qz·1·1/1')}"
     for answer in answers():

@@ -28,13 +28,6 @@ class Step(NamedTuple):
     text: str
 
 
-def read_steps(file: Path) -> list[Step]:
-    lines = file.read_text(encoding="utf-8").splitlines()
-    text = "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
-    joined = re.sub(r"\\\n\s*", "", text).splitlines()
-    return [Step(*line.split(maxsplit=1)) for line in joined]
-
-
 def is_sent(path: str, ignore: Path) -> bool:
     """Return whether .dockerignore leaves a file of the context in; the last match counts."""
     sent = True
@@ -70,7 +63,12 @@ class Image:
             for name in (path.relative_to(context).as_posix() for path in found)
             if is_sent(name, ignore)
         ]
-        for step in read_steps(file):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        text = "\n".join(
+            line for line in lines if line.strip() and not line.lstrip().startswith("#")
+        )
+        joined = re.sub(r"\\\n\s*", "", text).splitlines()
+        for step in [Step(*line.split(maxsplit=1)) for line in joined]:
             getattr(self, f"_{step.word.lower()}", self._say)(step)
 
     def place(self, path: str) -> Path:

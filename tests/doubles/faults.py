@@ -120,7 +120,8 @@ class Faults:
         In `path` (below the API's address) `*` stands for one segment and `**` for any number.
         `text` must be in the body; `times` -1 is for good.
         """
-        self._planned.append(Planned(fault, method, _pattern(path), times, skip, text))
+        escaped = re.escape(path).replace(r"\*\*", ".*").replace(r"\*", "[^/]+")
+        self._planned.append(Planned(fault, method, re.compile(escaped), times, skip, text))
 
     def clear(self) -> None:
         self._planned.clear()
@@ -155,11 +156,6 @@ class Faults:
     def release(self) -> None:
         self._silent = False
         self._released.set()
-
-
-def _pattern(path: str) -> re.Pattern[str]:
-    escaped = re.escape(path).replace(r"\*\*", ".*").replace(r"\*", "[^/]+")
-    return re.compile(escaped)
 
 
 def denied(code: Code) -> Fault:

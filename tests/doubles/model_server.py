@@ -338,7 +338,11 @@ class ModelServer:
             return await self._stream(request, act, self._completion(act, body))
         whole = json.dumps(self._completion(act, body)).encode() if act.body is None else act.body
         if act.reset:
-            return await _break_off(request, whole)
+            response = web.StreamResponse(headers={"Content-Length": str(len(whole) + 100)})
+            await response.prepare(request)
+            await response.write(whole[: len(whole) // 2])
+            _abort(request)
+            return response
         headers = {**act.headers, "Content-Type": act.content_type}
         response = web.Response(status=act.status, body=whole, headers=headers)
         if act.leaves:
@@ -470,14 +474,6 @@ def _abort(request: web.Request) -> web.StreamResponse:
     if request.transport is not None:
         request.transport.abort()
     return web.Response()
-
-
-async def _break_off(request: web.Request, content: bytes) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"Content-Length": str(len(content) + 100)})
-    await response.prepare(request)
-    await response.write(content[: len(content) // 2])
-    _abort(request)
-    return response
 
 
 # --- a search endpoint on loopback that records what it is asked, and fails on request ---

@@ -280,14 +280,6 @@ def planted_setup(name: str, stances: Mapping[str, str]) -> Setup:
     return setup.model_copy(update={"request": request, "retrieval": plan})
 
 
-def tried_setup(setup: Setup, protocol: TrialProtocol) -> Setup:
-    """Return the setup of a debate on a question whose right answer is known."""
-    request = setup.request.model_copy(update={"protocol": protocol})
-    panel = setup.panel.model_copy(update={"rubric": "truth"})
-    advocate = "A" if protocol is TrialProtocol.CONSULTANCY else ""
-    return setup.model_copy(update={"request": request, "panel": panel, "advocate": advocate})
-
-
 @contextmanager
 def _listening() -> Iterator[list[tuple[str, dict[str, Any]]]]:
     heard: list[tuple[str, dict[str, Any]]] = []
@@ -312,7 +304,13 @@ async def filled_in() -> dict[str, list[dict[str, Any]]]:
             for stances in ({}, STANCES):
                 await _hold(planted_setup(name, stances))
         for protocol in TrialProtocol:
-            await _hold(tried_setup(planted_setup("classic", STANCES), protocol))
+            setup = planted_setup("classic", STANCES)
+            request = setup.request.model_copy(update={"protocol": protocol})
+            panel = setup.panel.model_copy(update={"rubric": "truth"})
+            advocate = "A" if protocol is TrialProtocol.CONSULTANCY else ""
+            await _hold(
+                setup.model_copy(update={"request": request, "panel": panel, "advocate": advocate})
+            )
     found: dict[str, list[dict[str, Any]]] = {}
     for name, variables in heard:
         found.setdefault(name, []).append(variables)

@@ -307,19 +307,16 @@ async def send(port: int, request: bytes) -> Answer:
         async with asyncio.timeout(SECONDS):
             writer.write(request)
             await writer.drain()
-            return _read(await reader.read())
+            received = await reader.read()
+            head, _, body = received.partition(b"\r\n\r\n")
+            first, *lines = head.decode("latin-1").split("\r\n")
+            parts = (line.partition(":") for line in lines)
+            headers = [(name.strip().lower(), value.strip()) for name, _, value in parts]
+            if ("transfer-encoding", "chunked") in headers:
+                body = _join_chunks(body)
+            return Answer(int(first.split()[1]), headers, body)
     finally:
         writer.close()
-
-
-def _read(received: bytes) -> Answer:
-    head, _, body = received.partition(b"\r\n\r\n")
-    first, *lines = head.decode("latin-1").split("\r\n")
-    parts = (line.partition(":") for line in lines)
-    headers = [(name.strip().lower(), value.strip()) for name, _, value in parts]
-    if ("transfer-encoding", "chunked") in headers:
-        body = _join_chunks(body)
-    return Answer(int(first.split()[1]), headers, body)
 
 
 def _join_chunks(body: bytes) -> bytes:

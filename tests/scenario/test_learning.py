@@ -17,7 +17,7 @@ from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.jury.roster import PanelFit
 from engine.run.juror_fits import LEASE, Learner, left_out_of
-from engine.store import ExportFilter, Lease, Store
+from engine.store import ExportFilter, Store
 from engine.store.fits import Evidence
 from engine.store.learning import Learnt
 from engine.values.debate import Fit
@@ -58,12 +58,8 @@ def judgments(
     return found
 
 
-async def hold(store: Store) -> Lease:
-    return some(await store.leases.claim(LEASE, "test", 60))
-
-
 async def learn(store: Store, found: list[Learnt]) -> None:
-    lease = await hold(store)
+    lease = some(await store.leases.claim(LEASE, "test", 60))
     await store.learning.learn(lease, found)
     await store.leases.release(lease)
 

@@ -1,7 +1,6 @@
 """Mirrored debates: both are held, or neither is."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -66,11 +65,6 @@ async def both(app: App, status: Status) -> list[Debate]:
     return sorted(pair, key=lambda debate: debate.id)
 
 
-async def exported(app: App, out: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    await export(app.store, out, ExportFilter(), None, version="1")
-    return table(out, "preference_same_side"), table(out, "votes")
-
-
 @pytest.mark.usefixtures("swift")
 @pytest.mark.parametrize("closed", [0, 1], ids=["first", "second"])
 async def test_both_votes_are_labels_and_the_export_pairs_them(
@@ -88,6 +82,8 @@ async def test_both_votes_are_labels_and_the_export_pairs_them(
         assert first.code in said
         assert second.code in said
         await both(app, Status.CLOSED)
-        pairs, votes = await exported(app, tmp_path / "out")
+        out = tmp_path / "out"
+        await export(app.store, out, ExportFilter(), None, version="1")
+        pairs, votes = table(out, "preference_same_side"), table(out, "votes")
     assert len(pairs) == 2
     assert [vote["gold"] for vote in votes] == [True] * 6

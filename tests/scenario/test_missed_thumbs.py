@@ -28,12 +28,6 @@ async def turns(app: App) -> dict[str, str]:
     return {target.step: target.message for target in targets}
 
 
-async def held(chat: Chat, app: App) -> dict[str, str]:
-    await chat.stage.vote()
-    await voting(app)
-    return await turns(app)
-
-
 async def exported(app: App) -> Given:
     (record,) = (await records_of(app.store)).values()
     rows = TURNS.rows(make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
@@ -43,7 +37,9 @@ async def exported(app: App) -> Given:
 
 async def test_thumbs_given_and_taken_back_while_nothing_ran_are_exported(chat: Chat) -> None:
     async with chat.stage.process() as app:
-        said = await held(chat, app)
+        await chat.stage.vote()
+        await voting(app)
+        said = await turns(app)
         opening, closing = said["turn/opening/A"], said["turn/closing/B"]
         await chat.react("ada", opening, "up")
         await chat.react("ben", opening, "up")

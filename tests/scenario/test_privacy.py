@@ -44,12 +44,6 @@ async def say(session: Session, user: str, text: str) -> str:
     return to_markdown(await commands_of(session).run(person(user), command))
 
 
-async def forgotten(session: Session, user: str) -> None:
-    answer = await commands_of(session).run(person(user), parse_command("forget confirm=yes"))
-    assert isinstance(answer, ForgottenAnswer)
-    assert (answer.done, answer.rest) == (True, False)
-
-
 async def react(hall: Hall, user: str, option: str, *, added: bool = True) -> None:
     message = hall.thread()[-1]
     act = hall.venue.react if added else hall.venue.unreact
@@ -77,7 +71,9 @@ async def test_forgetting_while_the_vote_is_open_leaves_nothing_but_who_is_not_f
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN, BOB)
         assert traces(hall.url, ANN)
-        await forgotten(session, ANN)
+        answer = await commands_of(session).run(person(ANN), parse_command("forget confirm=yes"))
+        assert isinstance(answer, ForgottenAnswer)
+        assert (answer.done, answer.rest) == (True, False)
         assert traces(hall.url, ANN) == []
         assert "a vote on 1 debate" in await say(session, BOB, "privacy")
         await react(hall, ANN, "B")

@@ -25,14 +25,6 @@ def environment() -> Any:
     return module
 
 
-def made(folder: Path, python: str) -> Path:
-    """Return an environment whose Python is this shell script."""
-    (folder / "bin").mkdir(parents=True)
-    (folder / "bin" / "python").write_text(f"#!/bin/sh\n{python}\n")
-    (folder / "bin" / "python").chmod(0o755)
-    return folder
-
-
 @pytest.mark.parametrize(
     ("python", "named", "fault"),
     [
@@ -44,7 +36,11 @@ def made(folder: Path, python: str) -> Path:
 def test_an_environment_of_another_python_or_half_made_is_noticed(
     environment: Any, tmp_path: Path, python: str, named: bool, fault: str | None
 ) -> None:
-    found = environment.fault_of(made(tmp_path / ".venv", python), named=named)
+    folder = tmp_path / ".venv"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").write_text(f"#!/bin/sh\n{python}\n")
+    (folder / "bin" / "python").chmod(0o755)
+    found = environment.fault_of(folder, named=named)
     assert found == (fault and fault.format(*sys.version_info))
 
 

@@ -235,15 +235,12 @@ class Gateway:
                 if message.type is WSMsgType.TEXT:
                     await self._receive(socket, message.data)
         finally:
-            self._left(socket)
+            self._sockets.discard(socket)
+            socket.stop()
+            for session in self.sessions.values():
+                if session.socket is socket:
+                    session.socket, session.left = None, self._world.clock.now()
         return ws
-
-    def _left(self, socket: Socket) -> None:
-        self._sockets.discard(socket)
-        socket.stop()
-        for session in self.sessions.values():
-            if session.socket is socket:
-                session.socket, session.left = None, self._world.clock.now()
 
     async def _receive(self, socket: Socket, text: str) -> None:
         try:

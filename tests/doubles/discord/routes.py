@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tests.doubles.discord.gateway import Gateway
-from tests.doubles.discord.interactions import Interaction, Interactions
+from tests.doubles.discord.interactions import Interactions
 from tests.doubles.discord.limits import check_commands
 from tests.doubles.discord.platform import Draft, Hooks, Platform
 from tests.doubles.discord.rest import Call, attachments
@@ -298,9 +298,6 @@ class Routes:
         asked = self._asked.acknowledge(params["interaction"], params["token"], call.body, files)
         if call.query.get("with_response", "").lower() not in ("1", "true"):
             return None
-        return self._callback_answer(asked)
-
-    def _callback_answer(self, asked: Interaction) -> Json:
         told: Json = {"id": asked.id, "type": asked.kind}
         resource: Json = {"type": asked.type}
         if asked.answer is not None:

@@ -84,14 +84,6 @@ def _check_value(option: Json, value: Any) -> None:
         raise NotOfferedError(f"{name} takes from {least} to {most}.")
 
 
-def _check_values(modal: Json, values: dict[str, str]) -> None:
-    for item in modal_inputs(modal):
-        text = values.get(item["custom_id"], item.get("value") or "")
-        least = item.get("min_length") or (1 if item.get("required", True) else 0)
-        if not (least <= len(text) <= (item.get("max_length") or 4000)):
-            raise NotOfferedError(f"{item['custom_id']} does not take {len(text)} characters.")
-
-
 def _filled(row: Json, values: dict[str, str]) -> Json:
     def fill(item: Json) -> Json:
         text = values.get(item["custom_id"], item.get("value") or "")
@@ -424,7 +416,11 @@ class DiscordServer(Listening):
     ) -> Interaction:
         if asked.modal is None:
             raise NotOfferedError(f"{asked.name} opened no dialog.")
-        _check_values(asked.modal, values)
+        for item in modal_inputs(asked.modal):
+            text = values.get(item["custom_id"], item.get("value") or "")
+            least = item.get("min_length") or (1 if item.get("required", True) else 0)
+            if not (least <= len(text) <= (item.get("max_length") or 4000)):
+                raise NotOfferedError(f"{item['custom_id']} does not take {len(text)} characters.")
         rows = [_filled(row, values) for row in asked.modal["components"]]
         data = {"custom_id": asked.modal["custom_id"], "components": rows}
         name = f"dialog {asked.modal['custom_id']}"

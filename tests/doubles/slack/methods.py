@@ -205,7 +205,11 @@ class Methods:
         check_message(text, blocks, args.get("metadata"))
         root = args.get("thread_ts")
         if root is not None:
-            self._check_root(channel, root)
+            found = channel.messages.get(root)
+            if found is None or found.deleted:
+                raise Refusal("thread_not_found")
+            if found.thread_ts not in (None, root):
+                raise Refusal("cannot_reply_to_message")
         elif channel.thread_only:
             raise Refusal("restricted_action_thread_only_channel")
         posted = Message(channel.id, self.world.new_ts(), self._me, text, blocks)
@@ -217,13 +221,6 @@ class Methods:
         if root is not None:
             channel.messages[root].thread_ts = root
         return {"channel": channel.id, "ts": posted.ts, "message": posted.json()}
-
-    def _check_root(self, channel: Channel, root: str) -> None:
-        found = channel.messages.get(root)
-        if found is None or found.deleted:
-            raise Refusal("thread_not_found")
-        if found.thread_ts not in (None, root):
-            raise Refusal("cannot_reply_to_message")
 
     def _update(self, args: Json) -> Json:
         self._writable(args["channel"])
@@ -420,14 +417,12 @@ class Methods:
                 raise Refusal("file_not_found")
             file.channel = args.get("channel_id")
             if file.channel is not None:
-                self._share(self._writable(file.channel), file, args)
+                channel = self._writable(file.channel)
+                said = str(args.get("initial_comment") or "")
+                message = Message(channel.id, self.world.new_ts(), self._me, said)
+                message.thread_ts, message.files = args.get("thread_ts"), [file.id]
+                channel.messages[message.ts] = message
         return {"files": [{"id": given["id"]} for given in args["files"]]}
-
-    def _share(self, channel: Channel, file: File, args: Json) -> None:
-        said = str(args.get("initial_comment") or "")
-        message = Message(channel.id, self.world.new_ts(), self._me, said)
-        message.thread_ts, message.files = args.get("thread_ts"), [file.id]
-        channel.messages[message.ts] = message
 
     def _meets(self, user: str) -> bool:
         """Whether somebody of another workspace is in a channel that the caller's shares."""
