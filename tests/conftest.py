@@ -21,6 +21,8 @@ from adapters.database.migrate import migrate
 from bot.exits import COLLECT_AFTER
 from engine.store import Store
 from tests.doubles.databases import PostgresDouble
+from tests.doubles.model_server import ModelServer
+from tests.doubles.wire import Wire, wired
 
 # Machines are shared: an example that takes long says nothing about the code.
 settings.register_profile(
@@ -174,11 +176,23 @@ def database_url(
 
 
 @pytest.fixture
-def url(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
-    """The address of a migrated database that several processes may share."""
+def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
+    """The name of a migrated database on a server."""
     name = postgres.create(migrated_name)
-    yield postgres.url(name)
+    yield name
     postgres.drop(name)
+
+
+@pytest.fixture
+def url(postgres: PostgresDouble, name: str) -> str:
+    """The address of a migrated database that several processes may share."""
+    return postgres.url(name)
+
+
+@pytest.fixture
+def wire(postgres: PostgresDouble) -> Iterator[Wire]:
+    with wired(postgres.port) as wire:
+        yield wire
 
 
 @pytest.fixture
@@ -201,8 +215,22 @@ async def database(database_url: str) -> AsyncIterator[SqlDatabase]:
 
 
 @pytest.fixture
+async def other(database_url: str) -> AsyncIterator[SqlDatabase]:
+    """The same database, as another process has it open."""
+    database = SqlDatabase(database_url)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
 def store(database: SqlDatabase) -> Store:
     return Store(database)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as running:
+        yield running
 
 
 @pytest.fixture

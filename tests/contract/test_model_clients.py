@@ -2,8 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -14,15 +13,15 @@ from adapters.models import ClientName
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.discovery import probe
-from adapters.models.router import ModelRouter, open_models
+from adapters.models.router import ModelRouter
 from engine.values.configuration import parse_model
-from engine.values.debate import Model, Price, Sampling
+from engine.values.debate import Model, Price
 from engine.values.errors import ModelError
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer
-from tests.kit import RecordedAttempts
+from tests.kit import RecordedAttempts, make_call, opened_models
 
 KEY = "sk-canary-0123456789abcdef"
 CLIENTS: tuple[ClientName, ...] = ("rostrum", "openai")
@@ -32,33 +31,16 @@ TOO_MUCH = b" " * 17_000_000
 SAME = ("Accept", "Authorization", "Content-Type", "Host", "User-Agent")
 
 
-@pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    async with ModelServer() as running:
-        yield running
-
-
-@asynccontextmanager
-async def opened(server: ModelServer, **given: Any) -> AsyncIterator[ModelRouter]:
-    settings: dict[str, Any] = {"base_url": server.base_url, "api_key": SecretStr(KEY)}
-    backend = Backend.of("online", **(settings | given))
-    models = open_models({"online": backend}, {"online/m": Price(usd_in=1, usd_out=2)}, POLICY)
-    try:
-        yield models
-    finally:
-        await models.aclose()
+def opened(server: ModelServer, **given: Any) -> AbstractAsyncContextManager[ModelRouter]:
+    prices = {"online/m": Price(usd_in=1, usd_out=2)}
+    return opened_models(server.base_url, POLICY, prices, api_key=SecretStr(KEY), **given)
 
 
 def call_of(**changes: Any) -> Call:
     """Make a call; its prompt says JSON."""
-    given: dict[str, Any] = {
-        "session": "debate-1",
-        "step": "turn/opening/A",
-        "model": Model.parse("online/m"),
-        "messages": (ChatMessage(role="user", content="Answer in JSON: “tea ☕ beats coffee”."),),
-        "sampling": Sampling(temperature=0.7, max_tokens=500),
-    }
-    return Call(**(given | changes))
+    asked = ChatMessage(role="user", content="Answer in JSON: “tea ☕ beats coffee”.")
+    given: dict[str, Any] = {"model": Model.parse("online/m"), "messages": (asked,)}
+    return make_call(**(given | changes))
 
 
 class Seen(NamedTuple):

@@ -14,12 +14,12 @@ from adapters.models.backends import Backend
 from adapters.models.rehearsal import structured_answer
 from adapters.models.router import ModelRouter, open_models
 from adapters.models.scenes import RehearsalOptions, Scene
-from engine.values.debate import Model, Origin, Price, Sampling
+from engine.values.debate import Model, Origin, Price
 from engine.values.errors import BudgetError, LeaseLostError, ModelError, UsageError
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import ModelServer
-from tests.kit import RecordedAttempts, cancelled
+from tests.kit import RecordedAttempts, cancelled, make_call
 
 QUICK = RetryPolicy(tries=4, first_wait=0.001)
 
@@ -58,15 +58,8 @@ class Rig:
 
 def call_of(model: Model, **changes: Any) -> Call:
     message = ChatMessage(role="user", content="Argue that tea beats coffee. Answer in JSON.")
-    given: dict[str, Any] = {
-        "session": "debate-1",
-        "step": "turn/opening/A",
-        "model": model,
-        "messages": (message,),
-        "sampling": Sampling(temperature=0.7, max_tokens=500),
-        "hint": {"topic": "Tea beats coffee", "side": "A", "round": "opening"},
-    }
-    return Call(**(given | changes))
+    hint = {"topic": "Tea beats coffee", "side": "A", "round": "opening"}
+    return make_call(model=model, messages=(message,), hint=hint, **changes)
 
 
 def respond(body: acts.Body) -> str:

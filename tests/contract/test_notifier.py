@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import median
@@ -28,13 +28,6 @@ from tests.doubles.wire import wired
 from tests.kit import until_asked, until_true
 
 MOST_SECONDS = 0.15  # that a second process may add at the median
-
-
-@pytest.fixture
-def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
-    name = postgres.create(migrated_name)
-    yield name
-    postgres.drop(name)
 
 
 @asynccontextmanager

@@ -116,15 +116,11 @@ async def discord() -> AsyncIterator[DiscordServer]:
         yield server
 
 
-def on_discord(discord: DiscordServer) -> dict[str, str]:
-    return {"ROSTRUM_DISCORD__TOKEN": discord.token, "ROSTRUM_DISCORD__API_URL": discord.api_url}
-
-
 @pytest.mark.slow
 async def test_a_gateway_killed_in_a_vote_is_followed_within_15_s_and_nothing_is_missed(
     tmp_path: Path, url: str, discord: DiscordServer
 ) -> None:
-    async with fleet(tmp_path, url, **on_discord(discord)) as processes:
+    async with fleet(tmp_path, url, **discord.settings) as processes:
         first = await processes.start("gateway")
         await first.until("discord", "connected")
         second = await processes.start("gateway")
@@ -170,7 +166,7 @@ async def test_every_gateway_restarts_and_no_command_on_discord_waits_for_3_s(
             asked.append(said.text)
             await asyncio.sleep(0.05)
 
-    async with fleet(tmp_path, url, **on_discord(discord)) as processes:
+    async with fleet(tmp_path, url, **discord.settings) as processes:
         old = [await processes.start("gateway")]
         await old[0].until("discord", "connected")
         old.append(await processes.start("gateway"))

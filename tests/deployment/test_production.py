@@ -15,8 +15,8 @@ import subprocess
 import sys
 import tempfile
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ import pytest
 from bot import __version__
 from bot.settings.settings import STOP_SECONDS
 from tests.deployment.dockerfile import Image, can_confine, is_sent
+from tests.doubles.command import running
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
 from tests.kit import HANG_SECONDS
@@ -164,22 +165,14 @@ def test_without_a_token_it_says_so_and_ends_as_a_wrong_setting(made: Made) -> N
     assert "TOKEN" in ended.stderr
 
 
-@asynccontextmanager
-async def started(
+def started(
     made: Made, words: Sequence[str], environment: dict[str, str], secrets: Path | None = None
-) -> AsyncIterator[Process]:
-    process = await asyncio.create_subprocess_exec(
+) -> AbstractAsyncContextManager[Process]:
+    return running(
         *made.image.command(*words, secrets=secrets),
         cwd=made.image.place("/data"),
         env=made.image.environment | environment,
-        stderr=asyncio.subprocess.PIPE,
     )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
 
 
 async def init(made: Made, **settings: str) -> str:
@@ -204,11 +197,7 @@ async def test_after_the_three_commands_a_bot_is_online_healthy_and_stops_in_ord
 ) -> None:
     port = str(free_port())
     async with DiscordServer(rates=Rates.generous()) as discord:
-        given = {
-            "ROSTRUM_DISCORD__TOKEN": discord.token,
-            "ROSTRUM_DISCORD__API_URL": discord.api_url,
-        }
-        told = {**given, "ROSTRUM_TOPIC": "Is “$5” {a} lot?"}
+        told = {**discord.settings, "ROSTRUM_TOPIC": "Is “$5” {a} lot?"}
         assert "https://discord.com/oauth2/" in await init(made, **told)
         assert (made.checkout / ".env").stat().st_mode & 0o777 == 0o600
         rostrum = service(made.checkout, "rostrum")
@@ -238,11 +227,8 @@ async def test_the_profile_scale_migrates_and_a_worker_holds_what_a_gateway_star
     kept.chmod(0o644)
     scaled = services(made.checkout, "scale")
     ports = {name: str(free_port()) for name in ("gateway", "worker")}
-    async with DiscordServer(rates=Rates.generous()) as discord, AsyncExitStack() as running:
-        given = {
-            "ROSTRUM_DISCORD__TOKEN": discord.token,
-            "ROSTRUM_DISCORD__API_URL": discord.api_url,
-        }
+    async with DiscordServer(rates=Rates.generous()) as discord, AsyncExitStack() as stack:
+        given = discord.settings
         if not can_confine():
             given["ROSTRUM_DATABASE_URL_FILE"] = str(kept)
 
@@ -250,7 +236,7 @@ async def test_the_profile_scale_migrates_and_a_worker_holds_what_a_gateway_star
             [secret] = scaled[name]["secrets"]
             assert secret["target"] == "/run/secrets/rostrum_database_url"
             container = started(made, scaled[name]["command"], given | more, secrets)
-            return await running.enter_async_context(container)
+            return await stack.enter_async_context(container)
 
         early = await start("worker")
         _, said = await early.communicate()

@@ -18,14 +18,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name, walk_packages
-from typing import Self
+from typing import Any, Self
 
 from tests.kit import some
 
@@ -275,6 +276,18 @@ def _run_alone(
 
 def _text(said: bytes) -> str:
     return said.decode().replace("\r\n", "\n")
+
+
+@asynccontextmanager
+async def running(*command: str, **given: Any) -> AsyncIterator[Process]:
+    """Run a program, killed at the latest when the body ends."""
+    process = await asyncio.create_subprocess_exec(*command, stderr=subprocess.PIPE, **given)
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
 
 
 @cache

@@ -6,11 +6,11 @@ import asyncio
 import select
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -335,3 +335,19 @@ async def serving(
     site = Site("127.0.0.1", 0)
     async with site.serving(routes, dress):
         yield some(site.address)[1]
+
+
+# --- what is said in messages ------------------------------------------------------------
+
+
+def readable_in(names: Collection[str], value: Any) -> Iterator[str]:
+    """Yield what stands under the names that people can read, in a value of JSON."""
+    if isinstance(value, list):
+        for item in value:
+            yield from readable_in(names, item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key in names and isinstance(item, str):
+                yield item
+            else:
+                yield from readable_in(names, item)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -290,6 +291,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
 async def line(stage: Stage) -> AsyncIterator[Running]:
     async with stage.process() as running:
         yield running
+
+
+@pytest.fixture
+def office(held: Path, tmp_path: Path) -> Path:
+    """A copy of the folder in which a module's debates were held."""
+    return Path(shutil.copytree(held, tmp_path / "office"))
 
 
 @pytest.fixture

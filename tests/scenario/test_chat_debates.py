@@ -28,6 +28,7 @@ from tests.scenario.discord_stage import (
     voting,
 )
 from tests.scenario.slack_stage import SlackStage
+from tests.scenario.test_round_votes import answers
 
 NAMES = ("rehearsal/maple", "rehearsal/willow", "rehearsal/oak", "rehearsal/elm", "rehearsal/ash")
 
@@ -227,13 +228,6 @@ async def taking(app: App, question: Question) -> None:
 async def newest(app: App) -> DebateRecord:
     (debate,) = await app.store.listings.recent(limit=1)
     return await record_of(app.store, debate.id)
-
-
-def answers(record: DebateRecord) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for answer in record.asked(Question.ROUND):
-        found.setdefault(answer.step, []).append(answer.option)
-    return {name: sorted(options) for name, options in found.items()}
 
 
 @pytest.mark.usefixtures("swift")

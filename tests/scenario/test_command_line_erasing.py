@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -23,11 +22,6 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for _ in range(2):
         rostrum(folder, *VOTED).done()
     return folder
-
-
-@pytest.fixture
-def office(held: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(held, tmp_path / "office"))
 
 
 def ask(folder: Path, *words: str, typed: str) -> Ended:

@@ -4,8 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from adapters.finding import Finding
 from bot import __version__
 from bot.doctor.doctor import then_close
 from tests.doubles.collector import Collector
+from tests.doubles.command import running
 from tests.doubles.databases import is_file
 from tests.doubles.discord import DiscordServer
 from tests.kit import HANG_SECONDS, until_asked
@@ -31,31 +31,18 @@ from tests.scenario.discord_stage import DiscordStage, free_port, until
 ROSTRUM = Path(sys.executable).with_name("rostrum")
 
 
-@asynccontextmanager
-async def program(
+def program(
     discord: DiscordServer, folder: Path, *command: str, **settings: str
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run the command line in a folder of its own, killed at the latest when the body ends."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "PYTHONWARNINGS": "ignore",
-        "ROSTRUM_DISCORD__TOKEN": discord.token,
-        "ROSTRUM_DISCORD__API_URL": discord.api_url,
-    }
-    process = await asyncio.create_subprocess_exec(
+) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+    """Run the command line in a folder of its own."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONWARNINGS": "ignore"} | discord.settings
+    return running(
         str(ROSTRUM),
         *command,
         cwd=folder,
         env=environment | settings,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
     )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
 
 
 async def fetch(url: str) -> tuple[int, str]:

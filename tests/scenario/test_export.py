@@ -8,7 +8,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from adapters.database.database import SqlDatabase
@@ -36,6 +35,7 @@ from tests.kit import (
     new_debate,
     some,
 )
+from tests.unit.test_dataset_export import contents, table
 
 USERS = [f"U0CANARY{number}" for number in range(6)]
 SAID = "Tea <@U0CANARY1> wakes."
@@ -116,16 +116,6 @@ async def hold_debate(
 
 async def write(store: Store, out: Path, **where: Any) -> Manifest:
     return await export(store, out, ExportFilter(**where), None, version="1.2.3")
-
-
-def contents(out: Path) -> dict[str, bytes]:
-    files = (path for path in out.rglob("*") if path.is_file())
-    return {str(path.relative_to(out)): path.read_bytes() for path in files}
-
-
-def table(out: Path, name: str) -> list[dict[str, Any]]:
-    text = b"".join(path.read_bytes() for path in sorted(out.glob(f"data/{name}/*.jsonl")))
-    return [orjson.loads(line) for line in text.splitlines()]
 
 
 @pytest.mark.postgresql

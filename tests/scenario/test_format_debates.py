@@ -17,20 +17,13 @@ from engine.jury.explain import STEP
 from engine.run.order import Defaults
 from engine.store import DebateRecord
 from engine.values.debate import Debate, Model, Scores, Status
-from tests.doubles.rehearsed import DEFAULTS as REHEARSED, JURORS, MODELS
+from tests.doubles.rehearsed import JURORS, MODELS
+from tests.doubles.whole_debate import DEFAULTS as WHOLE
 from tests.kit import some, until_asked
 from tests.scenario.conftest import NO_CAPS, Running, Stage, in_thread
 
-DEFAULTS = REHEARSED.model_copy(
-    update={
-        "vote_minutes": 0.001,
-        "quorum": 0,
-        "extend": False,
-        "stance_seconds": 0.01,
-        "caps": NO_CAPS,
-        "jurors": (*JURORS, *(Model.parse(f"rehearsal/{n}") for n in ("aspen", "hazel"))),
-    }
-)
+SEVEN = (*JURORS, *(Model.parse(f"rehearsal/{n}") for n in ("aspen", "hazel")))
+DEFAULTS = WHOLE.model_copy(update={"jurors": SEVEN})
 # People vote until a juror has written why the panel decided so: that is paid for too.
 PATIENT = DEFAULTS.model_copy(update={"vote_minutes": 60.0})
 SHORT = DEFAULTS.model_copy(update={"limits": {"team": {"free_minutes": 1.2}}})

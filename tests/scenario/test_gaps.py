@@ -14,7 +14,7 @@ from tests.doubles.faults import drop
 from tests.doubles.slack import refused
 from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack, close, vote
 from tests.scenario.discord_stage import HASTY, voting
-from tests.scenario.test_export import table
+from tests.unit.test_dataset_export import table
 
 SECOND = "turn 2 of 8"
 BLOCKS = ("invalid_blocks", "msg_blocks_too_long", "msg_too_long")

@@ -26,7 +26,8 @@ from engine.values.verdicts import Question
 from engine.votes.imported import Imported, ImportedLabel, LabelFault, import_labels
 from tests.doubles.command import rostrum
 from tests.kit import NOON, FixedClock, record_of, some
-from tests.scenario.test_export import hold_debate, table, write
+from tests.scenario.test_export import hold_debate, write
+from tests.unit.test_dataset_export import table
 
 MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
 

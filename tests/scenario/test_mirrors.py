@@ -12,7 +12,7 @@ from engine.values.errors import BudgetError, UsageError
 from tests.kit import until_asked
 from tests.scenario.chat_stage import Chat
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SIDES, Running
-from tests.scenario.test_export import table
+from tests.unit.test_dataset_export import table
 
 
 async def test_a_debate_of_two_sides_is_held_twice_with_them_exchanged(line: Running) -> None:

@@ -26,7 +26,7 @@ from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import KEYS, HeardModels
 from tests.kit import HANG_SECONDS, until, until_true
-from tests.scenario.test_export import table
+from tests.unit.test_dataset_export import table
 
 MINUTES = 5.0
 LIMITS = replace(QUICK, state_seconds=0.02, edit_seconds=0.01)  # with a card that follows

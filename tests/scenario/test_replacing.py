@@ -10,7 +10,7 @@ from engine.values.debate import Debate, Model, Replacement, Status
 from engine.values.errors import BudgetError, UsageError
 from tests.doubles import model_server as acts
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, in_thread
-from tests.scenario.test_export import table
+from tests.unit.test_dataset_export import table
 
 OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
 

@@ -37,11 +37,6 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def office(held: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(held, tmp_path / "office"))
-
-
 def codes(folder: Path, topic: str) -> list[str]:
     with closing(sqlite3.connect(folder / "rostrum.db")) as database:
         query = "SELECT id FROM debates WHERE setup LIKE ? ORDER BY number"

@@ -29,8 +29,8 @@ from tests.doubles.model_server import Body, SearchServer
 from tests.doubles.whole_debate import HeardModels
 from tests.kit import some, until
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Stage, asked, in_thread, play, prompt
-from tests.scenario.test_export import table
 from tests.scenario.test_format_debates import OPTIONS, SHORT
+from tests.unit.test_dataset_export import table
 
 PLAN = Retrieval(
     model=Model(backend=RETRIEVAL, name="search", family=RETRIEVAL), calls=2, results=2

@@ -7,7 +7,7 @@ import pytest
 
 from engine.chat.answers.base import to_markdown
 from engine.chat.answers.voters import ReviewAnswer
-from engine.chat.commands import Commands, parse_command
+from engine.chat.commands import parse_command
 from engine.chat.context import Requester
 from engine.run.order import Defaults
 from engine.values.debate import BallotKind, Debate
@@ -16,14 +16,11 @@ from engine.values.verdicts import Question
 from engine.votes.outcome import readable_from
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 from tests.kit import record_of, some
+from tests.scenario.test_privacy import commands_of
 
 ANN = Requester(platform="memory", community="club", place=LOBBY, user="ann")
 BOB = ANN.model_copy(update={"user": "bob"})
 STRANGER = ANN.model_copy(update={"community": "guild"})
-
-
-def commands_of(session: Session) -> Commands:
-    return Commands(session.service, session.store, DEFAULTS, "1.2.3", b"key")
 
 
 async def say(session: Session, person: Requester, text: str) -> str:

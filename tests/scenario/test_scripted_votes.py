@@ -8,8 +8,8 @@ import pytest
 
 from tests.doubles.model_server import ModelServer
 from tests.scenario.terminal_stage import Shell, seated
-from tests.scenario.test_export import table
 from tests.scenario.test_terminal_debate import TOPIC
+from tests.unit.test_dataset_export import table
 
 MODELS = ("--a", "local/ash", "--b", "local/beech", "--jurors", "local/oak", "--quorum", "1")
 HELD = ("debate", TOPIC, *MODELS, "--no-why", "--out", "out")

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from aiohttp import ClientError, ClientSession, web
 from adapters import site
 from bot import exits
 from bot.settings.settings import STOP_SECONDS
+from tests.doubles import command
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, hang
 from tests.doubles.model_server import ModelServer
@@ -49,40 +50,28 @@ async def running(
     discord: DiscordServer, folder: Path, part: str, **settings: str
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Serve Discord with a part that hangs; the bot is connected when the body begins."""
-    of_discord = {
-        "ROSTRUM_DISCORD__TOKEN": discord.token,
-        "ROSTRUM_DISCORD__API_URL": discord.api_url,
-    }
-    async with driven(folder, part, **of_discord, **settings) as process:
+    async with driven(folder, part, **discord.settings, **settings) as process:
         await discord.gateway.until_connected()
         await until(lambda: discord.world.commands[None])
         yield process
 
 
-@asynccontextmanager
-async def driven(
+def driven(
     folder: Path, part: str, **settings: str
-) -> AsyncIterator[asyncio.subprocess.Process]:
+) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(ROOT),
         "PYTHONWARNINGS": "ignore",
     }
-    process = await asyncio.create_subprocess_exec(
+    return command.running(
         sys.executable,
         "-m",
         "tests.scenario.stop_driver",
         part,
         cwd=folder,
         env=environment | settings,
-        stderr=asyncio.subprocess.PIPE,
     )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
 
 
 async def stop(process: asyncio.subprocess.Process, *, times: int = 1) -> Stopped:

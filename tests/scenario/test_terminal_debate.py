@@ -13,7 +13,7 @@ import pytest
 from engine.words.scores import columns
 from tests.kit import HANG_SECONDS
 from tests.scenario.terminal_stage import Screen, Shell, ended, seated
-from tests.scenario.test_export import table
+from tests.unit.test_dataset_export import table
 
 TOPIC = "Tea is better than coffee"
 SLOW = ("--a", "rehearsal/maple?latency=0.2", "--b", "rehearsal/willow?latency=0.2")

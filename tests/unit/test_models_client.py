@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Any
@@ -43,12 +42,6 @@ KEY = "sk-canary-0123456789abcdef"
 # OpenSSL then knows no authority, as on a machine where Python brings its own OpenSSL.
 NO_AUTHORITIES = {"SSL_CERT_FILE": "/nowhere.pem", "SSL_CERT_DIR": "/nowhere"}
 SCHEMA = AnswerSchema("thing", {"type": "object", "properties": {"a": {"type": "string"}}})
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    async with ModelServer() as running:
-        yield running
 
 
 def opened(

@@ -39,12 +39,6 @@ QUOTED = "Models end their reasoning with `</think>`, and ``<think>`` begins it.
 BALLOT = '{"reasons": "B wrote </think> twice: </think>.", "n": 1}'
 
 
-@pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    async with ModelServer() as running:
-        yield running
-
-
 def call_of(
     name: str, heard: list[str] | None = None, schema: AnswerSchema | None = None, cap: int = 500
 ) -> Call:

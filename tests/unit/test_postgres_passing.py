@@ -1,7 +1,6 @@
 """What passes on PostgreSQL decides nothing: others' locks, a full disk, a newer version."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -40,14 +39,6 @@ CREATE TRIGGER refuse BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION refus
 @pytest.fixture(scope="module")
 def database_kind() -> str:
     return "postgresql"
-
-
-@pytest.fixture
-async def other(database_url: str) -> AsyncIterator[SqlDatabase]:
-    """The same database, as another process has it open."""
-    database = SqlDatabase(database_url)
-    yield database
-    await database.close()
 
 
 async def test_a_write_waits_for_a_lock_however_long_another_process_holds_it(

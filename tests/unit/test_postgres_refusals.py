@@ -16,7 +16,7 @@ from bot.operations.copy import _of_target
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 from tests.doubles.databases import PostgresDouble
-from tests.doubles.wire import Wire, wired
+from tests.doubles.wire import Wire
 from tests.slow import slow_after
 
 USES = [make_ready, migrate, require_newest]
@@ -25,13 +25,6 @@ USES = [make_ready, migrate, require_newest]
 @pytest.fixture(scope="module")
 def database_kind() -> str:
     return "postgresql"
-
-
-@pytest.fixture
-def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
-    name = postgres.create(migrated_name)
-    yield name
-    postgres.drop(name)
 
 
 @pytest.fixture
@@ -209,12 +202,6 @@ def test_without_the_driver_a_sentence_says_how_to_install_it(
 
 STEPS = ["user", "SET TIME ZONE", "pg_tables", "alembic_version", "COMMIT", "pg_advisory"]
 STEPS += ["debates"]
-
-
-@pytest.fixture
-def wire(postgres: PostgresDouble) -> Iterator[Wire]:
-    with wired(postgres.port) as wire:
-        yield wire
 
 
 @pytest.mark.parametrize("step", slow_after(1, STEPS))

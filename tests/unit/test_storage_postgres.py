@@ -21,7 +21,7 @@ from engine.values.debate import Status
 from engine.values.errors import BudgetError, LeaseLostError, StoreError
 from engine.values.ports import _SharedTime, machine_now, utc_now
 from tests.doubles.databases import PostgresDouble, held, waiting
-from tests.doubles.wire import Wire, wired
+from tests.doubles.wire import Wire
 from tests.kit import HANG_SECONDS, NO_CAPS, new_debate, notice, some
 
 NUMBERS = "SELECT id FROM notes ORDER BY id"
@@ -34,22 +34,8 @@ def database_kind() -> str:
 
 
 @pytest.fixture
-async def other(database_url: str) -> AsyncIterator[SqlDatabase]:
-    """The same database, as another process has it open."""
-    database = SqlDatabase(database_url)
-    yield database
-    await database.close()
-
-
-@pytest.fixture
 def others(other: SqlDatabase) -> Store:
     return Store(other)
-
-
-@pytest.fixture
-def wire(postgres: PostgresDouble) -> Iterator[Wire]:
-    with wired(postgres.port) as wire:
-        yield wire
 
 
 @pytest.fixture

@@ -144,6 +144,11 @@ class DiscordServer(Listening):
     def token(self, token: str) -> None:
         self.rest.token = self.gateway.token = token
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """What a process is set to, to be on it."""
+        return {"ROSTRUM_DISCORD__TOKEN": self.token, "ROSTRUM_DISCORD__API_URL": self.api_url}
+
     def add_user(
         self, name: str, *, bot: bool = False, guild: Id | None = None, **days: int
     ) -> User:

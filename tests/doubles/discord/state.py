@@ -1,14 +1,16 @@
 """What Discord remembers, what it shows of that as JSON, who may do what, and how it refuses."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import discord
 
 from tests.doubles.facts import Code
 from tests.doubles.loopback import Clock
+from tests.doubles.wire import readable_in
 
 Json = dict[str, Any]
 
@@ -230,19 +232,7 @@ class Message:
         return {*reaction.holders, *reaction.bursts} if reaction else set()
 
 
-READABLE: Final = ("title", "description", "name", "value", "text", "label", "content")
-
-
-def texts(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value:
-            yield from texts(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if key in READABLE and isinstance(item, str):
-                yield item
-            else:
-                yield from texts(item)
+texts = partial(readable_in, ("title", "description", "name", "value", "text", "label", "content"))
 
 
 def plain(emoji: str) -> str:

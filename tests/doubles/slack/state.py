@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import html
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from tests.doubles.facts import Slack
 from tests.doubles.loopback import Clock
+from tests.doubles.wire import readable_in
 from tests.kit import HANG_SECONDS
 
 Json = dict[str, Any]
@@ -175,19 +176,7 @@ class File:
     channel: str | None = None
 
 
-READABLE: Final = ("text", "title", "label")
-
-
-def texts(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value:
-            yield from texts(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if key in READABLE and isinstance(item, str):
-                yield item
-            else:
-                yield from texts(item)
+texts = partial(readable_in, ("text", "title", "label"))
 
 
 class World:
