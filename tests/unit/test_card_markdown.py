@@ -1,19 +1,16 @@
 """What a message says is said alike in every chat."""
 
-import pytest
-
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
 from engine.chat.answers.base import to_markdown
 from engine.chat.answers.debates import DebateLine, ResultAnswer
 from engine.values.debate import Status
-from engine.values.messages import JurorLine, Message, Progress, VoteInvite
+from engine.values.messages import JurorLine, Message, Progress
 from engine.values.verdicts import Tally
 from engine.words.cards import card_of
-from tests.kit import announcement, make_debate, reveal, speech
+from tests.kit import announcement, make_debate, reveal
 
-TURN = speech("Tea.", seat="A2", round="free", number=3, total=9, words=80, limit=50)
 COUNTS = {"A": 0, "B": 0}
 REVEAL = reveal(
     tally=Tally(counts=COUNTS, gold=COUNTS, quorum_met=False, winner=None),
@@ -37,15 +34,6 @@ def test_a_result_shows_the_lines_of_the_reveal() -> None:
         assert said in there
         assert said in elsewhere
         assert said.replace("**", "").replace("`", "") in terminal
-
-
-@pytest.mark.parametrize("message", [TURN, REVEAL, VoteInvite(options=("A",), minutes=1, quorum=0)])
-def test_a_message_has_one_title_and_one_small_print_everywhere(message: Message) -> None:
-    card = card_of(message)
-    for shown in everywhere(message):
-        assert card.title in shown
-        assert card.small in shown
-        assert card.topic in shown
 
 
 def test_an_announcement_names_no_model_while_its_mirror_is_open() -> None:

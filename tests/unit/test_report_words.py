@@ -6,7 +6,6 @@ from itertools import product
 import pytest
 from rich.cells import cell_len
 
-from engine.formats.audited.audited import ADAPT
 from engine.formats.audited.result import CONVERGENCES, PATTERNS
 from engine.formats.structured.briefing import TITLE
 from engine.formats.structured.trace import STANDINGS, Trace, consensus_of, line
@@ -81,10 +80,3 @@ async def test_a_report_is_framed_in_the_debates_language(
         fixed = max(re.split(r"\{[^}]*\}", template), key=len).strip(" *.:,")
         if len(fixed) > 3:  # shorter ones are in other words too
             assert not re.search(rf"\b{re.escape(fixed)}\b", shown), template
-
-
-@pytest.mark.parametrize("language", ["en", *LANGUAGES])
-async def test_readers_are_told_in_their_language_that_debaters_adapt(language: str) -> None:
-    host = await hold(setup_for("audited", language=language, options={"turns": 2}))
-    with speaking(language):
-        assert say(ADAPT) in host.shown

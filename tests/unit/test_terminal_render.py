@@ -84,13 +84,6 @@ def test_a_topic_and_what_marks_nothing_are_shown_as_they_were_written() -> None
     assert f"Conditions: {conditions}" in text
 
 
-def test_the_plain_look_has_neither_boxes_nor_escapes() -> None:
-    for message in (TURN, ANNOUNCEMENT, REVEAL, Notice(text="Extended.", level="warning")):
-        text = said(message)
-        assert not set("\x1b│─╭╮╰╯┃━") & set(text)
-        assert text.endswith("\n")
-
-
 def test_what_models_write_is_data() -> None:
     evil = TURN.model_copy(update={"text": "[red]x[/red] \x1b[31my\x1b[0m {seat} :smile:"})
     for text in (said(evil), drawn(evil, colour=False)):

@@ -1,11 +1,13 @@
 """What calls took, as a table where that fits the terminal, else in lines that do."""
 
+from functools import partial
+
 import pytest
 from rich.console import Console
 
 import bot.record.tables
 from bot.record.tables import print_usage
-from engine.store.usage import By, CallUsage, UsageTotals
+from engine.store.usage import CallUsage, UsageTotals
 
 NEAR = UsageTotals(
     "near/ana", "debater", 12, 11_000, 7, 0, 23_456_789, 3_456_789, 456_789, 56_789, 27.5, 0
@@ -14,19 +16,13 @@ FAR = UsageTotals("far/ben", "juror", 12, 3_000, 0, 0, 1_000_000, 50_000, 0, 0, 
 NUMBERS = ("23,456,789", "456,789", "56,789", "27.5000", "24,456,789", "≥ 1.2500", "≥ 28.7500")
 
 
-def shown(width: int, monkeypatch: pytest.MonkeyPatch, by: By = By.MODEL) -> None:
-    def console() -> Console:
-        return Console(force_terminal=True, color_system=None, width=width)
-
-    monkeypatch.setattr(bot.record.tables, "TableConsole", console)
-    print_usage(CallUsage((NEAR, FAR), 12), by)
-
-
 @pytest.mark.parametrize("width", [120, 80, 40])
 def test_no_line_is_wider_than_the_terminal_and_no_figure_is_cut(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown(width, monkeypatch)
+    console = partial(Console, force_terminal=True, color_system=None, width=width)
+    monkeypatch.setattr(bot.record.tables, "TableConsole", console)
+    print_usage(CallUsage((NEAR, FAR), 12))
     said = capsys.readouterr().out
     lines = said.splitlines()
     assert max(map(len, lines)) <= width
@@ -35,14 +31,3 @@ def test_no_line_is_wider_than_the_terminal_and_no_figure_is_cut(
     assert lines[0].startswith("model" if width == 120 else "near/ana")
     assert ("role debater · debates 12" in said) == (width != 120)
     assert "…" not in said
-
-
-def test_other_keys_have_no_role(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown(120, monkeypatch, By.SERIES)
-    said = capsys.readouterr().out
-    assert said.startswith("series")
-    assert "debater" not in said
-    print_usage(CallUsage())
-    assert capsys.readouterr().out == "There are no calls to count yet.\n"
