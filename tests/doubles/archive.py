@@ -8,7 +8,6 @@ from engine.dataset.entry import may_be_read, newest_moment
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.values.debate import Debate
 from engine.values.errors import StoreError
-from tests.kit import votes_in
 
 
 class MemoryArchive(Archive):
@@ -39,7 +38,7 @@ class MemoryArchive(Archive):
         for number, record in enumerate(self.records):
             if number == self._fails_after:
                 raise StoreError("The database is gone.")
-            if self._has(record.debate, where) and _is_decided(record, where):
+            if self._has(record.debate, where):
                 yield record
 
     def _has(self, debate: Debate, where: ExportFilter) -> bool:
@@ -64,9 +63,3 @@ def _is_wanted(debate: Debate, where: ExportFilter) -> bool:
         and not (where.without_rehearsal and debate.setup.rehearsal)
         and (not where.ids or debate.id in where.ids)
     )
-
-
-def _is_decided(record: DebateRecord, where: ExportFilter) -> bool:
-    gold = sum(vote.gold for vote in votes_in(record))
-    closed = record.debate.revealed_at is not None
-    return not where.quorum_met or (closed and gold >= record.debate.request.quorum)

@@ -214,40 +214,6 @@ def test_progress_counts_the_debates_and_then_the_pairs(tmp_path: Path) -> None:
     assert len(pairs(tmp_path / "out")) == 2 * len(mirrors)
 
 
-def debates(out: Path) -> list[str]:
-    return sorted(row["debate_id"] for row in table(out, "debates"))
-
-
-def ids(*numbers: int) -> list[str]:
-    return [make_debate(number).id for number in numbers]
-
-
-def test_dates_go_by_the_reveal_and_exports_go_on_from_the_last(tmp_path: Path) -> None:
-    first = write(tmp_path / "one", until=NOON + timedelta(hours=3))
-    assert debates(tmp_path / "one") == ids(1, 2, 3)
-    write(tmp_path / "two", since=first.cutoff, until=NOON + timedelta(hours=5))
-    assert debates(tmp_path / "two") == ids(4, 5)
-
-
-@pytest.mark.parametrize(
-    ("where", "found"),
-    [
-        ({"until": NOON}, 30),  # a debate without a vote goes by when it was asked for
-        ({"quorum_met": True}, 1),
-        ({"languages": ("tr",)}, 32),
-    ],
-    ids=str,
-)
-def test_only_what_was_asked_for_is_in_it(
-    tmp_path: Path, where: dict[str, Any], found: int
-) -> None:
-    partial = make_record(make_debate(30, Status.PARTIAL))
-    few = make_record(make_debate(31), votes=[make_vote(1)])
-    turkish = make_record(make_debate(32, language="tr"), votes=[make_vote(1)])
-    write(tmp_path / "out", RECORDS[0], partial, few, turkish, **where)
-    assert debates(tmp_path / "out") == ids(found)
-
-
 def test_only_the_tables_that_were_asked_for(tmp_path: Path) -> None:
     manifest = write(tmp_path / "out", wanted=ExportRequest(tables=("votes", "debates")))
     assert list(manifest.rows) == ["debates", "votes"]
