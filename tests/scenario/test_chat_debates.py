@@ -17,7 +17,7 @@ from engine.values.verdicts import Question
 from engine.words.reveal import UNREAD
 from tests.doubles.discord.state import FLAGS
 from tests.doubles.faults import drop, garbage, limited, page, status
-from tests.kit import record_of, some, until, until_true, votes_in
+from tests.kit import held_at, record_of, some, until, until_true, votes_in
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, OnSlack, Shown, close, said, vote
 from tests.scenario.discord_stage import (
     DiscordStage,
@@ -61,10 +61,10 @@ async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answ
 
 
 async def test_the_announcement_shows_how_far_the_debate_is(chat: Chat) -> None:
-    chat.stage.settings["models"] = "rehearsal/maple?latency=0.2, rehearsal/willow?latency=0.2"
     async with chat.stage.process() as app:
-        await chat.start()
-        await until(lambda: chat.thread() and "of 8 turns posted" in chat.card)
+        with held_at("turn/rebuttal/A"):
+            await chat.start()
+            await until(lambda: chat.thread() and "of 8 turns posted" in chat.card)
         assert [*chat.buttons(chat.announcement)] == ["Stop", "Status"]
         await chat.ballot()
         debate = await voting(app)
@@ -81,17 +81,17 @@ async def test_the_announcement_shows_how_far_the_debate_is(chat: Chat) -> None:
 
 
 async def test_buttons_stop_a_debate_after_a_restart_for_those_who_may(chat: Chat) -> None:
-    chat.stage.settings["models"] = "rehearsal/maple-slow, rehearsal/willow"
     async with chat.stage.process():
         await chat.start()
         await until(lambda: chat.announcement)
     async with chat.stage.process() as app:
-        shown = await chat.push("cleo", chat.announcement, "Status")
-        assert "turns done" in shown or "queued" in shown
-        refused = await chat.push("cleo", chat.announcement, "Stop")
-        assert "Only its starter or a manager" in refused
-        assert "is stopping" in await chat.push("ada", chat.announcement, "Stop")
-        await chat.ended(app)
+        with held_at("turn/closing/B"):
+            shown = await chat.push("cleo", chat.announcement, "Status")
+            assert "turns done" in shown or "queued" in shown
+            refused = await chat.push("cleo", chat.announcement, "Stop")
+            assert "Only its starter or a manager" in refused
+            assert "is stopping" in await chat.push("ada", chat.announcement, "Stop")
+            await chat.ended(app)
         await until(lambda: "stopped" in chat.card)
         assert [*chat.buttons(chat.announcement)] == ["Status"]
 

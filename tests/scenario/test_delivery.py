@@ -21,7 +21,7 @@ from engine.values.messages import Message, TurnPost
 from engine.values.ports import Part, VenueLimits, utc_now
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.venue import Fault, MemoryVenue, StoredMessage
-from tests.kit import HANG_SECONDS, some, until
+from tests.kit import HANG_SECONDS, held_at, some, until
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
 TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(
@@ -198,15 +198,17 @@ async def test_while_the_platform_is_away_thinking_stops_at_four_turns(hall: Hal
 
 async def test_what_the_last_process_waited_for_is_no_reason_any_more(hall: Hall) -> None:
     async with hall.open() as session:
-        debate_id = await session.start(with_sides("maple?latency=0.3", "willow?latency=0.3"))
-        await session.until(debate_id, lambda debate: debate.thread)
-        hall.venue.go_away(60)
+        with held_at("turn/opening/B"):
+            debate_id = await session.start()
+            await session.until(debate_id, lambda debate: debate.thread)
+            hall.venue.go_away(60)
         await session.until(debate_id, lambda debate: debate.reason)
     hall.venue.away_until = 0.0
     async with hall.open() as session:
-        await session.reconcile()
-        debate = await session.until(debate_id, lambda debate: not debate.reason)
-        assert debate.status is Status.RUNNING
+        with held_at("turn/closing/B"):
+            await session.reconcile()
+            debate = await session.until(debate_id, lambda debate: not debate.reason)
+            assert debate.status is Status.RUNNING
 
 
 @pytest.mark.postgresql
@@ -255,9 +257,10 @@ async def test_an_announcement_in_doubt_that_cannot_be_looked_for_ends_the_debat
 
 async def test_when_the_thread_is_deleted_the_calls_stop_and_all_is_kept(hall: Hall) -> None:
     async with hall.open() as session:
-        debate_id = await session.start(with_sides("maple?latency=0.1", "willow?latency=0.1"))
-        debate = await session.until(debate_id, lambda debate: debate.thread)
-        hall.venue.delete(debate.thread or "")
+        with held_at("turn/opening/B"):
+            debate_id = await session.start()
+            debate = await session.until(debate_id, lambda debate: debate.thread)
+            hall.venue.delete(debate.thread or "")
         ended = await session.ended(debate_id)
         calls, _ = await session.store.journal.spending(debate_id)
         await asyncio.sleep(0.1)

@@ -11,6 +11,7 @@ from engine.values.debate import Debate, Status
 from tests.doubles.discord import Code, DiscordServer, Interaction, denied, drop
 from tests.doubles.discord.state import DIRECT, Message
 from tests.doubles.slack import SlackServer, refused
+from tests.kit import held_at
 from tests.scenario.discord_stage import HASTY, DiscordStage, author, ended, until, voting
 from tests.scenario.slack_stage import (
     SlackStage,
@@ -212,35 +213,34 @@ async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
 async def test_why_a_debate_ended_is_in_status_on_the_card_and_in_its_starters_answer(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"}
-    async with stage.process() as app:
-        await stage.start()
-        await until(lambda: discord.threads())
-        card = discord.messages()[0]
-        await discord.slash("ada", "debate cancel").finished()
-        debate = await ended(app)
-        assert debate.status is Status.CANCELLED
-        assert "Its starter stopped it" in await status_of(stage, debate.code)
-        await until(lambda: "Its starter stopped it" in card.text)
-        asked = await stage.start()
-        await until(lambda: "Follow it in" in asked.text)
-        discord.delete_thread(stage.thread.id)
-        await ended(app)
-        await until(lambda: "was deleted" in asked.text)
-        assert asked.ephemeral
-        assert len(asked.messages) == 1
-        discord.fail(denied(Code.MISSING_PERMISSIONS), "POST", "/channels/*/messages", times=-1)
-        refused = await stage.start()
-        await until(lambda: "Send Messages" in refused.text)
+    with held_at("turn/rebuttal/A"):
+        async with stage.process() as app:
+            await stage.start()
+            await until(lambda: discord.threads())
+            card = discord.messages()[0]
+            await discord.slash("ada", "debate cancel").finished()
+            debate = await ended(app)
+            assert debate.status is Status.CANCELLED
+            assert "Its starter stopped it" in await status_of(stage, debate.code)
+            await until(lambda: "Its starter stopped it" in card.text)
+            asked = await stage.start()
+            await until(lambda: "Follow it in" in asked.text)
+            discord.delete_thread(stage.thread.id)
+            await ended(app)
+            await until(lambda: "was deleted" in asked.text)
+            assert asked.ephemeral
+            assert len(asked.messages) == 1
+            discord.fail(denied(Code.MISSING_PERMISSIONS), "POST", "/channels/*/messages", times=-1)
+            refused = await stage.start()
+            await until(lambda: "Send Messages" in refused.text)
 
 
 async def test_on_slack_the_starter_reads_privately_why_a_debate_ended(
     on_slack: SlackStage,
 ) -> None:
-    models = "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"
-    on_slack.settings = {"models": models}
-    async with on_slack.process():
-        asked = await on_slack.start()
-        await asked.said("Follow it in")
-        await on_slack.slack.slash("ada", "/debate cancel")
-        await asked.said("Its starter stopped it")
+    with held_at("turn/rebuttal/A"):
+        async with on_slack.process():
+            asked = await on_slack.start()
+            await asked.said("Follow it in")
+            await on_slack.slack.slash("ada", "/debate cancel")
+            await asked.said("Its starter stopped it")

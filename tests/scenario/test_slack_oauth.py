@@ -18,7 +18,7 @@ from tests.doubles.slack import Fault, SlackServer, drop, garbage, refused, stat
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.state import TEAM
 from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
-from tests.kit import NO_CAPS, until_asked
+from tests.kit import NO_CAPS, held_at, until_asked
 from tests.scenario.discord_stage import free_port, settings_of, state, until
 from tests.scenario.slack_oauth_stage import KEY, OAuthStage
 from tests.scenario.slack_stage import counted, voting
@@ -292,16 +292,16 @@ async def test_the_settings_alone_serve_the_pages_under_the_public_address(
 async def test_a_workspace_that_leaves_in_mid_debate_stops_it_and_may_come_back(
     stage: OAuthStage, slack: SlackServer, leaving: str
 ) -> None:
-    stage.settings["models"] = "rehearsal/maple-slow, rehearsal/willow"
     lounge = slack.add_team("bay")
     async with stage.process() as app:
         await stage.install(TEAM)
         await stage.install(BAY)
-        await slack.slash("bay-ada", '/debate start "Tea beats coffee"', lounge.id)
-        await until(lambda: slack.messages(lounge.id))
-        getattr(slack, leaving)(BAY)
-        await slack.deliveries.heard()
-        failed = await state(app, lambda d: not d.status.live)
+        with held_at("turn/closing/B"):
+            await slack.slash("bay-ada", '/debate start "Tea beats coffee"', lounge.id)
+            await until(lambda: slack.messages(lounge.id))
+            getattr(slack, leaving)(BAY)
+            await slack.deliveries.heard()
+            failed = await state(app, lambda d: not d.status.live)
         assert failed.status is Status.FAILED
         assert "removed" in failed.reason or "not installed" in failed.reason
         assert [i.community for i in await app.store.installs.every("slack")] == [TEAM]
@@ -316,11 +316,12 @@ async def test_a_workspace_that_leaves_in_mid_debate_stops_it_and_may_come_back(
         assert await asked.said("/debate start")
         still = await slack.slash("ada", "/debate help")
         assert await still.said("/debate start")
-        await app.service.resume(failed.id, NO_CAPS)
-        again = await state(app, lambda d: d.status is Status.RUNNING and d.thread is not None)
-        assert again.id == failed.id
         before = len(stage.inside(lounge.id))
-        await until(lambda: len(stage.inside(lounge.id)) > before)
+        with held_at("turn/closing/B"):
+            await app.service.resume(failed.id, NO_CAPS)
+            again = await state(app, lambda d: d.status is Status.RUNNING and d.thread is not None)
+            assert again.id == failed.id
+            await until(lambda: len(stage.inside(lounge.id)) > before)
         assert len(slack.messages(lounge.id)) == 1
 
 
