@@ -53,21 +53,30 @@ def bounded(outcome: Outcome, read: int, written: int) -> Outcome:
     `read` and `written` are the most tokens that the call may take.
     """
     usage = outcome.usage
-    most_in, most_out = (ABSURD * max(FEW, n) for n in (read, _longest(outcome, written)))
+    most_in = ABSURD * max(FEW, read)
+    most_out = ABSURD * max(FEW, _longest(outcome, written))
     least_in = least_out = 0
     if isinstance(outcome, CallAnswer):
         # Some count what a cache held apart from the rest.
         elsewhere = (usage.tokens_cached or 0) + (usage.tokens_written or 0)
         least_in = read // SCANT - elsewhere
         least_out = max(1, len(outcome.text) // SCANT)
-    kept = Usage(
-        tokens_in=_within(usage.tokens_in, most_in, least_in),
-        tokens_out=_within(usage.tokens_out, most_out, least_out),
-        tokens_cached=_within(usage.tokens_cached, most_in),
-        tokens_written=_within(usage.tokens_written, most_in),
-        tokens_reasoning=_within(usage.tokens_reasoning, most_out),
-    )
-    return replace(outcome, usage=kept, doubtful=outcome.doubtful or kept != usage)
+    possible = {
+        "tokens_in": (least_in, most_in),
+        "tokens_out": (least_out, most_out),
+        "tokens_cached": (0, most_in),
+        "tokens_written": (0, most_in),
+        "tokens_reasoning": (0, most_out),
+    }
+    absurd = [
+        name
+        for name, (least, most) in possible.items()
+        if (count := getattr(usage, name)) is not None and not least <= count <= most
+    ]
+    if not absurd:
+        return outcome
+    kept = usage.model_copy(update=dict.fromkeys(absurd))
+    return replace(outcome, usage=kept, doubtful=True)
 
 
 def billed(outcome: Outcome, price: Price | None, read: int, written: int) -> Outcome:
@@ -93,10 +102,6 @@ def billed(outcome: Outcome, price: Price | None, read: int, written: int) -> Ou
 def _longest(outcome: Outcome, written: int) -> int:
     """Return the most tokens that can have been written: some backends heed no cap."""
     return max(written, len(outcome.text)) if isinstance(outcome, CallAnswer) else written
-
-
-def _within(count: int | None, most: int, least: int = 0) -> int | None:
-    return count if count is not None and least <= count <= most else None
 
 
 def _counted(usage: Usage, price: Price | None) -> float | None:
@@ -219,8 +224,11 @@ class HttpModels:
     def habits(self, model: Model) -> Habits:
         """Return the parameters that a model is known to accept."""
         backend = self.backends[model.backend]
-        known = self._habits.get(model.ref) or backend.habits(model.name)
-        return replace(known, rungs=self._rungs.get(_server(backend, model), known.rungs))
+        known = self._habits.get(model.ref)
+        if known is None:
+            known = self._habits[model.ref] = backend.habits(model.name)
+        rungs = self._rungs.get(_server(backend, model))
+        return known if rungs is None else replace(known, rungs=rungs)
 
     def learn(self, model: Model, used: Habits, refusal: str) -> bool:
         """Learn from the refusal of a request made with `used`; False if it teaches nothing."""
@@ -298,7 +306,8 @@ class _BackendExchange:
             self._models.gate(self._backend).ended(began, late=late)
         elif (outcome.status or 0) >= 500 and perf_counter() - began < AT_ONCE_S:
             outcome = replace(outcome, cost=0.0)
-        outcome = bounded(outcome, tokens_in(self._call), self._cap)
+        read = tokens_in(self._call)
+        outcome = bounded(outcome, read, self._cap)
         taken = (outcome.usage.tokens_in, outcome.usage.tokens_out)
         if self._weighed is not None and (None not in taken or outcome.cost == 0.0):
             self._weighed.used(sum(tokens or 0 for tokens in taken))
@@ -308,7 +317,7 @@ class _BackendExchange:
         stated = outcome.origin is Origin.REPLY
         if price is None and (stated or None not in (usage.tokens_in, usage.tokens_out)):
             price = await self._models.prices.price(self._call.model, self._backend)
-        return billed(outcome, price, tokens_in(self._call), self._cap)
+        return billed(outcome, price, read, self._cap)
 
     async def _stream(
         self, habits: Habits, hear: Callable[[str, str], None]

@@ -170,7 +170,9 @@ def read_answer(content: bytes, asked: str, secrets: Sequence[str] = ()) -> Outc
     if not choice:
         return _unreadable("answered with JSON that is not a completion")
     outcome = _read_choice(body, choice, asked)
-    return replace(outcome, replaced=replaced) if isinstance(outcome, CallAnswer) else outcome
+    if replaced and isinstance(outcome, CallAnswer):
+        return replace(outcome, replaced=replaced)
+    return outcome
 
 
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:
@@ -182,8 +184,8 @@ def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Ou
         fault = _spent("stopped in the middle of an answer", body, asked)
         return replace(fault, kind=FaultKind.BROKEN)
     if said.strip():
-        answer = CallAnswer(said, finish, model_of(body, asked), read_usage(body))
-        return _stated(replace(answer, thought=thought), body)
+        model, usage = model_of(body, asked), read_usage(body)
+        return _stated(CallAnswer(said, finish, model, usage, thought=thought), body)
     if finish == "content_filter" or refusal:
         fault = _spent("declined to answer (content filter)", body, asked, REWORD)
         return replace(fault, then=Next.FINAL, refused=True, kind=FaultKind.DECLINED)
@@ -224,8 +226,8 @@ def _stated(outcome: _Judged, body: dict[str, Any]) -> _Judged:
     """Add the cost stated in the body, if any, and whether a figure is no amount at all."""
     usage: dict[str, Any] = _part(body, "usage")
     figures = (*map(usage.get, ("cost", "prompt_tokens", "completion_tokens")), _upstream(usage))
-    doubtful = any(one is not None and not _is_amount(one) for one in figures)
-    outcome = replace(outcome, doubtful=doubtful)
+    if any(one is not None and not _is_amount(one) for one in figures):
+        outcome = replace(outcome, doubtful=True)
     cost = stated_cost(body)
     return outcome if cost is None else replace(outcome, cost=cost, origin=Origin.REPLY)
 

@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from engine.blinding.transcript import BLINDER, Identities, Transcript, TranscriptWriter
@@ -78,6 +78,23 @@ async def hold_panel(
     return verdict, dict(zip(cast, measured, strict=True))
 
 
+@dataclass(frozen=True)
+class JurorPrompt:
+    """A prompt that jurors share."""
+
+    messages: tuple[ChatMessage, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """Its hash, as in the journal."""
+        return prompt_hash(self.messages)
+
+    @cached_property
+    def examples(self) -> frozenset[str]:
+        """The texts of its own examples."""
+        return example_texts(message.content for message in self.messages)
+
+
 @dataclass(frozen=True, slots=True)
 class PanelReadings:
     """The shared parts of one debate's readings."""
@@ -86,7 +103,7 @@ class PanelReadings:
     transcript: Transcript
     prompts: Prompts
     steps: Caller
-    messages: dict[tuple[str, ...], tuple[ChatMessage, ...]] = field(default_factory=dict)
+    written: dict[tuple[str, ...], JurorPrompt] = field(default_factory=dict)
 
     @property
     def rubric(self) -> Rubric:
@@ -104,37 +121,38 @@ class PanelReadings:
 
         All of it before the first is asked, so that calls start together.
         """
-        for order in set(orders) - self.messages.keys():
-            self.messages[order] = self._write(order)
+        for order in set(orders) - self.written.keys():
+            self.written[order] = self._write(order)
 
     async def read(self, reading: JurorReading) -> tuple[str, Ballot]:
         """Ask a juror for one ballot, once more when the first cannot be used."""
         step = f"jury/{reading.juror.ref}/{''.join(reading.order)}"
-        messages = self.messages[reading.order]
+        prompt = self.written[reading.order]
         reply, outcome = None, Outcome.failed("")
         try:
-            reply = await self._ask(step, reading, messages)
-            outcome = self._judge(reply, messages)
+            reply = await self._ask(step, reading, prompt.messages)
+            outcome = self._judge(reply, prompt)
             if outcome.retry:
                 ask = self.prompts.render(
                     "jury/retry", problem=outcome.problem, answers=self.of_answers
                 )
                 again = (
-                    *messages,
+                    *prompt.messages,
                     ChatMessage(role="assistant", content=sent_back(reply)),
                     ChatMessage(role="user", content=ask),
                 )
                 second = await self._ask(f"{step}/again", reading, again)
-                judged = self._judge(second, messages)
+                judged = self._judge(second, prompt)
                 # A contradictory answer is better than an unreadable one.
                 if judged.valid or not outcome.valid:
-                    step, messages, reply, outcome = f"{step}/again", again, second, judged
+                    step, reply, outcome = f"{step}/again", second, judged
+                    prompt = JurorPrompt(again)
         except ModelError as error:
             # The first answer and its problem stand.
             problem = "; ".join(filter(None, (outcome.problem, error.problem)))
             outcome = replace(outcome, problem=problem)
         names = self.debate.setup.names
-        return step, make_ballot(reading, names, outcome, reply, prompt_hash(messages))
+        return step, make_ballot(reading, names, outcome, reply, prompt.digest)
 
     async def _ask(
         self, step: str, reading: JurorReading, messages: tuple[ChatMessage, ...]
@@ -152,25 +170,28 @@ class PanelReadings:
             Call(step, reading.juror, messages, sampling, schema, hint, role="juror")
         )
 
-    def _judge(self, reply: Reply, messages: Sequence[ChatMessage]) -> Outcome:
-        names, examples = self.debate.setup.names, example_texts(one.content for one in messages)
-        outcome = read_ballot(reply.text, reply.finish, names, self.rubric, examples)
+    def _judge(self, reply: Reply, prompt: JurorPrompt) -> Outcome:
+        names = self.debate.setup.names
+        outcome = read_ballot(reply.text, reply.finish, names, self.rubric, prompt.examples)
         return replace(outcome, repaired=True) if reply.replaced else outcome
 
     def names(self, order: tuple[str, ...]) -> tuple[str, ...]:
         """Return the neutral names in an order of showing."""
         return tuple(self.debate.setup.names[side] for side in order)
 
-    def _write(self, order: tuple[str, ...]) -> tuple[ChatMessage, ...]:
+    def _write(self, order: tuple[str, ...]) -> JurorPrompt:
         variables = self.variables(order)
         shared = self.show(variables)
         folder, juror = (
             (TRIAL, "trial/juror") if self.debate.request.trial else ("jury", "jury/system")
         )
         asked = self.prompts.render(f"{folder}/ballot", **variables)
-        return (
-            ChatMessage(role="system", content=self.prompts.render(juror, **variables)),
-            ChatMessage(role="user", content=f"{shared}\n\n{asked}"),
+        system = self.prompts.render(juror, **variables)
+        return JurorPrompt(
+            (
+                ChatMessage(role="system", content=system),
+                ChatMessage(role="user", content=f"{shared}\n\n{asked}"),
+            )
         )
 
     def show(self, variables: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from engine.blinding.identity import draw_names
 from engine.blinding.transcript import BLINDER
 from engine.fleet.leases import LeaseManager
 from engine.jury.ballot import JurorReading
-from engine.jury.panel import PanelReadings, open_transcript
+from engine.jury.panel import JurorPrompt, PanelReadings, open_transcript
 from engine.prompts.library import Prompts
 from engine.run.dry_run import manner_of
 from engine.run.estimate import JURY_PROMPT_TOKENS
@@ -38,7 +38,6 @@ from engine.values.debate import (
     Value,
 )
 from engine.values.errors import BudgetError
-from engine.values.ports import ChatMessage
 from engine.values.verdicts import Ballot
 
 if TYPE_CHECKING:
@@ -223,7 +222,7 @@ class Calibration:
             transcript = await loop.run_in_executor(
                 BLINDER, lambda: open_transcript(debate).lay_out(case.turns)
             )
-            shown: dict[tuple[str, ...], tuple[ChatMessage, ...]] = {}
+            shown: dict[tuple[str, ...], JurorPrompt] = {}
             asked = [
                 _Asked(
                     PanelReadings(debate, transcript, self.prompts, caller, shown),

@@ -76,7 +76,8 @@ def read_object(text: str, finish: str = "stop") -> Parsed:
 
 def example_texts(prompts: Iterable[str]) -> frozenset[str]:
     """Return the texts of the JSON examples in prompts' own lines, for `is_filler`."""
-    own = (line for prompt in prompts for line in prompt.split("\n") if not line.startswith(MARK))
+    quoting = (line for prompt in prompts for line in prompt.split("\n") if '"' in line)
+    own = (line for line in quoting if not line.startswith(MARK))
     return frozenset(_letters(found) for line in own for found in _EXAMPLE.findall(line))
 
 

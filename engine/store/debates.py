@@ -450,4 +450,5 @@ def move(
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
     if status is Status.CANCELLED:
         let_seeds_go(connection, debate_id)
-    settle(connection, debate_id)
+    if not status.live:
+        settle(connection, debate_id)

@@ -14,7 +14,15 @@ from pydantic import TypeAdapter
 from engine.store.budgets import day_of, settle
 from engine.store.database import Database, SqlConnection
 from engine.store.debates import Stop, move, note_verdict
-from engine.store.leases import EVERYONE, Lease, Partition, guard, run_guarded, within
+from engine.store.leases import (
+    EVERYONE,
+    Lease,
+    Partition,
+    guard,
+    run_guarded,
+    value_guarded,
+    within,
+)
 from engine.store.outbox import Post, insert_held, insert_posts
 from engine.values.debate import Model, Origin, PanelMode, Status, Turn, Value
 from engine.values.ports import Attempt, Call, CallRole, ChatMessage, FaultKind, Reply, utc_now
@@ -236,7 +244,9 @@ FROM debates
 WHERE id = :debate AND stop IS NULL
     AND EXISTS (
         SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+RETURNING (SELECT status FROM debates WHERE id = :debate /*+ FOR NO KEY UPDATE */)
 """
+# A call that ends while its debate does waits for its row, so that one of the two counts it.
 END_CALL = """
 UPDATE calls SET
     state = :state, reply = :reply, error = :error, tokens_in = :tokens_in,
@@ -245,6 +255,7 @@ UPDATE calls SET
 WHERE debate = :debate AND step = :step AND attempt = :attempt
     AND EXISTS (
         SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+RETURNING (SELECT status FROM debates WHERE id = :debate /*+ FOR NO KEY UPDATE */)
 """
 # An answer that was cut off is kept only until there is a longer one.
 FORGET_CUT = """
@@ -382,10 +393,12 @@ class Journal:
             if start.number > 1:
                 connection.run(LOSE_CALLS, debate=start.debate, step=start.step)
             row = _begun(start, call)
-            if not run_guarded(connection, lease, INSERT_CALL, started_at=now, **row):
+            status = value_guarded(connection, lease, INSERT_CALL, started_at=now, **row)
+            if status is None:
                 asked = connection.first(STOP, debate=start.debate)
                 raise Stop(reason=asked.stop, gone=asked.gone).error()
-            settle(connection, start.debate, day_of(now))
+            if not Status(status).live:
+                settle(connection, start.debate, day_of(now))
 
         return self._database.enqueue(store)
 
@@ -399,7 +412,7 @@ class Journal:
         def store(connection: SqlConnection) -> None:
             if reply is not None and start.number > 1:
                 connection.run(FORGET_CUT, **which)
-            run_guarded(
+            status = value_guarded(
                 connection,
                 lease,
                 END_CALL,
@@ -412,7 +425,8 @@ class Journal:
                 cost_origin=attempt.origin or start.origin,
                 latency=attempt.latency,
             )
-            settle(connection, start.debate)
+            if status is not None and not Status(status).live:
+                settle(connection, start.debate)
 
         return self._database.enqueue(store)
 

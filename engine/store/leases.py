@@ -109,6 +109,14 @@ def run_guarded(connection: SqlConnection, lease: Lease, sql: str, **values: Any
     return changed
 
 
+def value_guarded(connection: SqlConnection, lease: Lease, sql: str, **values: Any) -> Any:
+    """Run a change and return what it RETURNS, None if it changed nothing; as `run_guarded`."""
+    found = connection.value(sql, lease=lease.name, epoch=lease.epoch, **values)
+    if found is None:
+        guard(connection, lease)
+    return found
+
+
 def within(served: Partition) -> dict[str, Any]:
     """Return the values of `coalesce(debates.partition_key, 0) % :shares IN :held` in a query."""
     return {"shares": served.total, "held": tuple(sorted(served.held))}

@@ -113,7 +113,8 @@ WHERE debate IN :debates AND question = 'vote'
 CLOSE_TOGETHER = """
 UPDATE questions SET closes_at = other.closes_at
 FROM questions AS other JOIN debates ON debates.mirror = other.debate
-WHERE debates.id = questions.debate AND :debate IN (debates.id, debates.mirror)
+WHERE debates.id = questions.debate
+    AND questions.debate IN (SELECT id FROM debates WHERE id = :debate OR mirror = :debate)
     AND questions.question = 'vote' AND questions.closed_at IS NULL
     AND other.question = 'vote' AND other.closed_at IS NULL
     AND other.closes_at > questions.closes_at

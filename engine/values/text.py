@@ -215,8 +215,9 @@ _FEWEST_WORDS = 3  # of a sentence that counts: "No." five times is rhetoric
 
 def count_repeats(text: str) -> int:
     """Return how often a text says the sentence that it says most often, however it is spelt."""
-    parts = (part.casefold() for part in _SENTENCE_BREAK.split(text))
-    said = Counter(_BETWEEN_WORDS.sub(" ", part).strip() for part in parts)
+    said = Counter[str]()
+    for part, times in Counter(_SENTENCE_BREAK.split(text)).items():
+        said[_BETWEEN_WORDS.sub(" ", part.casefold()).strip()] += times
     often = (n for sentence, n in said.items() if n > 1 and count_words(sentence) >= _FEWEST_WORDS)
     return max(often, default=0)
 

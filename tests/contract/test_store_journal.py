@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from adapters.database.database import SqlDatabase
 from engine.store import Closing, Note, Store
 from engine.store.journal import Record, prompt_hash
 from engine.store.usage import UsageFilter
@@ -190,3 +191,16 @@ async def test_what_our_own_end_cut_off_is_no_failure_of_a_model(store: Store) -
     await r.call("turn/opening/A", number=4)
     (taken,) = (await store.usage.read(UsageFilter(debate=r.id))).totals
     assert (taken.calls, taken.failed, taken.lost) == (4, 1, 2)
+
+
+@pytest.mark.sqlite
+async def test_a_try_of_a_running_debate_takes_one_statement_at_either_end(
+    store: Store, database: SqlDatabase
+) -> None:
+    r = await run(store)
+    run_there: list[str] = []
+    await database.write(lambda c: c.driver.set_trace_callback(run_there.append))
+    await r.call("turn/opening/A")
+    await database.write(lambda c: c.driver.set_trace_callback(None))
+    verbs = [sql.split()[0] for sql in run_there]
+    assert [verb for verb in verbs if verb not in ("BEGIN", "COMMIT")] == ["INSERT", "UPDATE"]

@@ -2,6 +2,9 @@
 
 from datetime import datetime, timedelta
 
+import pytest
+
+from adapters.database.database import SqlDatabase
 from engine.store import Closing, DeliveryState, Post, Store
 from engine.values.debate import Status
 from engine.values.verdicts import Question, VoteEvent
@@ -104,3 +107,19 @@ async def test_a_thumb_after_the_mirrors_reveal_is_not_blind(store: Store) -> No
 
     record = await record_of(store, second.id)
     assert [label.blind for label in record.labels] == [True, False]
+
+
+@pytest.mark.sqlite
+async def test_a_vote_that_opens_reads_no_other_debates_questions(
+    store: Store, database: SqlDatabase
+) -> None:
+    first, _ = await open_pair(store)
+    run_there: list[str] = []
+    await database.write(lambda c: c.driver.set_trace_callback(run_there.append))
+    await store.votes.extend(first.lease, first.id, LATER + timedelta(hours=1))
+    await database.write(lambda c: c.driver.set_trace_callback(None))
+    changes = [sql for sql in run_there if sql.split()[0] in ("UPDATE", "SELECT")]
+    assert any("closes_at = other.closes_at" in sql for sql in changes)
+    with database.snapshot() as view:
+        plans = [(sql, view.driver.execute(f"EXPLAIN QUERY PLAN {sql}")) for sql in changes]
+        assert [sql for sql, plan in plans for step in plan if "SCAN" in step[3]] == []
