@@ -18,6 +18,7 @@ from bot.settings.load import load_store_settings
 from engine.run.juror_fits import read_fit
 from engine.stats.agreement import (
     Agreement,
+    GuessFigures,
     measure_agreement,
 )
 from engine.stats.alternative import (
@@ -39,7 +40,7 @@ from engine.stats.ratings import (
     rank_models,
     word_rating,
 )
-from engine.stats.row import GuessFigures, Row, work_out
+from engine.stats.row import Row, work_out
 from engine.stats.trials import Trials, measure_trials, tell_trials
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.fits import Fits

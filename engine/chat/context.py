@@ -71,7 +71,7 @@ MOST_REMEMBERED = 10_000  # people; those who asked longest ago are forgotten fi
 
 
 @dataclass(frozen=True, slots=True)
-class Cooldown:
+class _Cooldown:
     """Remembers until when each person has used up what they may look up (a leaky bucket).
 
     After `at_once` look-ups another is allowed every `seconds`.
@@ -110,8 +110,8 @@ class Context:
     defaults: Defaults
     version: str
     export_key: bytes | None = None
-    cooldown: Cooldown = field(default_factory=Cooldown)
-    typing: Cooldown = field(default_factory=lambda: Cooldown(at_once=20, seconds=1))
+    cooldown: _Cooldown = field(default_factory=_Cooldown)
+    typing: _Cooldown = field(default_factory=lambda: _Cooldown(at_once=20, seconds=1))
     # Each keeps a thread busy with Python, and debates need the interpreter too: a community has
     # one at a time, and threads are left for everything else.
     _readings: WeakValueDictionary[tuple[str, str], asyncio.Lock] = field(

@@ -293,7 +293,7 @@ def choose(series: Series) -> Chooser:
         case Pairing.ALL:
             return _AllDebates(series)
         case Pairing.SWISS:
-            return Swiss(series)
+            return _Swiss(series)
         case Pairing.INFORMATIVE:
             return Informative(series)
 
@@ -315,7 +315,7 @@ class _AllDebates:
 
 
 @dataclass(slots=True)
-class Swiss:
+class _Swiss:
     """Rounds in which models meet others of about the same standing that they have not met.
 
     A round takes one motion, in every format and on the sides that the series asks for. A win is a

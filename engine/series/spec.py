@@ -191,7 +191,7 @@ class Jury(Value):
     mode: PanelMode = PanelMode.ADAPTIVE
 
 
-class Arm(Value):
+class _Arm(Value):
     """Options of some debates of a series, which are compared with those of its other arms."""
 
     name: str
@@ -233,7 +233,7 @@ class Series(Value):
     formats: tuple[Options, ...]
     languages: tuple[str, ...] = ("en",)
     repeats: int = 1
-    arms: tuple[Arm, ...] = Field((), exclude_if=not_)
+    arms: tuple[_Arm, ...] = Field((), exclude_if=not_)
     arms_seed: int = Field(0, exclude_if=not_)
     jury: Jury = Jury()
     judges: tuple[Model, ...] = Field((), exclude_if=not_)
@@ -544,11 +544,11 @@ def _options(entry: Mapping[str, Any], name: str) -> Options:
     return options
 
 
-def _arms(file: _File, formats: Sequence[Options]) -> tuple[Arm, ...]:
+def _arms(file: _File, formats: Sequence[Options]) -> tuple[_Arm, ...]:
     """Read the arms, and check each with every format."""
     if len(file.arms) == 1:
         raise UsageError("arms has one arm; add another one to compare it with.")
-    arms: dict[str, Arm] = {}
+    arms: dict[str, _Arm] = {}
     for entry in file.arms:
         if not isinstance(named := entry.get("name"), str):
             raise UsageError('arms: each arm needs a name, as in name = "debate".')
@@ -559,7 +559,7 @@ def _arms(file: _File, formats: Sequence[Options]) -> tuple[Arm, ...]:
             raise UsageError(f"arms: {name} has a format, and so has formats; leave one out.")
         try:
             asked = {key: value for key, value in entry.items() if key != "name"}
-            arms[name] = Arm(name=name, options=_options(asked, name))
+            arms[name] = _Arm(name=name, options=_options(asked, name))
             for options in formats:
                 roles_of(arms[name].over(options))
         except UsageError as error:
@@ -576,7 +576,7 @@ def _check_name(key: str, text: str) -> str:
     return text
 
 
-def _roles(formats: Sequence[Options], arms: Sequence[Arm]) -> list[Roles]:
+def _roles(formats: Sequence[Options], arms: Sequence[_Arm]) -> list[Roles]:
     """Return who takes part in each format and arm: equally many, as the same models meet."""
     held = [arm.over(one) for one in formats for arm in arms] or formats
     ways = [roles_of(one) for one in held]

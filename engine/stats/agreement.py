@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean
 from typing import TypeAlias
 
-from engine.stats.confidence import Confidence, PercentFigures, calibrate, measure_percents
+from engine.stats.confidence import (
+    Confidence,
+    PercentFigures,
+    calibrate,
+    measure_percents,
+)
 from engine.stats.figure import (
     Bin,
     Difference,
@@ -26,7 +32,8 @@ from engine.stats.figure import (
     reliability,
 )
 from engine.stats.jurors import JurorFigures, juror_figures
-from engine.stats.row import GuessFigures, ReasonShare, Row, measure_grounds, measure_guesses
+from engine.stats.row import BlindGuess, Row
+from engine.tally.questions import GROUNDS
 from engine.values.debate import Value
 from engine.values.verdicts import TIE
 
@@ -173,6 +180,35 @@ class _GroupFigures(Value):
     kappa: Figure
 
 
+class GuessFigures(Value):
+    """The share of blind guesses that were right, beside `chance`; None without guesses.
+
+    `above` says whether they beat chance: its interval lies above it.
+    """
+
+    share: Share
+    chance: float | None = None
+
+    @property
+    def above(self) -> bool:
+        """Whether guesses beat chance."""
+        low = self.share.low
+        return low is not None and self.chance is not None and low > self.chance
+
+
+class _ReasonShare(Value):
+    """How often something decided: the share of voters' words, and of jurors' ballots.
+
+    In a ballot that decided which is the criterion with the widest lead of its winner, a tie of
+    several counting for each in part; in debates alone in which a voter said what decided.
+    """
+
+    name: str
+    criterion: str = ""
+    people: Share
+    jurors: float | None = None
+
+
 class Agreement(Value):
     """How well the jury predicts people.
 
@@ -197,7 +233,7 @@ class Agreement(Value):
     confidence: tuple[Confidence, ...]
     percents: PercentFigures
     guessing: GuessFigures
-    grounds: tuple[ReasonShare, ...]
+    grounds: tuple[_ReasonShare, ...]
     models: tuple[_ModelFigures, ...]
     jurors: tuple[JurorFigures, ...]
     languages: tuple[_GroupFigures, ...]
@@ -394,3 +430,40 @@ def _by_topic(rows: Iterable[Row]) -> tuple[_GroupFigures, ...]:
         kappa = kappa_between(_pairs(group))
         figures.append(_GroupFigures(name=group[0].title, agreement=share, kappa=kappa))
     return tuple(figures)
+
+
+# How blind people are, and what decides for them; pure.
+#
+# Guesses are compared with chance: 1/k for a menu of k models. Wilson's interval of the share that
+# is right (engine/tally/tally.py) contains that, unless people know more than nothing.
+
+
+CRITERION_OF = {"logic": "logic", "evidence": "evidence", "rebuttal": "responsiveness"}
+"""What jurors score that is nearest to what voters may say decided."""
+
+
+def measure_guesses(guesses: Iterable[BlindGuess]) -> GuessFigures:
+    """Return the share of guesses that were right, and what chance would make it."""
+    made = list(guesses)
+    share = Share.of(sum(right for right, _ in made), len(made))
+    return GuessFigures(
+        share=share, chance=fmean(1 / options for _, options in made) if made else None
+    )
+
+
+def measure_grounds(
+    said: Mapping[str, float], leads: Mapping[str, float]
+) -> tuple[_ReasonShare, ...]:
+    """Return how often each thing decided, for voters and for jurors."""
+    voters, ballots = round(sum(said.values())), sum(leads.values())
+    return tuple(
+        _ReasonShare(
+            name=name,
+            criterion=CRITERION_OF.get(name, ""),
+            people=Share.of(round(said.get(name, 0)), voters),
+            jurors=leads.get(CRITERION_OF[name], 0.0) / ballots
+            if ballots and name in CRITERION_OF
+            else None,
+        )
+        for name in GROUNDS
+    )

@@ -39,7 +39,7 @@ Choices: TypeAlias = Mapping[int, Mapping[int, str]]
 """What people chose: the debate, then the person."""
 
 
-class AltTest(Value):
+class _AltTest(Value):
     """A judge against the people of a crowd; `judge` is a juror, or "panel" for all of them.
 
     `people` judged 30 `debates` or more with others and are tested; `too_few` did not. `rho` is
@@ -75,7 +75,7 @@ class ReplacementTest(Value):
     """
 
     epsilons: tuple[float, ...] = EPSILONS
-    tests: tuple[AltTest, ...]
+    tests: tuple[_AltTest, ...]
     alike: float
     needed: tuple[NeededDebates, ...]
 
@@ -97,7 +97,7 @@ def measure_replacement(rows: Sequence[Row]) -> ReplacementTest:
     )
 
 
-def compare_judges(rows: Sequence[Row]) -> Iterator[AltTest]:
+def compare_judges(rows: Sequence[Row]) -> Iterator[_AltTest]:
     """Yield the test of each panel and juror against people in chats, on pages, and both."""
     verdicts: list[dict[str, str]] = [{} for _ in rows]
     panels = {name: "panel" if name == FIRST else f"panel {name}" for name in names_of(rows)}
@@ -127,7 +127,7 @@ def _alike(choices: Iterable[str]) -> float:
     return same / (len(chosen) * (len(chosen) - 1))
 
 
-def _test(crowd: Crowd, judge: str, choices: Choices, said: Mapping[int, str]) -> AltTest:
+def _test(crowd: Crowd, judge: str, choices: Choices, said: Mapping[int, str]) -> _AltTest:
     """Leave each person out in turn, on debates that others judged too."""
     together = {place: choices[place] for place in said if len(choices[place]) > 1}
     leads: dict[int, list[int]] = {}
@@ -139,7 +139,7 @@ def _test(crowd: Crowd, judge: str, choices: Choices, said: Mapping[int, str]) -
             others = its - (own == said[place])
             leads.setdefault(person, []).append((theirs > others) - (others > theirs))
     tested = [ahead for ahead in leads.values() if len(ahead) >= FEWEST]
-    known = AltTest(
+    known = _AltTest(
         crowd=crowd,
         judge=judge,
         people=len(tested),

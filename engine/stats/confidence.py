@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from engine.stats.figure import Bin, Figure, Forecast, brier_sums, mean_of, reliability
 from engine.tally.questions import CONFIDENCE_NAMES, PERCENTS
@@ -106,11 +106,8 @@ def chances(compared: Iterable[Sure]) -> Mapping[str, float]:
 # Votes in percent beside the panel's probability: both are of A, on one scale.
 
 
-class SureVote(NamedTuple):
-    """The probability of A by a vote in percent, and whether most others chose A; None: level."""
-
-    p_a: float
-    a_won: bool | None
+SureVote: TypeAlias = tuple[float, bool | None]
+"""The probability of A by a vote in percent, and whether most others chose A; None: level."""
 
 
 class PercentFigures(Value):
@@ -133,23 +130,23 @@ def sure_votes(votes: Iterable[_Voted], sides: Sequence[str]) -> Iterator[SureVo
         if vote.confidence in FIFTH_OF:
             p, for_a = int(vote.confidence) / 100, vote.option == sides[0]
             a_won = alike if for_a or alike is None else not alike
-            yield SureVote(p if for_a else 1 - p, a_won)
+            yield p if for_a else 1 - p, a_won
 
 
 def measure_percents(
     debates: Iterable[tuple[str, float | None, Iterable[SureVote]]],
 ) -> PercentFigures:
     """Return the figures of debates: each its topic, the panel's p(A), and votes in percent."""
-    both = [(topic, p_a, one) for topic, p_a, votes in debates if p_a is not None for one in votes]
-    decided = [one for one in both if one[2].a_won is not None]
-    people: list[Forecast] = [(one.p_a, float(one.a_won or 0)) for _, _, one in decided]
-    jury: list[Forecast] = [(p_a, float(one.a_won or 0)) for _, p_a, one in decided]
+    both = [(topic, p_a, *one) for topic, p_a, votes in debates if p_a is not None for one in votes]
+    decided = [one for one in both if one[3] is not None]
+    people: list[Forecast] = [(said, float(a_won or 0)) for _, _, said, a_won in decided]
+    jury: list[Forecast] = [(p_a, float(a_won or 0)) for _, p_a, _, a_won in decided]
 
     def brier(forecasts: Sequence[Forecast]) -> Figure:
         scored = zip(decided, forecasts, strict=True)
         return Figure.estimate(((one[0], brier_sums(*of)) for one, of in scored), mean_of)
 
-    apart = ((topic, (abs(one.p_a - p_a), 1.0)) for topic, p_a, one in both)
+    apart = ((topic, (abs(said - p_a), 1.0)) for topic, p_a, said, _ in both)
     return PercentFigures(
         difference=Figure.estimate(apart, mean_of),
         brier_people=brier(people),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from math import log, log2
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from engine.stats.bradley_terry import (
     Contests,
@@ -30,22 +29,16 @@ MIDDLE = 1000.0
 POINTS = 400 / log(10)  # a lead of 400 is odds of ten to one, as in chess
 
 
-class Missing(StrEnum):
-    """Why a model has no rating."""
-
-    NEVER_LOST = "never_lost"
-    NEVER_WON = "never_won"
-    APART = "apart"
-    NO_CYCLE = "no_cycle"
-    ONLY_TIES = "only_ties"
+Missing: TypeAlias = Literal["never_lost", "never_won", "apart", "no_cycle", "only_ties"]
+"""Why a model has no rating."""
 
 
-MISSING = {
-    Missing.NEVER_LOST: N_("never lost to a rated model, even indirectly"),
-    Missing.NEVER_WON: N_("never beat a rated model, even indirectly"),
-    Missing.APART: N_("no debates link it to the rated models"),
-    Missing.NO_CYCLE: N_("no two models have beaten each other, even indirectly"),
-    Missing.ONLY_TIES: N_("all debates were ties"),
+MISSING: Mapping[Missing, str] = {
+    "never_lost": N_("never lost to a rated model, even indirectly"),
+    "never_won": N_("never beat a rated model, even indirectly"),
+    "apart": N_("no debates link it to the rated models"),
+    "no_cycle": N_("no two models have beaten each other, even indirectly"),
+    "only_ties": N_("all debates were ties"),
 }
 
 
@@ -71,7 +64,7 @@ class Rating(Value):
 
     def __str__(self) -> str:
         if self.value is None or self.low is None or self.high is None:
-            return say(MISSING[self.missing or Missing.APART])
+            return say(MISSING[self.missing or "apart"])
         low, high = signed(self.low, ".0f"), number(self.high, ".0f")
         return say(RANGE, value=number(self.value, ".0f"), low=low, high=high)
 
@@ -193,16 +186,16 @@ def _model_rank(standing: ModelRatings) -> tuple[bool, float, bool, float, str]:
 def _reasons(contests: Contests, group: Sequence[str], *, fitted: bool) -> Mapping[str, Missing]:
     """Return why each model has no rating."""
     beaten = contests.beaten()
-    reasons = {}
+    reasons: dict[str, Missing] = {}
     for model in contests.models:
         if not fitted:
-            reasons[model] = Missing.NO_CYCLE if contests.wins else Missing.ONLY_TIES
+            reasons[model] = "no_cycle" if contests.wins else "only_ties"
         elif group[0] in reach(beaten, model):
-            reasons[model] = Missing.NEVER_LOST
+            reasons[model] = "never_lost"
         elif model in reach(beaten, group[0]):
-            reasons[model] = Missing.NEVER_WON
+            reasons[model] = "never_won"
         else:
-            reasons[model] = Missing.APART
+            reasons[model] = "apart"
     return reasons
 
 
@@ -218,20 +211,15 @@ LEAST_SURE = 3.5
 EFFECTS = {"side": "side A", "closer": "speaking last", "length": "twice as many words"}
 
 
-class Unknown(StrEnum):
-    """Why an effect has no estimate."""
-
-    UNSEEN = "unseen"
-    CONFOUNDED = "confounded"
-    UNBOUNDED = "unbounded"
-    UNRATED = "unrated"
+Unknown: TypeAlias = Literal["unseen", "confounded", "unbounded", "unrated"]
+"""Why an effect has no estimate."""
 
 
-UNKNOWN = {
-    Unknown.UNSEEN: N_("no debate shows it"),
-    Unknown.CONFOUNDED: N_("cannot be told apart"),
-    Unknown.UNBOUNDED: N_("too few debates"),
-    Unknown.UNRATED: N_("no model is rated"),
+UNKNOWN: Mapping[Unknown, str] = {
+    "unseen": N_("no debate shows it"),
+    "confounded": N_("cannot be told apart"),
+    "unbounded": N_("too few debates"),
+    "unrated": N_("no model is rated"),
 }
 
 
@@ -248,7 +236,7 @@ class Effect(Value):
 
     def __str__(self) -> str:
         if self.value is None or self.low is None or self.high is None:
-            return say(UNKNOWN[self.missing or Unknown.UNRATED])
+            return say(UNKNOWN[self.missing or "unrated"])
         value, low, high = (signed(one, "+.0f") for one in (self.value, self.low, self.high))
         return say(RANGE, value=value, low=low, high=high)
 
@@ -290,7 +278,7 @@ def adjust(rows: Sequence[Row], winner: Callable[[Row], str | None]) -> _Adjuste
     contests = contests_of(rows, winner)
     group = next(iter(comparable_groups(contests)), ())
     fit = fit_strengths(contests.among(group)) if len(group) > 1 else None
-    effects = {name: Effect(missing=Unknown.UNRATED) for name in EFFECTS}
+    effects = {name: Effect(missing="unrated") for name in EFFECTS}
     if fit is not None:
         held = [
             (row, first, second, tied)
@@ -318,10 +306,10 @@ def _fit_effects(
         if found is not None and found.effects[-1][1] <= LEAST_SURE:
             fit, chosen = found, [*chosen, name]
         elif not any(one.edges[-1] for one in matchups):
-            missing[name] = Effect(missing=Unknown.UNSEEN)
+            missing[name] = Effect(missing="unseen")
         else:
             bounded = found is not None or told_apart(matchups)
-            missing[name] = Effect(missing=Unknown.UNBOUNDED if bounded else Unknown.CONFOUNDED)
+            missing[name] = Effect(missing="unbounded" if bounded else "confounded")
     known = zip(chosen, fit.effects, strict=True)
     return fit, missing | {name: Effect(**in_points(*one)) for name, one in known}
 

@@ -13,59 +13,18 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from engine.jury.rubric import find_rubric
 from engine.stats.confidence import Sure, SureVote, compare, sure_votes
-from engine.stats.figure import Share
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.store.journal import PANEL
-from engine.tally.questions import GROUNDS
 from engine.tally.tally import count
-from engine.values.debate import TurnOrder, Value
+from engine.values.debate import TurnOrder
 from engine.values.errors import StoppedError
 from engine.values.text import headline, redact, split_draft
 from engine.values.topics import topic_id
 from engine.values.verdicts import IMPORT, TIE, WEAK, Ballot, Question, Tally, Verdict, Vote
 from engine.votes.close import platform_of, tally_labels
 
-# How blind people are, and what decides for them; pure.
-#
-# Guesses are compared with chance: 1/k for a menu of k models. Wilson's interval of the share that
-# is right (engine/tally/tally.py) contains that, unless people know more than nothing.
-
-
-CRITERION_OF = {"logic": "logic", "evidence": "evidence", "rebuttal": "responsiveness"}
-"""What jurors score that is nearest to what voters may say decided."""
-
-
 BlindGuess: TypeAlias = tuple[bool, int]
 """A blind guess: whether it was right, and how many models were on the menu."""
-
-
-class GuessFigures(Value):
-    """The share of blind guesses that were right, beside `chance`; None without guesses.
-
-    `above` says whether they beat chance: its interval lies above it.
-    """
-
-    share: Share
-    chance: float | None = None
-
-    @property
-    def above(self) -> bool:
-        """Whether guesses beat chance."""
-        low = self.share.low
-        return low is not None and self.chance is not None and low > self.chance
-
-
-class ReasonShare(Value):
-    """How often something decided: the share of voters' words, and of jurors' ballots.
-
-    In a ballot that decided which is the criterion with the widest lead of its winner, a tie of
-    several counting for each in part; in debates alone in which a voter said what decided.
-    """
-
-    name: str
-    criterion: str = ""
-    people: Share
-    jurors: float | None = None
 
 
 def guesses_in(record: DebateRecord) -> Iterator[BlindGuess]:
@@ -93,33 +52,6 @@ def leads_in(ballots: Iterable[Ballot]) -> dict[str, float]:
     return dict(widest)
 
 
-def measure_guesses(guesses: Iterable[BlindGuess]) -> GuessFigures:
-    """Return the share of guesses that were right, and what chance would make it."""
-    made = list(guesses)
-    share = Share.of(sum(right for right, _ in made), len(made))
-    return GuessFigures(
-        share=share, chance=fmean(1 / options for _, options in made) if made else None
-    )
-
-
-def measure_grounds(
-    said: Mapping[str, float], leads: Mapping[str, float]
-) -> tuple[ReasonShare, ...]:
-    """Return how often each thing decided, for voters and for jurors."""
-    voters, ballots = round(sum(said.values())), sum(leads.values())
-    return tuple(
-        ReasonShare(
-            name=name,
-            criterion=CRITERION_OF.get(name, ""),
-            people=Share.of(round(said.get(name, 0)), voters),
-            jurors=leads.get(CRITERION_OF[name], 0.0) / ballots
-            if ballots and name in CRITERION_OF
-            else None,
-        )
-        for name in GROUNDS
-    )
-
-
 TITLE_LENGTH = 80
 GIVEN = (Question.VOTE, Question.LABEL)  # in chats and on pages
 
@@ -143,7 +75,7 @@ FIRST = "first"
 """The name of the jury that read a debate when it was held."""
 
 
-class JuryReading(NamedTuple):
+class _JuryReading(NamedTuple):
     """What a jury made of a debate: as the fields of a row with these names."""
 
     jury: str | None
@@ -164,7 +96,7 @@ class KnownAnswer(NamedTuple):
     advocate: str = ""
 
 
-UNREAD = JuryReading(None, None, (), {})
+UNREAD = _JuryReading(None, None, (), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +142,7 @@ class Row:
     crowds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     web: str | None = None
     choices: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
-    later: Mapping[str, JuryReading] = field(default_factory=dict)
+    later: Mapping[str, _JuryReading] = field(default_factory=dict)
     jury_name: str = FIRST
     id: str = ""
     series: str = ""
@@ -247,7 +179,7 @@ def read_by(rows: Iterable[Row], name: str) -> Iterator[Row]:
         if name == row.jury_name:
             yield row
         else:
-            own = JuryReading(row.jury, row.p_a, row.readings, row.leads)
+            own = _JuryReading(row.jury, row.p_a, row.readings, row.leads)
             others = {row.jury_name: own, **row.later}
             read = others.pop(name, UNREAD)
             yield replace(row, **read._asdict(), jury_name=name, later=others)
@@ -325,7 +257,7 @@ def _trial(record: DebateRecord) -> KnownAnswer | None:
     return KnownAnswer(request.format, frozenset(named))
 
 
-def _jury(record: DebateRecord, verdict: Verdict | None, ballots: Sequence[Ballot]) -> JuryReading:
+def _jury(record: DebateRecord, verdict: Verdict | None, ballots: Sequence[Ballot]) -> _JuryReading:
     """Return what a jury found, with every ballot's marks on the common scale."""
     panel, sides = record.debate.setup.panel, tuple(record.debate.request.sides)
     rubric = find_rubric(panel.rubric, panel.criteria)
@@ -342,7 +274,7 @@ def _jury(record: DebateRecord, verdict: Verdict | None, ballots: Sequence[Ballo
         )
         for ballot in ballots
     )
-    return JuryReading(
+    return _JuryReading(
         jury=blind.winner if blind else None,
         p_a=blind.p.get(sides[0]) if blind and len(sides) == 2 else None,
         readings=readings,
@@ -350,7 +282,7 @@ def _jury(record: DebateRecord, verdict: Verdict | None, ballots: Sequence[Ballo
     )
 
 
-def _later(record: DebateRecord) -> dict[str, JuryReading]:
+def _later(record: DebateRecord) -> dict[str, _JuryReading]:
     """Return what juries that read the debate later found, by their names."""
     return {
         name: _jury(record, found.verdicts.get(PANEL), found.ballots)

@@ -10,7 +10,7 @@ import pytest
 
 from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.commands import Commands, parse_command
-from engine.chat.context import AT_ONCE, MOST_REMEMBERED, SECONDS, Cooldown, Requester
+from engine.chat.context import AT_ONCE, MOST_REMEMBERED, SECONDS, Requester, _Cooldown
 from engine.delivery.reasons import refusal_of
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.values.debate import Model, Retrieval
@@ -83,14 +83,14 @@ async def test_all_that_reads_much_counts_together_in_every_community_and_nothin
 
 
 def test_the_cooldown_remembers_a_bounded_number_of_people() -> None:
-    cooldown = Cooldown()
+    cooldown = _Cooldown()
     for number in range(MOST_REMEMBERED + 100):
         cooldown.check(("memory", str(number)), NOW)
     assert len(cooldown.remembered) == MOST_REMEMBERED
 
 
 def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
-    cooldown, clock = Cooldown(), FixedClock(NOW)
+    cooldown, clock = _Cooldown(), FixedClock(NOW)
     for _ in range(AT_ONCE):
         cooldown.check(("memory", "ann"), clock.now())
     clock.pass_seconds(-86_400)

@@ -13,7 +13,7 @@ from engine.pages.figures import FiguresReader
 from engine.pages.stored import StoredLibrary
 from engine.series.contents import save_series
 from engine.series.report.page import NO_DEBATES
-from engine.series.report.report import CaveatKind, SeriesReport
+from engine.series.report.report import SeriesReport
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.row import work_out
@@ -41,7 +41,7 @@ async def test_a_report_has_the_totals_and_results_of_its_series(stage: Stage) -
     assert (report.standing.held, report.ratings.jury, report.ratings.people) == (12, 12, 0)
     assert [(one.won + one.lost + one.tied) for one in report.wins] == [4, 4, 4]
     assert report.costs[0].usd == pytest.approx(sum(one.usd for one in report.totals) / 12)
-    assert CaveatKind.FEW_DEBATES in {one.kind for one in report.caveats}
+    assert "few_debates" in {one.kind for one in report.caveats}
     read = SeriesReport.model_validate_json(make_files(report)["report.json"])
     assert read.model_dump() == report.model_dump()
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine.stats.alternative import (
     EPSILONS,
-    AltTest,
+    _AltTest,
     compare_judges,
     measure_replacement,
     needed_debates,
@@ -69,7 +69,7 @@ def rows_of(people: Table, judge: Mapping[int, str], debates: int) -> list[Row]:
     ]
 
 
-def panel_in_chat(rows: list[Row]) -> AltTest:
+def panel_in_chat(rows: list[Row]) -> _AltTest:
     return next(one for one in compare_judges(rows) if (one.crowd, one.judge) == ("chat", "panel"))
 
 
@@ -109,7 +109,7 @@ def test_students_t_is_that_of_scipy(freedom: int) -> None:
         assert student(value, freedom) == pytest.approx(t.cdf(value, freedom), abs=1e-12)
 
 
-def simulated(random: Random, person: float, judge: float) -> AltTest:
+def simulated(random: Random, person: float, judge: float) -> _AltTest:
     """Sixty debates that five people judge, who are right so often."""
 
     def choose(right: float) -> dict[int, str]:

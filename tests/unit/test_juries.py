@@ -5,7 +5,7 @@ import pytest
 from engine.stats.agreement import measure_agreement
 from engine.stats.alternative import compare_judges
 from engine.stats.juries import measure_juries, of_jury, tell_juries
-from engine.stats.row import JuryReading, Row
+from engine.stats.row import Row, _JuryReading
 from engine.values.errors import UsageError
 from tests.kit import juror_ballot, make_row, some
 
@@ -19,9 +19,9 @@ def rows() -> list[Row]:
     for n in range(40):
         second = "B" if n < 10 else "A"
         ballots = (juror_ballot("near/j1", "A"), juror_ballot("far/k", second))
-        later = {SECOND: JuryReading(second, 0.2 if n < 10 else 0.8, ballots, {})}
+        later = {SECOND: _JuryReading(second, 0.2 if n < 10 else 0.8, ballots, {})}
         if n < 35:
-            later[THIRD] = JuryReading("A", 0.9, (juror_ballot("far/m", "A"),), {})
+            later[THIRD] = _JuryReading("A", 0.9, (juror_ballot("far/m", "A"),), {})
         made.append(make_row(n, later=later, choices={"chat": ((1, "A"), (2, "A"))}))
     return made
 

@@ -28,7 +28,7 @@ from engine.series.contents import (
     next_time,
 )
 from engine.series.design import PRIOR, Informative, Seats, _Design, learn, rate_seats, width_of
-from engine.series.matches import Chooser, Swiss, choose, pair_up
+from engine.series.matches import Chooser, _Swiss, choose, pair_up
 from engine.series.runner import SeriesProgress, one_of_each, order_of
 from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series, read_when
 from engine.stats.bradley_terry import chances, reach
@@ -258,12 +258,12 @@ def test_rounds_follow_results_and_come_out_the_same_again() -> None:
     )
     results: dict[str, str | None] = {}
     met: list[frozenset[str]] = []
-    while found := list(Swiss(read).next(results.keys(), results)):
+    while found := list(_Swiss(read).next(results.keys(), results)):
         assert {one.a.ref for one in found} == {model.ref for model in read.models}
         met += {frozenset((one.a.ref, one.b.ref)) for one in found}
         results |= {one.key: "A" if one.a.ref < one.b.ref else "B" for one in found}
     assert len(met) == len(set(met)) == 9
-    assert len(results) == Swiss(read).total() == 18
+    assert len(results) == _Swiss(read).total() == 18
 
 
 # --- When debates before people begin: times of day hold when clocks change, and none is doubled

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.resources import as_file, files
 from itertools import combinations, permutations
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -29,8 +29,6 @@ from engine.series.report.data import (
     SeriesRows,
     _CountedTurn,
     add_up,
-    juror_pairs,
-    split_topics,
 )
 from engine.series.report.page import CAVEATS, word_caveats, write_html, write_markdown, write_page
 from engine.series.report.pictures import draw_report
@@ -38,8 +36,10 @@ from engine.series.report.report import (
     CaveatKind,
     PairResult,
     SeriesReport,
+    juror_pairs,
     make_report,
     nearest_rank,
+    split_topics,
 )
 from engine.series.spec import Series, read_series
 from engine.stats.row import Row
@@ -237,20 +237,20 @@ def kinds(found: SeriesReport) -> set[CaveatKind]:
 
 
 def test_a_small_unfinished_series_says_so() -> None:
-    assert set(CAVEATS) == set(CaveatKind)
+    assert set(CAVEATS) == {*get_args(CaveatKind)}
     waiting = (Status.QUEUED, f"Waiting for {ANA}: it is away")
     found = report([ended("d1", debate(1, "A"))], [], states=(waiting,))
     assert found.missing == 1
     assert found.standing.waiting == {ANA: 1}
     assert next(one.waiting for one in found.availability if one.model == ANA) == 1
     assert kinds(found) == {
-        CaveatKind.UNFINISHED,
-        CaveatKind.FEW_DEBATES,
-        CaveatKind.NO_PEOPLE,
-        CaveatKind.UNRATED,
-        CaveatKind.ONE_LANGUAGE,
-        CaveatKind.ONE_FORMAT,
-        CaveatKind.FEW_TOPICS,
+        "unfinished",
+        "few_debates",
+        "no_people",
+        "unrated",
+        "one_language",
+        "one_format",
+        "few_topics",
     }
     text = write_markdown(write_page(found), {})
     assert "The series is not complete" in text
@@ -262,21 +262,21 @@ def test_informative_pairing_ends_a_series_complete_and_overlapping_intervals_ar
     file = make_file((ANA, BEN, CID), pairing="informative")
     found = report([ended("d1", debate(1, "A"))], [], file)
     assert found.missing == 0
-    assert CaveatKind.UNFINISHED not in kinds(found)
+    assert "unfinished" not in kinds(found)
     assert "1 of at most 48 debates held" in write_markdown(write_page(found), {})
     found = make_report(make_series(make_file((ANA, BEN, CID))), utc_now())
-    untold = [one for one in found.caveats if one.kind is CaveatKind.UNTOLD]
+    untold = [one for one in found.caveats if one.kind == "untold"]
     assert all(0 < one.n <= one.of == 2 for one in untold)
 
 
 def test_jurors_of_one_family_or_of_a_debaters_are_named() -> None:
     kin = make_file((ANA, BEN), jury={"models": ["far/ana-2", "far/j2"], "mode": "all"})
-    found = next(one for one in report([], [], kin).caveats if one.kind is CaveatKind.KIN)
+    found = next(one for one in report([], [], kin).caveats if one.kind == "kin")
     assert found.names == ("far/ana-2",)
     alike = make_file((ANA, BEN), jury={"models": ["far/x#k", "far/y#k"], "mode": "all"})
-    assert CaveatKind.ONE_FAMILY in kinds(report([], [], alike))
+    assert "one_family" in kinds(report([], [], alike))
     alone = make_file((ANA, BEN), jury={"models": ["far/x"], "mode": "one"})
-    assert CaveatKind.ONE_JUROR in kinds(report([], [], alone))
+    assert "one_juror" in kinds(report([], [], alone))
 
 
 def test_unbalanced_pairs_replaced_models_and_refusals_are_said() -> None:

@@ -22,7 +22,12 @@ from engine.chat.answers.statistics import AgreementAnswer
 from engine.chat.answers.voters import read_percent
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
-from engine.stats.agreement import measure_agreement, measure_anchoring, measure_crowds
+from engine.stats.agreement import (
+    measure_agreement,
+    measure_anchoring,
+    measure_crowds,
+    measure_guesses,
+)
 from engine.stats.confidence import (
     FIFTHS,
     Confidence,
@@ -33,7 +38,7 @@ from engine.stats.confidence import (
     sure_votes,
 )
 from engine.stats.jurors import best_panels, right, view_fit
-from engine.stats.row import Row, leads_in, measure_guesses, read_rows, row_of, work_out
+from engine.stats.row import Row, leads_in, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
 from engine.store.fits import Evidence
 from engine.tally.tally import wilson

@@ -5,7 +5,7 @@ A text is an answer, a message as a terminal shows it, or words; it is in the la
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from adapters.terminal.keys import key_hint
 from adapters.terminal.texts import hand_text
@@ -341,7 +341,7 @@ def _statistics() -> dict[str, Iterable[Text]]:
         {"n": 30, "value": -0.127, "low": -0.2, "high": -0.00001},
     )
     rated = Rating(won=3, lost=1, tied=2, value=1085.4, low=980.2, high=1190.6)
-    ratings = (rated, None, *(Rating(missing=why) for why in Missing))
+    ratings = (rated, None, *(Rating(missing=why) for why in get_args(Missing)))
     return {
         "figures": [
             " | ".join(str(kind(**one)) for kind in (Share, Figure, Difference)) for one in figures

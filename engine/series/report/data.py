@@ -1,25 +1,19 @@
-"""What a report rests on: rows of debates, agreement of jurors, topics that tell models apart."""
+"""What a report rests on: rows of debates and sums of calls."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
-from math import sqrt
-from random import Random
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from engine.stats.agreement import kappa_between, share_alike
-from engine.stats.figure import Figure, Share
 from engine.stats.row import Row, row_of
 from engine.store import DebateRecord
 from engine.store.series import CallTry, SeriesDebate, SeriesReading, SeriesStore, StoredSeries
-from engine.values.debate import Value
 from engine.values.errors import StoppedError
 
 # Reads a series for its report: small rows of debates and sums of calls, without texts.
@@ -191,134 +185,3 @@ def ended_of(record: DebateRecord) -> EndedDebate:
         ),
         unrecused=setup.panel.recusal_failed,
     )
-
-
-# How often jurors agree with one another, pair by pair; pure.
-
-
-class JurorPair(Value):
-    """Two jurors on the debates that both judged: how often they chose the same, and Cohen's κ."""
-
-    juror: str
-    other: str
-    agreement: Share
-    kappa: Figure
-
-
-def juror_pairs(rows: Sequence[Row]) -> tuple[JurorPair, ...]:
-    """Return every pair of jurors that judged a debate on one blind panel."""
-    judged = [(row.topic, row.verdicts()) for row in rows]
-    jurors = sorted({juror for _, verdicts in judged for juror in verdicts})
-    found = []
-    for one, other in combinations(jurors, 2):
-        both = [
-            (topic, said[one], said[other]) for topic, said in judged if {one, other} <= {*said}
-        ]
-        if both:
-            found.append(
-                JurorPair(
-                    juror=one,
-                    other=other,
-                    agreement=share_alike(both),
-                    kappa=kappa_between(both),
-                )
-            )
-    return tuple(found)
-
-
-# The topics on which models differ most, and how much chance alone would do; pure.
-
-
-FEWEST = 2  # debates of a model on a topic, for a win rate
-SHUFFLES = 200
-SEED = 1979
-_Won: TypeAlias = Sequence[tuple[str, float]]
-"""What each model won in a debate, from 0 to 1."""
-
-
-class _TopicRate(Value):
-    """A model's win rate on one topic by the jury, a tie counting half."""
-
-    model: str
-    debates: int
-    rate: float
-
-
-class _TopicSplit(Value):
-    """How models fared on one topic, the best first.
-
-    `spread` is the standard deviation of their win rates, weighted by debates.
-    """
-
-    title: str
-    debates: int
-    spread: float
-    rates: tuple[_TopicRate, ...]
-
-
-class TopicSplits(Value):
-    """The topics with the most unlike win rates first.
-
-    `by_chance` is the spread that the most unlike topic would pass in 5 % of series in which topics
-    made no difference: the 95 % quantile over debates dealt to topics at random. None with fewer
-    than two topics.
-    """
-
-    splits: tuple[_TopicSplit, ...]
-    by_chance: float | None
-
-
-def split_topics(rows: Sequence[Row]) -> TopicSplits:
-    """Compare win rates by topic, on debates of different models that a jury judged."""
-    topics, titles, won = [], dict[str, str](), []
-    for row in rows:
-        if row.jury is not None and len(set(row.models.values())) > 1:
-            topics.append(row.topic)
-            titles.setdefault(row.topic, row.title)
-            won.append([(model, row.credit(row.jury, s)) for s, model in row.models.items()])
-    rated = _rates(topics, won)
-    splits = [
-        _TopicSplit(
-            title=titles[topic],
-            debates=topics.count(topic),
-            spread=_spread(rates),
-            rates=tuple(sorted(rates, key=lambda one: (-one.rate, one.model))),
-        )
-        for topic, rates in rated.items()
-    ]
-    ordered = sorted(splits, key=lambda one: (-one.spread, -one.debates, one.title))
-    return TopicSplits(splits=tuple(ordered), by_chance=_by_chance(topics, won))
-
-
-def _rates(topics: Sequence[str], won: Sequence[_Won]) -> dict[str, list[_TopicRate]]:
-    """Return win rates by topic, for topics with at least two models that have one."""
-    credits: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for topic, each in zip(topics, won, strict=True):
-        for model, credit in each:
-            credits[topic][model].append(credit)
-    found = {}
-    for topic, by_model in credits.items():
-        rates = [
-            _TopicRate(model=model, debates=len(some), rate=sum(some) / len(some))
-            for model, some in by_model.items()
-            if len(some) >= FEWEST
-        ]
-        if len(rates) > 1:
-            found[topic] = rates
-    return found
-
-
-def _spread(rates: Sequence[_TopicRate]) -> float:
-    n = sum(one.debates for one in rates)
-    mean = sum(one.debates * one.rate for one in rates) / n
-    return sqrt(sum(one.debates * (one.rate - mean) ** 2 for one in rates) / n)
-
-
-def _by_chance(topics: Sequence[str], won: Sequence[_Won]) -> float | None:
-    if len(set(topics)) < 2:
-        return None
-    random, dealt, most = Random(SEED), list(topics), []
-    for _ in range(SHUFFLES):
-        random.shuffle(dealt)
-        most.append(max(map(_spread, _rates(dealt, won).values()), default=0.0))
-    return sorted(most)[-(-95 * SHUFFLES // 100) - 1]  # the 95 % quantile

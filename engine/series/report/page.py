@@ -14,7 +14,6 @@ from engine.drawing.svg import Picture, data_address
 from engine.series.report.data import CallTotals
 from engine.series.report.report import (
     Caveat,
-    CaveatKind,
     PairResult,
     SeriesReport,
 )
@@ -63,37 +62,36 @@ RULES = {
     "no_decision": "no readable decision",
 }
 CAVEATS = {
-    CaveatKind.UNFINISHED: "Only {n:,} of {of:,} debates were held. Pairs and topics that come "
+    "unfinished": "Only {n:,} of {of:,} debates were held. Pairs and topics that come "
     "late in the series are missing or thin.",
-    CaveatKind.REFUSED: "{n:,} of {of:,} debates ended because a model declined the topic. They "
+    "refused": "{n:,} of {of:,} debates ended because a model declined the topic. They "
     "are in no rating, so a model is rated on the topics that it accepts.",
-    CaveatKind.FEW_DEBATES: "A jury judged {n} debates. Shares need at least {of}.",
-    CaveatKind.NO_VERDICT: "{n:,} of {of:,} debates have no verdict and count in no rating.",
-    CaveatKind.REHEARSAL: "Rehearsal models are no language models; a result with one is a test "
+    "few_debates": "A jury judged {n} debates. Shares need at least {of}.",
+    "no_verdict": "{n:,} of {of:,} debates have no verdict and count in no rating.",
+    "rehearsal": "Rehearsal models are no language models; a result with one is a test "
     "of the setup and nothing more: {names}.",
-    CaveatKind.NO_PEOPLE: "No people voted. Ratings say what the jury prefers; whether people "
+    "no_people": "No people voted. Ratings say what the jury prefers; whether people "
     "would agree was not measured.",
-    CaveatKind.ONE_JUROR: "A single juror, {names}, decided every debate. Its taste cannot be "
+    "one_juror": "A single juror, {names}, decided every debate. Its taste cannot be "
     "told from quality.",
-    CaveatKind.ONE_FAMILY: "All {n} jurors are of one family, {names}. Errors that they share "
+    "one_family": "All {n} jurors are of one family, {names}. Errors that they share "
     "look like agreement.",
-    CaveatKind.KIN: "{n} of {of} jurors are of a debater's family: {names}. They do not count in "
+    "kin": "{n} of {of} jurors are of a debater's family: {names}. They do not count in "
     "debates of their family, so panels differ from pair to pair.",
-    CaveatKind.UNRECUSED: "In {n:,} of {of:,} debates every juror was of a debater's family, and "
+    "unrecused": "In {n:,} of {of:,} debates every juror was of a debater's family, and "
     "none could be recused. They may favour their own.",
-    CaveatKind.UNTOLD: "For {n} of {of} neighbours in the ranking the intervals overlap. Their "
+    "untold": "For {n} of {of} neighbours in the ranking the intervals overlap. Their "
     "order may be chance.",
-    CaveatKind.UNRATED: "Without a rating by the jury: {names}.",
-    CaveatKind.UNBALANCED: "Pairs met between {n} and {of} times. Ratings of models that met "
+    "unrated": "Without a rating by the jury: {names}.",
+    "unbalanced": "Pairs met between {n} and {of} times. Ratings of models that met "
     "rarely rest on less.",
-    CaveatKind.UNPAIRED: "{n} of {of} pairs have not met.",
-    CaveatKind.REPLACED: "In {n} of {of} debates a model was replaced. They are in no rating.",
-    CaveatKind.ONE_LANGUAGE: "All debates are in one language ({names}). Other languages may rank "
+    "unpaired": "{n} of {of} pairs have not met.",
+    "replaced": "In {n} of {of} debates a model was replaced. They are in no rating.",
+    "one_language": "All debates are in one language ({names}). Other languages may rank "
     "models otherwise.",
-    CaveatKind.FEW_TOPICS: "The topics are few ({n}). Another choice of topics may rank models "
-    "otherwise.",
-    CaveatKind.ONE_FORMAT: "All debates have one format ({names}).",
-    CaveatKind.UNPRICED: "The cost of {n:,} of {of:,} calls is not known. Totals in USD are at "
+    "few_topics": "The topics are few ({n}). Another choice of topics may rank models otherwise.",
+    "one_format": "All debates have one format ({names}).",
+    "unpriced": "The cost of {n:,} of {of:,} calls is not known. Totals in USD are at "
     "least what is shown.",
 }
 

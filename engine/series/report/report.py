@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
-from itertools import pairwise
-from math import ceil
+from itertools import combinations, pairwise
+from math import ceil, sqrt
+from random import Random
 from statistics import fmean, median
+from typing import Literal, TypeAlias
 
-from engine.series.report.data import (
-    CallTotals,
-    EndedDebate,
-    JurorPair,
-    SeriesRows,
-    TopicSplits,
-    juror_pairs,
-    split_topics,
-)
+from engine.series.report.data import CallTotals, EndedDebate, SeriesRows
 from engine.series.runner import (
     ArmStanding,
     SeriesProgress,
@@ -26,9 +19,10 @@ from engine.series.runner import (
     count_standing,
 )
 from engine.series.spec import Pairing, Series
-from engine.stats.agreement import Agreement, measure_agreement
+from engine.stats.agreement import Agreement, kappa_between, measure_agreement, share_alike
 from engine.stats.alternative import ReplacementTest, measure_replacement
 from engine.stats.arms import Arms, measure_arms
+from engine.stats.figure import Figure, Share
 from engine.stats.juries import Juries, measure_juries, of_jury
 from engine.stats.ratings import (
     AdjustedLeaderboard,
@@ -42,34 +36,171 @@ from engine.stats.trials import Trials, measure_trials
 from engine.tally.tally import FEWEST
 from engine.values.debate import Value
 
+# How often jurors agree with one another, pair by pair; pure.
+
+
+class _JurorPair(Value):
+    """Two jurors on the debates that both judged: how often they chose the same, and Cohen's κ."""
+
+    juror: str
+    other: str
+    agreement: Share
+    kappa: Figure
+
+
+def juror_pairs(rows: Sequence[Row]) -> tuple[_JurorPair, ...]:
+    """Return every pair of jurors that judged a debate on one blind panel."""
+    judged = [(row.topic, row.verdicts()) for row in rows]
+    jurors = sorted({juror for _, verdicts in judged for juror in verdicts})
+    found = []
+    for one, other in combinations(jurors, 2):
+        both = [
+            (topic, said[one], said[other]) for topic, said in judged if {one, other} <= {*said}
+        ]
+        if both:
+            found.append(
+                _JurorPair(
+                    juror=one,
+                    other=other,
+                    agreement=share_alike(both),
+                    kappa=kappa_between(both),
+                )
+            )
+    return tuple(found)
+
+
+# The topics on which models differ most, and how much chance alone would do; pure.
+
+
+FEWEST_ON_TOPIC = 2  # debates of a model on a topic, for a win rate
+
+
+SHUFFLES = 200
+
+
+SEED = 1979
+
+
+_Won: TypeAlias = Sequence[tuple[str, float]]
+"""What each model won in a debate, from 0 to 1."""
+
+
+class _TopicRate(Value):
+    """A model's win rate on one topic by the jury, a tie counting half."""
+
+    model: str
+    debates: int
+    rate: float
+
+
+class _TopicSplit(Value):
+    """How models fared on one topic, the best first.
+
+    `spread` is the standard deviation of their win rates, weighted by debates.
+    """
+
+    title: str
+    debates: int
+    spread: float
+    rates: tuple[_TopicRate, ...]
+
+
+class _TopicSplits(Value):
+    """The topics with the most unlike win rates first.
+
+    `by_chance` is the spread that the most unlike topic would pass in 5 % of series in which topics
+    made no difference: the 95 % quantile over debates dealt to topics at random. None with fewer
+    than two topics.
+    """
+
+    splits: tuple[_TopicSplit, ...]
+    by_chance: float | None
+
+
+def split_topics(rows: Sequence[Row]) -> _TopicSplits:
+    """Compare win rates by topic, on debates of different models that a jury judged."""
+    topics, titles, won = [], dict[str, str](), []
+    for row in rows:
+        if row.jury is not None and len(set(row.models.values())) > 1:
+            topics.append(row.topic)
+            titles.setdefault(row.topic, row.title)
+            won.append([(model, row.credit(row.jury, s)) for s, model in row.models.items()])
+    rated = _rates(topics, won)
+    splits = [
+        _TopicSplit(
+            title=titles[topic],
+            debates=topics.count(topic),
+            spread=_spread(rates),
+            rates=tuple(sorted(rates, key=lambda one: (-one.rate, one.model))),
+        )
+        for topic, rates in rated.items()
+    ]
+    ordered = sorted(splits, key=lambda one: (-one.spread, -one.debates, one.title))
+    return _TopicSplits(splits=tuple(ordered), by_chance=_by_chance(topics, won))
+
+
+def _rates(topics: Sequence[str], won: Sequence[_Won]) -> dict[str, list[_TopicRate]]:
+    """Return win rates by topic, for topics with at least two models that have one."""
+    credits: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for topic, each in zip(topics, won, strict=True):
+        for model, credit in each:
+            credits[topic][model].append(credit)
+    found = {}
+    for topic, by_model in credits.items():
+        rates = [
+            _TopicRate(model=model, debates=len(some), rate=sum(some) / len(some))
+            for model, some in by_model.items()
+            if len(some) >= FEWEST_ON_TOPIC
+        ]
+        if len(rates) > 1:
+            found[topic] = rates
+    return found
+
+
+def _spread(rates: Sequence[_TopicRate]) -> float:
+    n = sum(one.debates for one in rates)
+    mean = sum(one.debates * one.rate for one in rates) / n
+    return sqrt(sum(one.debates * (one.rate - mean) ** 2 for one in rates) / n)
+
+
+def _by_chance(topics: Sequence[str], won: Sequence[_Won]) -> float | None:
+    if len(set(topics)) < 2:
+        return None
+    random, dealt, most = Random(SEED), list(topics), []
+    for _ in range(SHUFFLES):
+        random.shuffle(dealt)
+        most.append(max(map(_spread, _rates(dealt, won).values()), default=0.0))
+    return sorted(most)[-(-95 * SHUFFLES // 100) - 1]  # the 95 % quantile
+
+
 # What the figures of a series cannot say, found in its own data; pure.
 
 
 FEW_TOPICS = 10
 
 
-class CaveatKind(StrEnum):
-    """A limit of what a report can say."""
-
-    UNFINISHED = "unfinished"
-    REFUSED = "refused"
-    FEW_DEBATES = "few_debates"
-    NO_VERDICT = "no_verdict"
-    REHEARSAL = "rehearsal"
-    NO_PEOPLE = "no_people"
-    ONE_JUROR = "one_juror"
-    ONE_FAMILY = "one_family"
-    KIN = "kin"
-    UNRECUSED = "unrecused"
-    UNTOLD = "untold"
-    UNRATED = "unrated"
-    UNBALANCED = "unbalanced"
-    UNPAIRED = "unpaired"
-    REPLACED = "replaced"
-    ONE_LANGUAGE = "one_language"
-    FEW_TOPICS = "few_topics"
-    ONE_FORMAT = "one_format"
-    UNPRICED = "unpriced"
+CaveatKind: TypeAlias = Literal[
+    "unfinished",
+    "refused",
+    "few_debates",
+    "no_verdict",
+    "rehearsal",
+    "no_people",
+    "one_juror",
+    "one_family",
+    "kin",
+    "unrecused",
+    "untold",
+    "unrated",
+    "unbalanced",
+    "unpaired",
+    "replaced",
+    "one_language",
+    "few_topics",
+    "one_format",
+    "unpriced",
+]
+"""A limit of what a report can say."""
 
 
 class Caveat(Value):
@@ -85,41 +216,39 @@ def find_caveats(series: Series, found: SeriesRows, report: SeriesReport) -> Ite
     """Yield every limit that applies, the gravest first."""
     standing = report.standing
     if report.missing:
-        yield Caveat(kind=CaveatKind.UNFINISHED, n=standing.held, of=standing.held + report.missing)
+        yield Caveat(kind="unfinished", n=standing.held, of=standing.held + report.missing)
     if standing.refused:
         ended = standing.held + standing.refused
-        yield Caveat(kind=CaveatKind.REFUSED, n=standing.refused, of=ended)
+        yield Caveat(kind="refused", n=standing.refused, of=ended)
     if report.rehearsal:
-        yield Caveat(kind=CaveatKind.REHEARSAL, names=report.rehearsal)
+        yield Caveat(kind="rehearsal", names=report.rehearsal)
     yield from _of_judging(series, report)
     if unrecused := sum(one.unrecused for one in found.ended):
-        yield Caveat(kind=CaveatKind.UNRECUSED, n=unrecused, of=len(found.ended))
+        yield Caveat(kind="unrecused", n=unrecused, of=len(found.ended))
     yield from _of_ratings(report)
     yield from _of_balance(series, found)
     yield from _of_breadth(series)
     if unpriced := sum(one.unpriced for one in report.totals):
-        yield Caveat(
-            kind=CaveatKind.UNPRICED, n=unpriced, of=sum(one.calls for one in report.totals)
-        )
+        yield Caveat(kind="unpriced", n=unpriced, of=sum(one.calls for one in report.totals))
 
 
 def _of_judging(series: Series, report: SeriesReport) -> Iterator[Caveat]:
     held, judged = report.ratings.debates, report.ratings.jury
     if judged < FEWEST:
-        yield Caveat(kind=CaveatKind.FEW_DEBATES, n=judged, of=FEWEST)
+        yield Caveat(kind="few_debates", n=judged, of=FEWEST)
     if held > judged:
-        yield Caveat(kind=CaveatKind.NO_VERDICT, n=held - judged, of=held)
+        yield Caveat(kind="no_verdict", n=held - judged, of=held)
     if not report.ratings.people:
-        yield Caveat(kind=CaveatKind.NO_PEOPLE)
+        yield Caveat(kind="no_people")
     jurors = series.jury.models
     if len(jurors) == 1:
-        yield Caveat(kind=CaveatKind.ONE_JUROR, names=(jurors[0].ref,))
+        yield Caveat(kind="one_juror", names=(jurors[0].ref,))
     elif jurors and len({juror.maker for juror in jurors}) == 1:
-        yield Caveat(kind=CaveatKind.ONE_FAMILY, n=len(jurors), names=(jurors[0].family,))
+        yield Caveat(kind="one_family", n=len(jurors), names=(jurors[0].family,))
     families = {model.maker for model in series.models}
     related = tuple(juror.ref for juror in jurors if juror.maker in families)
     if related:
-        yield Caveat(kind=CaveatKind.KIN, n=len(related), of=len(jurors), names=related)
+        yield Caveat(kind="kin", n=len(related), of=len(jurors), names=related)
 
 
 def _of_ratings(report: SeriesReport) -> Iterator[Caveat]:
@@ -128,35 +257,35 @@ def _of_ratings(report: SeriesReport) -> Iterator[Caveat]:
     ordered = sorted(rated, key=lambda one: -(one.value or 0.0))
     untold = sum(((one.low or 0.0) <= (other.high or 0.0)) for one, other in pairwise(ordered))
     if untold:
-        yield Caveat(kind=CaveatKind.UNTOLD, n=untold, of=len(ordered) - 1)
+        yield Caveat(kind="untold", n=untold, of=len(ordered) - 1)
     rated_names = {
         one.model for one in report.ratings.standings if one.jury and one.jury.value is not None
     }
     unrated = tuple(one for one in report.models if one not in rated_names)
     if unrated and report.ratings.jury:
-        yield Caveat(kind=CaveatKind.UNRATED, n=len(unrated), names=unrated)
+        yield Caveat(kind="unrated", n=len(unrated), names=unrated)
 
 
 def _of_balance(series: Series, found: SeriesRows) -> Iterator[Caveat]:
     met = Counter(frozenset(row.models.values()) for row in found.rows)
     counts = [met[frozenset(model.ref for model in pair)] for pair in series.pairs]
     if found.rows and not all(counts):
-        yield Caveat(kind=CaveatKind.UNPAIRED, n=counts.count(0), of=len(counts))
+        yield Caveat(kind="unpaired", n=counts.count(0), of=len(counts))
     held = [count for count in counts if count]
     if held and min(held) < max(held):
-        yield Caveat(kind=CaveatKind.UNBALANCED, n=min(held), of=max(held))
+        yield Caveat(kind="unbalanced", n=min(held), of=max(held))
     replaced = sum(row.mixed for row in found.rows)
     if replaced:
-        yield Caveat(kind=CaveatKind.REPLACED, n=replaced, of=len(found.rows))
+        yield Caveat(kind="replaced", n=replaced, of=len(found.rows))
 
 
 def _of_breadth(series: Series) -> Iterator[Caveat]:
     if len(series.languages) == 1:
-        yield Caveat(kind=CaveatKind.ONE_LANGUAGE, names=series.languages)
+        yield Caveat(kind="one_language", names=series.languages)
     if len(series.format_names) == 1:
-        yield Caveat(kind=CaveatKind.ONE_FORMAT, names=series.format_names)
+        yield Caveat(kind="one_format", names=series.format_names)
     if len(series.topics) < FEW_TOPICS:
-        yield Caveat(kind=CaveatKind.FEW_TOPICS, n=len(series.topics))
+        yield Caveat(kind="few_topics", n=len(series.topics))
 
 
 SCHEMA_VERSION = 1
@@ -225,7 +354,7 @@ class _ModelConduct(Value):
     usd: float | None
 
 
-class Availability(Value):
+class _Availability(Value):
     """How reliably and how fast a model answered, in every role.
 
     `failed` are tries without an answer, but those that our own end cut off: they are `lost`, and
@@ -270,10 +399,10 @@ class SeriesReport(Value):
     arms: Arms | None
     trials: Trials | None
     replacement: ReplacementTest
-    juror_pairs: tuple[JurorPair, ...]
-    topics: TopicSplits
+    juror_pairs: tuple[_JurorPair, ...]
+    topics: _TopicSplits
     conduct: tuple[_ModelConduct, ...]
-    availability: tuple[Availability, ...]
+    availability: tuple[_Availability, ...]
     caveats: tuple[Caveat, ...] = ()
 
     @property
@@ -375,7 +504,7 @@ def _costs(found: SeriesRows) -> Iterable[_Costs]:
             )
 
 
-def _availability(found: SeriesRows, standing: SeriesProgress) -> tuple[Availability, ...]:
+def _availability(found: SeriesRows, standing: SeriesProgress) -> tuple[_Availability, ...]:
     by_model: dict[str, list[CallTotals]] = defaultdict(list)
     for (model, _), sums in sorted(found.calls.items()):
         by_model[model].append(sums)
@@ -385,7 +514,7 @@ def _availability(found: SeriesRows, standing: SeriesProgress) -> tuple[Availabi
     for model, roles in sorted(by_model.items()):
         seconds = sorted(value for one in roles for value in one.seconds)
         measured.append(
-            Availability(
+            _Availability(
                 model=model,
                 calls=sum(one.calls for one in roles),
                 failed=sum(one.failed for one in roles),

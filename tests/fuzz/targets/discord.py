@@ -22,7 +22,7 @@ from adapters.discord.interactions import person_of, pressed_of
 from adapters.discord.rest import DiscordRest
 from adapters.discord.texts import language_around, language_of
 from adapters.discord.venue import DiscordVenue
-from engine.chat.context import Cooldown, Requester
+from engine.chat.context import Requester, _Cooldown
 from engine.chat.invocation import Invocation
 from engine.store.communities import CommunitySettings
 from engine.values.errors import MISFITS, RostrumError
@@ -52,7 +52,7 @@ class Handler:
             communities=self._known,
             defaults=DEFAULTS,
             store=store,
-            typing=Cooldown(at_once=1_000_000),
+            typing=_Cooldown(at_once=1_000_000),
             check_database=lambda: None,
             service=SimpleNamespace(clock=FixedClock()),
         )
