@@ -61,9 +61,19 @@ def _contenders(entry: Entry) -> list[_Contender]:
     ]
 
 
-def _settings_of(one: _Contender) -> str | None:
-    own = one.model.configuration
+def _settings_of(model: Model) -> str | None:
+    own = model.configuration
     return redact(orjson.dumps(own.settings).decode()) if own else None
+
+
+def _configured(entry: Entry) -> list[Model]:
+    """Return every model with a configuration that was called, in a later judging too."""
+    setup, record = entry.debate.setup, entry.record
+    later = (model for judging in record.judgings for model in judging.judges)
+    models = (*setup.models, *(change.was for change in setup.replaced), *later)
+    called = {call.model for call in record.calls}
+    found = {one.ref: one for one in models if one.configuration and one.ref in called}
+    return [*found.values()]
 
 
 def _total_cost(entry: Entry) -> float | None:
@@ -153,13 +163,24 @@ _ASKED: Columns = (
                    "`backend/model`; null without a configuration of its own",
                    lambda one: one.model.label or None, "asker"),
             Column("settings", TEXT, "that configuration as a JSON object, keys and mentions "
-                   "removed; null without one", _settings_of, "asker"),
+                   "removed; null without one", lambda one: _settings_of(one.model), "asker"),
             Column("drawn", FLAG, "whether the model was drawn at random"),
             Column("stance", TEXT, "what it argued, in the asker's words, mentions removed; "
                    "null if for or against the topic", maker="asker"),
         ),
         "who argued each side",
         _contenders,
+    ),
+    list_of(
+        "configurations",
+        (
+            Column("model", TEXT, "the `backend/model@variant` that the tables name", "ref",
+                   "asker"),
+            Column("settings", TEXT, "its configuration as a JSON object, keys and mentions "
+                   "removed", _settings_of, "asker"),
+        ),
+        "every debater, seat, juror and judge that was called with settings of its own",
+        _configured,
     ),
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.preferences import PREFERENCE, UNPAIRED
 from engine.dataset.tables import TABLES
 from engine.store import CallRecord, DebateRecord, ExportFilter
+from engine.values.configuration import parse_model
 from engine.values.debate import Model, Quotation, Source, Status, Usage, Violation
 from engine.values.verdicts import Adjustment, Artifact, Question, Score, Summary, Vote
 from engine.votes.close import people_of
@@ -173,6 +174,19 @@ def test_holds_how_the_debate_was_held_without_mentions() -> None:
     assert (row["topic"], row["conditions"]) == ("Is [mention] right?", "In [mention] years")
     assert (row["language"], row["blind"]) == ("tr", False)
     assert row["topic_id"] == other["topic_id"]
+
+
+def test_what_a_configured_model_was_set_to_stands_beside_the_debate() -> None:
+    written, plain = parse_model("near/oak@effort=low"), parse_model("near/elm")
+    set_so = {"configuration": written.configuration, "variant": "x-high"}
+    named = parse_model("near/ana").model_copy(update=set_so)
+    debate = make_debate(1, sides={"A": MAPLE, "B": BIRCH}, seats={"A1": named})
+    panel = debate.setup.panel.model_copy(update={"roster": (written, plain)})
+    setup = debate.setup.model_copy(update={"panel": panel})
+    calls = tuple(replace(call_record(one.ref), model=one.ref) for one in (named, plain))
+    record = make_record(debate.model_copy(update={"setup": setup}), calls=calls)
+    (row,) = rows("debates", record)
+    assert row["configurations"] == [{"model": "near/ana@x-high", "settings": '{"effort":"low"}'}]
 
 
 def test_a_cost_that_nobody_knows_is_null_and_where_it_is_known_from_stands_beside_it() -> None:
