@@ -12,7 +12,6 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from engine.store.deliveries import Backlog
 from engine.store.usage import Day
 from engine.values.debate import Cause, Debate, Model, Status
 from engine.values.ports import Attempt, Call, Reply
@@ -292,7 +291,7 @@ class StoredFigures(NamedTuple):
     """What the database says; empty while it cannot be read."""
 
     debates: Mapping[Status, int] = {}
-    outbox: Mapping[str, Backlog] = {}
+    outbox: Mapping[str, tuple[int, datetime | None]] = {}
     left_out: Mapping[str, int] = {}
     day: Day | None = None
 
@@ -356,11 +355,11 @@ _Values = Mapping[Family, Mapping[Labels, float | _Histogram]]
 
 def _read(now: Snapshot) -> _Values:
     outbox, day = now.stored.outbox, now.stored.day
-    since = {name: one.oldest for name, one in outbox.items() if one.oldest is not None}
+    since = {name: oldest for name, (_, oldest) in outbox.items() if oldest is not None}
     ages = {name: max(0.0, (now.at - oldest).total_seconds()) for name, oldest in since.items()}
     return {
         DEBATES: {(status.value,): number for status, number in now.stored.debates.items()},
-        OUTBOX: {(name,): one.messages for name, one in outbox.items()},
+        OUTBOX: {(name,): messages for name, (messages, _) in outbox.items()},
         OLDEST: {(name,): age for name, age in ages.items()},
         LEFT_OUT: {(juror,): number for juror, number in now.stored.left_out.items()},
         DAY: {("spent",): day.spent, ("reserved",): day.reserved} if day else {},

@@ -29,13 +29,11 @@ from adapters.wire import Bucket, InOrder
 from engine.chat.invocation import pressed_invocation, submitted_invocation
 from engine.values.errors import RostrumError, why_of
 from engine.values.ports import (
-    CommunityLost,
+    CommunityChanged,
     ConnectionGap,
     Inbound,
-    PermissionsChanged,
     ReactionSeen,
-    ThreadDeleted,
-    ThreadShut,
+    ThreadChanged,
 )
 from engine.words.buttons import opens_form, read_button
 
@@ -298,27 +296,34 @@ class DiscordClient(discord.AutoShardedClient):
 
     async def on_raw_thread_delete(self, event: discord.RawThreadDeleteEvent) -> None:
         """A thread was deleted."""
-        self._put(event.thread_id, ThreadDeleted(str(event.thread_id)))
+        self._put(event.thread_id, ThreadChanged(str(event.thread_id), "deleted"))
 
     async def on_raw_thread_update(self, event: discord.RawThreadUpdateEvent) -> None:
         """A thread was archived, locked, or opened again."""
         shut = event.data["thread_metadata"]
-        archived, locked = shut["archived"], shut.get("locked", False)
-        self._put(event.thread_id, ThreadShut(str(event.thread_id), archived, locked))
+        self._put(
+            event.thread_id,
+            ThreadChanged(
+                str(event.thread_id),
+                "locked"
+                if shut.get("locked", False)
+                else ("archived" if shut["archived"] else "reopened"),
+            ),
+        )
 
     async def on_guild_channel_update(
         self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel
     ) -> None:
         """A channel changed, and maybe what Rostrum may do there."""
-        self._put(after.id, PermissionsChanged(str(after.guild.id)))
+        self._put(after.id, CommunityChanged(str(after.guild.id)))
 
     async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
         """A role changed, maybe one of Rostrum's."""
-        self._put(after.guild.id, PermissionsChanged(str(after.guild.id)))
+        self._put(after.guild.id, CommunityChanged(str(after.guild.id)))
 
     async def on_member_update(self, before: discord.Member, after: discord.Member) -> None:
         """Rostrum's own roles changed; no other member is kept."""
-        self._put(after.guild.id, PermissionsChanged(str(after.guild.id)))
+        self._put(after.guild.id, CommunityChanged(str(after.guild.id)))
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """A server invited Rostrum."""
@@ -396,7 +401,7 @@ class DiscordClient(discord.AutoShardedClient):
         self.dispatch("servers_listed", there, shard, shards)
 
     async def _lost(self, server: str) -> None:
-        self._put(server, CommunityLost(server))
+        self._put(server, CommunityChanged(server, lost=True))
         await self._handler.commands.left(PLATFORM, server)
 
     def _put(self, key: Hashable, event: Inbound) -> None:

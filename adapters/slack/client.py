@@ -37,7 +37,7 @@ from adapters.slack.workspaces import Workspace
 from adapters.wire import InOrder
 from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
-from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen
+from engine.values.ports import ButtonPressed, CommunityChanged, ReactionSeen
 from engine.values.text import redact
 from engine.votes.events import EventOutcome
 from engine.words.buttons import opens_form, read_button
@@ -249,7 +249,7 @@ class SlackClient:
         """Record that a workspace removed Rostrum, or revoked its token."""
         team = context.team_id or ""
         if asked.ends and await self._handler.workspaces.leave(team, asked.event_time):
-            await self._events.hear(team, CommunityLost(team))
+            await self._events.hear(team, CommunityChanged(team, lost=True))
             await self._handler.commands.left(PLATFORM, team)
 
     # --- inside --------------------------------------------------------------------------

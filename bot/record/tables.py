@@ -19,7 +19,7 @@ from bot.record.filters import check_series, chosen_ids, narrowed, where_of
 from bot.settings.load import load_store_settings
 from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
 from engine.store import DeliveryState, Store
-from engine.store.deliveries import Failed, Gap
+from engine.store.deliveries import Failed
 from engine.store.listings import DebateQuery
 from engine.store.usage import By, CallUsage, UsageFilter, UsageTotals
 from engine.values.debate import Debate, Status
@@ -219,7 +219,7 @@ class _DebateView(NamedTuple):
     origins: Mapping[str, int]
     totals: tuple[UsageTotals, ...]
     unread: bool
-    gaps: tuple[Gap, ...]
+    gaps: tuple[tuple[str, DeliveryState, str], ...]
     failures: tuple[Failed, ...]
 
 
@@ -268,13 +268,13 @@ def _lines(seen: _DebateView) -> Iterator[tuple[str, str]]:
         yield "vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"
     if seen.unread:
         yield "votes", UNREAD
-    for gap in seen.gaps:
+    for key, state, why in seen.gaps:
         template = (
             "{post} is missing: {why}"
-            if gap.state is DeliveryState.REFUSED
+            if state is DeliveryState.REFUSED
             else "{post} may be missing: {why}"
         )
-        yield "thread", template.format(post=gap.key, why=gap.error)
+        yield "thread", template.format(post=key, why=why)
     for one in seen.failures:
         times = f" ({one.tries} tries)" if one.tries > 1 else ""
         yield "failed", f"{one.step}: {one.model} {one.why}{times}"
@@ -329,8 +329,8 @@ def _to_json(seen: _DebateView) -> dict[str, Any]:
         "tokens": [_usage_row(one) for one in seen.totals],
         "votes_unread": seen.unread,
         "gaps": [
-            {"post": gap.key, "missing": gap.state is DeliveryState.REFUSED, "why": gap.error}
-            for gap in seen.gaps
+            {"post": key, "missing": state is DeliveryState.REFUSED, "why": why}
+            for key, state, why in seen.gaps
         ],
         "failures": [one._asdict() for one in seen.failures],
     }

@@ -23,7 +23,7 @@ from adapters.slack.workspaces import OneWorkspace, Workspaces
 from bot.app import App
 from bot.serve.health import PlatformPresence
 from bot.settings.settings import DiscordSettings, Settings, SlackSettings
-from engine.fleet.shares import ShareStatus
+from engine.fleet.shares import PartitionLeases
 from engine.store import Store
 from engine.values.errors import SettingsError
 
@@ -49,7 +49,7 @@ class Platform(Protocol):
     def is_connected(self) -> bool:
         """Whether events arrive now."""
 
-    def presence(self, shares: ShareStatus) -> PlatformPresence:
+    def presence(self, shares: PartitionLeases) -> PlatformPresence:
         """Return whether events arrive now, or this process stands by; `shares` are its own."""
 
     async def prepare(self, store: Store) -> None:
@@ -77,9 +77,9 @@ class Discord:
         """Whether every shard that this process holds is connected now."""
         return self.connection.connected
 
-    def presence(self, shares: ShareStatus) -> PlatformPresence:
+    def presence(self, shares: PartitionLeases) -> PlatformPresence:
         """Return whether every shard held is connected, or others hold them all."""
-        stands_by = self.connection.reached and shares.count > 0 and not shares.serving
+        stands_by = self.connection.reached and shares.count > 0 and not shares.held
         return PlatformPresence(self.connection.connected, stands_by, in_words(shares, "shard"))
 
     async def prepare(self, store: Store) -> None:
@@ -114,7 +114,7 @@ class Slack:
         """Whether events arrive now."""
         return self.connection.connected
 
-    def presence(self, shares: ShareStatus) -> PlatformPresence:
+    def presence(self, shares: PartitionLeases) -> PlatformPresence:
         """Return whether events arrive now."""
         stands_by = self.connection.standing_by
         return PlatformPresence(self.connection.connected, stands_by, in_words(shares, "bucket"))
@@ -145,11 +145,11 @@ class Slack:
         await self.workspaces.app.close()
 
 
-def in_words(shares: ShareStatus, kind: str) -> str:
+def in_words(shares: PartitionLeases, kind: str) -> str:
     """Say which shares of a platform a process serves; nothing while they are unknown."""
     if not shares.count:
         return ""
-    named = ", ".join(map(str, shares.held)) or "none"
+    named = ", ".join(map(str, sorted(shares.held))) or "none"
     return f"{kind}{'' if len(shares.held) == 1 else 's'} {named} of {shares.count}"
 
 

@@ -223,7 +223,7 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def _presence(app: App, platform: Platform) -> PlatformPresence:
-    return platform.presence(app.deliveries[platform.venue.platform].shares.standing)
+    return platform.presence(app.deliveries[platform.venue.platform].shares)
 
 
 async def _leave(app: App, platforms: Sequence[Platform], seconds: float) -> None:

@@ -19,7 +19,6 @@ import structlog
 from engine.fleet.leases import LeaseManager
 from engine.store import Lease, Store
 from engine.store.leases import Partition, partition_key_of
-from engine.values.debate import Value
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.values.ports import Backoff, Clock
 
@@ -33,18 +32,6 @@ log = structlog.get_logger(__name__)
 
 Divide = Callable[[], Awaitable[int | None]]
 Quit = Callable[[int, bool], Awaitable[None]]
-
-
-class ShareStatus(Value):
-    """How much of a platform this process serves: which shares, out of how many (0: unknown)."""
-
-    held: tuple[int, ...] = ()
-    count: int = 0
-
-    @property
-    def serving(self) -> bool:
-        """Whether it serves anyone; otherwise it stands by."""
-        return bool(self.held)
 
 
 @dataclass(slots=True)
@@ -89,11 +76,6 @@ class PartitionLeases:
     def served(self) -> Partition:
         """What this process serves, for queries."""
         return Partition(max(1, self.count), self.held)
-
-    @property
-    def standing(self) -> ShareStatus:
-        """What a person may know about it."""
-        return ShareStatus(held=tuple(sorted(self.held)), count=self.count)
 
     @property
     def alone(self) -> bool:

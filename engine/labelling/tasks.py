@@ -34,7 +34,6 @@ from engine.labelling.sheet import (
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.labels import (
     Annotator,
-    AnnotatorProgress,
     Drawn,
     Joining,
     Kind,
@@ -65,15 +64,15 @@ def may_label(debate: Debate) -> bool:
     return debate.status is Status.CLOSED and len(sides) == 2 and not debate.request.guest
 
 
-def kind_of(course: AnnotatorProgress) -> Kind:
+def kind_of(task: Task, annotator: str, number: int, possible: Collection[Kind]) -> Kind:
     """Return what an annotator's next sheet is: the same for the same place in a task."""
-    task, place = course.task, f"{course.task.seed}/{course.key}"
-    if course.known and course.number == Random(place).choice(EARLY):
+    place = f"{task.seed}/{annotator}"
+    if "known" in possible and number == Random(place).choice(EARLY):
         return "known"
-    drawn = Random(f"{place}/{course.number}").random()
-    if course.again and drawn < task.repeats:
+    drawn = Random(f"{place}/{number}").random()
+    if "again" in possible and drawn < task.repeats:
         return "again"
-    return "known" if course.known and drawn >= 1 - KNOWN_SHARE else "plain"
+    return "known" if "known" in possible and drawn >= 1 - KNOWN_SHARE else "plain"
 
 
 def queue_of(

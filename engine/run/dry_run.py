@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from engine.formats import Format
 from engine.prompts.library import Prompts
 from engine.stage.shapes import example
-from engine.stage.stage import MOST_PUT, PersonTurn, Stage
+from engine.stage.stage import MOST_PUT, Stage
 from engine.store import Note, Post
 from engine.values.debate import RETRIEVAL, Model, PanelSetup, Request, Setup, Source, Turn
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
@@ -258,14 +258,14 @@ class _DryRun:
     async def keep(self, note: Note) -> None:
         """Keep nothing."""
 
-    async def hear_person(self, step: str, words: int) -> PersonTurn:
+    async def hear_person(self, step: str, words: int) -> tuple[str, str]:
         """Answer with filler of the length of a model's turn; it costs nothing."""
         self.heard += 1
         request = self.setup.request
         hint = {"words": str(words or ""), "kind": "turn", "seat": request.guest}
         per_word = self.setup.chars_per_word
         said = WRITTEN.speak(hint, self.setup.limits, request.language, per_word, self.calls)
-        return PersonTurn(said)
+        return said, ""
 
     async def hear_questions(self) -> Sequence[str]:
         """Return as many questions as are put to the sides."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.run.order import Order, Rematch
-from engine.stage.stage import PersonTurn
 from engine.store import Lease, Post, Store
 from engine.store.budgets import NewGuest
 from engine.store.guests import Guest, OpenTurn
@@ -93,7 +92,7 @@ class GuestTime:
                 else N_("The person who was asked to argue a side declined. Nothing was spent.")
             )
 
-    async def hear(self, step: str, words: int) -> PersonTurn:
+    async def hear(self, step: str, words: int) -> tuple[str, str]:
         """Ask for a turn and return what was written; empty if nothing was in time.
 
         Begun again after a kill it goes on: the invitation is posted once, and its end is a row.
@@ -131,7 +130,7 @@ class GuestTime:
             text=say(N_("Rostrum has the turn. It is posted below.") if text else MISSED[withheld])
         )
         await self._post(Post(key=f"{key}/closed", message=told, target=key))
-        return PersonTurn(text, withheld)
+        return text, withheld
 
     async def _answer(self) -> bool | None:
         guest = await self.store.guests.guest(self.debate.id)

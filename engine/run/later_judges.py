@@ -19,7 +19,7 @@ from engine.jury.rubric import find_rubric
 from engine.prompts.library import Prompts
 from engine.run.estimate import check_prices
 from engine.run.seats import MOST_JUDGES
-from engine.stage.stage import PersonTurn, Stage
+from engine.stage.stage import Stage
 from engine.stage.steps import Pace, Steps
 from engine.store import Journaled, Judging, Note, Post, Store
 from engine.store.journal import PANEL
@@ -70,9 +70,9 @@ class _SecondHost:
         """Return what the audience asked when the debate was held."""
         return self.journaled.asked or ()
 
-    async def hear_person(self, step: str, words: int) -> PersonTurn:
+    async def hear_person(self, step: str, words: int) -> tuple[str, str]:
         """Return nothing: no format with judges of its own takes a person."""
-        return PersonTurn()
+        return "", ""
 
     async def keep(self, note: Note) -> None:
         """Keep what the judges find, until all of it is there."""

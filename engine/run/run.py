@@ -18,7 +18,7 @@ from engine.jury.explain import STEP, ExplanationRequest, explain, explains, to_
 from engine.jury.panel import hold_panel, open_transcript, summarise
 from engine.prompts.library import Prompts
 from engine.run.invitation import Rounds, ask_for_stance, invitation
-from engine.stage.stage import PersonTurn, Stage
+from engine.stage.stage import Stage
 from engine.stage.steps import SENT_SECONDS, ConcurrentWork, Pace, Steps
 from engine.store import Lease, Note, Post, Store
 from engine.values.debate import Debate, Setup, Status, TrialProtocol, Turn, Value
@@ -421,7 +421,7 @@ class _LiveHost:
             partial(record, self.lease, self.debate.id, turn, compose()), self._recorded
         )
 
-    async def hear_person(self, step: str, words: int) -> PersonTurn:
+    async def hear_person(self, step: str, words: int) -> tuple[str, str]:
         """Let a person give a turn; what they gave before a kill stays as it was."""
         from engine.run.guest import GuestTime  # few debates have any
 

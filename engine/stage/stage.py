@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -81,16 +81,6 @@ S = TypeVar("S", bound=BaseModel)
 _before: ContextVar[asyncio.Future[bool] | None] = ContextVar("before", default=None)
 
 
-class PersonTurn(NamedTuple):
-    """What a person gave for a turn: empty if nothing in time, or nothing that can be shown.
-
-    `withheld` is the rule that what they wrote broke.
-    """
-
-    text: str = ""
-    withheld: str = ""
-
-
 class _ScriptHost(Caller, Protocol):
     """A stage's journal and outbox, or a dry run of both."""
 
@@ -103,8 +93,12 @@ class _ScriptHost(Caller, Protocol):
     async def keep(self, note: Note) -> None:
         """Store a format's findings."""
 
-    async def hear_person(self, step: str, words: int) -> PersonTurn:
-        """Let a person give a turn of at most so many words (0: any)."""
+    async def hear_person(self, step: str, words: int) -> tuple[str, str]:
+        """Let a person give a turn of at most so many words (0: any).
+
+        Its text is empty if nothing came in time, or nothing that can be shown; the second is the
+        rule that what they wrote broke.
+        """
 
     async def hear_questions(self) -> Sequence[str]:
         """Let the audience ask; return what is put to the sides once its time is over."""

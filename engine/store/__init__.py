@@ -13,9 +13,8 @@ from engine.store.outbox import DeliveryState, Intent, Outbox, Post
 from engine.store.people import PeopleStore
 from engine.store.store import Store
 from engine.store.targets import OpenQuestion, Target
-from engine.store.vote_intake import Cast
 from engine.store.vote_log import Act, Intervention, Outcome
-from engine.store.votes import Closing, Votes
+from engine.store.votes import Cast, Closing, Votes
 
 __all__ = [
     "Act",

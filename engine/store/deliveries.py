@@ -9,25 +9,8 @@ from typing import NamedTuple
 from engine.store.database import Database, SqlConnection
 from engine.store.leases import Lease, guard
 from engine.store.outbox import GAPS, DeliveryState, Intent, count_gaps, to_intent
-from engine.values.debate import Value
 from engine.values.messages import MESSAGE, Message
 from engine.values.ports import utc_now
-
-
-class Gap(Value):
-    """A message that is missing, or may be missing, in its debate's thread, and why."""
-
-    key: str
-    state: DeliveryState
-    error: str
-
-
-class Backlog(NamedTuple):
-    """How many messages are not settled yet, and since when the oldest may be sent, if known."""
-
-    messages: int
-    oldest: datetime | None
-
 
 NEWEST = """
 SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason,
@@ -128,20 +111,20 @@ class Deliveries:
         row = await self._database.first(NEWEST, **where)
         return row and to_intent(row)
 
-    async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
-        """Return the messages that are, or may be, missing in a debate's thread, in order."""
+    async def gaps(self, debate_id: str) -> tuple[tuple[str, DeliveryState, str], ...]:
+        """Return, by their keys, the messages that are, or may be, missing in a thread, and why."""
         rows = await self._database.rows(GAPS, debate=debate_id)
-        return tuple(Gap(key=row.key, state=row.state, error=row.error) for row in rows)
+        return tuple((row.key, DeliveryState(row.state), row.error) for row in rows)
 
     async def found(self, debate_id: str) -> tuple[Message, ...]:
         """Return what a debate's format told after the last turn: reports, boards, an arc."""
         rows = await self._database.column(FOUND, debate=debate_id)
         return tuple(MESSAGE.validate_json(row, extra="ignore") for row in rows)
 
-    async def backlog(self) -> dict[str, Backlog]:
-        """Return what is not settled yet, by platform."""
+    async def backlog(self) -> dict[str, tuple[int, datetime | None]]:
+        """Return how many messages are not settled yet, and since when the oldest, by platform."""
         rows = await self._database.rows(BACKLOG)
-        return {row.platform: Backlog(row.messages, row.queued_at) for row in rows}
+        return {row.platform: (row.messages, row.queued_at) for row in rows}
 
 
 # The tries of a debate's calls, as an operator reads them.
@@ -167,15 +150,6 @@ class _Tried(NamedTuple):
     error: str
 
 
-class Failed(NamedTuple):
-    """How often a step's calls of a model failed so; `why` has the backend's own words."""
-
-    step: str
-    model: str
-    why: str
-    tries: int
-
-
 TRIES = """
 SELECT step, attempt, model, reply IS NOT NULL AS answered, tokens_in, tokens_cached, tokens_out,
     cost, CASE WHEN reply IS NOT NULL THEN latency END AS latency, started_at, error
@@ -198,6 +172,15 @@ SELECT cost_origin, count(*) AS tries FROM calls
 WHERE debate = :debate AND step NOT LIKE 'judging/%'
 GROUP BY cost_origin ORDER BY cost_origin
 """
+
+
+class Failed(NamedTuple):
+    """How often a step's calls of a model failed so; `why` has the backend's own words."""
+
+    step: str
+    model: str
+    why: str
+    tries: int
 
 
 class Tries:

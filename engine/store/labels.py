@@ -166,18 +166,8 @@ class Drawn(Value):
     filled: StoredSheetAnswer | None = None
 
 
-class AnnotatorProgress(NamedTuple):
-    """Where an annotator stands: their `number`th sheet is next, and what it could be."""
-
-    task: Task
-    key: str
-    number: int
-    known: bool
-    again: bool
-
-
-Choose = Callable[[AnnotatorProgress], Kind]
-"""Decides what an annotator's next sheet is."""
+Choose = Callable[[Task, str, int, Collection[Kind]], Kind]
+"""Decides what an annotator's next sheet is, by their key and its number, and what it can be."""
 
 SaveOutcome = Literal["stored", "same", "changed", "closed", "unknown"]
 """What became of an answer; "unknown": no such sheet of one who is known."""
@@ -771,8 +761,9 @@ def _draw(connection: SqlConnection, row: Any, choose: Choose, now: datetime) ->
         return None
     known = connection.first(NEXT_KNOWN, since=row.since, **own)
     again = connection.first(NEXT_AGAIN, before=number - APART, **own)
-    kind = choose(AnnotatorProgress(task, row.key, number, known is not None, again is not None))
-    found = {"plain": plain, "known": known, "again": again}[kind]
+    kinds: dict[Kind, Any] = {"plain": plain, "known": known, "again": again}
+    kind = choose(task, row.key, number, {name for name, one in kinds.items() if one is not None})
+    found = kinds[kind]
     turned = kind == "again" or secrets.randbelow(2)  # a second showing has the other order
     order = found.sides[::-1] if turned else found.sides
     sheet = {"id": _draw_id(), "number": number, "kind": kind, "order": order}

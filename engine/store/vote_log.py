@@ -32,18 +32,6 @@ class NewEvent:
     account_days: int | None = None
 
 
-class ConnectionGaps(Value):
-    """When answers to a question can have been missed.
-
-    `read_at` is when the last reading that was complete began, `first_ended` and `last_ended` are
-    the ends of the first and the last silence of the platform since.
-    """
-
-    read_at: datetime | None = None
-    first_ended: datetime | None = None
-    last_ended: datetime | None = None
-
-
 Outcome = Literal["stored", "duplicate", "closed", "unknown", "forgotten", "unvoted"]
 """What became of an answer: kept, kept already, too late, or to nothing that was asked.
 
@@ -281,13 +269,17 @@ class VoteLog:
         """Note that what happened until now may not have been told, and is told from now on."""
         await self._database.run(HEAR_AGAIN, platform=platform, now=now)
 
-    async def connection_gaps(self, target: Target) -> ConnectionGaps:
-        """Return when answers to a target's question, or its turn, can have been missed."""
+    async def connection_gaps(self, target: Target) -> tuple[datetime | None, ...]:
+        """Return when answers to a target's question, or its turn, can have been missed.
+
+        First when the last reading that was complete began, then the ends of the first and the last
+        silence of the platform since.
+        """
         read_at = await self._database.value(READ_AT, **_of(target))
         since = {"platform": target.platform, "read_at": read_at}
         first = await self._database.value(FIRST_SILENCE, **since)
         last = await self._database.value(LAST_SILENCE, **since)
-        return ConnectionGaps(read_at=read_at, first_ended=first, last_ended=last)
+        return read_at, first, last
 
     async def intervene(self, target: Target, intervention: Intervention) -> None:
         """Note what a moderator did, unless the debate was deleted.

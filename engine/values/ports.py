@@ -422,33 +422,22 @@ class ReactionsCleared:
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadDeleted:
-    """A thread is gone for good."""
+class ThreadChanged:
+    """A thread was archived, locked by a moderator, opened again, or is gone for good."""
 
     place: str
+    act: Literal["archived", "locked", "reopened", "deleted"]
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadShut:
-    """Whether a thread is now archived, and whether a moderator locked it."""
+class CommunityChanged:
+    """What Rostrum may do somewhere in a community may have changed.
 
-    place: str
-    archived: bool
-    locked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionsChanged:
-    """What Rostrum may do somewhere in a community may have changed."""
+    `lost`: it removed Rostrum, or was itself deleted.
+    """
 
     community: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommunityLost:
-    """A community removed Rostrum, or was itself deleted."""
-
-    community: str
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,10 +455,8 @@ Inbound = (
     ReactionSeen
     | ButtonPressed
     | ReactionsCleared
-    | ThreadDeleted
-    | ThreadShut
-    | PermissionsChanged
-    | CommunityLost
+    | ThreadChanged
+    | CommunityChanged
     | ConnectionGap
 )
 """Platform events; an adapter translates them for Service.hear."""

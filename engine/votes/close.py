@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from engine.delivery.fallbacks import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
-from engine.jury.explain import REASONS, mean_marks, quote_juror, told_reasons
+from engine.jury.explain import (
+    REASONS,
+    mean_marks,
+    of_artifacts,
+    quote_juror,
+    told_reasons,
+)
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.store import Closing, DebateRecord, Intervention, Post
+from engine.store.journal import Record
 from engine.tally.questions import vote_options
 from engine.tally.tally import agreement, count, leader, wilson
 from engine.values.debate import Criterion, Debate, Setup
@@ -81,35 +87,29 @@ def seen_by_others(
 NO_VERDICT = Verdict(winner=None, problem=N_("the panel gave no verdict"), valid=0, invalid=0)
 
 
-class Judged(NamedTuple):
-    """What else a vote's close rests on: its judges, what the debate cost, how long it is."""
-
-    verdict: Verdict
-    ballots: tuple[Ballot, ...]
-    calls: int
-    usd: float | None
-    words: int
-    interventions: tuple[Intervention, ...]
-    own: Verdict | None
-    why: Rationale | None = None
-
-
 def closing_of(
     debate: Debate,
     cast: tuple[VoteEvent, ...],
-    judged: Judged,
+    kept: Record,
+    spent: tuple[int, float | None],
+    interventions: tuple[Intervention, ...],
     unread: frozenset[Log],
     early: bool,
 ) -> Closing:
-    """Return what a vote ends with, given the log of all but thumbs."""
+    """Return what a vote ends with, given the log of all but thumbs.
+
+    It rests on what is `kept` of turns, judges and their reasons, and on the calls and USD `spent`.
+    """
     tally, stances = tally_of(debate, cast, unread), stances_of(debate, cast, unread)
     rounds = round_votes_of(debate, cast, unread)
-    verdict, ballots, calls, usd, words, interventions, own, why = judged
+    words = sum(turn.words for turn in kept.turns)
     votes = standing(debate, cast, readable_from(debate, words), unread)
     guesses = guesses_of(debate, cast, votes)
     stood = (*with_remarks(votes, debate, cast, unread), *stances, *rounds, *guesses)
     people = count_of(debate, tally, stood, Log(Question.VOTE) in unread)
-    message = reveal_of(debate, people, verdict, ballots, calls, usd, own, why)
+    verdict, own = kept.verdict or NO_VERDICT, kept.verdicts.get(debate.request.format)
+    why = of_artifacts(kept.artifacts)
+    message = reveal_of(debate, people, verdict, kept.ballots, *spent, own, why)
     # Opinions do not decide which answer is right.
     script = None if debate.request.protocol else FORMATS.get(debate.request.format)
     decided = script.decide(debate.request, stances, verdict) if script else None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from engine.fleet.leases import Services
-from engine.jury.explain import STEP, of_artifacts
+from engine.jury.explain import STEP
 from engine.store import Closing, Lease, OpenQuestion
 from engine.store.votes import Conclude, closes_with
 from engine.tally.fold import is_undecided
@@ -23,7 +23,7 @@ from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotToldYetError
 from engine.values.language import speaking
 from engine.values.verdicts import Log, Question, VoteEvent, Withheld
-from engine.votes.close import NO_VERDICT, Judged, closing_of, extension_of
+from engine.votes.close import closing_of, extension_of
 from engine.votes.outcome import NONE, tally_of
 from engine.votes.recovery import ReactionReader, Recovered
 
@@ -219,22 +219,16 @@ class Closer:
             return lambda _: Closing(unread=unread, said=said, withheld=withheld)
         if held.asked.question is not Question.VOTE:
             return lambda _: Closing(unread=unread)
-        found = await self.services.store.journal.read(
+        store = self.services.store
+        kept = await store.journal.read(
             debate.id, "turns", "verdict", "ballots", "verdicts", artifacts=STEP
         )
-        judged = Judged(
-            found.verdict or NO_VERDICT,
-            found.ballots,
-            *await self.services.store.journal.spending(debate.id),
-            words=sum(turn.words for turn in found.turns),
-            interventions=await self.services.store.votes.interventions(debate.id),
-            own=found.verdicts.get(debate.request.format),
-            why=of_artifacts(found.artifacts),
-        )
+        spent = await store.journal.spending(debate.id)
+        interventions = await store.votes.interventions(debate.id)
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
             with speaking(debate.request.language):
-                return closing_of(debate, cast, judged, unread, early)
+                return closing_of(debate, cast, kept, spent, interventions, unread, early)
 
         return conclude
 

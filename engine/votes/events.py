@@ -15,14 +15,12 @@ from engine.store import Cast, Intervention, Outcome, Target
 from engine.values.debate import BallotKind, Value
 from engine.values.ports import (
     ButtonPressed,
-    CommunityLost,
+    CommunityChanged,
     ConnectionGap,
     Inbound,
-    PermissionsChanged,
     ReactionsCleared,
     ReactionSeen,
-    ThreadDeleted,
-    ThreadShut,
+    ThreadChanged,
 )
 from engine.values.verdicts import How, Question
 from engine.votes.recovery import ReactionReader, days_since
@@ -77,15 +75,15 @@ class Hearing:
                 return await self._press(event)
             case ReactionsCleared():
                 return await self._note_clearing(event)
-            case ThreadShut():
-                from engine.votes.threads import shut  # few threads are shut
-
-                return await shut(event, self.venue, self.services)
-            case ThreadDeleted() | CommunityLost():
+            case ThreadChanged(act="deleted") | CommunityChanged(lost=True):
                 from engine.votes.threads import lose  # few places are lost
 
                 return await lose(event, self.venue, self.services)
-            case PermissionsChanged():
+            case ThreadChanged():
+                from engine.votes.threads import shut  # few threads are shut
+
+                return await shut(event, self.venue, self.services)
+            case CommunityChanged():
                 self.services.notifier.publish(f"granted/{self.venue.platform}")
                 return EventOutcome(outcome="noted")
             case ConnectionGap(phase="lost" | "resumed"):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from engine.store import Intervention, Lease, Store, Target
-from engine.store.vote_log import ConnectionGaps, NewEvent, unseeded_of
+from engine.store.vote_log import NewEvent, unseeded_of
 from engine.tally.fold import as_given, shortest_delay, vote_folds
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
@@ -240,7 +240,7 @@ class ReactionReader:
         """Record that a connection was `lost`, or resumed and delivers the missed events."""
         (self._silent.add if lost else self._silent.discard)(connection)
 
-    def _order(self, gaps: ConnectionGaps, cast: Sequence[VoteEvent]) -> _EventOrder:
+    def _order(self, gaps: tuple[datetime | None, ...], cast: Sequence[VoteEvent]) -> _EventOrder:
         """Return the order between what a reading finds now and the received events.
 
         A new find was missed in a silence since the last reading, so it is older than events
@@ -248,10 +248,11 @@ class ReactionReader:
         is still to arrive; a platform that reports times may deliver in any order, so there it
         may date from any time since the last reading.
         """
-        if gaps.first_ended is None:
+        read_at, first_ended, last_ended = gaps
+        if first_ended is None:
             timed = any(event.given_at is not None for event in cast)
-            return _EventOrder(heard_from=gaps.read_at if timed else None)
-        return _EventOrder(gaps.first_ended, None if self._silent else gaps.last_ended)
+            return _EventOrder(heard_from=read_at if timed else None)
+        return _EventOrder(first_ended, None if self._silent else last_ended)
 
     async def recover(
         self,

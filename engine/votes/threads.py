@@ -8,9 +8,9 @@ import structlog
 
 from engine.delivery.fallbacks import LastWord
 from engine.fleet.leases import Services
-from engine.store import Act, Intervention
+from engine.store import Intervention
 from engine.values.language import N_
-from engine.values.ports import CommunityLost, ThreadDeleted, ThreadShut
+from engine.values.ports import CommunityChanged, ThreadChanged
 from engine.votes.events import EventOutcome
 from engine.words.phrases import LOCKED
 
@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-async def shut(event: ThreadShut, venue: Venue, services: Services) -> EventOutcome:
+async def shut(event: ThreadChanged, venue: Venue, services: Services) -> EventOutcome:
     """Note that a thread was locked, archived or opened again."""
     held = await services.store.votes.held_in(venue.platform, thread=event.place)
-    act = _act_of(event)
     for debate_id in held:
         for target in await services.store.votes.targets(debate_id):
-            noted = Intervention.on(target, act, services.clock.now())
+            noted = Intervention.on(target, event.act, services.clock.now())
             await services.store.votes.intervene(target, noted)
         debate = await services.store.debates.get(debate_id)
-        if act == "locked":
+        if event.act == "locked":
             await services.store.queue.set_waiting(debate_id, LOCKED)
         elif debate.reason == LOCKED:
             await services.store.queue.set_waiting(debate_id, "")
-    if not event.locked:
+    if event.act != "locked":
         async with services.lease_manager.hold(f"reveals/{event.place}", stoppable=False) as lease:
             last_word = LastWord(venue, services.store, services.notifier, services.clock)
             await last_word.reopen(lease, event.place)
@@ -41,11 +40,11 @@ async def shut(event: ThreadShut, venue: Venue, services: Services) -> EventOutc
 
 
 async def lose(
-    lost: ThreadDeleted | CommunityLost, venue: Venue, services: Services
+    lost: ThreadChanged | CommunityChanged, venue: Venue, services: Services
 ) -> EventOutcome:
     """Give up what was held in a thread or a community that is gone."""
     votes, platform = services.store.votes, venue.platform
-    if isinstance(lost, ThreadDeleted):
+    if isinstance(lost, ThreadChanged):
         held = await votes.held_in(platform, thread=lost.place)
         return await _abandon(held, N_("The thread of this debate was deleted."), venue, services)
     held = await votes.held_in(platform, community=lost.community)
@@ -69,9 +68,3 @@ async def _abandon(debates: list[str], why: str, venue: Venue, services: Service
         services.notifier.publish("stop")
         services.notifier.publish(f"votes/{venue.platform}")
     return EventOutcome(outcome="noted" if debates else "unknown")
-
-
-def _act_of(event: ThreadShut) -> Act:
-    if event.locked:
-        return "locked"
-    return "archived" if event.archived else "reopened"

@@ -9,7 +9,7 @@ import pytest
 
 from engine.fleet import leases, shares
 from engine.fleet.leases import LeaseManager, Notifier
-from engine.fleet.shares import PartitionLeases, ShareStatus
+from engine.fleet.shares import PartitionLeases
 from engine.store import Store
 from engine.values.errors import VenueAwayError
 from engine.values.ports import SystemClock
@@ -70,7 +70,7 @@ async def test_one_that_joins_gets_its_share_and_loses_none_when_the_other_leave
 ) -> None:
     async with process(shared, "one") as one:
         await until(lambda: holding(4)(one))
-        assert one.shares.standing == ShareStatus(held=(0, 1, 2, 3), count=4)
+        assert (one.shares.held, one.shares.count) == (frozenset({0, 1, 2, 3}), 4)
         assert one.shares.alone
         async with process(shared, "two") as two:
             await until(lambda: holding(2, 2)(one, two))
@@ -115,8 +115,7 @@ async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(shared:
         await until(lambda: holding(1)(one))
         async with process(shared, "two", None) as two:
             await asyncio.sleep(0.1)
-            assert two.shares.standing == ShareStatus(held=(), count=1)
-            assert not two.shares.standing.serving
+            assert (two.shares.held, two.shares.count) == (frozenset(), 1)
             one.tasks[0].cancel()
             await until(lambda: holding(0, 1)(one, two))
 

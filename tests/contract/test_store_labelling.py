@@ -259,7 +259,7 @@ async def test_debates_with_the_fewest_labels_come_first_and_never_twice(
     ids = await debates(store, 4)
     task = await labelling.create(Terms(name="tea", per_debate=2, repeats=0, code="DONE-7"))
     people = [await someone(labelling) for _ in range(3)]
-    first_round = [await store.labelling.draw(one.key, lambda _: "plain", NOW) for one in people]
+    first_round = [await store.labelling.draw(one.key, lambda *_: "plain", NOW) for one in people]
     assert len({one.debate for one in first_round if one}) == 3
     for person in people:
         progress = some(await labelling.progress(person.key))
@@ -431,7 +431,7 @@ async def test_nobody_labels_a_debate_that_they_know(labelling: Labelling, store
     bob = (await labelling.sign_in("tea", "chat", "bob"))[1]
     assert ann is not None
     assert bob is not None
-    drawn = some(await store.labelling.draw(ann.key, lambda _: "plain", NOW))
+    drawn = some(await store.labelling.draw(ann.key, lambda *_: "plain", NOW))
     assert drawn.debate == other
     # Who saw the reveal is not given the debate; who sees it meanwhile gives no gold label.
     await labelling.saw(bob.key, [started])

@@ -36,7 +36,7 @@ from engine.values.ports import (
     Inbound,
     ReactionsCleared,
     ReactionSeen,
-    ThreadDeleted,
+    ThreadChanged,
 )
 from engine.values.protocols import Venue
 from engine.values.text import REACTIONS
@@ -436,5 +436,5 @@ async def test_the_double_in_memory_tells_what_people_and_moderators_do() -> Non
         ReactionSeen("lobby", message, "ann", "A", False),
         ButtonPressed("lobby", message, "bob", "B", "e1"),
         ReactionsCleared("lobby", message, "A"),
-        ThreadDeleted("lobby"),
+        ThreadChanged("lobby", "deleted"),
     ]

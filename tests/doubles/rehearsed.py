@@ -30,7 +30,7 @@ from engine.run.estimate import freeze
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
 from engine.run.trial import choose_side
-from engine.stage.stage import PersonTurn, Stage
+from engine.stage.stage import Stage
 from engine.store import Note, Post
 from engine.values.debate import (
     Debate,
@@ -107,8 +107,8 @@ class RehearsedHost:
     async def hear_questions(self) -> Sequence[str]:
         return self.audience
 
-    async def hear_person(self, step: str, words: int) -> PersonTurn:
-        return PersonTurn()
+    async def hear_person(self, step: str, words: int) -> tuple[str, str]:
+        return "", ""
 
     async def call(self, call: Call) -> Reply:
         """Return a stored reply, or one that is then stored."""

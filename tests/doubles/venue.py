@@ -35,7 +35,7 @@ from engine.values.ports import (
     Reactions,
     ReactionsCleared,
     ReactionSeen,
-    ThreadDeleted,
+    ThreadChanged,
     VenueLimits,
 )
 from engine.values.text import clean
@@ -423,7 +423,7 @@ class MemoryVenue:
     async def delete_thread(self, place: str) -> None:
         """Let a moderator delete a thread, and tell of it."""
         self.delete(place)
-        await self.tell(ThreadDeleted(place))
+        await self.tell(ThreadChanged(place, "deleted"))
 
     async def tell(self, event: Inbound) -> None:
         """Tell of an event, as of all that people do; a test may tell of one again, or late."""

@@ -11,7 +11,7 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import ModelRouter, open_models
 from engine.prompts.library import Prompts, load_prompts
-from engine.stage.stage import PersonTurn, Stage
+from engine.stage.stage import Stage
 from engine.store import Note, Post
 from engine.values.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Turn, TurnOrder
 from engine.values.errors import RostrumError
@@ -88,8 +88,8 @@ class ScriptedHost:
         self.turns.append(turn)
         self.posts.append(compose())
 
-    async def hear_person(self, step: str, words: int) -> PersonTurn:
-        return PersonTurn()
+    async def hear_person(self, step: str, words: int) -> tuple[str, str]:
+        return "", ""
 
     async def keep(self, note: Note) -> None:
         self.notes.append(note)

@@ -290,7 +290,7 @@ class Gateway:
 
     @property
     def state(self) -> dict[str, str]:
-        return self.platform.presence(self.shares.standing).report()
+        return self.platform.presence(self.shares).report()
 
 
 @asynccontextmanager

@@ -62,7 +62,7 @@ async def looked(session: Session, clock: FixedClock) -> None:
 
 async def nothing_is_late(session: Session, clock: FixedClock) -> bool:
     """Return whether all that is left to post waits for its readers, which is not late."""
-    oldest = [left.oldest for left in (await session.store.deliveries.backlog()).values()]
+    oldest = [oldest for _, oldest in (await session.store.deliveries.backlog()).values()]
     return all(due is not None and due > clock.now() for due in oldest)
 
 

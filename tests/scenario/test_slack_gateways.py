@@ -31,7 +31,7 @@ class Gateway:
 
     @property
     def state(self) -> dict[str, str]:
-        return self.platform.presence(self.app.deliveries["slack"].shares.standing).report()
+        return self.platform.presence(self.app.deliveries["slack"].shares).report()
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from engine.store import Store
 from engine.values.debate import BallotKind, Status
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import Reveal
-from engine.values.ports import CommunityLost, ReactionSeen, ThreadDeleted, ThreadShut
+from engine.values.ports import CommunityChanged, ReactionSeen, ThreadChanged
 from engine.values.verdicts import How
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
 from tests.doubles.venue import Fault
@@ -181,9 +181,11 @@ async def test_a_deleted_message_freezes_the_votes_and_is_found_out_once(poll: P
     assert (await poll.debate()).status is Status.CLOSED
 
 
-@pytest.mark.parametrize("event", [ThreadDeleted(THREAD), CommunityLost("club")])
+@pytest.mark.parametrize(
+    "event", [ThreadChanged(THREAD, "deleted"), CommunityChanged("club", lost=True)]
+)
 async def test_a_lost_thread_ends_the_vote_with_what_was_cast(
-    poll: Poll, event: ThreadDeleted | CommunityLost
+    poll: Poll, event: ThreadChanged | CommunityChanged
 ) -> None:
     await poll.react("ann", "A")
     async with poll.watching():
@@ -200,11 +202,11 @@ async def test_a_lost_thread_ends_the_vote_with_what_was_cast(
 
 async def test_a_locked_thread_is_said_until_it_is_opened_again(poll: Poll) -> None:
     await poll.react("ann", "A")
-    await poll.hear(ThreadShut(THREAD, archived=True, locked=True))
+    await poll.hear(ThreadChanged(THREAD, "locked"))
     assert "locked the thread" in (await poll.debate()).reason
-    await poll.hear(ThreadShut(THREAD, archived=False))
+    await poll.hear(ThreadChanged(THREAD, "reopened"))
     assert (await poll.debate()).reason == ""
-    await poll.hear(ThreadShut(THREAD, archived=True))
+    await poll.hear(ThreadChanged(THREAD, "archived"))
     notes = await poll.store.votes.interventions(poll.debate_id)
     assert [note.act for note in notes] == ["locked", "reopened", "archived"]
     assert options_of(await poll.close()) == {"ann": "A"}

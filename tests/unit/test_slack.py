@@ -29,7 +29,7 @@ from engine.delivery.reasons import refusal_of
 from engine.values.errors import VenueAwayError
 from engine.values.language import speaking
 from engine.values.markdown import chop
-from engine.values.ports import CommunityLost, ConnectionGap, Inbound, ReactionSeen
+from engine.values.ports import CommunityChanged, ConnectionGap, Inbound, ReactionSeen
 from engine.values.text import clean
 from tests.doubles.facts import Discord, Slack
 from tests.kit import HANG_SECONDS, skipped_time, speech, until
@@ -240,13 +240,13 @@ async def test_one_that_fails_says_so_and_holds_the_next_not_up() -> None:
     heard = list[Inbound]()
 
     async def listener(event: Inbound) -> None:
-        if isinstance(event, CommunityLost):
+        if isinstance(event, CommunityChanged):
             raise OSError("the disk is full")
         heard.append(event)
 
     events = InOrder(listener)
     failed, later = await asyncio.gather(
-        events.hear("ada", CommunityLost("T1")),
+        events.hear("ada", CommunityChanged("T1", lost=True)),
         events.hear("ada", ConnectionGap("missed")),
         return_exceptions=True,
     )
