@@ -197,7 +197,7 @@ class NotificationExchange:
         sender, notifications = orjson.loads(payload)
         if sender != self._sender:
             for topic, key in notifications:
-                self._notifier.receive(Notification(topic, key))
+                self._notifier.receive((topic, key))
 
 
 def pack(sender: str, notifications: Sequence[Notification]) -> list[str]:

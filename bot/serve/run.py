@@ -112,8 +112,8 @@ SERVED = {
     "engine.formats": "trial",
     "engine.jury": "history model",
     "engine.run": "estimate guest prompt_sizes question_time rematch replacement trial",
-    "engine.stage": "drafts repair research",
-    "engine.store": "ballots communities deliveries installs judgings labels learning listings "
+    "engine.stage": "repair research",
+    "engine.store": "ballots communities deliveries installs labels learning listings "
     "privacy queue retention series suggestions usage",
     "engine.values": "failures overlap source_files trial",
     "engine.votes": "audience hiding persuasion reveals threads",

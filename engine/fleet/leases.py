@@ -21,11 +21,8 @@ from engine.values.ports import UNWATCHED, Clock, Watch
 MOST_KNOWN = 1_000  # topics that were listened to; topics of single debates come and go
 
 
-class Notification(NamedTuple):
-    """Sent to other processes too; without a key it only wakes those who listen now."""
-
-    topic: str
-    key: str | None
+Notification = tuple[str, str | None]
+"""A topic and a key, sent to other processes too; without a key it only wakes who listens now."""
 
 
 class Notifier:
@@ -43,19 +40,20 @@ class Notifier:
     def publish(self, topic: str, key: str = "") -> None:
         """Give a key to a topic's listener, now or when it comes back."""
         self._publish(topic, key)
-        self._tell(Notification(topic, key))
+        self._tell((topic, key))
 
     def notify(self, topic: str) -> None:
         """Notify current listeners; later ones miss it."""
         self._notify(topic)
-        self._tell(Notification(topic, None))
+        self._tell((topic, None))
 
     def receive(self, notification: Notification) -> None:
         """Publish what another process did; keys are kept only for those who listen here."""
-        if notification.key is None:
-            self._notify(notification.topic)
-        elif notification.topic in self._known:
-            self._publish(notification.topic, notification.key)
+        topic, key = notification
+        if key is None:
+            self._notify(topic)
+        elif topic in self._known:
+            self._publish(topic, key)
 
     async def wait(self, topic: str, seconds: float) -> set[str]:
         """Return the keys published since the last call; waits up to `seconds` for the first."""

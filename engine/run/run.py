@@ -401,7 +401,7 @@ class _LiveHost:
         audience = None if self.debate.request.pace else self.runner.audience
         if audience is None or call.hint.get("kind") not in POSTED:
             return await self.steps.call(call)
-        from engine.stage.drafts import Drafting  # not all platforms show them
+        from engine.stage.repair import Drafting  # not all platforms show them
 
         drafting, spoken = Drafting(audience, self.debate, call), False
         try:

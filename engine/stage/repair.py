@@ -1,16 +1,24 @@
-"""What a broken or unfinished answer holds."""
+"""Answers that are not whole: what a broken one holds, and turns shown while they are written."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
+import regex
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from engine.blinding.identity import clean, names_of, replace_names
 from engine.stage.structured import MAX_DEPTH, TOO_DEEP, Object, Parsed, UnreadableError, parsed_as
+from engine.values.debate import Debate, side_of
 from engine.values.errors import MISFITS
-from engine.values.ports import AnswerSchema
+from engine.values.makers import read_vocabulary
+from engine.values.ports import AnswerSchema, Audience, Call, Draft
+from engine.values.text import count_words
 
 NOTHING = "…"  # of JSON that was cut before its first text
 _OBJECT = TypeAdapter(dict[str, JsonValue])
@@ -100,3 +108,78 @@ def _keys(schema: Any) -> Iterator[str]:
     for part in schema.values() if isinstance(schema, dict) else schema:
         if isinstance(part, dict | list):
             yield from _keys(part)
+
+
+# A turn while it is written, as an audience may see it: without any part of a model's name.
+
+
+UPDATE_SECONDS = 0.1  # blinding takes a millisecond, and words arrive by the hundred
+
+_PARTS = regex.compile(r"[\s\-_./:]+")
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_UNIT = regex.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+
+
+class Drafting:
+    """One call's text on its way to an audience, updated at most ten times a second."""
+
+    def __init__(
+        self,
+        audience: Audience,
+        debate: Debate,
+        call: Call,
+    ) -> None:
+        hint, seat = call.hint, call.hint["seat"]
+        self._audience = audience
+        self._schema = call.schema
+        self._names = names_of(debate.setup)
+        self._chars_per_word = debate.setup.chars_per_word
+        self._blank = Draft(
+            debate=debate.code,
+            seat=seat,
+            side=side_of(seat),
+            round=hint["round"],
+            limit=int(hint["words"] or 0),
+            name=debate.setup.called.get(seat, ""),
+        )
+        self._text = self._model = ""
+        self._due: asyncio.TimerHandle | None = None
+
+    def hear(self, text: str, model: str) -> None:
+        """Take the text so far; the audience gets it a moment later, with all that came by then."""
+        self._text, self._model = text, model
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(UPDATE_SECONDS, self._update)
+
+    def end(self, *, spoken: bool) -> None:
+        """Stop updating; a text that was not `spoken` to its end is dropped."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        if not spoken:
+            self._audience(replace(self._blank, dropped=True))
+
+    def _update(self) -> None:
+        self._due = None
+        said = self._text if self._schema is None else read_growing(self._text, self._schema)
+        text = redact_growing(said, self._names | {self._model})
+        words = count_words(said, self._chars_per_word)
+        self._audience(replace(self._blank, text=text, words=words))
+
+
+def redact_growing(text: str, names: Iterable[str]) -> str:
+    """Return as much of an unfinished text as people may read: whole words without a name.
+
+    Every known model name is removed, as later text may show it to be the speaker's own. At the
+    end, as many words are held back as the longest name has.
+    """
+    hidden = frozenset(names) | _brands()
+    shown = replace_names(clean(text), hidden)
+    held = max(len(_PARTS.split(name)) for name in hidden)
+    units = [unit.start() for unit in _UNIT.finditer(shown)]
+    return shown[: units[-held]].rstrip() if len(units) > held else ""
+
+
+@lru_cache(maxsize=1)
+def _brands() -> frozenset[str]:
+    return frozenset(read_vocabulary().brands())

@@ -1,4 +1,4 @@
-"""What jurors are fitted to: past debates, and ballots from outside the debates held here."""
+"""What jurors are judged by: past debates, later judgings, and ballots from outside."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import orjson
 from engine.store.budgets import NewDebate
 from engine.store.database import Database, SqlConnection
 from engine.store.debates import INSERT, SELECT, to_debate, to_row
-from engine.store.journal import BALLOTS, to_ballot
+from engine.store.journal import BALLOTS, JUDGES, JUDGINGS, Judging, Note, to_ballot, to_judging
 from engine.store.leases import Lease, guard
 from engine.tally.tally import count
-from engine.values.debate import Criterion, Debate, Setup, Status, Value
+from engine.values.debate import Criterion, Debate, Model, PanelMode, Setup, Status, Value
 from engine.values.verdicts import Ballot, Verdict, Vote
 
 
@@ -171,3 +171,54 @@ def _learn(connection: SqlConnection, new: Learnt) -> None:
         ballots=len(merged.ballots),
         body=merged.model_dump_json(),
     )
+
+
+# Later judgings of debates: by other judges of the format, or by another panel.
+
+
+INSERT_JUDGING = """
+INSERT INTO judgings (debate, number, judges, mode) VALUES (:debate, :number, :judges, :mode)
+"""
+CLOSE_JUDGING = """
+UPDATE judgings SET body = :body WHERE debate = :debate AND number = :number AND body IS NULL
+"""
+
+
+class Judgings:
+    """Later judgings, each opened once and stored whole."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open(
+        self,
+        lease: Lease,
+        debate_id: str,
+        judges: Sequence[Model],
+        mode: PanelMode | None = None,
+    ) -> Judging:
+        """Return the judging by these judges, or by these jurors: theirs so far, or a new one."""
+
+        def open_or_find(connection: SqlConnection) -> Judging:
+            guard(connection, lease)
+            known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
+            for judging in known:
+                if judging.is_by(judges, mode):
+                    return judging
+            opened = Judging(number=len(known) + 1, judges=tuple(judges), mode=mode)
+            body = JUDGES.dump_json(opened.judges).decode()
+            row = {"debate": debate_id, "number": opened.number, "judges": body}
+            connection.run(INSERT_JUDGING, **row, mode=mode)
+            return opened
+
+        return await self._database.write(open_or_find)
+
+    async def close(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
+        """Store what a judging found, once."""
+        body = found.model_dump_json()
+
+        def close(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(CLOSE_JUDGING, debate=debate_id, number=number, body=body)
+
+        await self._database.write(close)

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from engine.store.deliveries import Deliveries, Tries
     from engine.store.guests import AudienceQuestions, GuestStore
     from engine.store.installs import Installs
-    from engine.store.judgings import Judgings
     from engine.store.labels import LabellingStore
-    from engine.store.learning import Learning
+    from engine.store.learning import Judgings, Learning
     from engine.store.listings import Listings
     from engine.store.privacy import Privacy
     from engine.store.queue import DebateQueue
@@ -77,7 +76,7 @@ class Store:
     @cached_property
     def judgings(self) -> Judgings:
         """Later judgings."""
-        from engine.store.judgings import Judgings
+        from engine.store.learning import Judgings
 
         return Judgings(self.database)
 

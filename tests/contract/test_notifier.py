@@ -17,7 +17,7 @@ from adapters.models.router import open_models
 from bot.app import MainLine
 from bot.database import Role, open_sharing
 from bot.settings.settings import Settings
-from engine.fleet.leases import Notification, Notifier
+from engine.fleet.leases import Notifier
 from engine.prompts.library import load_prompts
 from engine.run.order import Order
 from engine.store import Store
@@ -109,9 +109,7 @@ async def test_a_bell_whose_connection_is_cut_rings_again_by_itself(
 
 
 def test_rings_of_any_number_fit_into_what_the_server_takes() -> None:
-    rings = [
-        Notification("outbox/discord", f"01ARZ3NDEKTSV4RRFFQ69G5F{n:02}") for n in range(100)
-    ] * 10
+    rings = [("outbox/discord", f"01ARZ3NDEKTSV4RRFFQ69G5F{n:02}") for n in range(100)] * 10
     payloads = pack("me", rings)
     assert 1 < len(payloads) < 20
     assert all(len(payload) <= MOST_BYTES for payload in payloads)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-import engine.stage.drafts
+import engine.stage.repair
 from engine.values.debate import Sampling, Status
 from tests.doubles.hall import Hall, has_ended, with_sides
 from tests.kit import Onlooker
@@ -17,7 +17,7 @@ TURN = re.compile(r"(\w+), (\S+), turn \d of \d")
 @pytest.fixture(autouse=True)
 def _each_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tell pieces at once: a machine that stands still for a while leaves none out."""
-    monkeypatch.setattr(engine.stage.drafts, "UPDATE_SECONDS", 0.0)
+    monkeypatch.setattr(engine.stage.repair, "UPDATE_SECONDS", 0.0)
 
 
 def posted(hall: Hall) -> dict[tuple[str, str], str]:
@@ -73,7 +73,7 @@ async def test_a_turn_that_is_sent_back_begins_anew(hall: Hall) -> None:
 async def test_a_turn_that_is_quicker_than_a_telling_is_not_watched(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.stage.drafts, "UPDATE_SECONDS", 60.0)
+    monkeypatch.setattr(engine.stage.repair, "UPDATE_SECONDS", 60.0)
     onlooker = Onlooker()
     async with hall.open(audience=onlooker.follow) as session:
         await session.voting(await session.start(with_sides("maple", "willow")))

@@ -37,21 +37,21 @@ DEMO_LINES = 32_035
 NOT_IN_A_DEMO = """
 adapters.database.upgrade adapters.metrics adapters.models.backends adapters.models.client
 adapters.models.discovery adapters.models.faults adapters.models.moderation adapters.models.search
-adapters.wire adapters.terminal.keys bot.commands.bench bot.commands.data bot.commands.debate
+adapters.terminal.keys adapters.wire bot.commands.bench bot.commands.data bot.commands.debate
 bot.commands.label bot.commands.operate bot.commands.series bot.commands.serve bot.console
-bot.local.keyboard bot.local.single bot.local.single bot.record.filters bot.serve.health
-bot.settings.load engine.blinding.posts engine.blinding.self_naming engine.dataset.conversion
-engine.dataset.layouts engine.dataset.license engine.dataset.prompt_table engine.delivery.board
-engine.delivery.deleter engine.delivery.plain_words engine.delivery.reasons engine.drawing
-engine.fleet.limits engine.jury.history engine.jury.model engine.jury.rubric_file engine.run.guest
-engine.run.question_time engine.run.rematch engine.stage.drafts engine.stage.repair
-engine.stage.research engine.stats.confidence engine.store.ballots engine.store.deliveries
-engine.store.guests engine.store.judgings engine.store.learning engine.store.listings
-engine.store.privacy engine.store.purge engine.store.queue engine.values.failures
-engine.values.markdown engine.values.overlap engine.values.protocols engine.votes.audience
-engine.votes.hiding engine.votes.persuasion engine.votes.reveals engine.votes.threads
-engine.words.buttons engine.words.invitations engine.words.pieces engine.words.progress
-engine.words.scores engine.words.stored aiohttp numpy procrastinate psycopg
+bot.local.keyboard bot.local.single bot.record.filters bot.serve.health bot.settings.load
+engine.blinding.posts engine.blinding.self_naming engine.dataset.conversion engine.dataset.layouts
+engine.dataset.license engine.dataset.prompt_table engine.delivery.board engine.delivery.deleter
+engine.delivery.plain_words engine.delivery.reasons engine.drawing engine.fleet.limits
+engine.jury.history engine.jury.model engine.jury.rubric_file engine.run.guest
+engine.run.question_time engine.run.rematch engine.stage.repair engine.stage.research
+engine.stats.confidence engine.store.ballots engine.store.deliveries engine.store.guests
+engine.store.learning engine.store.listings engine.store.privacy engine.store.purge
+engine.store.queue engine.values.failures engine.values.markdown engine.values.overlap
+engine.values.protocols engine.votes.audience engine.votes.hiding engine.votes.persuasion
+engine.votes.reveals engine.votes.threads engine.words.buttons engine.words.invitations
+engine.words.pieces engine.words.progress engine.words.scores engine.words.stored aiohttp numpy
+procrastinate psycopg
 """
 # Imported by no serving process before it serves: in a thread, or by an operator's choice.
 NOT_SERVED = """

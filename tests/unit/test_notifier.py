@@ -3,7 +3,7 @@
 import asyncio
 from time import perf_counter
 
-from engine.fleet.leases import Notification, Notifier
+from engine.fleet.leases import Notifier
 
 
 async def test_a_ring_wakes_who_listens_or_is_collected_later_and_once() -> None:
@@ -63,7 +63,7 @@ async def test_a_ring_goes_to_other_processes_too() -> None:
 async def test_keys_from_another_process_wait_only_where_somebody_listens() -> None:
     """A worker delivers nothing: every ring for a deliverer would stay in its memory."""
     notifier = Notifier()
-    notifier.receive(Notification("outbox/discord", "one"))
+    notifier.receive(("outbox/discord", "one"))
     assert await notifier.wait("outbox/discord", 0.001) == set()
-    notifier.receive(Notification("outbox/discord", "two"))
+    notifier.receive(("outbox/discord", "two"))
     assert await notifier.wait("outbox/discord", 0.001) == {"two"}

@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 
 from engine.formats.classic import Classic
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
-from engine.stage.drafts import UPDATE_SECONDS, Drafting, redact_growing
-from engine.stage.repair import read_growing
+from engine.stage.repair import UPDATE_SECONDS, Drafting, read_growing, redact_growing
 from engine.stage.shapes import TurnLimits, violations
 from engine.stage.structured import declines, refusal
 from engine.values.debate import Model, Sampling, Status, Violation
