@@ -35,6 +35,9 @@ class _Conclusion(Value, extra="ignore"):
         return said if said in DECISIONS else UNKNOWN
 
 
+_SCHEMA = named("Conclusion", {"synthesis": TEXT, "why": TEXT, "decision": choice(*DECISIONS)})
+
+
 class Classic(Format):
     """Opening, rebuttal (as often as asked), assumptions, closing; A speaks, then B.
 
@@ -144,8 +147,7 @@ def shape_of(stage: Stage, limits: ClassicLimits) -> Shape[_Conclusion]:
             faults.append(Fault(kind="no_decision", what=f"decision is none of {known}"))
         return tuple(faults)
 
-    properties = {"synthesis": TEXT, "why": TEXT, "decision": choice(*DECISIONS)}
-    return Shape(_Conclusion, named("Conclusion", properties), check)
+    return Shape(_Conclusion, _SCHEMA, check)
 
 
 def show(labels: Mapping[str, str], said: _Conclusion) -> str:

@@ -317,7 +317,7 @@ class Runner:
         """Wait until the debate has a thread, so that no money is spent on unpostable turns."""
         if debate.thread is not None or not debate.attended:
             return
-        while (await self.store.debates.get(debate.id)).thread is None:
+        while await self.store.debates.thread_of(debate.id) is None:
             self.lease_manager.check()
             await self.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
 

@@ -201,6 +201,7 @@ LEFT JOIN questions AS stance
     ON stance.debate = debates.id AND stance.question = 'stance_before' AND stance.step = ''
 """
 BY_ID = f"{SELECT} WHERE id = :id"
+THREAD = "SELECT thread FROM debates WHERE id = :id"
 # By the end of an id, which has 26 characters: the short code, or more of it.
 CODED = "lower(substr(id, 27 - :length)) = :code AND :length >= 6"
 BY_CODE = f"{SELECT} WHERE {CODED} ORDER BY number DESC"
@@ -286,6 +287,14 @@ class Debates:
         """
         query, values = find_by_name(debate_id)
         return _found(await self._database.read_fast(query, **values), debate_id)
+
+    async def thread_of(self, debate_id: str) -> str | None:
+        """Return a debate's thread, None while it has none. Raises NotFoundError."""
+        rows = await self._database.read_fast(THREAD, id=debate_id)
+        if not rows:
+            raise NotFoundError(no_debate(debate_id))
+        found: str | None = rows[0].thread
+        return found
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         """Return the debate with sides swapped; None if there is none, or it was deleted."""

@@ -230,7 +230,6 @@ def _fields(kind: type[Score | Adjustment], row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in kind.model_fields}
 
 
-MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
 STOP = "SELECT stop, gone FROM debates WHERE id = :debate"
 INSERT_CALL = """
 INSERT INTO calls (
@@ -528,7 +527,7 @@ class Journal:
 def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
     """Return a try's row but for its time; built by the writer's thread, as prompts are long."""
     request = {
-        "messages": MESSAGES.dump_python(call.messages),
+        "messages": [{"role": one.role, "content": one.content} for one in call.messages],
         "sampling": call.sampling.model_dump(),
         "schema": call.schema and call.schema.name,
     }

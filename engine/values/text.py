@@ -209,7 +209,7 @@ _SENTENCE_BREAK = regex.compile(
     r"[\n。！？｡।؟]|[!?…][^\w\s]{0,3}\s|\.(?<!\b\p{Lu}\p{Ll}{1,3}\.)"
     r"(?:(?<=\w{4}\.)|(?=[^\w\s]{0,3}\s++[^\p{Ll}\d(\[]))[^\w\s]{0,3}\s"
 )
-_BETWEEN_WORDS = regex.compile(r"\W+")
+_WORDS = regex.compile(r"\w+")
 _FEWEST_WORDS = 3  # of a sentence that counts: "No." five times is rhetoric
 
 
@@ -217,7 +217,7 @@ def count_repeats(text: str) -> int:
     """Return how often a text says the sentence that it says most often, however it is spelt."""
     said = Counter[str]()
     for part, times in Counter(_SENTENCE_BREAK.split(text)).items():
-        said[_BETWEEN_WORDS.sub(" ", part.casefold()).strip()] += times
+        said[" ".join(_WORDS.findall(part.casefold()))] += times
     often = (n for sentence, n in said.items() if n > 1 and count_words(sentence) >= _FEWEST_WORDS)
     return max(often, default=0)
 

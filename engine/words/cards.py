@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pkgutil import resolve_name
 
@@ -100,11 +100,13 @@ CARDS: Mapping[str, str] = {
     "arc": "scores:arc_card",
 }
 
+_found = cache(resolve_name)  # what makes the cards of a kind is imported with its first
+
 
 @in_its_language
 def card_of(message: Message) -> Card:
     """Return what a message shows."""
-    render: Callable[[Message], Card] = resolve_name(f"engine.words.{CARDS[message.kind]}")
+    render: Callable[[Message], Card] = _found(f"engine.words.{CARDS[message.kind]}")
     return render(message)
 
 
