@@ -209,7 +209,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MODEL = ("backend", "model")
 
 
-class Family(NamedTuple):
+class _Family(NamedTuple):
     """A metric: its name without the ending that Prometheus adds to a counter, and its labels."""
 
     name: str
@@ -218,66 +218,68 @@ class Family(NamedTuple):
     labels: Labels = ()
 
 
-CALLS = Family("rostrum_model_calls", "counter", "Tries of model calls.", (*MODEL, "outcome"))
-RETRIES = Family("rostrum_model_retries", "counter", "Tries after a call's first.", MODEL)
-IN_FLIGHT = Family("rostrum_model_calls_in_flight", "gauge", "Tries without an answer yet.", MODEL)
-DURATIONS = Family("rostrum_model_call_duration_seconds", "histogram", "Duration of tries.", MODEL)
-TOKENS = Family("rostrum_model_tokens", "counter", "Tokens of model calls.", (*MODEL, "kind"))
-USD = Family("rostrum_model_cost_usd", "counter", "Known cost of tries, in USD.", MODEL)
-UNPRICED = Family("rostrum_model_calls_unpriced", "counter", "Tries of unknown cost.", MODEL)
-WAITS = Family(
+CALLS = _Family("rostrum_model_calls", "counter", "Tries of model calls.", (*MODEL, "outcome"))
+RETRIES = _Family("rostrum_model_retries", "counter", "Tries after a call's first.", MODEL)
+IN_FLIGHT = _Family("rostrum_model_calls_in_flight", "gauge", "Tries without an answer yet.", MODEL)
+DURATIONS = _Family("rostrum_model_call_duration_seconds", "histogram", "Duration of tries.", MODEL)
+TOKENS = _Family("rostrum_model_tokens", "counter", "Tokens of model calls.", (*MODEL, "kind"))
+USD = _Family("rostrum_model_cost_usd", "counter", "Known cost of tries, in USD.", MODEL)
+UNPRICED = _Family("rostrum_model_calls_unpriced", "counter", "Tries of unknown cost.", MODEL)
+WAITS = _Family(
     "rostrum_model_limit_waits", "counter", "Tries that waited for a backend's limit.", ("backend",)
 )
-WAITED = Family(
+WAITED = _Family(
     "rostrum_model_limit_wait_seconds", "counter", "Time waited for a limit.", ("backend",)
 )
-ANSWERS = Family(
+ANSWERS = _Family(
     "rostrum_votes",
     "counter",
     "Answers of people that reached this process.",
     ("platform", "question", "how", "outcome"),
 )
-ENDED = Family(
+ENDED = _Family(
     "rostrum_debates_ended", "counter", "Debates that this process ended.", ("status", "cause")
 )
-LOST = Family("rostrum_lease_losses", "counter", "Leases taken over by others.", ("kind",))
-LAGS = Family("rostrum_event_loop_lag_seconds", "histogram", "How late the loop runs a timer.")
-DEBATES = Family("rostrum_debates", "gauge", "Debates that have not ended, by status.", ("status",))
-OUTBOX = Family("rostrum_outbox_messages", "gauge", "Messages not delivered yet.", ("platform",))
-OLDEST = Family(
+LOST = _Family("rostrum_lease_losses", "counter", "Leases taken over by others.", ("kind",))
+LAGS = _Family("rostrum_event_loop_lag_seconds", "histogram", "How late the loop runs a timer.")
+DEBATES = _Family(
+    "rostrum_debates", "gauge", "Debates that have not ended, by status.", ("status",)
+)
+OUTBOX = _Family("rostrum_outbox_messages", "gauge", "Messages not delivered yet.", ("platform",))
+OLDEST = _Family(
     "rostrum_outbox_oldest_age_seconds", "gauge", "Age of the oldest of them.", ("platform",)
 )
-LEFT_OUT = Family(
+LEFT_OUT = _Family(
     "rostrum_juror_ballots_left_out",
     "gauge",
     "Older ballots of a juror that has changed since, which no longer count.",
     ("juror",),
 )
-DAY = Family(
+DAY = _Family(
     "rostrum_day_usd",
     "gauge",
     "What all communities together have spent or reserved today (UTC), in USD.",
     ("kind",),
 )
-DAY_CAP = Family(
+DAY_CAP = _Family(
     "rostrum_day_cap_usd",
     "gauge",
     "The most that all communities together may spend a day (UTC), if there is a cap, in USD.",
 )
-WRITABLE = Family("rostrum_database_writable", "gauge", "Whether the database can be written.")
-CONNECTED = Family(
+WRITABLE = _Family("rostrum_database_writable", "gauge", "Whether the database can be written.")
+CONNECTED = _Family(
     "rostrum_gateway_connected",
     "gauge",
     "Whether the platform's gateway is connected.",
     ("platform",),
 )
-STANDING_BY = Family(
+STANDING_BY = _Family(
     "rostrum_gateway_standing_by",
     "gauge",
     "Whether other processes serve the platform and this one would take over.",
     ("platform",),
 )
-BUILD = Family(
+BUILD = _Family(
     "rostrum_build_info", "gauge", "The version that runs; always 1.", ("version", "revision")
 )
 FAMILIES = (
@@ -350,7 +352,7 @@ class _Collected:
         yield from (_metric(family, values[family]) for family in FAMILIES)
 
 
-_Values = Mapping[Family, Mapping[Labels, float | _Histogram]]
+_Values = Mapping[_Family, Mapping[Labels, float | _Histogram]]
 
 
 def _read(now: Snapshot) -> _Values:
@@ -371,7 +373,7 @@ def _read(now: Snapshot) -> _Values:
     }
 
 
-def _metric(family: Family, values: Mapping[Labels, float | _Histogram]) -> Metric:
+def _metric(family: _Family, values: Mapping[Labels, float | _Histogram]) -> Metric:
     from prometheus_client import core
 
     if family.kind == "histogram":

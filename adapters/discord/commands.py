@@ -136,7 +136,7 @@ class DebateCommands(app_commands.Group):
             given = {name: value for name, value in options.items() if value is not None}
             if command.name == "start" and "topic" not in given:
                 with speaking(language_of(interaction)):
-                    await interaction.response.send_modal(TopicForm(self._handler, given))
+                    await interaction.response.send_modal(_TopicForm(self._handler, given))
                 return
             asked = partial(self._invocation, command, given)
             await self._handler.carry_out(interaction, asked, attached(given))
@@ -228,13 +228,13 @@ def _known_command(given: Mapping[str, Any]) -> str | None:
     return name or None
 
 
-class TopicForm(discord.ui.Modal):
+class _TopicForm(discord.ui.Modal):
     """Asks for a topic that may be long; the other options were given with the command."""
 
     def __init__(self, handler: DiscordInteractionHandler, given: Mapping[str, Any]) -> None:
         super().__init__(title=say(texts.TOPIC_TITLE))
         self._handler, self._given = handler, given
-        self.topic: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
+        self.topic: discord.ui.TextInput[_TopicForm] = discord.ui.TextInput(
             custom_id="topic",
             label=say(texts.TOPIC_FIELD),
             placeholder=say(TOPIC_HINT),
@@ -242,7 +242,7 @@ class TopicForm(discord.ui.Modal):
             default=given.get("topic"),
             max_length=LONGEST_TOPIC,
         )
-        self.conditions: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
+        self.conditions: discord.ui.TextInput[_TopicForm] = discord.ui.TextInput(
             custom_id="conditions",
             label=say(texts.CONDITIONS_FIELD),
             placeholder=say(texts.CONDITIONS_HINT),
@@ -251,7 +251,7 @@ class TopicForm(discord.ui.Modal):
             required=False,
             max_length=LONGEST_TOPIC,
         )
-        self.stances: dict[str, discord.ui.TextInput[TopicForm]] = {
+        self.stances: dict[str, discord.ui.TextInput[_TopicForm]] = {
             name: discord.ui.TextInput(
                 custom_id=said,
                 label=say(texts.STANCE_FIELDS[said]),
@@ -331,7 +331,7 @@ def debate_this(handler: DiscordInteractionHandler) -> app_commands.ContextMenu:
             except UsageError as error:
                 await handler.refuse(interaction, error)
             else:
-                await interaction.response.send_modal(TopicForm(handler, {"topic": motion}))
+                await interaction.response.send_modal(_TopicForm(handler, {"topic": motion}))
 
     return app_commands.ContextMenu(name="Debate this", callback=ask)
 

@@ -54,7 +54,7 @@ NARROWER = 2  # a second
 EXEMPT = ("/interactions/", "/webhooks/")
 
 
-class GlobalRateLimit:
+class _GlobalRateLimit:
     """Lets a bot's requests out, each in turn."""
 
     def __init__(self) -> None:
@@ -163,7 +163,7 @@ class DiscordRest:
         self._shut: dict[str, float] = {}  # routes that Discord closed, until when
         self._asking = asyncio.Lock()
         self._gateway: tuple[_Gateway, float] | None = None  # as found last, and when
-        self.global_limit = GlobalRateLimit()
+        self.global_limit = _GlobalRateLimit()
         self.me = ""
 
     async def request(

@@ -67,7 +67,7 @@ class HttpResponse(NamedTuple):
 Read = Callable[[int, Mapping[str, str], AsyncIterator[bytes]], Awaitable[HttpResponse | CallFault]]
 
 
-class Endpoint(NamedTuple):
+class _Endpoint(NamedTuple):
     """A backend over the shared session, with what all requests to it share."""
 
     backend: Backend
@@ -97,7 +97,7 @@ class _SdkEndpoint(NamedTuple):
     client: AsyncOpenAI
 
     async def ask(self, path: str, content: bytes | None, read: Read) -> HttpResponse | CallFault:
-        """Post a JSON body, or get a page without one; as `Endpoint` does."""
+        """Post a JSON body, or get a page without one; as `_Endpoint` does."""
         import httpx2
         import openai
 
@@ -138,10 +138,10 @@ class ConnectionPool:
         self._pool = pool_size(pool)
         self._session: aiohttp.ClientSession | None = None
         self._trust: ssl.SSLContext | bool = True
-        self._endpoints: dict[str, Endpoint | _SdkEndpoint | CallFault] = {}
+        self._endpoints: dict[str, _Endpoint | _SdkEndpoint | CallFault] = {}
         self._opening = asyncio.Lock()
 
-    async def open(self, backend: Backend) -> Endpoint | _SdkEndpoint | CallFault:
+    async def open(self, backend: Backend) -> _Endpoint | _SdkEndpoint | CallFault:
         """Return a backend's endpoint, or why it has none.
 
         Done before a call, so that making one does not count in the call's time.
@@ -218,7 +218,7 @@ class ConnectionPool:
         except OSError as error:
             return _transport_fault(backend, error)
 
-    async def _bind(self, backend: Backend) -> Endpoint | _SdkEndpoint | CallFault:
+    async def _bind(self, backend: Backend) -> _Endpoint | _SdkEndpoint | CallFault:
         # Both imports in threads: they would block the loop.
         if self._session is None:
             self._trust = await asyncio.to_thread(_trust)
@@ -233,7 +233,7 @@ class ConnectionPool:
         import aiohttp
 
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
-        return Endpoint(backend, self._session, timeout, proxy, plain_headers(backend))
+        return _Endpoint(backend, self._session, timeout, proxy, plain_headers(backend))
 
 
 async def read_whole(

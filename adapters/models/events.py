@@ -26,7 +26,7 @@ _MARK = b"\xef\xbb\xbf"
 _UNREADABLE = {"message": "a part of its stream is not JSON"}
 
 
-class Event(NamedTuple):
+class _Event(NamedTuple):
     """One event: its type (default `message`) and its data."""
 
     kind: str
@@ -45,7 +45,7 @@ class _EventReader:
         self.pending = 0  # bytes of the event that has not ended
         self.lines = 0
 
-    def feed(self, piece: bytes) -> list[Event]:
+    def feed(self, piece: bytes) -> list[_Event]:
         """Return the events that this piece completes; the rest waits for the next."""
         if not piece:
             return []
@@ -62,11 +62,11 @@ class _EventReader:
         self.lines += len(lines)
         return [event for line in lines if (event := self._line(line)) is not None]
 
-    def _line(self, line: bytes) -> Event | None:
+    def _line(self, line: bytes) -> _Event | None:
         if self._at_start:
             line, self._at_start = line.removeprefix(_MARK), False
         if not line:
-            event = Event(self._kind or "message", "\n".join(self._data)) if self._data else None
+            event = _Event(self._kind or "message", "\n".join(self._data)) if self._data else None
             self._kind, self._data, self.pending = "", [], 0
             return event
         name, _, value = line.partition(b":")  # a comment is a line whose name is empty
@@ -161,7 +161,7 @@ class Completion:
         # Lone surrogates stay escaped; answers.py reads them.
         return json.dumps(whole).encode()
 
-    def _add(self, event: Event) -> None:
+    def _add(self, event: _Event) -> None:
         if event.data.strip() == DONE:
             self._over = True
             return

@@ -61,7 +61,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass
-class EphemeralReply:
+class _EphemeralReply:
     """Answers privately, visible only to the person who asked.
 
     `in_place`: an answer replaces the private message whose button was pressed.
@@ -204,7 +204,7 @@ class _FollowUpPrompts:
 
 
 @dataclass(frozen=True, slots=True)
-class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
+class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
     """Answers commands, button presses and submitted forms."""
 
     workspaces: Workspaces
@@ -212,9 +212,9 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
     offers: _FollowUpPrompts = field(default_factory=_FollowUpPrompts)
     standstill: _Standstill = field(default_factory=_Standstill)
 
-    def reply(self, requester: ReplyTarget, *, in_place: bool = False) -> EphemeralReply:
+    def reply(self, requester: ReplyTarget, *, in_place: bool = False) -> _EphemeralReply:
         """Return how to answer somebody; `in_place` of the message of their button if told so."""
-        return EphemeralReply(self.workspaces, requester, in_place)
+        return _EphemeralReply(self.workspaces, requester, in_place)
 
     async def carry_out(
         self, requester: ReplyTarget, asked: Invocation | str, *, in_place: bool = False
@@ -236,7 +236,7 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
             await self.answer(reply, run)
 
     async def requester(
-        self, reply: EphemeralReply, command: Invocation | None = None
+        self, reply: _EphemeralReply, command: Invocation | None = None
     ) -> Requester:
         """Return who asks, and for a command also their groups, and what the channel lacks."""
         requester = reply.requester
@@ -286,7 +286,7 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
             return person.model_copy(update={"roles_unknown": error.text})
         return person.model_copy(update={"roles": roles})
 
-    async def show(self, reply: EphemeralReply, answer: Answer) -> None:
+    async def show(self, reply: _EphemeralReply, answer: Answer) -> None:
         """Show an answer, in the person's language; many may vote at once, and need theirs."""
         requester = reply.requester
         with speaking(await self.language(requester, many=True)):
@@ -317,16 +317,16 @@ class SlackInteractionHandler(InteractionHandler[EphemeralReply]):
             text = f"{text}\n{say(texts.FORMS)}"
         return text
 
-    async def explain(self, reply: EphemeralReply, why: Callable[[], str]) -> None:
+    async def explain(self, reply: _EphemeralReply, why: Callable[[], str]) -> None:
         """Show why there is no answer, in the person's language."""
         with speaking(await self.language(reply.requester, many=True)):
             await reply.say(why())
 
-    def seconds_left(self, reply: EphemeralReply) -> float:
+    def seconds_left(self, reply: _EphemeralReply) -> float:
         """Return for how long Slack accepts private answers."""
         return FOLLOWED_SECONDS
 
-    async def show_progress(self, reply: EphemeralReply, status: StatusAnswer) -> None:
+    async def show_progress(self, reply: _EphemeralReply, status: StatusAnswer) -> None:
         """Show a link to the thread, then an abnormal end."""
         thread = status.debate.thread
         if status.debate.status in OVER:

@@ -80,7 +80,7 @@ def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
     return f"{hint}\n{plural(*needed, quorum)}" if quorum else hint
 
 
-class Voters:
+class _Voters:
     """The people at one keyboard, each with one vote.
 
     Guests up to number `before` have voted earlier and keep their names.
@@ -114,7 +114,7 @@ async def vote_by_keys(
 
     Raises UsageError if keys cannot be read.
     """
-    people = Voters(options, before)
+    people = _Voters(options, before)
     with keyboard(fd) as keys:
         while (key := await keys.get()) not in CLOSING_KEYS:
             hand = people.press(key)

@@ -43,7 +43,7 @@ class _Lateness(NamedTuple):
     seconds: float
 
 
-class LoopWatch:
+class _LoopWatch:
     """Measures how late the event loop runs a timer; more than a few seconds is a blocked loop."""
 
     def __init__(self, counts: Counts | None = None) -> None:
@@ -71,16 +71,16 @@ class LoopWatch:
             self._recent.popleft()
 
 
-class Build(NamedTuple):
+class _Build(NamedTuple):
     """What runs: the version, and the commit that it was made from."""
 
     version: str
     revision: str
 
 
-def build_of(settings: Settings, checkout: Path = CHECKOUT) -> Build:
+def build_of(settings: Settings, checkout: Path = CHECKOUT) -> _Build:
     """Return the build: its commit is that of the settings, else of a checkout."""
-    return Build(__version__, settings.revision or _head(checkout / ".git") or "unknown")
+    return _Build(__version__, settings.revision or _head(checkout / ".git") or "unknown")
 
 
 def _head(folder: Path) -> str:
@@ -213,13 +213,13 @@ class Health:
         self,
         store: Store | None = None,
         gateways: Mapping[str, Connected] = MappingProxyType({}),
-        loop: LoopWatch | None = None,
-        build: Build | None = None,
+        loop: _LoopWatch | None = None,
+        build: _Build | None = None,
         day_cap: float | None = None,
     ) -> None:
         self._store, self._gateways, self._day_cap = store, gateways, day_cap
-        self.loop = loop or LoopWatch()
-        self._build = build or Build("unknown", "unknown")
+        self.loop = loop or _LoopWatch()
+        self._build = build or _Build("unknown", "unknown")
         self._fault, self._probed_at = "", -PROBE_SECONDS
         self._stored, self._read_at = StoredFigures(), -FIGURES_SECONDS
         self._probing, self._reading = asyncio.Lock(), asyncio.Lock()

@@ -131,13 +131,13 @@ class _ExportSettings(Value):
     hmac_key: SecretStr | None = None
 
 
-class PrivacySettings(Value):
+class _PrivacySettings(Value):
     """How long a community's debates are kept after it removed Rostrum."""
 
     purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
 
 
-class RetentionSettings(Value):
+class _RetentionSettings(Value):
     """After how many days what is deleted of debates that have ended; None: it is kept."""
 
     prompts_days: Days = None
@@ -320,8 +320,8 @@ class Settings(_OfOptions, BaseSettings):
     health: HealthSettings = HealthSettings()
     web: WebSettings = WebSettings()
     export: _ExportSettings = _ExportSettings()
-    privacy: PrivacySettings = PrivacySettings()
-    retention: RetentionSettings = RetentionSettings()
+    privacy: _PrivacySettings = _PrivacySettings()
+    retention: _RetentionSettings = _RetentionSettings()
     log: LogSettings = LogSettings()
     secret_key: Keys = ()
     traces: bool = False

@@ -10,7 +10,7 @@ import promql_parser
 import pytest
 import yaml
 
-from adapters.metrics import FAMILIES, Family
+from adapters.metrics import FAMILIES, _Family
 from bot.settings.settings import Settings
 from engine.values.ports import FaultKind
 
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
     query: str
 
 
-def series_of(family: Family) -> dict[str, tuple[str, ...]]:
+def series_of(family: _Family) -> dict[str, tuple[str, ...]]:
     """Return the names under which a metric is scraped, each with its labels."""
     endings = ENDINGS[family.kind]
     return {family.name + ending: (*family.labels, *own) for ending, own in endings.items()}

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from adapters.models.backends import Backend
-from adapters.models.connection import Endpoint, Read, _SdkEndpoint
+from adapters.models.connection import Read, _Endpoint, _SdkEndpoint
 from tests.doubles.model_server import SERVERS, ModelServer
 
 CONNECT_SECONDS = 0.05  # to a server that accepts no connection; it never would
@@ -26,7 +26,7 @@ def deadlines_by_event() -> Iterator[None]:
     A server that is away comes back so many seconds after the first request that missed it. Where
     nobody accepts connections, the wait for one is short.
     """
-    timeout, ask, ask_sdk = asyncio.timeout, Endpoint.ask, _SdkEndpoint.ask
+    timeout, ask, ask_sdk = asyncio.timeout, _Endpoint.ask, _SdkEndpoint.ask
 
     def remember(seconds: float | None) -> asyncio.Timeout:
         made = timeout(seconds)
@@ -40,7 +40,7 @@ def deadlines_by_event() -> Iterator[None]:
         server.miss()
         return server
 
-    def watch(endpoint: Endpoint, path: str, content: bytes | None, read: Read) -> Any:
+    def watch(endpoint: _Endpoint, path: str, content: bytes | None, read: Read) -> Any:
         if look_at(endpoint.backend, content).deaf:
             quick = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
             endpoint = endpoint._replace(timeout=quick)
@@ -54,7 +54,7 @@ def deadlines_by_event() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(asyncio, "timeout", remember)
-        patched.setattr(Endpoint, "ask", watch)
+        patched.setattr(_Endpoint, "ask", watch)
         patched.setattr(_SdkEndpoint, "ask", watch_sdk)
         patched.setattr(ModelServer, "waits_to_be_missed", True)
         yield

@@ -15,7 +15,7 @@ from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from bench.wheel.machine import percentile
 from bot.app import MainLine
-from bot.serve.health import Health, LoopWatch
+from bot.serve.health import Health, _LoopWatch
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Store
 from engine.values.debate import Model, Status
@@ -53,7 +53,7 @@ async def scraping(line: MainLine, store: Store) -> AsyncIterator[str]:
     """Serve what a line has counted; yields the address of `/metrics`."""
     watch = next(iter(line.deliveries.values())).services.lease_manager.watch
     assert isinstance(watch, Counts)
-    async with served(Health(store, {}, LoopWatch(watch))) as url:
+    async with served(Health(store, {}, _LoopWatch(watch))) as url:
         yield f"{url}/metrics"
 
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from bot.operations.control import forget_person
 from bot.serve.run import serving
-from bot.settings.settings import PrivacySettings, Settings
+from bot.settings.settings import Settings, _PrivacySettings
 from engine.chat.answers.base import to_markdown
 from engine.chat.answers.own_data import ForgottenAnswer
 from engine.chat.commands import Commands, parse_command
@@ -212,6 +212,6 @@ async def test_a_running_rostrum_purges_by_itself(hall: Hall) -> None:
         await session.ended(debate_id)
         await session.store.communities.joined("memory", "club", utc_now())
         await session.store.communities.left("memory", "club", utc_now() - timedelta(days=2))
-    settings = Settings(database_url=SecretStr(hall.url), privacy=PrivacySettings(purge_days=1))
+    settings = Settings(database_url=SecretStr(hall.url), privacy=_PrivacySettings(purge_days=1))
     async with serving(settings):  # what is deleted is overwritten a moment later
         await until(lambda: not traces(hall.url, ANN, debate_id, str(DEFAULTS.topic)))

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from adapters.database.database import SqlDatabase
 from bot.serve.run import serving
-from bot.settings.settings import RetentionSettings, Settings
+from bot.settings.settings import Settings, _RetentionSettings
 from engine.store import ExportFilter, Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Status
@@ -144,7 +144,7 @@ async def test_a_debate_of_a_league_that_goes_on_is_not_deleted(hall: Hall, tmp_
 async def keeping(hall: Hall, *gone: str, **days: float) -> None:
     """Serve until what is due by age is deleted and overwritten."""
     settings = Settings(
-        database_url=SecretStr(hall.url), retention=RetentionSettings.model_validate(days)
+        database_url=SecretStr(hall.url), retention=_RetentionSettings.model_validate(days)
     )
     async with serving(settings):
         await until(lambda: not traces(hall.url, *gone))

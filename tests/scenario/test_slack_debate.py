@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from pydantic import SecretStr
 
-from adapters.slack.interactions import EphemeralReply
+from adapters.slack.interactions import _EphemeralReply
 from adapters.slack.payloads import ReplyTarget
 from adapters.slack.rest import SlackRest
 from adapters.slack.workspaces import OneWorkspace
@@ -234,13 +234,13 @@ async def test_an_answer_longer_than_a_message_is_said_whole(slack: SlackServer)
 
 
 @asynccontextmanager
-async def whispering(slack: SlackServer) -> AsyncIterator[tuple[EphemeralReply, Asked]]:
+async def whispering(slack: SlackServer) -> AsyncIterator[tuple[_EphemeralReply, Asked]]:
     """Offer what answers ada, and what she reads of it."""
     rest = SlackRest(SecretStr(slack.bot_token), slack.api_url)
     asked = slack.interactions.new(slack.users["ada"].id, slack.channel.id)
     url = f"{slack.origin}/response/{asked.id}"
     asker = ReplyTarget(TEAM, slack.channel.id, asked.user, response_url=url)
-    yield EphemeralReply(OneWorkspace(rest), asker), asked
+    yield _EphemeralReply(OneWorkspace(rest), asker), asked
     await rest.close()
 
 

@@ -31,7 +31,7 @@ from adapters.discord.errors import (
 )
 from adapters.discord.interactions import BUTTONS_ONLY, DiscordInteractionHandler
 from adapters.discord.render import emoji_of, reaction_of, rows
-from adapters.discord.rest import MOST, GlobalRateLimit
+from adapters.discord.rest import MOST, _GlobalRateLimit
 from adapters.discord.texts import IN_ORDER, TABLES, Translator, table, typed, with_options
 from adapters.wire import ChannelPace
 from engine.chat.answers.catalogue import HelpAnswer
@@ -372,7 +372,7 @@ def asked(path: str) -> aiohttp.TraceRequestStartParams:
     return Mock(aiohttp.TraceRequestStartParams, url=URL(Route.BASE + path))
 
 
-async def leave(global_limit: GlobalRateLimit, path: str = "/channels/1/messages") -> float:
+async def leave(global_limit: _GlobalRateLimit, path: str = "/channels/1/messages") -> float:
     """Leave as aiohttp lets a request do, and return when."""
     [door] = global_limit.trace().on_request_start
     await door(Mock(), SimpleNamespace(), asked(path))
@@ -383,16 +383,16 @@ def in_one_second(moments: list[float]) -> int:
     return max(sum(a <= b < a + 1 for b in moments) for a in moments)
 
 
-async def ask(global_limit: GlobalRateLimit) -> float:
+async def ask(global_limit: _GlobalRateLimit) -> float:
     await global_limit.admit()
     return await leave(global_limit)
 
 
 @pytest.mark.parametrize("go", [ask, leave])  # also what was held up after its turn
 async def test_a_crowd_never_leaves_faster_than_discord_takes_it(
-    go: Callable[[GlobalRateLimit], Awaitable[float]],
+    go: Callable[[_GlobalRateLimit], Awaitable[float]],
 ) -> None:
-    global_limit = GlobalRateLimit()
+    global_limit = _GlobalRateLimit()
     for part in (0.1, 1.0):  # it is alone again, and sends as much as before
         global_limit.narrow(part)
     with skipped_time():
@@ -403,7 +403,7 @@ async def test_a_crowd_never_leaves_faster_than_discord_takes_it(
 
 @pytest.mark.parametrize("parts", [(0.5, 0.5), (0.75, 0.25), (21 / 43, 21 / 43, 1 / 43)])
 async def test_several_processes_send_no_more_than_one_may(parts: tuple[float, ...]) -> None:
-    ways = [GlobalRateLimit() for _ in parts]
+    ways = [_GlobalRateLimit() for _ in parts]
     for global_limit, part in zip(ways, parts, strict=True):
         global_limit.narrow(part)
 
@@ -414,7 +414,7 @@ async def test_several_processes_send_no_more_than_one_may(parts: tuple[float, .
 
 
 async def test_answers_to_interactions_wait_for_nobody() -> None:
-    global_limit = GlobalRateLimit()
+    global_limit = _GlobalRateLimit()
     answers = ("/interactions/1/token/callback", "/webhooks/1/token/messages/@original")
     with skipped_time():
         began = time.monotonic()
@@ -425,7 +425,7 @@ async def test_answers_to_interactions_wait_for_nobody() -> None:
 
 
 async def test_first_come_first_served_but_what_somebody_waits_for() -> None:
-    global_limit, served = GlobalRateLimit(), list[str]()
+    global_limit, served = _GlobalRateLimit(), list[str]()
 
     async def ask(name: str, *, first: bool = False) -> None:
         await global_limit.admit(first=first)
@@ -442,7 +442,7 @@ async def test_first_come_first_served_but_what_somebody_waits_for() -> None:
 
 
 async def test_who_gives_up_holds_nobody_up() -> None:
-    global_limit = GlobalRateLimit()
+    global_limit = _GlobalRateLimit()
     with skipped_time():
         tasks = [asyncio.create_task(global_limit.admit()) for _ in range(30)]
         await asyncio.sleep(0)

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from adapters.database.database import SqlDatabase
 from adapters.metrics import FAMILIES, Counts
 from bot.serve import health as rooms
-from bot.serve.health import Build, Connected, Health, PlatformPresence, serve_health
+from bot.serve.health import Connected, Health, PlatformPresence, _Build, serve_health
 from bot.settings.settings import HealthSettings
 from engine.store import Post, Store
 from engine.values.debate import Model
@@ -107,7 +107,7 @@ def test_the_manual_lists_every_metric_with_its_kind_and_labels() -> None:
 async def test_the_build_the_outbox_and_what_alerts_watch_at_0_are_shown(store: Store) -> None:
     said = Post(key="a", message=Notice(text="Hello."))
     [debate] = await store.debates.create([(new_debate(), [said])], NO_CAPS)
-    health = Health(store, build=Build("1.2", "abc"))
+    health = Health(store, build=_Build("1.2", "abc"))
     health.begin(store, {}, Counts([Model.parse("online/x")]))
     async with served(health) as url, ClientSession() as session:
         found = read(await (await fetch(session, f"{url}/metrics")).text())

@@ -16,7 +16,7 @@ from adapters.models.attempts import CallAnswer, CallFault
 from adapters.models.backends import PRESETS, Backend, Habits
 from adapters.models.completions import read_answer
 from adapters.models.discovery import model_entries, read_prices
-from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, _EventReader
+from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, _Event, _EventReader
 from adapters.models.faults import complaint, redact, retry_after, status_fault
 from adapters.models.pace import Gate
 from engine.delivery.reasons import MODEL_FAILED, refusal_of
@@ -134,23 +134,23 @@ async def test_a_cancelled_wait_gives_its_place_back() -> None:
 # --- Reading event streams: whatever is cut, commented, spread over lines or wrong ----------------
 
 
-STREAMS: list[tuple[bytes, list[Event]]] = [
-    (b"data: one\n\ndata: two\n\n", [Event("message", "one"), Event("message", "two")]),
-    (b"data: one\r\n\r\ndata: two\r\n\r\n", [Event("message", "one"), Event("message", "two")]),
-    (b"data: one\r\rdata: two\r\r", [Event("message", "one"), Event("message", "two")]),
-    (b": keep-alive\n\n:\n\ndata:one\n\n", [Event("message", "one")]),
-    (b"data: a\ndata:  b\ndata\n\n", [Event("message", "a\n b\n")]),
-    (b"event: error\r\nid: 7\r\nretry: 9\r\ndata: {}\r\n\r\n", [Event("error", "{}")]),
-    (b"event: ping\n\ndata: one\n\n", [Event("message", "one")]),
-    (b"\xef\xbb\xbfdata: one\n\n", [Event("message", "one")]),
-    ("data: çay 茶 🍵\n\n".encode(), [Event("message", "çay 茶 🍵")]),
-    (b"data: caf\xff\n\n", [Event("message", "caf�")]),
+STREAMS: list[tuple[bytes, list[_Event]]] = [
+    (b"data: one\n\ndata: two\n\n", [_Event("message", "one"), _Event("message", "two")]),
+    (b"data: one\r\n\r\ndata: two\r\n\r\n", [_Event("message", "one"), _Event("message", "two")]),
+    (b"data: one\r\rdata: two\r\r", [_Event("message", "one"), _Event("message", "two")]),
+    (b": keep-alive\n\n:\n\ndata:one\n\n", [_Event("message", "one")]),
+    (b"data: a\ndata:  b\ndata\n\n", [_Event("message", "a\n b\n")]),
+    (b"event: error\r\nid: 7\r\nretry: 9\r\ndata: {}\r\n\r\n", [_Event("error", "{}")]),
+    (b"event: ping\n\ndata: one\n\n", [_Event("message", "one")]),
+    (b"\xef\xbb\xbfdata: one\n\n", [_Event("message", "one")]),
+    ("data: çay 茶 🍵\n\n".encode(), [_Event("message", "çay 茶 🍵")]),
+    (b"data: caf\xff\n\n", [_Event("message", "caf�")]),
     (b"data: never finished\n", []),
     (b"", []),
 ]
 
 
-def read(stream: bytes, cuts: set[int]) -> list[Event]:
+def read(stream: bytes, cuts: set[int]) -> list[_Event]:
     reader = _EventReader()
     borders = [0, *sorted(cuts), len(stream)]
     pieces = [stream[a:b] for a, b in itertools.pairwise(borders)]
@@ -158,7 +158,7 @@ def read(stream: bytes, cuts: set[int]) -> list[Event]:
 
 
 @pytest.mark.parametrize(("stream", "events"), STREAMS)
-def test_a_stream_is_read_byte_by_byte_and_at_once(stream: bytes, events: list[Event]) -> None:
+def test_a_stream_is_read_byte_by_byte_and_at_once(stream: bytes, events: list[_Event]) -> None:
     assert read(stream, set()) == events
     assert read(stream, set(range(1, len(stream)))) == events
 

@@ -22,7 +22,7 @@ import typer
 from typer.testing import CliRunner
 
 from adapters.discord import render as discord_render
-from adapters.discord.commands import TopicForm
+from adapters.discord.commands import _TopicForm
 from adapters.discord.render import DiscordPayload, modal_of
 from adapters.slack import render as slack_render
 from adapters.slack.fields import form_of as start_form, form_view, settings_form
@@ -240,7 +240,7 @@ def views() -> dict[str, list[dict[str, Any]]]:
     placed = debate.model_copy(update={"thread": "T1:C1/17.5"})
     live = ((debate, 5), (placed, None))
     nobody: Any = None
-    asked = TopicForm(nobody, {}).to_dict() | {"custom_id": "drawn anew each time"}
+    asked = _TopicForm(nobody, {}).to_dict() | {"custom_id": "drawn anew each time"}
     opened = [form_of(ButtonAction(what, of)) for what, of in OPENED]
     return {
         "discord": [asked, *(modal_of(f).to_dict() for f in opened)],

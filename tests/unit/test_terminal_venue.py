@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from adapters.terminal.keys import Voters, vote_by_keys
+from adapters.terminal.keys import _Voters, vote_by_keys
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import Hand, hands, parse_stances, parse_votes
 from engine.values.errors import UsageError, VenueError
@@ -416,7 +416,7 @@ def test_votes_and_stances_are_read_and_each_is_one_persons() -> None:
 
 
 def test_each_key_is_one_more_person_and_the_last_vote_is_taken_back() -> None:
-    people = Voters(OPTIONS, before=4)
+    people = _Voters(OPTIONS, before=4)
     assert people.press("u") is None
     assert people.press("a") == Hand("guest-5", "A")
     assert people.press("u") == Hand("guest-5", "A", added=False)
