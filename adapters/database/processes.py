@@ -16,7 +16,7 @@ from adapters.database.database import SqlDatabase
 from adapters.database.postgres import NETWORK
 from engine.fleet.leases import Notification, Notifier
 from engine.store.database import Database, SqlConnection
-from engine.store.queue import Queue, defer
+from engine.store.jobs import Queue, defer
 from engine.values.debate import Setup
 from engine.values.errors import StoreError, why_of
 from engine.values.ports import Backoff

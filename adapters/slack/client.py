@@ -39,7 +39,7 @@ from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityChanged, ReactionSeen
 from engine.values.text import redact
-from engine.votes.events import EventOutcome
+from engine.votes.outcome import EventOutcome
 from engine.words.buttons import opens_form, read_button
 from engine.words.translation import say
 

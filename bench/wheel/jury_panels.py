@@ -21,7 +21,8 @@ from bench.wheel.jury_world import (
     weigh_exactly,
     weigh_perfectly,
 )
-from engine.jury.aggregate import BEHIND, MOST_JURORS, aggregate
+from engine.jury.aggregate import BEHIND, aggregate
+from engine.jury.ballot import MOST_JURORS
 from engine.jury.fit import fit_jurors
 from engine.jury.fit_quality import compare_rules
 from engine.jury.history import HeardDebate, fit, hear

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import regex
 
 from engine.values.debate import Setup
-from engine.values.makers import kin, read_vocabulary, squash
+from engine.values.makers import (
+    END,
+    GAP,
+    START,
+    begins,
+    everyday,
+    kin,
+    read_vocabulary,
+    spell,
+    squash,
+    tail,
+)
 
 if TYPE_CHECKING:
     from engine.blinding.self_naming import SelfNaming
@@ -39,10 +50,7 @@ HIDDEN = "[name]"
 # joiners U+200C and U+200D stay: Persian, Indic scripts and emoji need them.
 _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 
-_GAP = r"[\s\-_.]{0,3}"
 _SEPARATORS = str.maketrans("", "", " -_.\n\t")
-START = r"(?<![\p{Latin}\p{Cyrillic}\p{N}])"
-END = r"(?![\p{Latin}\p{Cyrillic}\p{N}])"
 
 
 def clean(text: str) -> str:
@@ -110,32 +118,8 @@ def _self_naming() -> tuple[SelfNaming, ...]:
 
 
 @lru_cache(maxsize=1)
-def everyday() -> frozenset[str]:
-    """Return the names that are everyday words too."""
-    return frozenset(map(squash, read_vocabulary().ordinary))
-
-
-@lru_cache(maxsize=1)
 def _dense_brands() -> tuple[str, ...]:
     return tuple(name.replace(" ", "") for name in read_vocabulary().brands())
-
-
-@lru_cache(maxsize=256)
-def begins(brand: str) -> regex.Pattern[str]:
-    """Return what finds the beginning of a brand."""
-    return regex.compile(START + _GAP.join(map(regex.escape, brand)), regex.IGNORECASE)
-
-
-def tail() -> str:
-    """Return a pattern for the versions and tiers behind a name."""
-    tiers = "|".join(read_vocabulary().tiers)
-    # Atomic: a version has many ways to be split, which a failing match must not all try.
-    return rf"(?>(?:[\-_./ ]?(?:[a-z]?\d+(?:[.\-_]\d+)*[a-z]{{0,3}}|{tiers}){END})*)"
-
-
-def spell(name: str) -> str:
-    """Return a pattern for a name with any separators between its parts."""
-    return _GAP.join(regex.escape(part) for part in regex.split(r"[\s\-_./:]+", name) if part)
 
 
 class _Participants(NamedTuple):
@@ -156,7 +140,7 @@ def _participants(hidden: frozenset[str]) -> _Participants:
     spellings = sorted({one for name in hidden for one in _spellings(name)}, key=len, reverse=True)
     names = "|".join(spellings)
     pattern = rf"{START}(?:{names})(?:s{END})?(?i:{tail()}){END}"
-    beginnings = {fold(one.split(_GAP, 1)[0].replace("\\", "")) for one in spellings}
+    beginnings = {fold(one.split(GAP, 1)[0].replace("\\", "")) for one in spellings}
     return _Participants(regex.compile(pattern, regex.IGNORECASE), tuple(beginnings))
 
 
@@ -167,7 +151,7 @@ def _spellings(reference: str) -> frozenset[str]:
     found = {spell(plain)} if len(squash(plain)) > 3 else set()
     for segment in plain.split("/"):
         parts = [part for part in regex.split(r"[\s\-_:]+", segment) if part]
-        found |= {_GAP.join(map(spell, parts[:size])) for size in range(2, len(parts) + 1)}
+        found |= {GAP.join(map(spell, parts[:size])) for size in range(2, len(parts) + 1)}
         for name in (segment, *parts[:1]):
             # Patterns for one word of a reference that identifies a model on its own.
             words = read_vocabulary()

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import regex
 
-from engine.blinding.identity import END, START, begins, everyday, spell, tail
-from engine.values.makers import read_vocabulary, squash
+from engine.values.makers import END, START, begins, everyday, read_vocabulary, spell, squash, tail
 
 _DECORATION = r"[\"'“”„«»‘’*_`(\[]{0,4}"
 

@@ -29,7 +29,7 @@ from engine.values.errors import RostrumError
 from engine.values.language import N_
 from engine.values.messages import Where
 from engine.values.ports import ButtonPressed, Listener
-from engine.votes.events import EventOutcome
+from engine.votes.outcome import EventOutcome
 from engine.words.translation import say
 
 COMMAND_BUG = N_(

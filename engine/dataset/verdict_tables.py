@@ -24,7 +24,7 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.jury.aggregate import margins
+from engine.jury.ballot import margins
 from engine.jury.rubric import find_rubric
 from engine.values.text import redact
 from engine.values.verdicts import Ballot

@@ -12,41 +12,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from statistics import fmean
-from typing import NamedTuple
 
-from engine.jury.rubric import Rubric, find_rubric
+from engine.jury.ballot import (
+    Chances,
+    known_jurors,
+    margins,
+    signal_of,
+    signals,
+)
+from engine.jury.rubric import find_rubric
 from engine.values.debate import Fit, JurorHistory, PanelMode, PanelSetup
 from engine.values.language import N_
 from engine.values.verdicts import AGREEING, TIE, Ballot, Verdict
 
-CLIP = 2.5
-VERDICT_TERM = 0.35
 TIE_BAND = 0.15
-SPLIT = 0.02  # within which of ½ people would be split too
-MOST_JURORS = 6
-MOST_READINGS = 8  # where the model of jurors decides
 BEHIND = -1.5  # errors by which the model may tell held-back ballots worse than the balanced rule
 KNOWN_AFTER = 10  # ballots of history after which a juror's lean counts as measured
 UNKNOWN = JurorHistory()
 UNPROVEN = N_("these jurors have not yet shown that they see more than order or chance")
-
-
-class Chances(NamedTuple):
-    """A probability for each contender, and by how much the first leads.
-
-    `lead` is the signed z of the first contender with two, else of the leader over the second;
-    `order_alone`: a lead was dropped because the order of showing could explain it.
-    """
-
-    p: dict[str, float]
-    lead: float
-    winner: str
-    order_alone: bool = False
-    variance: float | None = None
-    gain: float | None = None
 
 
 def aggregate(
@@ -118,48 +104,6 @@ def find_fit(setup: PanelSetup, ballots: Sequence[Ballot]) -> Fit | None:
     """Return the model of jurors if it decides on these ballots: two of jurors that it knows."""
     fit = ready_fit(setup)
     return fit if fit and len(known_jurors(fit, ballots)) > 1 else None
-
-
-def known_jurors(fit: Fit, ballots: Iterable[Ballot]) -> list[str]:
-    """Return the jurors of the ballots that the model weighs, one for each."""
-    return [one.juror for one in ballots if one.valid and not one.audit and fit.knows(one.juror)]
-
-
-def margins(ballot: Ballot, rubric: Rubric) -> dict[str, float]:
-    """Return each contender's score less the mean of the others', for a valid ballot."""
-    totals = {side: rubric.score(sheet) for side, sheet in (ballot.scores or {}).items()}
-    if len(totals) == 2:
-        (one, ahead), (other, behind) = totals.items()
-        return {one: ahead - behind, other: behind - ahead}
-    return {
-        side: total - fmean(other for rival, other in totals.items() if rival != side)
-        for side, total in totals.items()
-    }
-
-
-def signals(
-    ballot: Ballot,
-    margin: Mapping[str, float],
-    pos: float,
-    sd: float,
-    worth: float = VERDICT_TERM,
-    named: float = 0.0,
-) -> dict[str, float]:
-    """Return x for each contender: the margin freed of the juror's lean, and the verdict.
-
-    `worth` is that of a verdict, and `named` how often it is for the side shown first.
-    """
-    last = len(ballot.order) - 1
-    found: dict[str, float] = {}
-    for place, side in enumerate(ballot.order):
-        o = 1 - 2 * place / last
-        clipped = max(-CLIP, min(CLIP, (margin[side] - o * pos) / sd))
-        # +1 for the side named, shared out as −1 over the others, 0 for a tie.
-        term = 1.0 if ballot.verdict == side else -1.0 / last
-        if ballot.contradictory or ballot.verdict == TIE:
-            term = 0.0
-        found[side] = clipped + worth * (term - o * named)
-    return found
 
 
 def _measure_one(setup: PanelSetup, ballot: Ballot) -> Ballot:
@@ -271,11 +215,6 @@ def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str
         )
         for side in contenders
     }
-
-
-def signal_of(ballot: Ballot, side: str) -> float:
-    """Return a contender's x on a ballot."""
-    return (ballot.signal or {}).get(side, 0.0)
 
 
 def _order_alone(setup: PanelSetup, leader: str, ballots: Sequence[Ballot]) -> bool:

@@ -6,15 +6,16 @@ An unreadable reply is an invalid ballot with a reason. It never becomes a score
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from engine.jury.rubric import DEBATE, Rubric
 from engine.stage.shapes import TEXT, by_key, choice, named, number, record, whole
 from engine.stage.structured import Parsed, UnreadableError, is_filler, read_object
-from engine.values.debate import Criterion, Model
+from engine.values.debate import Criterion, Fit, Model
 from engine.values.ports import AnswerSchema, Reply
 from engine.values.verdicts import TIE, Ballot
 
@@ -48,6 +49,12 @@ TIE_WORDS: Mapping[str, tuple[str, ...]] = {
     "vi": ("hòa", "hoà"),
     "zh": ("平局", "平手", "和局"),
 }
+CLIP = 2.5
+VERDICT_TERM = 0.35
+SPLIT = 0.02  # within which of ½ people would be split too
+MOST_JURORS = 6
+MOST_READINGS = 8  # where the model of jurors decides
+ROTATE_EVERY = 5  # debates; in each such one another juror is asked first
 
 
 class JurorReading(NamedTuple):
@@ -254,3 +261,65 @@ def make_ballot(
         prompt_hash=prompt_hash,
         **measured,
     )
+
+
+class Chances(NamedTuple):
+    """A probability for each contender, and by how much the first leads.
+
+    `lead` is the signed z of the first contender with two, else of the leader over the second;
+    `order_alone`: a lead was dropped because the order of showing could explain it.
+    """
+
+    p: dict[str, float]
+    lead: float
+    winner: str
+    order_alone: bool = False
+    variance: float | None = None
+    gain: float | None = None
+
+
+def known_jurors(fit: Fit, ballots: Iterable[Ballot]) -> list[str]:
+    """Return the jurors of the ballots that the model weighs, one for each."""
+    return [one.juror for one in ballots if one.valid and not one.audit and fit.knows(one.juror)]
+
+
+def margins(ballot: Ballot, rubric: Rubric) -> dict[str, float]:
+    """Return each contender's score less the mean of the others', for a valid ballot."""
+    totals = {side: rubric.score(sheet) for side, sheet in (ballot.scores or {}).items()}
+    if len(totals) == 2:
+        (one, ahead), (other, behind) = totals.items()
+        return {one: ahead - behind, other: behind - ahead}
+    return {
+        side: total - fmean(other for rival, other in totals.items() if rival != side)
+        for side, total in totals.items()
+    }
+
+
+def signals(
+    ballot: Ballot,
+    margin: Mapping[str, float],
+    pos: float,
+    sd: float,
+    worth: float = VERDICT_TERM,
+    named: float = 0.0,
+) -> dict[str, float]:
+    """Return x for each contender: the margin freed of the juror's lean, and the verdict.
+
+    `worth` is that of a verdict, and `named` how often it is for the side shown first.
+    """
+    last = len(ballot.order) - 1
+    found: dict[str, float] = {}
+    for place, side in enumerate(ballot.order):
+        o = 1 - 2 * place / last
+        clipped = max(-CLIP, min(CLIP, (margin[side] - o * pos) / sd))
+        # +1 for the side named, shared out as −1 over the others, 0 for a tie.
+        term = 1.0 if ballot.verdict == side else -1.0 / last
+        if ballot.contradictory or ballot.verdict == TIE:
+            term = 0.0
+        found[side] = clipped + worth * (term - o * named)
+    return found
+
+
+def signal_of(ballot: Ballot, side: str) -> float:
+    """Return a contender's x on a ballot."""
+    return (ballot.signal or {}).get(side, 0.0)

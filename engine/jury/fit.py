@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.jury.ballot import CLIP
 from engine.jury.history import HeardDebate
 from engine.jury.likelihood import (
     SKILL_SD,
@@ -27,7 +28,6 @@ from engine.jury.likelihood import (
     invert,
     minimise,
 )
-from engine.jury.model import CLIP
 from engine.values.debate import SEES, Fit, JurorFit
 
 WON, LOST = 1.5, 0.5  # what a stake of 1 becomes

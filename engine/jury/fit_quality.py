@@ -11,7 +11,8 @@ from statistics import fmean, stdev
 import numpy as np
 
 from engine.jury import model
-from engine.jury.aggregate import CLIP, UNKNOWN, VERDICT_TERM
+from engine.jury.aggregate import UNKNOWN
+from engine.jury.ballot import CLIP, VERDICT_TERM
 from engine.jury.fit import fit_jurors
 from engine.jury.history import HeardDebate, PairBallot, fit, hear
 from engine.jury.likelihood import (
@@ -25,6 +26,7 @@ from engine.jury.likelihood import (
     minimise,
 )
 from engine.jury.model import signal
+from engine.jury.roster import PanelFit
 from engine.store.learning import PastDebate
 from engine.values.debate import Fit, JurorHistory
 
@@ -193,3 +195,16 @@ def _signal(history: Mapping[str, JurorHistory], one: PairBallot) -> float:
 
 def _sign(value: float) -> float:
     return float((value > 0) - (value < 0))
+
+
+def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> PanelFit:
+    """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
+
+    Without a ballot the model knows nothing yet.
+    """
+    balanced, model = fit(past), Fit()
+    if balanced.history:
+        heard = hear(past)
+        model = with_errors(fit_jurors(heard, before), heard)
+        model = model.model_copy(update={"ahead": compare_rules(past)})
+    return balanced.model_copy(update={"model": model})

@@ -14,7 +14,8 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.jury.aggregate import UNKNOWN, margins, signals
+from engine.jury.aggregate import UNKNOWN
+from engine.jury.ballot import margins, signals
 from engine.jury.consensus import fit_slope, track
 from engine.jury.roster import PanelFit
 from engine.jury.rubric import find_rubric
@@ -234,23 +235,6 @@ def _fit_slope(debates: Sequence[PastDebate], firsts: Sequence[str | None]) -> f
 
 
 FEWEST_CHANGED = 25  # ballots by which a change that is known differs from a later one
-
-
-def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> PanelFit:
-    """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
-
-    Without a ballot the model knows nothing yet.
-    """
-    balanced, model = fit(past), Fit()
-    if balanced.history:
-        # Imported only here, as NumPy is.
-        from engine.jury.fit import fit_jurors
-        from engine.jury.fit_quality import compare_rules, with_errors
-
-        heard = hear(past)
-        model = with_errors(fit_jurors(heard, before), heard)
-        model = model.model_copy(update={"ahead": compare_rules(past)})
-    return balanced.model_copy(update={"model": model})
 
 
 def newly_drifted(before: Fit | None, now: Fit | None) -> dict[str, JurorFit]:

@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import mul
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
-from engine.jury.aggregate import (
+from engine.jury.ballot import (
+    CLIP,
     MOST_JURORS,
     MOST_READINGS,
+    ROTATE_EVERY,
     SPLIT,
     Chances,
     known_jurors,
@@ -30,12 +32,10 @@ from engine.jury.aggregate import (
     signal_of,
     signals,
 )
-from engine.jury.roster import ROTATE_EVERY, spread_families
 from engine.jury.rubric import Rubric, find_rubric
 from engine.values.debate import KNOWN_AFTER, SEES, Fit, JurorFit, Model, PanelSetup
 from engine.values.verdicts import TIE, Ballot
 
-CLIP = 2.5
 POINTS = 40  # of the quadrature
 STANDARD = NormalDist()
 SKILL_ERROR = 0.18  # of its logarithm, on average over jurors, from which the model knows enough
@@ -319,35 +319,30 @@ def choose(
     return tuple(chosen)
 
 
-def draw(
-    jurors: Sequence[Model], fit: Fit, ordinal: int, prices: Mapping[str, float] | None
-) -> tuple[tuple[Model, ...], int]:
-    """Return jurors in the sequence to ask them, by the model, and how many at once.
+# A panel's verdict, and its next readings, by the model of jurors.
 
-    While it knows them too little, the least known are asked first, and as many as may sit; every
-    fifth debate the least known one sits with those who tell most (a new one, every second).
-    """
-    shy = sorted(jurors, key=lambda juror: _heard(fit, juror))
+
+def knows_enough(fit: Fit, jurors: Iterable[Model]) -> bool:
+    """Return whether the model knows jurors well enough to choose among them."""
     known = [fit.jurors.get(juror.ref) for juror in jurors]
     errors = [
         one.skill_error if one else UNKNOWN_SKILL for one in known if not one or one.sees >= SEES
     ]
-    if fit.debates < LEARNT_AFTER and bool(errors) and fmean(errors) > SKILL_ERROR:
-        return spread_families(shy), MOST_JURORS
-    every = ROTATE_EVERY if _heard(fit, shy[0]) >= KNOWN_AFTER else 2
+    return fit.debates >= LEARNT_AFTER or not errors or fmean(errors) <= SKILL_ERROR
+
+
+def draw(
+    shy: Sequence[Model], fit: Fit, ordinal: int, prices: Mapping[str, float] | None
+) -> tuple[Model, ...]:
+    """Return jurors in the sequence to ask them; `shy` are those jurors, the least known first.
+
+    Every fifth debate the least known one sits with those who tell most (a new one, every second).
+    """
+    every = ROTATE_EVERY if fit.heard(shy[0]) >= KNOWN_AFTER else 2
     exploring = [shy[0].ref] if ordinal % every == 0 else []
-    named = {juror.ref: juror for juror in jurors}
+    named = {juror.ref: juror for juror in shy}
     chosen = choose(fit, list(named), MOST_JURORS, exploring, prices)
-    following = (juror.ref for juror in shy)
-    return tuple(named[ref] for ref in dict.fromkeys((*exploring, *chosen, *following))), 0
-
-
-def _heard(fit: Fit, juror: Model) -> int:
-    one = fit.jurors.get(juror.ref)
-    return one.ballots if one else 0
-
-
-# A panel's verdict, and its next readings, by the model of jurors.
+    return tuple(named[ref] for ref in dict.fromkeys((*exploring, *chosen, *named)))
 
 
 def next_readings(

@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.jury.aggregate import MOST_JURORS, MOST_READINGS, aggregate, ready_fit
-from engine.jury.ballot import JurorReading
+from engine.jury.aggregate import aggregate, ready_fit
+from engine.jury.ballot import MOST_JURORS, MOST_READINGS, JurorReading
 from engine.values.debate import Model, PanelMode, PanelSetup
 from engine.values.verdicts import Ballot
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from statistics import fmean
 
+from engine.jury.ballot import MOST_JURORS, ROTATE_EVERY
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
 from engine.values.debate import (
     Fit,
@@ -19,7 +20,6 @@ from engine.values.debate import (
 )
 
 TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
-ROTATE_EVERY = 5
 AUDIT_SHARE = 0.1
 KNOWN_AUDIT_SHARE = 0.05  # once the model knows leans well
 PROVEN = 100.0
@@ -100,9 +100,12 @@ def _order(
         return spread_families(_rank(jurors, learnt.history, ordinal)), 0
     if stake is not None:
         return spread_families(_trust(jurors, fit, ordinal)), 0
-    from engine.jury.model import draw  # only now: there is one
+    from engine.jury.model import draw, knows_enough  # only now: there is one
 
-    return draw(jurors, fit, ordinal, prices)
+    shy = sorted(jurors, key=fit.heard)
+    if not knows_enough(fit, jurors):
+        return spread_families(shy), MOST_JURORS
+    return draw(shy, fit, ordinal, prices), 0
 
 
 # Whether jurors have shown that they see more than the order of showing, or chance.

@@ -80,14 +80,20 @@ class Learner:
         return known or PanelFit(model=Fit())
 
     async def _fit(self, lease: Lease, *, rehearsal: bool) -> PanelFit:
-        from engine.jury.history import fit_all, join, newly_drifted  # few debates are due
+        from engine.jury.history import join, newly_drifted  # few debates are due
 
         before = read_fit(await self.store.fits.newest(rehearsal=rehearsal))
         evidence = await self.store.fits.evidence(rehearsal=rehearsal)
         past = await self.store.learning.past(MOST_DEBATES, rehearsal=rehearsal)
         learnt = await self.store.learning.learnt(rehearsal=rehearsal)
         model = before.model if before else None
-        fitted = await asyncio.to_thread(lambda: fit_all(join(past, learnt), model))
+
+        def fit() -> PanelFit:
+            from engine.jury.fit_quality import fit_all  # with NumPy, which takes its time
+
+            return fit_all(join(past, learnt), model)
+
+        fitted = await asyncio.to_thread(fit)
         now, body = self.clock.now(), fitted.model_dump_json()
         number = await self.store.fits.keep(lease, evidence, body, now, rehearsal=rehearsal)
         held, others = evidence.debates, evidence.learnt

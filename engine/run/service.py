@@ -38,7 +38,7 @@ from engine.values.language import N_, Text
 from engine.values.limits import Caps
 from engine.values.messages import Announcement, Before, Estimate
 from engine.values.ports import Clock, Inbound
-from engine.votes.events import EventOutcome
+from engine.votes.outcome import EventOutcome
 from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:

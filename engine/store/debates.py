@@ -272,7 +272,7 @@ class Debates:
         def store(connection: SqlConnection) -> list[Debate]:
             debates = [_create(connection, new, caps, posts) for new, posts in queued]
             if self._database.queues:
-                from engine.store.queue import defer  # of several processes alone
+                from engine.store.jobs import defer  # of several processes alone
 
                 for debate in debates:
                     defer(connection, debate.id, debate.setup)

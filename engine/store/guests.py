@@ -10,6 +10,7 @@ import orjson
 from engine.store.archive import AudienceQuestion, to_question
 from engine.store.budgets import NewGuest
 from engine.store.database import Database, SqlConnection
+from engine.store.jobs import AWAITED
 from engine.store.leases import Lease, guard
 from engine.store.people import (
     BEGAN,
@@ -19,7 +20,6 @@ from engine.store.people import (
     is_opted_out,
     lock_person,
 )
-from engine.store.queue import AWAITED
 from engine.store.targets import LOCK_QUESTION
 from engine.values.debate import Value
 from engine.values.errors import NotAllowedError, UsageError

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from engine.store.database import Database
 from engine.store.debates import BY_ID, CODED, SELECT, ListedResult, find_by_name, to_debate
-from engine.store.queue import AWAITED
+from engine.store.jobs import AWAITED
 from engine.store.retention import BUSY, ENDED
 from engine.values.debate import Debate, Status
 from engine.values.ports import utc_now

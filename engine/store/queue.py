@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import NamedTuple
-
-import orjson
 
 from engine.store.budgets import reserve_rest
 from engine.store.database import Database, SqlConnection
 from engine.store.debates import get_debate, keep_listing, move
+from engine.store.jobs import AWAITED, defer
 from engine.store.leases import EVERYONE, Partition, within
 from engine.store.outbox import LOCK_DEBATE, Post, count_gaps, insert_posts
 from engine.store.targets import OpenQuestion
@@ -20,21 +17,6 @@ from engine.values.errors import UsageError
 from engine.values.limits import Caps
 from engine.values.ports import utc_now
 
-LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
-# A debate has one waiting job at most: its queueing lock.
-DEFER = """
-SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
-    CAST(:queue AS varchar), 'think', 0, NULL, CAST(:debate AS text), CAST(:args AS jsonb), NULL
-)::procrastinate_job_to_defer_v1])
-WHERE NOT EXISTS (
-    SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :debate AND status = 'todo'
-)
-"""
-# A debate that goes on with other models may need other backends.
-MISPLACED = """
-DELETE FROM procrastinate_jobs
-WHERE queueing_lock = :debate AND status = 'todo' AND queue_name <> :queue
-"""
 # Debates of a series that no one watches are resumed by the process that holds the series, and so
 # are those that wait for a model (engine/delivery/reasons.py). In some a juror still has to say why
 # the panel decided so (engine/jury/explain.py).
@@ -63,16 +45,6 @@ FREE = """/*+ AND NOT EXISTS (
     SELECT 1 FROM procrastinate_jobs AS job
     WHERE job.queueing_lock = debates.id AND job.status = 'todo'
 ) */"""
-# A debate that waits for a person who argues a side.
-AWAITED = """
-EXISTS (
-    SELECT 1 FROM questions
-    JOIN guests ON guests.debate = questions.debate JOIN people ON people.id = guests.person
-    WHERE questions.debate = debates.id AND questions.question IN ('consent', 'speak')
-        AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
-        AND people."user" IS NOT NULL AND debates.stop IS NULL AND NOT debates.gone
-)
-"""
 UNHELD = f"{LIVE} {FREE} ORDER BY number"
 UNHELD_AND_DUE = f"{LIVE} AND NOT {AWAITED} {FREE} ORDER BY number"
 CENSUS = """
@@ -110,31 +82,6 @@ UPDATE debates SET reason = ''
 WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND reason IN :reasons
 """
 MARK_SCRIPTED = "UPDATE debates SET scripted = TRUE WHERE id = :debate"
-
-
-class Queue(NamedTuple):
-    """Jobs that need the same backends."""
-
-    name: str
-    backends: tuple[str, ...]
-
-
-def queue_of(setup: Setup) -> Queue:
-    """Return the queue for a debate."""
-    backends = setup.backends
-    name = f"debates/{'+'.join(backends)}"
-    if len(name) > LONGEST_NAME:
-        name = f"debates/{hashlib.sha256(name.encode()).hexdigest()[:40]}"
-    return Queue(name, backends)
-
-
-def defer(connection: SqlConnection, debate_id: str, setup: Setup) -> str:
-    """Queue a job for a debate, unless one waits; return the queue's name."""
-    queue = queue_of(setup)
-    args = orjson.dumps({"debate": debate_id, "backends": queue.backends}).decode()
-    connection.run(MISPLACED, debate=debate_id, queue=queue.name)
-    connection.rows(DEFER, debate=debate_id, queue=queue.name, args=args)
-    return queue.name
 
 
 class DebateQueue:

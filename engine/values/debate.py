@@ -544,6 +544,11 @@ class Fit(Value):
         one = self.jurors.get(juror)
         return one is not None and one.known
 
+    def heard(self, juror: Model) -> int:
+        """Return how many ballots of a juror it has seen."""
+        one = self.jurors.get(juror.ref)
+        return one.ballots if one else 0
+
     def only(self, jurors: Collection[str]) -> Fit:
         """Return the part that is about these jurors."""
         kept = {juror: one for juror, one in self.jurors.items() if juror in jurors}

@@ -7,6 +7,11 @@ from importlib.resources import files
 from typing import NamedTuple
 
 import orjson
+import regex
+
+GAP = r"[\s\-_.]{0,3}"
+START = r"(?<![\p{Latin}\p{Cyrillic}\p{N}])"
+END = r"(?![\p{Latin}\p{Cyrillic}\p{N}])"
 
 
 class _Vocabulary(NamedTuple):
@@ -58,3 +63,27 @@ def kin(family: str) -> str:
 def squash(name: str) -> str:
     """Return a name without case and separators."""
     return "".join(filter(str.isalnum, name.casefold()))
+
+
+@lru_cache(maxsize=1)
+def everyday() -> frozenset[str]:
+    """Return the names that are everyday words too."""
+    return frozenset(map(squash, read_vocabulary().ordinary))
+
+
+@lru_cache(maxsize=256)
+def begins(brand: str) -> regex.Pattern[str]:
+    """Return what finds the beginning of a brand."""
+    return regex.compile(START + GAP.join(map(regex.escape, brand)), regex.IGNORECASE)
+
+
+def tail() -> str:
+    """Return a pattern for the versions and tiers behind a name."""
+    tiers = "|".join(read_vocabulary().tiers)
+    # Atomic: a version has many ways to be split, which a failing match must not all try.
+    return rf"(?>(?:[\-_./ ]?(?:[a-z]?\d+(?:[.\-_]\d+)*[a-z]{{0,3}}|{tiers}){END})*)"
+
+
+def spell(name: str) -> str:
+    """Return a pattern for a name with any separators between its parts."""
+    return GAP.join(regex.escape(part) for part in regex.split(r"[\s\-_./:]+", name) if part)

@@ -20,6 +20,7 @@ import orjson
 from pydantic import Field
 
 from engine.values.debate import Cause, Debate, Model, Origin, Price, Sampling, Status, Usage, Value
+from engine.values.text import split_variant
 
 # Where debates and communities are on the web.
 
@@ -538,3 +539,19 @@ class Retries:
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleReaction:
+    """A visible reaction that must be removed; `variant` is what its log calls it."""
+
+    place: str
+    message: str
+    user: str
+    reaction: str
+    variant: str
+
+    @property
+    def option(self) -> str:
+        """What it stands for."""
+        return split_variant(self.reaction)[0]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import structlog
 
 from engine.fleet.leases import Services
 from engine.store import Cast, Intervention, Outcome, Target
-from engine.values.debate import BallotKind, Value
+from engine.values.debate import BallotKind
 from engine.values.ports import (
     ButtonPressed,
     CommunityChanged,
@@ -21,10 +21,12 @@ from engine.values.ports import (
     ReactionsCleared,
     ReactionSeen,
     ThreadChanged,
+    VisibleReaction,
 )
 from engine.values.verdicts import How, Question
+from engine.votes.outcome import EventOutcome
 from engine.votes.recovery import ReactionReader, days_since
-from engine.votes.removal import Removals, VisibleReaction
+from engine.votes.removal import Removals
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue
@@ -34,22 +36,6 @@ MISSED = "missed"  # wakes the vote window to read reactions again
 # For secret ballots: no choice may be visible on the message.
 HIDDEN = ("stored", "duplicate", "forgotten")
 log = structlog.get_logger(__name__)
-
-
-class EventOutcome(Value):
-    """The outcome of an event; after a button press, `option` is the person's current choice.
-
-    `name` is that of the agent whose answer was chosen, where agents have names; `voted` is the id
-    of the debate in whose vote somebody has made a choice.
-    "noted" is an event that is not an answer, "unknown" one that belongs to no debate. `question`
-    is what was answered, where that is known.
-    """
-
-    outcome: Outcome | Literal["noted"]
-    option: str | None = None
-    name: str = ""
-    question: Question | None = None
-    voted: str = ""
 
 
 @dataclass(slots=True)

@@ -8,8 +8,7 @@ import structlog
 
 from engine.store import Cast, Intervention, Store
 from engine.values.errors import VenueAwayError, VenueError
-from engine.values.ports import Clock
-from engine.votes.removal import VisibleReaction
+from engine.values.ports import Clock, VisibleReaction
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue

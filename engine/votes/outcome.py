@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Literal
 
+from engine.store import Outcome
 from engine.tally.questions import (
     CONFIDENCE_NAMES,
     PERCENTS,
@@ -13,7 +15,7 @@ from engine.tally.questions import (
     stance_name,
 )
 from engine.tally.tally import count, standing_votes
-from engine.values.debate import BallotKind, ConfidenceScale, Debate, Scores
+from engine.values.debate import BallotKind, ConfidenceScale, Debate, Scores, Value
 from engine.values.verdicts import Log, Question, RoundTally, Tally, Vote, VoteEvent
 
 WORDS_A_MINUTE = 1000
@@ -175,3 +177,19 @@ def tally_of(debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Lo
     return count(
         standing(debate, events, None, unread), tuple(debate.request.sides), debate.request.quorum
     )
+
+
+class EventOutcome(Value):
+    """The outcome of an event; after a button press, `option` is the person's current choice.
+
+    `name` is that of the agent whose answer was chosen, where agents have names; `voted` is the id
+    of the debate in whose vote somebody has made a choice.
+    "noted" is an event that is not an answer, "unknown" one that belongs to no debate. `question`
+    is what was answered, where that is known.
+    """
+
+    outcome: Outcome | Literal["noted"]
+    option: str | None = None
+    name: str = ""
+    question: Question | None = None
+    voted: str = ""

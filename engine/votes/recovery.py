@@ -22,10 +22,10 @@ from engine.store.vote_log import NewEvent, unseeded_of
 from engine.tally.fold import as_given, shortest_delay, vote_folds
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.values.ports import Clock, Reactions, Watch
+from engine.values.ports import Clock, Reactions, VisibleReaction, Watch
 from engine.values.text import split_variant, with_variant
 from engine.values.verdicts import How, Log, Question, VoteEvent
-from engine.votes.removal import Removals, VisibleReaction
+from engine.votes.removal import Removals
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue

@@ -7,27 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.store import Store
-from engine.values.ports import Clock
-from engine.values.text import split_variant
+from engine.values.ports import Clock, VisibleReaction
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue
-
-
-@dataclass(frozen=True, slots=True)
-class VisibleReaction:
-    """A visible reaction that must be removed; `variant` is what its log calls it."""
-
-    place: str
-    message: str
-    user: str
-    reaction: str
-    variant: str
-
-    @property
-    def option(self) -> str:
-        """What it stands for."""
-        return split_variant(self.reaction)[0]
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from engine.fleet.leases import Services
 from engine.store import Intervention
 from engine.values.language import N_
 from engine.values.ports import CommunityChanged, ThreadChanged
-from engine.votes.events import EventOutcome
+from engine.votes.outcome import EventOutcome
 from engine.words.phrases import LOCKED
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from engine.values.language import N_, NN_
 from engine.values.text import headline
-from engine.words.card import PREFIX, Button
-from engine.words.cards import LABEL_LENGTH, SURE
+from engine.words.card import LABEL_LENGTH, PREFIX, SURE, Button
 from engine.words.translation import plural, say
 
 ASK = N_("Ask")

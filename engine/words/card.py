@@ -10,16 +10,27 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from engine.values.debate import BallotKind
-from engine.values.messages import File, Progress
+from engine.values.language import N_
+from engine.values.messages import Before, File, Progress
 from engine.values.text import SIDES
 from engine.words.phrases import option_name
+from engine.words.translation import say
 
 BESIDE = "gap"  # in the references of what stands in place of a message
-
-
 T = TypeVar("T")
 WHOLE = "1/1"  # the piece of a message that was not split
 PREFIX = "rostrum"  # of the ids of buttons and menus
+DEBATE = N_("Debate")
+WHY = N_("Why?")
+DETAILS = N_("Details")
+SURE = N_("Say how sure you are")
+LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
+THIS_DEBATE = N_("this debate")
+REMATCH = N_("Rematch of {debate}: the same models. Who has which side is drawn again, and secret.")
+SWAPPED = N_(
+    "Swapped sides: each model of {debate} now argues the other side. You can know who is who, so "
+    "this vote names no winner for the record."
+)
 
 
 class Button(NamedTuple):
@@ -144,3 +155,24 @@ class Reference(NamedTuple):
         """Return all of it, as short as can be read back: `#3 · k7f2qz`, `#3 · 1/2 · k7f2qz`."""
         piece = () if self.piece in ("", WHOLE) else (self.piece,)
         return " · ".join((self.mark, *piece, self.code))
+
+
+def on_the_web(page: str) -> tuple[str, ...]:
+    """Return the link to where everyone can read a debate, if there is one."""
+    return (say("[Read it on the web]({link})", link=page),) if page else ()
+
+
+def held_before(before: Before | None) -> tuple[str, ...]:
+    """Return what a rematch repeats, and who has which side."""
+    if before is None:
+        return ()
+    linked = f"[{say(THIS_DEBATE)}]({before.link})" if before.link else f"`{before.code}`"
+    return (say(SWAPPED if before.swapped else REMATCH, debate=linked), "")
+
+
+def result_buttons(code: str) -> tuple[Button, ...]:
+    """Return the buttons that open what stands behind a result."""
+    return (
+        Button(f"{PREFIX}:why:{code}", say(WHY)),
+        Button(f"{PREFIX}:details:{code}", say(DETAILS)),
+    )

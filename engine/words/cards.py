@@ -17,7 +17,6 @@ from engine.values.language import N_
 from engine.values.messages import (
     AgainInvite,
     Announcement,
-    Before,
     File,
     Message,
     Notice,
@@ -28,7 +27,22 @@ from engine.values.messages import (
     VoteInvite,
 )
 from engine.values.text import headline, marked
-from engine.words.card import PREFIX, BallotPaper, Button, Card, CardDetails, CardSpeaker
+from engine.words.card import (
+    DEBATE,
+    DETAILS,
+    LABEL_LENGTH,
+    PREFIX,
+    SURE,
+    WHY,
+    BallotPaper,
+    Button,
+    Card,
+    CardDetails,
+    CardSpeaker,
+    held_before,
+    on_the_web,
+    result_buttons,
+)
 from engine.words.details import detail_lines, reason_lines
 from engine.words.phrases import (
     NO_STANCES,
@@ -45,19 +59,8 @@ from engine.words.phrases import (
 from engine.words.reveal import ASIDE, reveal_lines
 from engine.words.translation import in_its_language, plural, say
 
-DEBATE = N_("Debate")
 STOP = N_("Stop")
 STATUS = N_("Status")
-WHY = N_("Why?")
-DETAILS = N_("Details")
-SURE = N_("Say how sure you are")
-LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
-THIS_DEBATE = N_("this debate")
-REMATCH = N_("Rematch of {debate}: the same models. Who has which side is drawn again, and secret.")
-SWAPPED = N_(
-    "Swapped sides: each model of {debate} now argues the other side. You can know who is who, so "
-    "this vote names no winner for the record."
-)
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 LENGTHS: Mapping[Length, str] = {
     Length.SHORT: N_("{format} (short)"),
@@ -161,19 +164,6 @@ def announcement_card(debate: Announcement) -> Card:
             or progress.phase in ("queued", "asked", "running", "judging"),
         ),
     )
-
-
-def on_the_web(page: str) -> tuple[str, ...]:
-    """Return the link to where everyone can read a debate, if there is one."""
-    return (say("[Read it on the web]({link})", link=page),) if page else ()
-
-
-def held_before(before: Before | None) -> tuple[str, ...]:
-    """Return what a rematch repeats, and who has which side."""
-    if before is None:
-        return ()
-    linked = f"[{say(THIS_DEBATE)}]({before.link})" if before.link else f"`{before.code}`"
-    return (say(SWAPPED if before.swapped else REMATCH, debate=linked), "")
 
 
 def _terms(debate: Announcement) -> Iterator[str]:
@@ -419,14 +409,6 @@ def _draw_result(reveal: Reveal) -> File:
     from engine.words.result_picture import result_picture  # not all platforms show pictures
 
     return result_picture(reveal)
-
-
-def result_buttons(code: str) -> tuple[Button, ...]:
-    """Return the buttons that open what stands behind a result."""
-    return (
-        Button(f"{PREFIX}:why:{code}", say(WHY)),
-        Button(f"{PREFIX}:details:{code}", say(DETAILS)),
-    )
 
 
 def result_pages(reveal: Reveal) -> Iterator[CardDetails]:

@@ -8,8 +8,7 @@ from engine.values.language import N_
 from engine.values.messages import Alert, Announcement, Phase, Progress, Reveal, Skipped, Where
 from engine.values.text import marked
 from engine.words.buttons import again_buttons
-from engine.words.card import Card
-from engine.words.cards import DEBATE, held_before, on_the_web, result_buttons
+from engine.words.card import DEBATE, Card, held_before, on_the_web, result_buttons
 from engine.words.phrases import round_name, sided
 from engine.words.reveal import QUOTED, WHY, model_line, outcome_line, stood_for
 from engine.words.stored import say_stored

@@ -12,7 +12,7 @@ from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from engine.delivery.reasons import NO_ROOM, why
 from engine.fleet.leases import Notifier
 from engine.store import Store
-from engine.store.queue import defer
+from engine.store.jobs import defer
 from engine.values.debate import Model
 from tests.doubles.databases import PostgresDouble
 from tests.kit import NO_CAPS, create, new_debate, setup_of, some, until, until_true

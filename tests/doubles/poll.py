@@ -15,7 +15,7 @@ from engine.values.debate import BallotKind, Debate, Status
 from engine.values.messages import Notice
 from engine.values.ports import ButtonPressed, Inbound
 from engine.values.verdicts import Vote
-from engine.votes.events import EventOutcome
+from engine.votes.outcome import EventOutcome
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
 from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, some, verdict, votes_in

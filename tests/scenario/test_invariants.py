@@ -26,7 +26,7 @@ from tests.kit import HANG_SECONDS
 # Pure Python over whole debates: each of these takes long enough to hold up every other debate.
 HEAVY = (
     "engine.blinding.transcript.blind",
-    "engine.jury.history.fit_all",
+    "engine.jury.fit_quality.fit_all",
     "engine.dataset.writer.write_export",
 )
 BACKGROUND = (

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.jury.aggregate import BEHIND, MOST_JURORS, UNPROVEN
-from engine.jury.ballot import JurorReading
+from engine.jury.aggregate import BEHIND, UNPROVEN
+from engine.jury.ballot import MOST_JURORS, JurorReading
 from engine.jury.consensus import track
 from engine.jury.fit import bet, fit_jurors
-from engine.jury.fit_quality import compare_rules
-from engine.jury.history import HeardDebate, PairBallot, fit, fit_all, hear
+from engine.jury.fit_quality import compare_rules, fit_all
+from engine.jury.history import HeardDebate, PairBallot, fit, hear
 from engine.jury.plan import attendance, next_readings
 from engine.jury.roster import PROVEN, PanelFit, combine, seat_panel, stake_of
 from engine.store.learning import PastDebate

@@ -55,7 +55,7 @@ procrastinate psycopg
 """
 # Imported by no serving process before it serves: in a thread, or by an operator's choice.
 NOT_SERVED = """
-engine.dataset.conversion engine.dataset.parquet engine.jury.fit engine.jury.fit_quality
+engine.dataset.conversion engine.dataset.parquet engine.jury.fit_quality
 engine.store.tables
 """
 

@@ -15,7 +15,7 @@ from engine.values.debate import Value
 from engine.values.language import N_, NN_, Text
 from engine.values.messages import File
 from engine.values.verdicts import Question
-from engine.votes.events import EventOutcome
+from engine.votes.outcome import EventOutcome
 from engine.words.buttons import Row
 from engine.words.card import Button
 from engine.words.phrases import option_name

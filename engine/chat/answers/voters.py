@@ -15,8 +15,7 @@ from engine.values.language import N_
 from engine.values.text import clean, headline
 from engine.votes.offers import Why
 from engine.words.buttons import Menu, Row, remark_id, sure_button
-from engine.words.card import Button
-from engine.words.cards import LABEL_LENGTH
+from engine.words.card import LABEL_LENGTH, Button
 from engine.words.phrases import option_name
 from engine.words.translation import say
 
