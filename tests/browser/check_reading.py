@@ -120,6 +120,20 @@ async def test_one_finds_a_debate_and_reads_it(person: Open, reader: Reader) -> 
     await assert_accessible(page)
 
 
+@pytest.mark.parametrize("width", [1120, 390, 320])
+async def test_a_row_of_the_list_cuts_its_models_and_not_its_date(
+    person: Open, reader: Reader, width: int
+) -> None:
+    page = await person(viewport={"width": width, "height": 800})
+    await page.goto(reader.url)
+    dates = await page.locator(".rows time").all()
+    assert dates
+    for date in dates:
+        box, line = await date.bounding_box(), await date.locator("..").bounding_box()
+        end = some(line)["x"] + some(line)["width"]
+        assert some(box)["x"] + some(box)["width"] <= end + 1
+
+
 @pytest.mark.parametrize(("width", "height", "rows"), [(1280, 800, 10), (390, 844, 4)])
 async def test_the_first_screen_has_a_list_and_not_a_form(
     person: Open, reader: Reader, width: int, height: int, rows: int
