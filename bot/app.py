@@ -127,7 +127,6 @@ async def find_debate(settings: Settings, debate_id: str) -> Debate:
 async def run_app(
     settings: Settings,
     venues: Sequence[Venue],
-    models: Models | None = None,
     *,
     role: Role = Role.COMMAND,
     counts: Counts | None = None,
@@ -146,7 +145,7 @@ async def run_app(
     database = open_database(settings, start_seconds=start_seconds)
     store = Store(database, settings.vault_keys())
     sharing = open_sharing(settings, database, role)
-    models = models or open_configured_models(settings, sharing.fleet)
+    models = open_configured_models(settings, sharing.fleet)
     moderator = open_moderator(settings)
     try:
         await make_ready(database)

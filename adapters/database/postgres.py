@@ -369,25 +369,23 @@ class _PostgresServer(Dialect):
         driver.adapters.register_dumper(str, StrDumper)
         connection = _PostgresConnection(driver)
         try:
-            self._greet(connection)
+            # Set a new connection up, and look at what kind of server it leads to.
+            version = connection.driver.info.server_version
+            if version < OLDEST * 10_000:
+                raise StoreError(
+                    f"The database {self.name} is on PostgreSQL {version // 10_000}, and Rostrum "
+                    f"needs {OLDEST} or newer; upgrade it, or point ROSTRUM_DATABASE_URL at "
+                    "another server."
+                )
+            read_only, hasty = connection.tell_time(HELLO)
+            if read_only and self._runs:
+                raise psycopg.errors.ReadOnlySqlTransaction("the server takes no writes")
+            self._durably = DURABLY if hasty else ""
         except BaseException:
             connection.close()
             raise
         self._known = True
         return connection
-
-    def _greet(self, connection: _PostgresConnection) -> None:
-        """Set a new connection up, and look at what kind of server it leads to."""
-        version = connection.driver.info.server_version
-        if version < OLDEST * 10_000:
-            raise StoreError(
-                f"The database {self.name} is on PostgreSQL {version // 10_000}, and Rostrum needs "
-                f"{OLDEST} or newer; upgrade it, or point ROSTRUM_DATABASE_URL at another server."
-            )
-        read_only, hasty = connection.tell_time(HELLO)
-        if read_only and self._runs:
-            raise psycopg.errors.ReadOnlySqlTransaction("the server takes no writes")
-        self._durably = DURABLY if hasty else ""
 
     def _persist(self, attempt: Callable[[], T]) -> T:
         """Try until the server answers, as long as this process waits for it."""

@@ -161,7 +161,14 @@ class DebateCommands(app_commands.Group):
                 changes = {given["setting"]: given["value"]} if len(given) == 2 else {}
                 return Invocation("settings", SettingsArguments(changes=changes))
             case "help":
-                return Invocation("help", HelpArguments(command=_known_command(given)))
+                # Raises UsageError for one that is not here.
+                name = clean(given.get("command", "")).strip().casefold().rsplit("/", 1)[-1]
+                if name and name not in (*ABOUT, *BUTTONS_ONLY):
+                    near = suggest(name, ABOUT, listed_by="help")
+                    raise UsageError(
+                        "Unknown command “{command}”; {near}", command=headline(name, 40), near=near
+                    )
+                return Invocation("help", HelpArguments(command=name or None))
         return Invocation(command.name, command.takes(**given))
 
     def _completer(self, what: str) -> Complete:
@@ -215,17 +222,6 @@ def _declared(param: Param) -> inspect.Parameter:
     return inspect.Parameter(
         param.name, inspect.Parameter.KEYWORD_ONLY, annotation=kind | None, default=None
     )
-
-
-def _known_command(given: Mapping[str, Any]) -> str | None:
-    """Return the command to explain. Raises UsageError for one that is not here."""
-    name = clean(given.get("command", "")).strip().casefold().rsplit("/", 1)[-1]
-    if name and name not in (*ABOUT, *BUTTONS_ONLY):
-        near = suggest(name, ABOUT, listed_by="help")
-        raise UsageError(
-            "Unknown command “{command}”; {near}", command=headline(name, 40), near=near
-        )
-    return name or None
 
 
 class _TopicForm(discord.ui.Modal):

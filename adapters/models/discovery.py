@@ -318,13 +318,11 @@ def is_listed(name: str, listed: Collection[str]) -> bool:
     return any(one in listed for one in same)
 
 
-async def probe(
-    backend: Backend, timeout_s: float = PROBE_S, secrets: Sequence[str] = ()
-) -> list[str]:
+async def probe(backend: Backend, secrets: Sequence[str] = ()) -> list[str]:
     """Return a backend's models. Raises ModelError that says what to do."""
     connection = ConnectionPool(1)
     try:
-        found = await connection.get(backend, "/models", timeout_s)
+        found = await connection.get(backend, "/models", PROBE_S)
     finally:
         await connection.aclose()
     if not isinstance(found, CallFault) and found.status == 200:

@@ -279,7 +279,11 @@ def _setting(line: SettingLine, defaults: Defaults) -> Json | None:
         case "language":
             return _one(line, list(language_labels().items()))
     words = texts.words_of(line.name)
-    return _one(line, said(words)) if words else _plain(line)
+    return (
+        _one(line, said(words))
+        if words
+        else typed(line.name, _settings_label(line), initial=line.value if line.own else "")
+    )
 
 
 def _several(line: SettingLine, offered: Iterable[Pair]) -> Json | None:
@@ -295,10 +299,6 @@ def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
     return select(
         line.name, _FieldLabel(say(texts.SETTINGS[line.name])), [(DEFAULT, usual), *pairs], initial
     )
-
-
-def _plain(line: SettingLine) -> Json:
-    return typed(line.name, _settings_label(line), initial=line.value if line.own else "")
 
 
 def _settings_label(line: SettingLine) -> _FieldLabel:

@@ -84,12 +84,11 @@ class TerminalVenue:
         *,
         channel: str | None = None,
         record: Path | None = None,
-        listener: Listener | None = None,
         limits: VenueLimits | None = None,
     ) -> None:
         self.channel = channel
         self.limits = limits or VenueLimits()
-        self.listener = listener
+        self.listener: Listener | None = None
         self.guests: Guests = lambda options: ()
         self.turn_page: Callable[[str], Awaitable[object]] | None = None
         self._console = console

@@ -55,10 +55,8 @@ class PageContent(NamedTuple):
 class Crowd:
     """Makes pages, a few at a time, and shares each for a moment, `most` of them."""
 
-    def __init__(
-        self, most: int = MOST_SHARED, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._clock, self._most, self._waiting = clock, most, 0
+    def __init__(self, most: int = MOST_SHARED) -> None:
+        self._most, self._waiting = most, 0
         self._free = asyncio.Semaphore(AT_ONCE)
         self._made: OrderedDict[Hashable, tuple[float, asyncio.Task[PageContent]]] = OrderedDict()
 
@@ -104,11 +102,11 @@ class Crowd:
         self, key: Hashable, make: Callable[[], Awaitable[PageContent]], seconds: float
     ) -> PageContent:
         at, task = self._made.get(key, (0.0, None))
-        if task is None or (task.done() and self._clock() - at > SHARED_SECONDS):
+        if task is None or (task.done() and time.monotonic() - at > SHARED_SECONDS):
             if self._waiting >= MOST_WAITING:
                 raise _BusyError
             task = asyncio.create_task(self._make(make, seconds), name="page")
-            self._made[key] = (self._clock(), task)
+            self._made[key] = (time.monotonic(), task)
             task.add_done_callback(partial(self._note, key))
             while len(self._made) > self._most:
                 self._made.popitem(last=False)
@@ -122,7 +120,7 @@ class Crowd:
             if failed:
                 del self._made[key]
             else:
-                self._made[key] = (self._clock(), task)
+                self._made[key] = (time.monotonic(), task)
 
     async def _make(
         self, make: Callable[[], Awaitable[PageContent]], seconds: float

@@ -169,7 +169,9 @@ async def _hold(
     with showing_debate() as console:
 
         def explain(started: Started) -> None:
-            console.print(_warnings(started), markup=False, end="")
+            who = started.debate.setup.rehearsal
+            note = f"Note: {REHEARSALS[who]}\n" if who else ""
+            console.print(note + sentences.remarks(started), markup=False, end="")
 
         people = votes, _moves(given), given["ahead"], sure
         session = TerminalSession(settings, console, *people, explain)
@@ -244,10 +246,3 @@ def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:
         was, now = (read_model(part) for part in (item[: places[-1]], item[places[-1] + 1 :]))
         changes.append(Replacement(was=was, now=now))
     return tuple(changes)
-
-
-def _warnings(started: Started) -> str:
-    """Return the notes to show before a debate, rehearsal models first."""
-    who = started.debate.setup.rehearsal
-    note = f"Note: {REHEARSALS[who]}\n" if who else ""
-    return note + sentences.remarks(started)

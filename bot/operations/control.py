@@ -206,7 +206,7 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
     async with read_store(settings) as store:
         debates, votes, known = await store.communities.holdings(platform, community)
         records = _records(settings, platform, community)
-        shown = _count_records(records) if records else 0
+        shown = sum(1 for _ in records.glob("*.jsonl")) if records else 0
         if not known and not shown:
             raise NotFoundError(
                 f"Nothing is stored about {platform} community {community}; check the platform and "
@@ -219,7 +219,7 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
         )
         debates = await purge(store, platform, community)
         if records:
-            _erase_records(records)
+            _erase_records(records, records)
         await store.privacy.wipe()
     print(f"Deleted {_counted(debates, 'debate')}, and everything stored with them.")
 
@@ -345,7 +345,21 @@ async def erase_outside(settings: Settings, store: Store, debate: Debate) -> Non
         return
     folder = records_of(local_file(settings.database_url.get_secret_value()))
     shared = await store.debates.mirror_of(debate) is not None
-    _erase_record(folder, None if shared else debate.place, debate.code)
+    transcripts = () if shared else (folder / f"{debate.place}.jsonl",)
+    _erase_records(folder, *transcripts, folder / debate.code)
+
+
+def _erase_records(folder: Path, *parts: Path) -> None:
+    """Delete transcripts, and folders of debates' files. Raises VenueError."""
+    try:
+        for part in parts:
+            if part.is_dir():
+                shutil.rmtree(part)
+            else:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        why = error.strerror or "it is a link"
+        raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error
 
 
 def _check_ended(debate: Debate) -> None:
@@ -427,30 +441,3 @@ async def choose_public(parts: str | None, series: str | None) -> None:
         print(Permalinks(settings.web.url).community(page))
     elif public:
         print(NO_WEB)
-
-
-def _count_records(folder: Path) -> int:
-    """Return how many transcripts a folder holds."""
-    return sum(1 for _ in folder.glob("*.jsonl"))
-
-
-def _erase_record(folder: Path, place: str | None, code: str) -> None:
-    """Delete a place's transcript, if one is given, and a debate's files. Raises VenueError."""
-    try:
-        if place is not None:
-            (folder / f"{place}.jsonl").unlink(missing_ok=True)
-        if (folder / code).is_dir():
-            shutil.rmtree(folder / code)
-    except OSError as error:
-        why = error.strerror or "it is a link"
-        raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error
-
-
-def _erase_records(folder: Path) -> None:
-    """Delete a folder of transcripts, with debates' files. Raises VenueError."""
-    try:
-        if folder.is_dir():
-            shutil.rmtree(folder)
-    except OSError as error:
-        why = error.strerror or "it is a link"
-        raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error

@@ -326,24 +326,23 @@ def _to_json(seen: _DebateView) -> dict[str, Any]:
         "price_origins": dict(seen.origins),
         "steps": list(seen.steps),
         "tries": seen.tries,
-        "tokens": [_usage_row(one) for one in seen.totals],
+        "tokens": [
+            {
+                "model": one.key,
+                "role": one.role,
+                "in": one.tokens_in,
+                "out": one.tokens_out,
+                "reasoning": one.tokens_reasoning,
+                "cached": one.tokens_cached,
+            }
+            for one in seen.totals
+        ],
         "votes_unread": seen.unread,
         "gaps": [
             {"post": key, "missing": state is DeliveryState.REFUSED, "why": why}
             for key, state, why in seen.gaps
         ],
         "failures": [one._asdict() for one in seen.failures],
-    }
-
-
-def _usage_row(one: UsageTotals) -> dict[str, Any]:
-    return {
-        "model": one.key,
-        "role": one.role,
-        "in": one.tokens_in,
-        "out": one.tokens_out,
-        "reasoning": one.tokens_reasoning,
-        "cached": one.tokens_cached,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -213,12 +214,8 @@ async def run_stats(
     where = where_of(chosen, revealed=True)
     async with read_store(load_store_settings(), whole=True) as store:
         await check_series(store, chosen.series)
-        found = await work_out(
-            store.archive,
-            where,
-            lambda rows: _measure(rows, jury, alt_test=alt_test),
-            people=alt_test,
-        )
+        measure = partial(_measure, jury=jury, alt_test=alt_test)
+        found = await work_out(store.archive, where, measure, people=alt_test)
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
         by_arm = CallUsage()
         if found.arms:

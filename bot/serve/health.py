@@ -78,9 +78,9 @@ class _Build(NamedTuple):
     revision: str
 
 
-def build_of(settings: Settings, checkout: Path = CHECKOUT) -> _Build:
+def build_of(settings: Settings) -> _Build:
     """Return the build: its commit is that of the settings, else of a checkout."""
-    return _Build(__version__, settings.revision or _head(checkout / ".git") or "unknown")
+    return _Build(__version__, settings.revision or _head(CHECKOUT / ".git") or "unknown")
 
 
 def _head(folder: Path) -> str:
