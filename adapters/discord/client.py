@@ -20,11 +20,15 @@ from discord import app_commands
 
 from adapters.discord import render
 from adapters.discord.commands import keep_registered, offer
-from adapters.discord.interactions import PLATFORM, DiscordInteractionHandler, Interaction
+from adapters.discord.interactions import (
+    PLATFORM,
+    DiscordInteractionHandler,
+    Interaction,
+    is_wellformed,
+)
 from adapters.discord.render import typed_in
 from adapters.discord.rest import DiscordRest
 from adapters.discord.texts import Translator
-from adapters.discord.wellformed import is_wellformed
 from adapters.wire import Bucket, InOrder
 from engine.chat.invocation import pressed_invocation, submitted_invocation
 from engine.values.errors import RostrumError, why_of

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-import adapters.discord.wellformed
+import adapters.discord.interactions
 import adapters.slack.rest
 from adapters.slack.rest import SlackRest
 from bot.app import App
@@ -62,7 +62,7 @@ async def test_files_attached_on_discord_are_read_by_every_side(
 async def test_a_download_that_fails_is_tried_again_and_what_no_one_can_read_starts_nothing(
     on_discord: DiscordStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapters.discord.wellformed, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(adapters.discord.interactions, "PAUSE_SECONDS", 0.01)
     async with on_discord.process() as app:
         for name, content, why in UNREADABLE:
             asked = await start(on_discord, (name, content))
