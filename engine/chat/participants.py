@@ -42,7 +42,7 @@ from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import Count, Text
 from engine.values.text import clean, headline
 from engine.values.verdicts import Question
-from engine.votes.offers import Offer, Why, doubt_of, offer
+from engine.votes.offers import Why, doubt_of, offer
 from engine.words.buttons import ButtonAction
 
 # A person as a side: named in a command, asked whether they agree, and heard turn by turn.
@@ -229,12 +229,12 @@ async def find_offers(
     if not left:  # a filter without ids would leave all debates
         return ()
 
-    def read() -> tuple[Offer, ...]:
+    def read() -> dict[str, Why]:
         with store.archive.reading(ExportFilter(ids=left)) as records:
             return offer(map(doubt_of, records), now.date())
 
     offers = await asyncio.to_thread(read)
-    return tuple(line_of(readable[one.debate], one.why) for one in offers)
+    return tuple(line_of(readable[debate], why) for debate, why in offers.items())
 
 
 def line_of(debate: Debate, why: Why | None = None) -> ReviewLine:

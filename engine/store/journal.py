@@ -39,7 +39,7 @@ from engine.values.verdicts import (
 JUDGING = "judging"  # what the steps of a later judging begin with
 
 
-class Step(Value):
+class _Step(Value):
     """A step's stored result."""
 
     reply: Reply
@@ -54,7 +54,7 @@ class Journaled(Value):
     sides, None before its time to ask was over.
     """
 
-    steps: dict[str, Step]
+    steps: dict[str, _Step]
     attempts: dict[str, int]
     spent: float
     unanswered: Mapping[str, str] = {}
@@ -369,7 +369,7 @@ class Journal:
         for row in rows:
             attempts[row.step] = max(row.attempt, attempts.get(row.step, 0))
         steps = {
-            row.step: Step(reply=Reply.model_validate_json(row.reply), prompt_hash=row.prompt_hash)
+            row.step: _Step(reply=Reply.model_validate_json(row.reply), prompt_hash=row.prompt_hash)
             for row in rows
             if row.state == "done"
         }

@@ -218,8 +218,7 @@ def _to_target(row: Any) -> Target:
 class Targets:
     """The messages that ask something, as the Votes part of the store knows them."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _database: Database
 
     async def target(self, platform: str, place: str, message: str) -> Target | None:
         """Return what a message asks, None for one that asks nothing."""

@@ -200,8 +200,7 @@ def _of(target: Target) -> dict[str, str]:
 class VoteLog:
     """The logs, as the Votes part of the store knows them."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _database: Database
 
     async def events(
         self, debate_id: str, question: Question | None = None

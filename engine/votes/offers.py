@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from itertools import chain, zip_longest
+from itertools import islice, zip_longest
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -36,13 +36,6 @@ class Doubt(NamedTuple):
     lead: float | None = None
 
 
-class Offer(NamedTuple):
-    """A debate to review, and why."""
-
-    debate: str
-    why: Why
-
-
 def doubt_of(record: DebateRecord) -> Doubt:
     """Measure how unclear a revealed debate's outcome is."""
     verdict = record.verdict
@@ -63,19 +56,18 @@ def _difference(record: DebateRecord, p: Mapping[str, float]) -> float | None:
     return sum(abs((gold[side] + undecided) / cast - p.get(side, 0.0)) for side in sides) / 2
 
 
-def offer(doubts: Iterable[Doubt], day: date) -> tuple[Offer, ...]:
+def offer(doubts: Iterable[Doubt], day: date) -> dict[str, Why]:
     """Choose at most five, alternating between the largest difference and the closest verdict.
 
-    One of them is drawn at random from the rest, by day.
+    One of them is drawn at random from the rest, by day. Returns why each is to be reviewed.
     """
     held = sorted(doubts)
-    offers = _dedupe(_ranked(held))[: OFFERED - DRAWN]
-    chosen = {one.debate for one in offers}
+    offers = dict(islice(_ranked(held).items(), OFFERED - DRAWN))
     left = sorted(
-        (doubt.debate for doubt in held if doubt.debate not in chosen),
+        (doubt.debate for doubt in held if doubt.debate not in offers),
         key=lambda debate: Random(f"review/{day}/{debate}").random(),
     )
-    return (*offers, *(Offer(debate, "drawn") for debate in left[: OFFERED - len(offers)]))
+    return offers | dict.fromkeys(left[: OFFERED - len(offers)], "drawn")
 
 
 def in_doubt(doubt: Doubt) -> bool:
@@ -86,21 +78,16 @@ def in_doubt(doubt: Doubt) -> bool:
 
 def ranked(doubts: Iterable[Doubt]) -> tuple[str, ...]:
     """Return debates with a panel's verdict, alternating as in `offer`, the least clear first."""
-    return tuple(one.debate for one in _dedupe(_ranked(sorted(doubts))))
+    return tuple(_ranked(sorted(doubts)))
 
 
-def _ranked(doubts: Sequence[Doubt]) -> Iterable[Offer]:
+def _ranked(doubts: Sequence[Doubt]) -> dict[str, Why]:
     differing = [(-d.difference, d.debate) for d in doubts if d.difference is not None]
     closest = [(d.lead, d.debate) for d in doubts if d.lead is not None]
-    by_turns = zip_longest(
-        (Offer(debate, "differ") for _, debate in sorted(differing)),
-        (Offer(debate, "close") for _, debate in sorted(closest)),
-    )
-    return (one for one in chain.from_iterable(by_turns) if one is not None)
-
-
-def _dedupe(offers: Iterable[Offer]) -> tuple[Offer, ...]:
-    by_debate: dict[str, Offer] = {}
-    for one in offers:
-        by_debate.setdefault(one.debate, one)
-    return tuple(by_debate.values())
+    why: dict[str, Why] = {}
+    for differs, is_close in zip_longest(sorted(differing), sorted(closest)):
+        if differs is not None:
+            why.setdefault(differs[1], "differ")
+        if is_close is not None:
+            why.setdefault(is_close[1], "close")
+    return why
