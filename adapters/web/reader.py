@@ -320,7 +320,7 @@ async def _calls(library: Library, item: Item) -> AsyncIterator[tuple[str, bytes
     while number <= pages:
         page = await library.calls(item.id, number)
         pages = page.pages
-        if not page.total:
+        if not page.sums.calls:
             return
         yield TOP.calls(item, number), write_calls(page, INSIDE).encode()
         for call in page.tries if page.kept else ():

@@ -12,8 +12,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 from bench.wheel.machine import print_result
+from engine.stats.comparisons import measure_trials
 from engine.stats.row import KnownAnswer, Row
-from engine.stats.trials import measure_trials
 
 RIGHT = {"debate": 0.80, "consultancy": 0.65}
 GAP = RIGHT["debate"] - RIGHT["consultancy"]

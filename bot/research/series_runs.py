@@ -49,7 +49,7 @@ from engine.series.runner import (
 )
 from engine.series.spec import Pairing, Series, SeriesAudience, SeriesPlace, read_series
 from engine.stats.alternative import EPSILONS, USUAL, NeededDebates, needed_debates
-from engine.stats.arms import Arms, measure_arms, tell_arms
+from engine.stats.comparisons import Arms, measure_arms, tell_arms
 from engine.stats.row import work_out
 from engine.store import ExportFilter, Store
 from engine.store.series import StoredSeries

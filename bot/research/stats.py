@@ -27,10 +27,20 @@ from engine.stats.alternative import (
     measure_replacement,
     tell_replacement,
 )
-from engine.stats.arms import Arms, measure_arms, tell_arms
+from engine.stats.comparisons import (
+    Arms,
+    Juries,
+    Trials,
+    measure_arms,
+    measure_juries,
+    measure_trials,
+    of_jury,
+    tell_arms,
+    tell_juries,
+    tell_trials,
+)
 from engine.stats.confidence import PercentFigures
 from engine.stats.figure import Figure, signed
-from engine.stats.juries import Juries, measure_juries, of_jury, tell_juries
 from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
 from engine.stats.presentation import draw_pictures
 from engine.stats.ratings import (
@@ -42,7 +52,6 @@ from engine.stats.ratings import (
     word_rating,
 )
 from engine.stats.row import Row, work_out
-from engine.stats.trials import Trials, measure_trials, tell_trials
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.fits import Fits
 from engine.store.usage import By, CallUsage, UsageFilter

@@ -144,7 +144,7 @@ def calls_page(item: Item, tries: Sequence[PageTry], number: int, *, kept: bool)
         for one in line
     ]
     models = {
-        model: _spending([one for one in tries if one.model == model])
+        model: _spending(model, [one for one in tries if one.model == model])
         for model in dict.fromkeys(one.model for one in tries)
     }
     return CallsPage(
@@ -152,10 +152,7 @@ def calls_page(item: Item, tries: Sequence[PageTry], number: int, *, kept: bool)
         tries=tuple(line[start : start + CALLS_ON_A_PAGE]),
         number=number,
         pages=count,
-        total=len(tries),
-        tokens_in=sum(one.tokens_in or 0 for one in tries),
-        tokens_out=sum(one.tokens_out or 0 for one in tries),
-        usd=_cost(tries),
+        sums=_spending("", tries),
         sealed=False,
         kept=kept,
         lasted=max(
@@ -166,22 +163,17 @@ def calls_page(item: Item, tries: Sequence[PageTry], number: int, *, kept: bool)
     )
 
 
-def _spending(tries: Sequence[PageTry]) -> ModelSpending:
+def _spending(model: str, tries: Sequence[PageTry]) -> ModelSpending:
+    known = [one.usd for one in tries if one.usd is not None]
     return ModelSpending(
-        model=tries[0].model,
+        model=model,
         calls=len(tries),
         failed=sum(not one.answered for one in tries),
         tokens_in=sum(one.tokens_in or 0 for one in tries),
         tokens_out=sum(one.tokens_out or 0 for one in tries),
         seconds=fsum(one.seconds or 0.0 for one in tries),
-        usd=_cost(tries),
+        usd=fsum(known) if len(known) == len(tries) else None,
     )
-
-
-def _cost(tries: Sequence[PageTry]) -> float | None:
-    """Return what tries cost in USD; None if one of them is unknown."""
-    known = [one.usd for one in tries if one.usd is not None]
-    return fsum(known) if len(known) == len(tries) else None
 
 
 def sealed_calls(item: Item) -> CallsPage:

@@ -425,7 +425,7 @@ class PageTry(NamedTuple):
 
 
 class ModelSpending(NamedTuple):
-    """What the calls of a model came to; `usd` is None if unknown, `failed` had no answer."""
+    """What calls of a model came to; `usd` is None if unknown, `failed` had no answer."""
 
     model: str
     calls: int
@@ -437,7 +437,7 @@ class ModelSpending(NamedTuple):
 
 
 class CallsPage(NamedTuple):
-    """A page of a debate's calls, with the sums over all of them; `usd` is None if unknown.
+    """A page of a debate's calls, with the sums over all of them, which are of no one model.
 
     They are in the order of their beginning where that is known; `lasted` is their time line, in
     seconds, and `by_model` has the dearest model first.
@@ -447,10 +447,7 @@ class CallsPage(NamedTuple):
     tries: tuple[PageTry, ...]
     number: int
     pages: int
-    total: int
-    tokens_in: int
-    tokens_out: int
-    usd: float | None
+    sums: ModelSpending
     sealed: bool
     kept: bool
     lasted: float = 0.0

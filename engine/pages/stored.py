@@ -122,17 +122,13 @@ class StoredLibrary:
         count = pages_of(total)
         number = min(number, count)
         debates = await self._store.listings.page(within, (number - 1) * A_PAGE, A_PAGE)
-        items = await self._items(debates)
+        gone = await self._gone(*debates)
+        items = await list_items(self._store, debates, gone)
         choices, figures, hardest = await self._choices.read()
         front = None
         if sought == DebateQuery(order=sought.order):
             front = front_of(facets, figures, hardest)
         return ListPage(sought, items, total, number, count, choices, facets, front)
-
-    async def _items(self, debates: Sequence[Debate]) -> tuple[Item, ...]:
-        """Return debates as a list shows them."""
-        gone = await self._gone(*debates)
-        return await list_items(self._store, debates, gone)
 
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
         """Return a part of a debate: the one of a number, or with a turn; else the first."""

@@ -38,7 +38,7 @@ async def everything_public(
     found["thread"] = "\n".join(message.body for message in in_thread(stage))
     async with stored(stage.url) as library, reading(library) as client:
         found["page"] = await text_of(client, f"/debates/{debate.code}")
-        calls = (await library.calls(debate.id)).total
+        calls = (await library.calls(debate.id)).sums.calls
         for number in range(1, calls + 1):
             path = f"/debates/{debate.code}/calls/{number}"
             found[path] = await text_of(client, path)

@@ -32,8 +32,8 @@ from engine.prompts.library import load_prompts
 from engine.run.plan import plan
 from engine.series.contents import expand
 from engine.series.runner import order_of
+from engine.stats.comparisons import measure_trials
 from engine.stats.row import work_out
-from engine.stats.trials import measure_trials
 from engine.store import ExportFilter, Store
 from engine.store.communities import CommunitySettings, PublicPart
 from engine.store.series import StoredSeries

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.stats.arms import OUTCOMES, measure_arms, tell_arms
+from engine.stats.comparisons import OUTCOMES, measure_arms, tell_arms
 from engine.stats.row import Row
 from tests.kit import make_row, some
 
@@ -63,7 +63,7 @@ def test_arms_of_several_series_stay_apart_and_a_single_arm_is_not_compared() ->
 def test_intervals_of_a_difference_cover_it_though_topics_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("engine.stats.arms.OUTCOMES", {A_WINS: OUTCOMES[A_WINS]})
+    monkeypatch.setattr("engine.stats.comparisons.OUTCOMES", {A_WINS: OUTCOMES[A_WINS]})
     random, covered, times = Random(5), 0, 200
     for _ in range(times):
         rows = []

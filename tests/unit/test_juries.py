@@ -4,7 +4,7 @@ import pytest
 
 from engine.stats.agreement import measure_agreement
 from engine.stats.alternative import compare_judges
-from engine.stats.juries import measure_juries, of_jury, tell_juries
+from engine.stats.comparisons import measure_juries, of_jury, tell_juries
 from engine.stats.row import Row, _JuryReading
 from engine.values.errors import UsageError
 from tests.kit import juror_ballot, make_row, some

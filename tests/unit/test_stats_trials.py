@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bench.wheel.trials import GAP, recover_gap
+from engine.stats.comparisons import Trials, measure_trials, tell_trials
 from engine.stats.row import JurorBallot, KnownAnswer, Row
-from engine.stats.trials import Trials, measure_trials, tell_trials
 from tests.kit import make_row
 
 

@@ -19,10 +19,8 @@ from engine.series.report.report import (
 )
 from engine.series.spec import Pairing
 from engine.stats.alternative import tell_replacement
-from engine.stats.arms import tell_arms
-from engine.stats.juries import tell_juries
+from engine.stats.comparisons import tell_arms, tell_juries, tell_trials
 from engine.stats.ratings import EFFECTS, word_rating
-from engine.stats.trials import tell_trials
 from engine.tally.tally import FEWEST
 from engine.values.language import N_
 from engine.values.text import dollars

@@ -27,9 +27,9 @@ from engine.drawing.svg import (
     write,
 )
 from engine.series.report.report import SeriesReport
+from engine.stats.comparisons import Trials
 from engine.stats.figure import Figure
 from engine.stats.ratings import Effect, Rating, word_rating
-from engine.stats.trials import Trials
 
 # Ratings against cost as numbered points, whose numbers do not cover one another; pure.
 

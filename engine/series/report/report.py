@@ -21,9 +21,16 @@ from engine.series.runner import (
 from engine.series.spec import Pairing, Series
 from engine.stats.agreement import Agreement, kappa_between, measure_agreement, share_alike
 from engine.stats.alternative import ReplacementTest, measure_replacement
-from engine.stats.arms import Arms, measure_arms
+from engine.stats.comparisons import (
+    Arms,
+    Juries,
+    Trials,
+    measure_arms,
+    measure_juries,
+    measure_trials,
+    of_jury,
+)
 from engine.stats.figure import Figure, Share
-from engine.stats.juries import Juries, measure_juries, of_jury
 from engine.stats.ratings import (
     AdjustedLeaderboard,
     Leaderboard,
@@ -32,7 +39,6 @@ from engine.stats.ratings import (
     rank_models,
 )
 from engine.stats.row import Row
-from engine.stats.trials import Trials, measure_trials
 from engine.tally.tally import FEWEST
 from engine.values.debate import Value
 
