@@ -11,7 +11,7 @@ from engine.prompts.library import load_prompts
 from engine.stage.shapes import TurnLimits
 from engine.stage.stage import Stage
 from engine.values.debate import Request, Setup, TurnOrder
-from engine.values.errors import ModelError, PausedError, StoreError
+from engine.values.errors import ModelError, PausedError, StoreError, UsageError
 from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -25,6 +25,34 @@ GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 
 def setup(format: str) -> Setup:
     return setup_for(format, **SMALL.get(format, {}))
+
+
+@pytest.mark.parametrize(
+    ("format", "options", "told"),
+    [
+        ("audited", {"turns": 1}, "turns is 1; it must be between 2 and 40."),
+        ("audited", {"elasticity": 1.5}, "elasticity is 1.5; it must be between 0 and 1."),
+        ("audited", {"archetypes": "engineer"}, "needs two archetypes"),
+        (
+            "audited",
+            {"archetypes": "clown, engineer"},
+            "no archetype “clown”; choose from engineer",
+        ),
+        ("team", {"personalities": "C1=logical"}, "no speaker “C1”"),
+        ("team", {"personalities": "logical"}, "gives no personality"),
+        ("team", {"personalities": "A1=shy"}, "no personality “shy”; choose from logical"),
+        ("team", {"speed": 3}, "no option “speed”"),
+        ("roundtable", {"agents": 10}, "agents is 10; it must be between 2 and 9."),
+        ("roundtable", {"agents": 1}, "agents is 1; it must be between 2 and 9."),
+        ("roundtable", {"seats": 3}, "no option “seats”; it has: agents, personas"),
+        ("roundtable", {"agents": 2, "personas": "a, b, c"}, "3 personas are named for 2 agents"),
+    ],
+)
+async def test_wrong_options_are_refused(
+    format: str, options: dict[str, object], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        await hold(setup_for(format, options=options))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from engine.values.messages import VoteInvite
 from engine.words.translation import LANGUAGES
 from tests.kit import make_debate, make_turn
 
-OPTIONS = ("A", "B", "tie", "weak")
 UNTIL = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
 CASES = {
     "A synthesis.\n\n---\n\nAccept the motion: it pays.": "Accept the motion: it pays.",

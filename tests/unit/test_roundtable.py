@@ -77,20 +77,6 @@ async def test_what_was_changed_is_shown_and_is_no_part_of_the_draft() -> None:
     assert "I changed it all." not in host.asked["turn/revision-2/2"][-1].content
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"agents": 10}, "agents is 10; it must be between 2 and 9."),
-        ({"agents": 1}, "agents is 1; it must be between 2 and 9."),
-        ({"seats": 3}, "no option “seats”; it has: agents, personas"),
-        ({"agents": 2, "personas": "a, b, c"}, "3 personas are named for 2 agents"),
-    ],
-)
-def test_wrong_options_are_refused_with_a_sentence(options: dict[str, object], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        setup_for("roundtable", options=options)
-
-
 def test_one_model_may_play_every_agent_and_nobody_takes_a_side_on_a_question() -> None:
     alike = setup_for("roundtable", options={"one_model": True}).request
     assert len(set(alike.sides.values())) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from engine.formats.team.rules import WEIGHTS
 from engine.values.debate import Model
-from engine.values.errors import ModelError, UsageError
+from engine.values.errors import ModelError
 from engine.values.messages import Notice, Progress, Report, ScoreBoard, TurnPost
 from engine.words.cards import card_of, turn_title
 from engine.words.progress import progressed
@@ -282,20 +282,6 @@ async def test_models_and_personalities_are_set_by_seat_and_notes_can_be_switche
     assert not [step for step in host.asked if step.startswith("note/")]
     alike = setup_for("team", options={"one_model": True}).request
     assert len(set(alike.sides.values())) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"personalities": "C1=logical"}, "no speaker “C1”"),
-        ({"personalities": "logical"}, "gives no personality"),
-        ({"personalities": "A1=shy"}, "no personality “shy”; choose from logical"),
-        ({"speed": 3}, "no option “speed”"),
-    ],
-)
-async def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        await debate(options=options)
 
 
 async def test_scores_and_totals_are_kept_and_computed_by_us() -> None:

@@ -144,13 +144,6 @@ async def miss(poll: Poll, user: str, option: str) -> None:
     poll.venue.listening = True
 
 
-async def test_a_moderators_clear_withdraws_nothing(poll: Poll) -> None:
-    await poll.react("ann", "A")
-    await poll.react("bob", "B")
-    await poll.venue.clear(poll.message)
-    assert options_of(await poll.close()) == {"ann": "A", "bob": "B"}
-
-
 async def test_a_reading_that_leaves_people_out_is_repeated(store: Store) -> None:
     venue, seen = HalfReadVenue(3), []
     poll = await open_poll(store, venue)
