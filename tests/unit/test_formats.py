@@ -12,7 +12,7 @@ from engine.stage.shapes import TurnLimits
 from engine.stage.stage import Stage
 from engine.values.debate import Request, Setup, TurnOrder
 from engine.values.errors import ModelError, PausedError, StoreError, UsageError
-from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
 
 SMALL: dict[str, dict[str, Any]] = {
     "audited": {"options": {"turns": 4}},
@@ -53,6 +53,32 @@ async def test_wrong_options_are_refused(
 ) -> None:
     with pytest.raises(UsageError, match=told):
         await hold(setup_for(format, options=options))
+
+
+BRIEF = {"free_minutes": 0.8}
+
+
+@pytest.mark.parametrize(
+    ("format", "asked", "calls"),
+    [
+        ("oxford", {}, range(6, 7)),
+        ("structured", {}, range(7, 8)),
+        ("roundtable", {"options": {"judges": 2}}, range(11, 12)),
+        ("audited", {"options": {"turns": 4}}, range(12, 99)),
+        *(
+            pytest.param("team", asked, range(31, 999), marks=pytest.mark.slow)
+            for asked in (
+                {"limits": {"free_minutes": 1.0}},
+                {"limits": BRIEF, "options": {"concurrent": True}},
+                {"limits": BRIEF, "options": {"notes": False}},
+            )
+        ),
+    ],
+)
+async def test_killed_at_every_step_it_ends_the_same(
+    format: str, asked: dict[str, Any], calls: range
+) -> None:
+    assert await survives_every_death(setup_for(format, **asked)) in calls
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from engine.formats.format import Decision
 from engine.formats.oxford import Oxford
 from engine.prompts.library import quote
 from engine.values.verdicts import Question, Verdict, Vote
-from tests.doubles.rehearsed import hold, setup_for, survives_every_death
+from tests.doubles.rehearsed import hold, setup_for
 from tests.kit import some, vote
 
 PANEL = Verdict(winner="B", p={"A": 0.2, "B": 0.8}, valid=3, invalid=0)
@@ -101,7 +101,3 @@ def test_people_are_told_the_shares_and_who_decided() -> None:
 async def test_it_is_held_in_other_languages(language: str) -> None:
     host = await hold(setup_for("oxford", language=language))
     assert all(turn.words <= 300 and not turn.violations for turn in host.turns)
-
-
-async def test_killed_at_every_step_it_ends_the_same() -> None:
-    assert await survives_every_death(setup_for("oxford")) == 6

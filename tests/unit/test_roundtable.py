@@ -17,7 +17,7 @@ from engine.tally.questions import vote_options
 from engine.values.debate import BallotKind, Model, Scores, Setup, TurnOrder
 from engine.values.errors import ModelError, UsageError
 from engine.values.messages import Notice, Report, TurnPost, VoteInvite
-from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 from tests.kit import turn
 
 
@@ -295,10 +295,6 @@ async def test_a_draft_over_its_words_is_sent_back_once_and_then_kept_and_marked
     await hold(setup_for("roundtable", rounds=1), host)
     assert host.calls == 12
     assert {v.kind for turn in host.turns for v in turn.violations} == {"too_many_words"}
-
-
-async def test_killed_at_every_step_it_ends_the_same() -> None:
-    assert await survives_every_death(setup_for("roundtable", options={"judges": 2})) == 11
 
 
 def test_agents_have_names_in_the_language_of_the_debate() -> None:

@@ -12,7 +12,7 @@ from engine.formats.structured.trace import Argument, Consensus, consensus_of, r
 from engine.values.debate import TurnOrder
 from engine.values.errors import ModelError
 from engine.values.messages import Report
-from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 
 STATEMENT = {
     "claim": "Tea keeps people awake gently.",
@@ -526,7 +526,3 @@ async def test_the_rehearsal_models_hold_it_without_a_fault(language: str) -> No
     assert host.calls == 7
     assert all(not turn.violations for turn in host.turns)
     assert host.notes[-1].verdicts["structured"].valid == 1
-
-
-async def test_killed_at_every_step_it_ends_the_same() -> None:
-    assert await survives_every_death(setup_for("structured")) == 7

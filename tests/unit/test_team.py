@@ -13,7 +13,7 @@ from engine.values.errors import ModelError
 from engine.values.messages import Notice, Progress, Report, ScoreBoard, TurnPost
 from engine.words.cards import card_of, turn_title
 from engine.words.progress import progressed
-from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
+from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
 from tests.slow import slow_after
 
 SHEET = {"scores": dict.fromkeys(WEIGHTS, 6), "violations": [], "note": "CANARY note"}
@@ -258,15 +258,6 @@ async def test_with_concurrent_both_teams_speak_at_once_and_are_posted_in_order(
     assert steps.index("turn/free-2/B2") == steps.index("turn/free-1/A2") + 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{"concurrent": True}, {"notes": False}])
-async def test_killed_at_every_step_it_ends_the_same_with_options(
-    options: dict[str, object],
-) -> None:
-    limits = {"free_minutes": 0.8}
-    assert await survives_every_death(setup_for("team", limits=limits, options=options)) > 30
-
-
 async def test_models_and_personalities_are_set_by_seat_and_notes_can_be_switched_off() -> None:
     named = {name: Model.parse(f"rehearsal/{name.lower()}") for name in ("A", "A3", "B", "Judge")}
     models = {"A": named["A"], "B": named["B"], "A3": named["A3"]}
@@ -379,9 +370,3 @@ async def test_the_rehearsal_models_hold_it_in_other_languages(language: str) ->
     host = await hold(setup_for("team", language=language))
     assert 24 <= len(host.turns) <= 54
     assert not [turn for turn in host.turns if turn.violations]
-
-
-@pytest.mark.slow
-async def test_killed_at_every_step_it_ends_the_same() -> None:
-    limits = {"free_minutes": 1.0}
-    assert await survives_every_death(setup_for("team", limits=limits)) > 30
