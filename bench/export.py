@@ -31,8 +31,8 @@ from bot.settings.settings import Settings
 from engine.dataset.columns import MOMENT, Table
 from engine.dataset.conversion import turn_into_parquet
 from engine.dataset.folder import FileFormat, staged
-from engine.dataset.tables import choose_tables
-from engine.dataset.writer import ExportRequest, export
+from engine.dataset.tables import ExportRequest, choose_tables
+from engine.dataset.writer import export
 from engine.store import ExportFilter, Store
 from engine.values.errors import UsageError
 from engine.values.topics import SPLITS

@@ -29,7 +29,6 @@ from engine.pages.debate_page import (
     CallPage,
     CallsPage,
     DebatePage,
-    Item,
     Library,
     ListPage,
     chips_of,
@@ -38,6 +37,7 @@ from engine.pages.debate_page import (
     write_sought,
 )
 from engine.pages.figures import FiguresReader
+from engine.pages.head import Item
 from engine.stats.presentation import draw_leaderboard, leaderboard_alt
 from engine.stats.ratings import word_rating
 from engine.store.listings import ORDERS, DebateQuery

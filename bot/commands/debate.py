@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.commands.data import DEBATE
+from bot.commands.choice import DEBATE
 from bot.commands.options import (
     AHEAD,
     OPTION,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands.data import DebateChoice, choosing
+from bot.commands.choice import DebateChoice, choosing
 from bot.commands.options import JSON, Dollars, Names, Place
 
 app = typer.Typer(

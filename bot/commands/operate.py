@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from bot.commands.data import DEBATE, DebateChoice, choosing
+from bot.commands.choice import DEBATE, DebateChoice, choosing
 from bot.commands.options import JSON, MOST, Dollars, Place, Text
 from bot.completion import complete_both, complete_models, complete_panels
 
@@ -222,8 +222,6 @@ Platform = Annotated[
     Literal["discord", "slack", "terminal", "import", "web"],
     typer.Argument(help="Platform of the id."),
 ]
-
-
 User = Annotated[str, typer.Argument(help="User id on the platform.")]
 YES = typer.Option("--yes", help="Skip the confirmation; required without a terminal.")
 

@@ -25,22 +25,17 @@ from bot.local.orders import (
     check_people,
     contenders_of,
     given_beside,
+    has_keyboard,
     order_of,
     quiet,
     spelled_option,
     with_people,
 )
-from bot.local.session import (
-    DEFAULT_STANCES,
-    DEFAULT_VOTES,
-    TerminalSession,
-    has_keyboard,
-    showing_debate,
-)
+from bot.local.session import DEFAULT_STANCES, DEFAULT_VOTES, TerminalSession, showing_debate
 from bot.record.exports import export_into
 from bot.settings.settings import Settings
 from engine.dataset.folder import check_writable
-from engine.dataset.writer import ExportRequest
+from engine.dataset.tables import ExportRequest
 from engine.formats import find_format
 from engine.prompts.library import check_language
 from engine.run.order import Order

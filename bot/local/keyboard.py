@@ -13,8 +13,7 @@ from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, key_help, keyboard, 
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import GUEST, guests_among, parse_sure, parse_votes
 from bot.app import App
-from bot.local.orders import HOST
-from bot.local.session import has_keyboard
+from bot.local.orders import HOST, has_keyboard
 from engine.chat.answers.voters import ASK, MENU, read_percent
 from engine.run.audience_questions import ask
 from engine.store import OpenQuestion

@@ -14,7 +14,6 @@ from pydantic import JsonValue
 
 from adapters.terminal.votes import parse_rounds, parse_votes
 from bot import sentences
-from bot.local.session import COMMUNITY, PLATFORM
 from bot.settings.settings import Settings
 from engine.formats import find_format
 from engine.formats.format import read_own
@@ -25,16 +24,11 @@ from engine.values.errors import UsageError
 from engine.values.options import STANCES, Options, read_options
 from engine.values.text import headline
 
+PLATFORM = COMMUNITY = "terminal"
 HOST = "host"
 QUOTES = ('""', "''", "“”", "„“", "«»")
-
-
 LONGEST_TURN = 1440.0  # minutes, as no one waits for the person at a terminal
-
-
 _SEED = re.compile(r"[+-]?[0-9]{1,100}")
-
-
 ASKING_MINUTES = 1.0  # at most, with --ask alone
 
 
@@ -172,3 +166,8 @@ def _roster(text: str | None) -> tuple[Model, ...]:
     from bot.settings.load import read_models  # a demo's models are built in
 
     return read_models(text)
+
+
+def has_keyboard() -> bool:
+    """Return whether a person is at this terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

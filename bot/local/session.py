@@ -30,6 +30,7 @@ from adapters.terminal.votes import (
 )
 from bot import sentences
 from bot.app import App, run_app
+from bot.local.orders import COMMUNITY, PLATFORM, has_keyboard
 from bot.settings.settings import Settings
 from engine.formats import find_format
 from engine.run.order import Order
@@ -44,7 +45,6 @@ from engine.values.ports import Audience, Inbound, ReactionSeen, VenueLimits
 from engine.values.verdicts import EVEN, Question
 from engine.words.phrases import NO_STANCES
 
-PLATFORM = COMMUNITY = "terminal"
 DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
 DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
 LIMITS = VenueLimits(typing_seconds=0.25)
@@ -80,11 +80,6 @@ def showing_debate() -> Iterator[Console]:
             raise
     if console.quiet:
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
-
-
-def has_keyboard() -> bool:
-    """Return whether a person is at this terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 class _DebateEndedError(RostrumError):

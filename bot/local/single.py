@@ -14,6 +14,7 @@ from bot import log, sentences
 from bot.app import App, find_debate, run_app
 from bot.console import print_lines
 from bot.local.orders import (
+    PLATFORM,
     check_people,
     contenders_of,
     given_beside,
@@ -22,7 +23,7 @@ from bot.local.orders import (
     spelled_option,
     with_people,
 )
-from bot.local.session import PLATFORM, TerminalSession, has_ended, showing_debate
+from bot.local.session import TerminalSession, has_ended, showing_debate
 from bot.settings.load import load_settings, read_model
 from bot.settings.settings import Settings
 from engine.run.audience_questions import read_question
@@ -180,7 +181,7 @@ async def _hold(
         held = await hold(session)
     if out is not None:
         from bot.record.exports import export_into  # half of what it needs, no debate does
-        from engine.dataset.writer import ExportRequest
+        from engine.dataset.tables import ExportRequest
         from engine.store import ExportFilter
 
         ids = tuple(filter(None, (held.id, held.mirror)))

@@ -13,7 +13,8 @@ from pathlib import Path
 from bot import __version__, sentences
 from bot.database import read_store
 from bot.settings.settings import Settings
-from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, Report, export
+from engine.dataset.tables import ExportProgress, ExportRequest, ExportStage, Report
+from engine.dataset.writer import export
 from engine.store import Store, count_rehearsals
 from engine.values.errors import NotFoundError
 from engine.words.translation import plural
@@ -35,9 +36,7 @@ async def export_into(
     asked = replace(asked, secrets=tuple(settings.secrets()))
     async with read_store(settings, whole=True) as store:
         if asked.where.series is not None:
-            from bot.record.filters import find_series  # few exports are of one
-
-            await find_series(store, asked.where.series)
+            await store.series.get(asked.where.series)
         if community_license:
             asked = replace(asked, license=await _license_of(store, asked.where.community or ""))
         rehearsals = await asyncio.to_thread(count_rehearsals, store.archive, asked.where)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from bot import log, sentences
-from bot.commands.data import EVERY_DEBATE, DebateChoice
+from bot.commands.choice import EVERY_DEBATE, DebateChoice
 from bot.record.exports import export_into
 from bot.settings.load import load_store_settings
 from engine.dataset.bundle import beside_archive, write_archive
@@ -18,15 +18,12 @@ from engine.dataset.entry import LabelSource
 from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import LAYOUTS
 from engine.dataset.license import read_license
-from engine.dataset.tables import PROMPTS, SETTINGS, TABLES, choose_tables
-from engine.dataset.writer import ExportRequest
+from engine.dataset.tables import PROMPTS, SETTINGS, TABLES, ExportRequest, choose_tables
 from engine.prompts.library import check_language
 from engine.store import ExportFilter, Store
 from engine.store.listings import DebateQuery
-from engine.store.series import StoredSeries
 from engine.values.debate import Debate
 from engine.values.errors import NotFoundError, UsageError
-from engine.values.options import hint
 
 INSTANT = timedelta(microseconds=1)
 PAGES = "html"  # the kind of an export that is pages, made of its tables
@@ -91,20 +88,7 @@ def read_moment(option: str, text: str | None, *, after: bool) -> datetime | Non
 async def check_series(store: Store, name: str | None) -> None:
     """Raise NotFoundError for the name of no series; None names none."""
     if name is not None:
-        await find_series(store, name)
-
-
-async def find_series(store: Store, name: str) -> StoredSeries:
-    """Return a series. Raises NotFoundError."""
-    stored = await store.series.find(name)
-    if stored is None:
-        known = [series.name for series in await store.series.all()]
-        near = hint(name, known)
-        raise NotFoundError(
-            f"There is no series “{name}”; {f'{near} A' if near else 'a'} series is known once "
-            "it has run."
-        )
-    return stored
+        await store.series.get(name)
 
 
 def where_of(chosen: DebateChoice, *, revealed: bool = False) -> ExportFilter:

@@ -16,7 +16,7 @@ from adapters.web.application import furnish
 from adapters.web.reader import ReadingPages, write_folder
 from adapters.web.session import OneReaderAccess
 from bot import log, sentences
-from bot.commands.data import EVERY_DEBATE, DebateChoice
+from bot.commands.choice import EVERY_DEBATE, DebateChoice
 from bot.database import read_store
 from bot.record.exports import export_into
 from bot.record.filters import PAGES, ExportChoices, debates_of, narrowed, where_of

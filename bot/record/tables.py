@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rich.measure import Measurement
 from rich.table import Table
 
-from bot.commands.data import EVERY_DEBATE, NO_REHEARSALS, DebateChoice
+from bot.commands.choice import EVERY_DEBATE, NO_REHEARSALS, DebateChoice
 from bot.console import TableConsole, pack, print_json, print_lines
 from bot.database import read_store
 from bot.record.filters import check_series, chosen_ids, narrowed, where_of

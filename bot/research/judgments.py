@@ -20,7 +20,7 @@ from ulid import ULID
 
 from bot import sentences
 from bot.app import defaults_of, open_configured_models
-from bot.commands.data import EVERY_DEBATE, DebateChoice
+from bot.commands.choice import EVERY_DEBATE, DebateChoice
 from bot.console import confirm, print_json, print_lines
 from bot.database import read_store
 from bot.record.filters import debates_of

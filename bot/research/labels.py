@@ -22,7 +22,7 @@ from adapters.web.management import ENTER, HOURS, LINK, ManagerPages
 from adapters.web.session import LoginThrottle, Sessions
 from adapters.web.sign_in import SIGN_IN_SECONDS, SignIn
 from bot import log, sentences
-from bot.commands.data import DebateChoice
+from bot.commands.choice import DebateChoice
 from bot.console import print_json, print_lines
 from bot.database import read_store
 from bot.record.filters import check_series, split_list, where_of

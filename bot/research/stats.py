@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from bot.commands.data import NO_REHEARSALS, DebateChoice
+from bot.commands.choice import NO_REHEARSALS, DebateChoice
 from bot.console import TableConsole, print_json
 from bot.database import read_store
 from bot.record.filters import check_series, chosen_ids, where_of

@@ -26,12 +26,7 @@ from engine.chat.answers.voters import (
     read_percent,
 )
 from engine.chat.context import Context, Requester, find_held, find_named, find_only, manages
-from engine.chat.invocation import (
-    DebateArgument,
-    FormArguments,
-    RemarkArguments,
-    ReviewArguments,
-)
+from engine.chat.invocation import DebateArgument, FormArguments, RemarkArguments, ReviewArguments
 from engine.run.audience_questions import UNKNOWN, ask, is_listed, remove
 from engine.run.order import ME, ONLY_ONE, Invited
 from engine.store import ExportFilter, Store

@@ -27,7 +27,7 @@ from engine.chat.context import Context, Requester, find_newest, manages, settin
 from engine.chat.invocation import Arguments, DeleteArguments, ForgetArguments, MeArguments
 from engine.chat.privacy import forget as forget_person
 from engine.dataset.bundle import ROOT, Bundle, export_zip
-from engine.dataset.writer import ExportRequest
+from engine.dataset.tables import ExportRequest
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.row import Row, work_out

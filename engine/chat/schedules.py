@@ -57,7 +57,9 @@ async def schedule(context: Context, person: Requester, asked: ScheduleArguments
     people, recurring = series.people, series.recurring
     assert people is not None  # noqa: S101 - as `_series` made them
     assert recurring is not None  # noqa: S101
-    wanted = await next_topic(context.store, person.platform, person.community)
+    wanted = await next_topic(
+        context.store.communities, context.store.suggestions, person.platform, person.community
+    )
     topic = recurring.options.topic or (wanted.text if wanted else ANY_TOPIC)
     defaults = overlay(context.defaults, settings)
     inside = person.model_copy(update={"thread": None})

@@ -21,8 +21,8 @@ import orjson
 from engine.dataset.croissant import CROISSANT
 from engine.dataset.entry import Keys
 from engine.dataset.folder import MANIFEST, Manifest, explained
-from engine.dataset.tables import TABLES
-from engine.dataset.writer import ExportProgress, ExportRequest, keys_of, write_export
+from engine.dataset.tables import TABLES, ExportProgress, ExportRequest
+from engine.dataset.writer import keys_of, write_export
 from engine.store import Archive, Store
 from engine.values.errors import ExportError, StoppedError, UsageError
 

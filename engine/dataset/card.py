@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from textwrap import dedent
 from typing import Any
 
 from engine.dataset.columns import SCHEMA_VERSION, Column, Table
-from engine.dataset.entry import Entry
 from engine.dataset.folder import FileFormat
-from engine.dataset.tables import TABLES, choose_tables
+from engine.dataset.tables import TABLES, ExportFigures, choose_tables
 from engine.tally.tally import FEWEST, wilson
 from engine.values.topics import SPLITS
 
@@ -42,45 +39,6 @@ def describe(license: str | None) -> str:
 
 
 # Counts of an export, for its card.
-
-
-@dataclass(slots=True)
-class ExportFigures:
-    """Counts of an export; `compared` debates were decided by both people and panel."""
-
-    statuses: Counter[str] = field(default_factory=Counter)
-    splits: Counter[str] = field(default_factory=Counter)
-    languages: set[str] = field(default_factory=set)
-    by_people: int = 0
-    by_panel: int = 0
-    compared: int = 0
-    agreed: int = 0
-    rehearsed: int = 0
-    ballots: int = 0
-    invalid: int = 0
-    votes: int = 0
-    gold: int = 0
-
-    @property
-    def debates(self) -> int:
-        """The number of debates."""
-        return self.statuses.total()
-
-    def count(self, entry: Entry) -> None:
-        """Add a debate."""
-        record = entry.record
-        self.statuses[entry.debate.status.value] += 1
-        self.splits[entry.split] += 1
-        self.languages.add(entry.debate.request.language)
-        self.by_people += entry.tally is not None and entry.tally.winner is not None
-        self.by_panel += record.verdict is not None and record.verdict.winner is not None
-        self.compared += entry.agree is not None
-        self.agreed += entry.agree is True
-        self.rehearsed += bool(entry.debate.setup.rehearsal)
-        self.ballots += len(record.ballots)
-        self.invalid += sum(not ballot.valid for ballot in record.ballots)
-        self.votes += len(entry.votes)
-        self.gold += sum(vote.gold for vote in entry.votes)
 
 
 CARD = "README.md"
@@ -130,8 +88,6 @@ _PAIRS = """\
     # DPOTrainer(model=..., args=DPOConfig(...), train_dataset=pairs)
     ```
     """
-
-
 _GOLD = """\
     ## How votes become gold
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.blinding.transcript import BlindTurn, Identities, Transcript, TranscriptWriter
-from engine.dataset.card import ExportFigures, assemble, head
+from engine.dataset.card import assemble, head
 from engine.dataset.columns import Row, Table
 from engine.dataset.entry import Entry, Pseudonyms
 from engine.dataset.preferences import PREFERENCE
-from engine.dataset.writer import ExportRequest, Report, Writing
+from engine.dataset.tables import ExportFigures, ExportRequest, Report, Writing
 from engine.store import Archive, ExportFilter
 from engine.values.debate import Debate, Status, Turn, TurnOrder
 from engine.values.errors import UsageError
@@ -140,8 +140,6 @@ ANSWERS = {
     WEAK: "Both weak",
 }
 _CHOICES = "ABC"  # of a multiple choice: the one shown first, the second, a tie
-
-
 _LAYOUT = """\
     ## The layout `{layout.name}`
 

@@ -21,7 +21,7 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import NO_CHANCES, Entry
-from engine.store.archive import AudienceQuestion
+from engine.store.targets import AudienceQuestion
 from engine.values.text import redact
 from engine.values.verdicts import IMPORT, QUESTIONS, Question, Vote
 from engine.votes.close import platform_of
@@ -37,8 +37,6 @@ PHASES: dict[str, str] = {
     Question.ROUND: "round",
     Question.LABEL: "label",
 }
-
-
 IMPORTED = "imported"
 
 

@@ -4,88 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from enum import Enum, auto
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
-
-from engine.dataset.card import CARD, ExportFigures, write_card
-from engine.dataset.columns import SCHEMA_VERSION, Table
+from engine.dataset.card import CARD, write_card
+from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.croissant import CROISSANT, write_croissant
-from engine.dataset.entry import (
-    Entry,
-    Keys,
-    LabelSource,
-    Pseudonyms,
-    make_entry,
-    may_be_read,
-    newest_moment,
+from engine.dataset.entry import Keys, Pseudonyms
+from engine.dataset.folder import MANIFEST, FileFormat, Filters, Manifest, Staging, staged
+from engine.dataset.tables import (
+    ExportFigures,
+    ExportProgress,
+    ExportRequest,
+    ExportStage,
+    Report,
+    Rows,
+    Writing,
+    choose_tables,
 )
-from engine.dataset.folder import (
-    MANIFEST,
-    FileFormat,
-    Filters,
-    Manifest,
-    Staging,
-    staged,
-)
-from engine.dataset.people_tables import VOTES
-from engine.dataset.preferences import SAME_SIDE, Mirrors
-from engine.dataset.tables import PROMPTS, choose_tables
 from engine.store import Archive, ExportFilter, Store
 from engine.values.errors import NotFoundError, StoppedError, UsageError
 from engine.values.topics import SPLITS
-from engine.values.verdicts import Question
 
 if TYPE_CHECKING:
     from engine.dataset.layouts import ExportLayout
-
-Rows: TypeAlias = dict[str, dict[str, int]]
-PAIRS_AT_ONCE = 20  # mirrored pairs read again at once
-
-
-class ExportStage(Enum):
-    """The stages of an export; Parquet is converted from the written JSON lines."""
-
-    LINES = auto()
-    MIRRORS = auto()
-    PARQUET = auto()
-
-
-class ExportProgress(NamedTuple):
-    """The progress of a stage: in debates, mirrored pairs or bytes of lines."""
-
-    stage: ExportStage
-    done: int
-    total: int
-
-
-Report: TypeAlias = Callable[[ExportProgress], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ExportRequest:
-    """The request for an export: debates, tables (empty: all), file format, licence (SPDX id).
-
-    With a `layout` it is the folder of another tool, instead of tables. `secrets` are removed from
-    prompts and replies. `labels` says whose winner makes pairs of cases, and `flawed` whether turns
-    with flaws do, too.
-    """
-
-    where: ExportFilter = field(default_factory=ExportFilter)
-    tables: tuple[str, ...] = ()
-    file_format: FileFormat = FileFormat.JSONL
-    license: str | None = None
-    layout: str = ""
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-    labels: LabelSource = "chat"
-    flawed: bool = False
 
 
 async def export(
@@ -244,104 +188,6 @@ def _write_lines(
         for table, by_split in writing.rows.items()
     }
     return _WrittenLines(cutoff, _describe(asked, voters), rows, writing.figures)
-
-
-@dataclass(slots=True)
-class Writing:
-    """One pass through the archive, and its results so far."""
-
-    archive: Archive
-    append: Callable[[str, bytes], None]
-    tables: tuple[Table[Any], ...]
-    voters: Pseudonyms
-    salt: bytes
-    asked: ExportRequest
-    figures: ExportFigures = field(default_factory=ExportFigures)
-    chances: Mapping[str, float] = field(default_factory=dict)
-    rows: Rows = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.rows = {table.name: dict.fromkeys(SPLITS, 0) for table in self.tables}
-
-    def write(self, where: ExportFilter, cutoff: datetime | None, report: Report) -> None:
-        """Write debates up to the cut-off, then mirrored pairs.
-
-        Debates revealed since are for the next export. The cut-off is the newest time in the
-        debates, not the clock's, so that a repeated export is the same.
-        """
-        total = self.archive.size(where)
-        report(ExportProgress(ExportStage.LINES, 0, total))
-        if cutoff is None:
-            return
-        self._calibrate(where, cutoff)
-        mirrors, done = Mirrors(), 0
-        with self._entries(where) as entries:
-            for entry in entries:
-                if newest_moment(entry.debate) <= cutoff:
-                    self.put(entry, self.tables)
-                    self.figures.count(entry)
-                    mirrors.note(entry)
-                    done += 1
-                    report(ExportProgress(ExportStage.LINES, done, total))
-        pairs = mirrors.pairs if SAME_SIDE in self.tables else []
-        for first in range(0, len(pairs), PAIRS_AT_ONCE):
-            report(ExportProgress(ExportStage.MIRRORS, first, len(pairs)))
-            self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
-
-    def _calibrate(self, where: ExportFilter, cutoff: datetime) -> None:
-        """Measure how far votes agree with the others, in debates that asked how clear it was."""
-        if VOTES not in self.tables:
-            return
-        with self.archive.reading(replace(where, asked=Question.CONFIDENCE)) as records:
-            first = next(records, None)
-            if first is None:
-                return
-            from engine.stats.confidence import chances, compare  # few debates ask that
-
-            self.chances = chances(
-                sure
-                for record in chain((first,), records)
-                if may_be_read(record.debate) and newest_moment(record.debate) <= cutoff
-                for sure in compare(record.asked(Question.VOTE), tuple(record.debate.request.sides))
-            )
-
-    @contextmanager
-    def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:
-        """Yield debates, without sealed ones, even if the archive should yield one."""
-        where = replace(where, prompts=PROMPTS in (table.name for table in self.tables))
-        with self.archive.reading(where) as records:
-            ended = (record for record in records if may_be_read(record.debate))
-            entries = (make_entry(record, self.voters, self.salt) for record in ended)
-            yield (
-                replace(
-                    one,
-                    chances=self.chances,
-                    secrets=self.asked.secrets,
-                    by=self.asked.labels,
-                    flawed=self.asked.flawed,
-                )
-                for one in entries
-            )
-
-    def _write_pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Read mirrored debates again: keeping texts for their mirrors takes too much memory."""
-        ids = tuple(debate for pair in pairs for debate in pair)
-        with self._entries(ExportFilter(ids=ids)) as entries:
-            found = {entry.debate.id: entry for entry in entries}
-        for first, second in pairs:
-            # Either may have been purged meanwhile.
-            if first in found and second in found:
-                self.put(replace(found[first], mirror=found[second]), (SAME_SIDE,))
-
-    def put(self, entry: Entry, tables: Iterable[Table[Any]]) -> None:
-        """Append the rows that a debate has in these tables."""
-        for table in tables:
-            made = table.rows(entry)
-            if made:
-                lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in made]
-                path = FileFormat.JSONL.path(table.name, entry.split)
-                self.append(path, b"".join(lines))
-                self.rows[table.name][entry.split] += len(made)
 
 
 def _nothing(asked: ExportRequest) -> str:

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from engine.jury.rubric import DEBATE, Rubric
 from engine.stage.shapes import TEXT, by_key, choice, named, number, record, whole
-from engine.stage.structured import Parsed, UnreadableError, is_filler, read_object
+from engine.stage.structured import Parsed, is_filler, read_object
 from engine.values.debate import Criterion, Fit, Model
+from engine.values.errors import UnreadableError
 from engine.values.ports import AnswerSchema, Reply
 from engine.values.verdicts import TIE, Ballot
 

@@ -11,9 +11,9 @@ from engine.blinding.identity import names_of, redact
 from engine.prompts.library import Prompts, language_name, quote
 from engine.stage.shapes import TEXT, by_key, choice, named
 from engine.stage.steps import Caller
-from engine.stage.structured import Object, UnreadableError, example_texts, is_filler, read_object
+from engine.stage.structured import Object, example_texts, is_filler, read_object
 from engine.values.debate import Debate, Model, Price, Setup
-from engine.values.errors import BudgetError, ModelError, StoppedError
+from engine.values.errors import BudgetError, ModelError, StoppedError, UnreadableError
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from engine.values.text import clean, is_visible, marked, rename, unmarked, whole_sentences
 from engine.values.verdicts import TIE, Artifact, Ballot, Rationale, Verdict

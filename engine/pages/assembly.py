@@ -17,16 +17,14 @@ from engine.pages.debate_page import (
     CallPage,
     CallsPage,
     DebatePage,
-    Item,
     ModelSpending,
     PageTry,
-    Rows,
     TurnsPart,
     only_last,
     shorten,
     shorten_sections,
 )
-from engine.pages.head import DebateSituation, make_head
+from engine.pages.head import DebateSituation, Item, Rows, make_head
 from engine.pages.sections import read_marks, read_sections, why_section
 from engine.store.journal import Judging
 from engine.values.debate import Debate, Source, Status, Turn

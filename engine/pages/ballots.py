@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from engine.dataset.page import Read, tell_ballot
-from engine.pages.debate_page import cut
+from engine.pages.head import cut
 from engine.store.journal import Judging
 from engine.values.language import N_
 from engine.values.text import headline

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from engine.dataset.page import PageTurn
 from engine.formats.structured.trace import AGREEMENT, STANDS, Trace, remarks, replies
 from engine.formats.team.rules import free_clock, tell_clock
-from engine.pages.debate_page import SECTIONS_WEIGHT, Rows, cut
+from engine.pages.head import SECTIONS_WEIGHT, Rows, cut
 from engine.values.debate import OTHER
 from engine.values.limits import TeamLimits
 from engine.values.text import split_draft

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import PageSection, ReportedDebate
 from engine.delivery.reasons import INTERRUPTED
 from engine.drawing.svg import Picture
+from engine.pages.head import LONGEST, SECTIONS_WEIGHT, Item, cut, weigh
 from engine.stats.agreement import share_alike
 from engine.stats.figure import Share
 from engine.store.debates import ListedResult
@@ -37,27 +37,6 @@ if TYPE_CHECKING:
 A_PAGE = 50  # debates
 LONGEST_TOPIC = 200  # characters
 _WORD = re.compile(r"[^\s\"“”]+")
-
-
-class Item(NamedTuple):
-    """A debate in a list; `models`, by side, are those of one that has ended.
-
-    `state` is a `Status`, or `INTERRUPTED`. `community` is empty in an export, which names none.
-    `result` is empty until nothing in it is sealed, and where no list is shown.
-    """
-
-    id: str
-    code: str
-    topic: str
-    state: str
-    format: str
-    language: str
-    platform: str
-    community: str
-    series: str
-    held: datetime
-    models: tuple[tuple[str, str], ...]
-    result: ListedResult = ListedResult()
 
 
 class ListFigures(NamedTuple):
@@ -266,9 +245,6 @@ def pages_of(total: int) -> int:
 
 MOST_WEIGHT = 62_000  # of a page's turns; bytes of HTML, about
 MOST_TURNS = 60
-LONGEST = 60_000  # of a turn that is shown whole
-_MARKUP = b"<>&\"'*_`#|[]-=~\n"
-MARKUP_WEIGHT = 9  # bytes that a character which means something in Markdown becomes, about
 _FRAME_WEIGHT = 700  # of a turn's title, link and marks
 
 
@@ -283,20 +259,6 @@ class TurnsPart(NamedTuple):
     def last(self) -> bool:
         """Whether the debate's last turn is on it, and so its result."""
         return self.number == self.parts
-
-
-def weigh(text: str) -> int:
-    """Return about how many bytes a text takes as HTML."""
-    written = text.encode()
-    return len(written) + MARKUP_WEIGHT * (len(written) - len(written.translate(None, _MARKUP)))
-
-
-def cut(text: str, most: int = LONGEST) -> str:
-    """Return a text, or its beginning where it is too heavy for a page."""
-    weight = weigh(text)
-    if weight <= most:
-        return text
-    return text[: max(1, len(text) * most // weight)].rstrip() + " …"
 
 
 def divide(turns: Sequence[Turn]) -> tuple[tuple[Turn, ...], ...]:
@@ -340,12 +302,9 @@ def outline(turns: Sequence[Turn]) -> PartsOutline:
     return PartsOutline(bounds, tuple(spoken))
 
 
-Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
-"""The rows of one debate, by table of an export; `turns` may lack some, `SPOKEN` names all."""
-
 SPOKEN = "spoken"
 
-SOURCES_WEIGHT, SECTIONS_WEIGHT = 24_000, 30_000  # bytes of HTML, about
+SOURCES_WEIGHT = 24_000  # bytes of HTML, about
 CALLS_ON_A_PAGE = 100
 
 

@@ -29,9 +29,7 @@ from engine.pages.debate_page import (
     CallPage,
     CallsPage,
     DebatePage,
-    Item,
     ListPage,
-    Rows,
     TurnsPart,
     figures_of,
     front_of,
@@ -39,7 +37,7 @@ from engine.pages.debate_page import (
     outline,
     pages_of,
 )
-from engine.pages.head import DebateSituation, mirror_and_rematches
+from engine.pages.head import DebateSituation, Item, Rows, mirror_and_rematches
 from engine.pages.sections import report_sections
 from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of

@@ -5,12 +5,12 @@ While anything is sealed, that is how far the debate has come; then it is who wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from engine.delivery.reasons import INTERRUPTED
-from engine.pages.debate_page import Item
+from engine.store.debates import ListedResult
 from engine.values.debate import Debate, Status
 from engine.values.language import N_
 from engine.values.messages import Reveal
@@ -23,6 +23,12 @@ from engine.words.translation import plural, say
 
 MOST_WORDS, MOST_LETTERS = 40, 280  # of why; letters where no spaces part words
 MIRROR, BEFORE, AFTER = N_("Mirror"), N_("Rematch of"), N_("Rematch")
+SECTIONS_WEIGHT = 30_000  # bytes of HTML, about
+LONGEST = 60_000  # of a turn that is shown whole
+Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The rows of one debate, by table of an export; `turns` may lack some, `SPOKEN` names all."""
+_MARKUP = b"<>&\"'*_`#|[]-=~\n"
+MARKUP_WEIGHT = 9  # bytes that a character which means something in Markdown becomes, about
 
 
 class _LinkedDebate(NamedTuple):
@@ -118,8 +124,8 @@ def make_head(
 def brief(text: str) -> str:
     """Return why a jury decided so, in at most forty words."""
     words = text.split()
-    cut = " ".join(words[:MOST_WORDS]) + (" …" if words[MOST_WORDS:] else "")
-    return headline(cut, MOST_LETTERS)
+    first = " ".join(words[:MOST_WORDS]) + (" …" if words[MOST_WORDS:] else "")
+    return headline(first, MOST_LETTERS)
 
 
 def _cards(debate: Debate, item: Item, reveal: Reveal | None) -> Iterator[_SideCard]:
@@ -198,3 +204,38 @@ def mirror_and_rematches(
     """Return the debates that belong to one, by their ids."""
     found = [(MIRROR, mirror), (BEFORE, before), *((AFTER, one) for one in after)]
     return tuple(_LinkedDebate(kind, id_, id_[-6:].lower()) for kind, id_ in found if id_)
+
+
+class Item(NamedTuple):
+    """A debate in a list; `models`, by side, are those of one that has ended.
+
+    `state` is a `Status`, or `INTERRUPTED`. `community` is empty in an export, which names none.
+    `result` is empty until nothing in it is sealed, and where no list is shown.
+    """
+
+    id: str
+    code: str
+    topic: str
+    state: str
+    format: str
+    language: str
+    platform: str
+    community: str
+    series: str
+    held: datetime
+    models: tuple[tuple[str, str], ...]
+    result: ListedResult = ListedResult()
+
+
+def cut(text: str, most: int = LONGEST) -> str:
+    """Return a text, or its beginning where it is too heavy for a page."""
+    weight = weigh(text)
+    if weight <= most:
+        return text
+    return text[: max(1, len(text) * most // weight)].rstrip() + " …"
+
+
+def weigh(text: str) -> int:
+    """Return about how many bytes a text takes as HTML."""
+    written = text.encode()
+    return len(written) + MARKUP_WEIGHT * (len(written) - len(written.translate(None, _MARKUP)))

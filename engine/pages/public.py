@@ -16,10 +16,11 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from engine.dataset.bundle import Bundle, export_zip
-from engine.dataset.writer import ExportRequest
+from engine.dataset.tables import ExportRequest
 from engine.delivery.reasons import where_revealed
 from engine.drawing.svg import Picture, darken, draw, fit, wrap, write
-from engine.pages.debate_page import A_PAGE, DebatePage, Item, ListPage, pages_of, read_sought
+from engine.pages.debate_page import A_PAGE, DebatePage, ListPage, pages_of, read_sought
+from engine.pages.head import Item
 from engine.pages.stored import StoredLibrary, list_items
 from engine.series.report.data import SeriesRows, read_series_rows
 from engine.series.report.page import ReportPage, write_results

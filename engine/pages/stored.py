@@ -38,12 +38,10 @@ from engine.pages.debate_page import (
     CallPage,
     CallsPage,
     DebatePage,
-    Item,
     ListFigures,
     ListPage,
     PageTry,
     PartsOutline,
-    Rows,
     TurnsPart,
     figures_of,
     front_of,
@@ -52,7 +50,7 @@ from engine.pages.debate_page import (
     pages_of,
     total_of,
 )
-from engine.pages.head import DebateSituation, mirror_and_rematches
+from engine.pages.head import DebateSituation, Item, Rows, mirror_and_rematches
 from engine.pages.sections import report_sections
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
@@ -75,8 +73,6 @@ BELOW = FOUND | {"debates", "votes", "guesses", "questions"}  # what stands belo
 MOST_OUTLINES = 64
 CHOICES_SECONDS = 60.0
 UNKNOWN = "There is no such page of this debate; go back to the debate."
-
-
 Gate: TypeAlias = Callable[[Debate], Awaitable[tuple[bool, int]]]
 """Whether all of a debate is open to its readers, and how many newest turns they may not see."""
 

@@ -10,7 +10,8 @@ from math import ceil
 
 from engine.dataset.page import PageSection
 from engine.drawing.svg import GREY, OTHERS, Picture, Scale, bar, disc, draw, fit, grid, write
-from engine.pages.debate_page import SPOKEN, Rows
+from engine.pages.debate_page import SPOKEN
+from engine.pages.head import Rows
 from engine.values.language import N_, speaking
 from engine.values.text import unmarked
 from engine.values.verdicts import TIE, WEAK

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from engine.blinding.identity import names_of, redact
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Lease, Note, Post, Store
-from engine.store.archive import AudienceQuestion
+from engine.store.targets import AudienceQuestion
 from engine.values.blocked_words import has_blocked
 from engine.values.debate import Debate
 from engine.values.messages import QuestionsClosed, QuestionsInvite

@@ -138,7 +138,9 @@ class Recurrences:
         platform, community = stored.platform or "", stored.community or ""
         topic, wanted = recurring.options.topic, None
         if topic is None:
-            wanted = await next_topic(self.store, platform, community)
+            wanted = await next_topic(
+                self.store.communities, self.store.suggestions, platform, community
+            )
             if wanted is None:
                 raise _SkippedError(EMPTY)
             topic = wanted.text

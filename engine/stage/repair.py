@@ -13,9 +13,9 @@ import regex
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from engine.blinding.identity import clean, names_of, replace_names
-from engine.stage.structured import MAX_DEPTH, TOO_DEEP, Object, Parsed, UnreadableError, parsed_as
 from engine.values.debate import Debate, side_of
-from engine.values.errors import MISFITS
+from engine.values.errors import MISFITS, UnreadableError
+from engine.values.limits import MAX_DEPTH, TOO_DEEP
 from engine.values.makers import read_vocabulary
 from engine.values.ports import AnswerSchema, Audience, Call, Draft
 from engine.values.text import count_words
@@ -28,7 +28,7 @@ MAX_REPAIR_STEPS = 5_000_000  # quotes of one kind times characters: about .3 s 
 _KEY = re.compile(r"""["']?\w[^{}:]*:""")
 
 
-def repaired(span: str) -> Parsed | None:
+def repaired(span: str) -> dict[str, Any] | None:
     """Return what a broken or unfinished piece of JSON holds; None if it is no object.
 
     Raises UnreadableError for one that is too long or too deep.
@@ -47,10 +47,10 @@ def repaired(span: str) -> Parsed | None:
     if not isinstance(value, dict):
         return None
     _refuse_deep(value)
-    return parsed_as(value, span, repaired=True)
+    return value
 
 
-def _refuse_deep(value: Object) -> None:
+def _refuse_deep(value: dict[str, Any]) -> None:
     """Refuse levels that stood within a broken string, where they were not counted."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
@@ -69,7 +69,7 @@ def readable_part(text: str, schema: AnswerSchema) -> str:
         found = None
     said = read_growing(text, schema)
     if found is not None:
-        said = "\n".join(_texts(found.value, frozenset(_keys(schema.json_schema)))) or said
+        said = "\n".join(_texts(found, frozenset(_keys(schema.json_schema)))) or said
     if said.strip():
         return said
     return NOTHING if text.lstrip().startswith(("{", "```")) else text

@@ -15,8 +15,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from engine.stage.structured import CUT_OFF, UnreadableError, is_filler, read_object
+from engine.stage.structured import CUT_OFF, is_filler, read_object
 from engine.values.debate import CUT_SHORT, REPEATS, Value, Violation
+from engine.values.errors import UnreadableError
 from engine.values.ports import AnswerSchema, Reply
 from engine.values.text import count_arguments, count_repeats, count_words
 from engine.values.verdicts import Artifact

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from engine.prompts.library import MARK
 from engine.values.debate import Violation
-from engine.values.errors import RostrumError
+from engine.values.errors import UnreadableError
+from engine.values.limits import MAX_DEPTH, TOO_DEEP
 from engine.values.ports import Reply
 from engine.values.text import count_words
 
@@ -21,8 +22,6 @@ CUT_OFF = "length"  # a reply that reached its token cap
 TOO_LONG = "too_long"  # our own word for a reply that was cut to the debate's cap
 BEGINNING = 200  # characters; the whole of a cut reply invites another as long
 MAX_CHARS = 1_000_000
-MAX_DEPTH = 64
-TOO_DEEP = f"the answer's JSON is nested deeper than {MAX_DEPTH} levels"
 MAX_OBJECTS = 16
 
 _MARK = re.compile(r'["\\{}\[\]]')
@@ -37,10 +36,6 @@ Object = dict[str, Any]
 def sent_back(reply: Reply) -> str:
     """Return what a model is shown of its faulty reply: of a cut one, only how it began."""
     return f"{reply.text[:BEGINNING]} …" if reply.finish == CUT_OFF else reply.text
-
-
-class UnreadableError(RostrumError):
-    """The answer holds no single complete JSON object; the message says why."""
 
 
 class Parsed(NamedTuple):
@@ -131,11 +126,12 @@ def _parse(span: str) -> Parsed | None:
     except ValueError:
         from engine.stage.repair import repaired  # only now: most answers need none
 
-        return repaired(span)
-    return parsed_as(value, span, repaired=False)
+        value = repaired(span)
+        return None if value is None else _parsed_as(value, span, repaired=True)
+    return _parsed_as(value, span, repaired=False)
 
 
-def parsed_as(value: Any, span: str, *, repaired: bool) -> Parsed:
+def _parsed_as(value: Any, span: str, *, repaired: bool) -> Parsed:
     """Return a value without what cannot be stored."""
     suspect = "\\" in span or _UNSTORABLE.search(span)  # most answers hold neither
     replaced = _count_unstorable(value) if suspect else 0

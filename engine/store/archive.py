@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -16,9 +16,10 @@ from engine.store.database import DELETED, FIND, Database, SqlConnection
 from engine.store.debates import SELECT, to_debate
 from engine.store.journal import BALLOTS, JUDGINGS, Judging, read_findings, to_ballot, to_judging
 from engine.store.people import hidden_people
+from engine.store.targets import AudienceQuestion, to_question
 from engine.store.vote_log import read_log
 from engine.tally.tally import count, revised_votes, turn_labels
-from engine.values.debate import Debate, Turn, Value
+from engine.values.debate import Debate, Turn
 from engine.values.ports import Reply
 from engine.values.verdicts import (
     REVEALED,
@@ -86,23 +87,6 @@ class CallRecord:
     model: str = ""
     request: str = ""
     lost: bool = False
-
-
-Removed = Literal["", "asker", "manager", "forgotten"]
-"""Who took a question back; empty for one that stands."""
-
-
-class AudienceQuestion(Value):
-    """A question that was asked; `number` counts from 1 in its debate, in the order of asking.
-
-    `person` is a surrogate id, None for one who was forgotten, whose text is deleted.
-    """
-
-    number: int
-    person: int | None
-    text: str
-    asked_at: datetime
-    removed: Removed = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,12 +323,6 @@ def _to_answers(rows: Sequence[Any]) -> list[Vote]:
 def _to_question(row: Any, hidden: frozenset[int]) -> AudienceQuestion:
     question = to_question(row)
     return question.model_copy(update={"person": None}) if row.person in hidden else question
-
-
-def to_question(row: Any) -> AudienceQuestion:
-    """Return a question as it is stored."""
-    plain = {name: getattr(row, name) for name in AudienceQuestion.model_fields}
-    return AudienceQuestion(**plain)
 
 
 def _to_call(row: Any) -> CallRecord:

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 import orjson
 
-from engine.store.archive import AudienceQuestion, to_question
 from engine.store.budgets import NewGuest
 from engine.store.database import Database, SqlConnection
 from engine.store.jobs import AWAITED
@@ -20,7 +19,7 @@ from engine.store.people import (
     is_opted_out,
     lock_person,
 )
-from engine.store.targets import LOCK_QUESTION
+from engine.store.targets import LOCK_QUESTION, AudienceQuestion, to_question
 from engine.values.debate import Value
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_
@@ -255,8 +254,6 @@ def insert_guest(
 
 MOST_ASKED = 100  # questions of one debate that are kept
 MOST_EACH = 3  # of one person, one after another: each before was taken back
-
-
 AskOutcome = Literal["stored", "again", "often", "full", "closed", "forgotten"]
 """What became of a question.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.store.communities import join
+from engine.store.communities import Communities, join
 from engine.store.database import Database, SqlConnection
 from engine.store.people import ensure_person, find_key
 from engine.store.purge import mark_unwiped
@@ -15,9 +15,6 @@ from engine.values.debate import Value, short_code
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.language import N_
 from engine.values.topics import topic_id
-
-if TYPE_CHECKING:
-    from engine.store.store import Store
 
 MOST_OF_PERSON = 5  # open suggestions
 MOST_OF_COMMUNITY = 200
@@ -177,14 +174,16 @@ class Suggestions:
         return await self._database.write(store)
 
 
-async def next_topic(store: Store, platform: str, community: str) -> Suggestion | None:
+async def next_topic(
+    communities: Communities, suggestions: Suggestions, platform: str, community: str
+) -> Suggestion | None:
     """Return the most upvoted approved topic without a debate and blocked words; None without any.
 
     It is used once a debate with its text as topic is stored, in the same transaction; until then
     it is returned again.
     """
-    settings = await store.communities.get(platform, community)
-    suggested = await store.suggestions.open(platform, community)
+    settings = await communities.get(platform, community)
+    suggested = await suggestions.open(platform, community)
     return next(iter(listed(suggested, settings.blocked_words)), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -141,8 +141,6 @@ DEBATE = "SELECT platform, place, thread, setup FROM debates WHERE id = :debate"
 ASKED = tuple(question for question in Question if question is not Question.TURN)
 STATE = ("unread", "closes_at")
 PLAIN = tuple(set(Target.model_fields) - {"closed", "ended", "options", *STATE})
-
-
 LOCK_QUESTION = """
 SELECT 1 FROM questions WHERE debate = :debate AND question = :question AND step = :step
 FOR NO KEY UPDATE
@@ -253,3 +251,26 @@ class Targets:
         asked = questions or ASKED
         rows = await self._database.read_fast(OF_DEBATE, debate=debate_id, questions=asked)
         return tuple(map(_to_target, rows))
+
+
+class AudienceQuestion(Value):
+    """A question that was asked; `number` counts from 1 in its debate, in the order of asking.
+
+    `person` is a surrogate id, None for one who was forgotten, whose text is deleted.
+    """
+
+    number: int
+    person: int | None
+    text: str
+    asked_at: datetime
+    removed: Removed = ""
+
+
+def to_question(row: Any) -> AudienceQuestion:
+    """Return a question as it is stored."""
+    plain = {name: getattr(row, name) for name in AudienceQuestion.model_fields}
+    return AudienceQuestion(**plain)
+
+
+Removed = Literal["", "asker", "manager", "forgotten"]
+"""Who took a question back; empty for one that stands."""

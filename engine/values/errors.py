@@ -243,3 +243,7 @@ class StoreError(RostrumError):
 
 class ExportError(RostrumError):
     """An export cannot be written to its folder; the folder is unchanged."""
+
+
+class UnreadableError(RostrumError):
+    """The answer holds no single complete JSON object; the message says why."""

@@ -156,3 +156,7 @@ class Caps(Value):
     def by_day(self) -> bool:
         """Whether the money of a day is capped."""
         return not (self.community_daily_usd is None and self.installation_daily_usd is None)
+
+
+MAX_DEPTH = 64
+TOO_DEEP = f"the answer's JSON is nested deeper than {MAX_DEPTH} levels"

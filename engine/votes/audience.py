@@ -12,8 +12,8 @@ import structlog
 from engine.blinding.identity import HIDDEN
 from engine.stage.stage import MOST_PUT
 from engine.store import Store
-from engine.store.archive import AudienceQuestion
 from engine.store.guests import Guest
+from engine.store.targets import AudienceQuestion
 from engine.tally.fold import standing_option, vote_folds
 from engine.values.blocked_words import has_blocked
 from engine.values.debate import Debate, Moderation

@@ -28,7 +28,7 @@ async def texts(store: Store) -> list[tuple[str, int]]:
 
 
 async def wanted_next(store: Store) -> str | None:
-    found = await next_topic(store, *CLUB)
+    found = await next_topic(store.communities, store.suggestions, *CLUB)
     return found.text if found else None
 
 

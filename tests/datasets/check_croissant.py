@@ -16,8 +16,8 @@ from engine.dataset.columns import MOMENT, Column
 from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import LAYOUTS
-from engine.dataset.tables import TABLES
-from engine.dataset.writer import ExportRequest, write_export
+from engine.dataset.tables import TABLES, ExportRequest
+from engine.dataset.writer import write_export
 from tests.datasets.check_loading import RECORDS
 from tests.doubles.archive import MemoryArchive
 

@@ -17,7 +17,8 @@ import pytest
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
 from engine.dataset.layouts import ANSWERS, LAYOUTS
-from engine.dataset.writer import ExportRequest, write_export
+from engine.dataset.tables import ExportRequest
+from engine.dataset.writer import write_export
 from tests.datasets.check_loading import RECORDS, TEMPLATE
 from tests.doubles.archive import MemoryArchive
 

@@ -16,8 +16,8 @@ import pytest
 from engine.dataset.columns import MOMENT, Column, Table
 from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat, Manifest
-from engine.dataset.tables import TABLES
-from engine.dataset.writer import ExportRequest, write_export
+from engine.dataset.tables import TABLES, ExportRequest
+from engine.dataset.writer import write_export
 from engine.values.debate import Quotation, Source
 from engine.values.verdicts import Question
 from tests.doubles.archive import MemoryArchive

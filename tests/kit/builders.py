@@ -25,7 +25,7 @@ from engine.store import (
     Store,
     Target,
 )
-from engine.store.archive import AudienceQuestion
+from engine.store.targets import AudienceQuestion
 from engine.tally.questions import options_of
 from engine.values.debate import (
     BallotKind,

@@ -12,13 +12,8 @@ from sqlalchemy import Connection, inspect
 
 import migrations
 from adapters.database.database import SqlDatabase
-from adapters.database.migrate import (
-    make_ready,
-    migrate,
-    min_version,
-    newest,
-    require_newest,
-)
+from adapters.database.dialect import min_version, newest
+from adapters.database.migrate import make_ready, migrate, require_newest
 from adapters.database.upgrade import upgrade
 from engine.store import ExportFilter, Store
 from engine.store.installs import Install
@@ -134,7 +129,7 @@ async def test_what_suits_a_new_database_is_noted(
 ) -> None:
     database = SqlDatabase(empty_url)
     for oldest in (NEXT, "0019", "0020"):
-        monkeypatch.setattr("adapters.database.migrate.min_version", lambda oldest=oldest: oldest)
+        monkeypatch.setattr("adapters.database.dialect.min_version", lambda oldest=oldest: oldest)
         await migrate(database)
         assert await database.value(NOTED) == oldest
     assert await database.value("SELECT count(*) FROM installation WHERE name = 'min_version'") == 1

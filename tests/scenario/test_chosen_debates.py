@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from bot.cli import app
-from bot.commands.data import EVERY_DEBATE, DebateChoice
+from bot.commands.choice import EVERY_DEBATE, DebateChoice
 from bot.record.pages import viewing, write_reports
 from bot.record.tables import list_debates, show_usage
 from bot.research.judgments import run_judge

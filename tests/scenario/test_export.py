@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from adapters.database.database import SqlDatabase
-from bot.commands.data import DebateChoice
+from bot.commands.choice import DebateChoice
 from bot.record import exports
 from bot.record.filters import ExportChoices
 from engine.dataset.folder import FileFormat, Manifest
-from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, export
+from engine.dataset.tables import ExportProgress, ExportRequest, ExportStage
+from engine.dataset.writer import export
 from engine.store import AttemptStart, Closing, ExportFilter, Lease, Post, Store
 from engine.values.debate import Sampling, Status
 from engine.values.errors import UsageError

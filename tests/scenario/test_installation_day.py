@@ -7,7 +7,7 @@ import pytest
 
 from adapters.database.database import SqlDatabase
 from adapters.web.reader import Links, write_debate
-from bot.commands.data import DebateChoice
+from bot.commands.choice import DebateChoice
 from bot.doctor.doctor import check_day
 from bot.record.tables import list_debates, show_debate, show_usage
 from bot.serve.health import Health

@@ -14,7 +14,8 @@ from adapters.database.database import SqlDatabase
 from bot.research.labels import OF_MANAGERS
 from engine.dataset.entry import LabelSource
 from engine.dataset.label_files import read_labels
-from engine.dataset.writer import ExportRequest, export
+from engine.dataset.tables import ExportRequest
+from engine.dataset.writer import export
 from engine.labelling.sheet import SheetAnswer
 from engine.labelling.tasks import Labelling
 from engine.stats.agreement import measure_agreement

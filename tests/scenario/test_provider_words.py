@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.database.database import SqlDatabase
-from bot.commands.data import EVERY_DEBATE
+from bot.commands.choice import EVERY_DEBATE
 from bot.record.filters import ExportChoices, run_export
 from bot.record.pages import export_pages
 from engine.values.debate import Debate, Status

@@ -11,7 +11,8 @@ from bot.record.exchange import run_push
 from bot.record.filters import ExportChoices
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
-from engine.dataset.writer import ExportRequest, write_export
+from engine.dataset.tables import ExportRequest
+from engine.dataset.writer import write_export
 from engine.values.errors import ExportError, UsageError
 from tests.doubles.archive import MemoryArchive
 from tests.doubles.hub import SIGNATURE, TOKEN, Hub

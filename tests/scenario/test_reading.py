@@ -12,7 +12,7 @@ from aiohttp import ClientSession
 
 from adapters.database.database import SqlDatabase
 from adapters.web.reader import ReadingPages
-from bot.commands.data import EVERY_DEBATE
+from bot.commands.choice import EVERY_DEBATE
 from bot.record.filters import ExportChoices, run_export
 from bot.record.pages import export_pages, write_pages
 from engine.pages.debate_page import DebatePage, Library, PageTry

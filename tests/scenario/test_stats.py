@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
-from bot.commands.data import DebateChoice
+from bot.commands.choice import DebateChoice
 from bot.research.stats import run_stats
 from engine.chat.answers.base import to_markdown
 from engine.chat.commands import Commands, parse_command

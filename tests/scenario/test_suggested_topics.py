@@ -21,7 +21,9 @@ def community(chat: Chat) -> str:
 
 
 async def the_next(app: App, chat: Chat) -> str | None:
-    found = await next_topic(app.store, chat.title.casefold(), community(chat))
+    found = await next_topic(
+        app.store.communities, app.store.suggestions, chat.title.casefold(), community(chat)
+    )
     return found.text if found else None
 
 

@@ -19,7 +19,7 @@ from adapters.site import Site
 from adapters.slack.render import below as slack_below
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
-from bot.commands.data import EVERY_DEBATE
+from bot.commands.choice import EVERY_DEBATE
 from bot.research.series_runs import load_series, make_files, read_report
 from bot.research.stats import run_stats
 from bot.settings.load import load_settings

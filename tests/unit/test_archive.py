@@ -14,12 +14,12 @@ import pytest
 import yaml
 
 from bot import __version__
-from bot.commands.data import EVERY_DEBATE
+from bot.commands.choice import EVERY_DEBATE
 from bot.record.filters import ExportChoices
 from engine.dataset.bundle import ROOT, beside_archive, write_archive
 from engine.dataset.entry import Keys
-from engine.dataset.tables import TABLES, every_table
-from engine.dataset.writer import ExportRequest, write_export
+from engine.dataset.tables import TABLES, ExportRequest, every_table
+from engine.dataset.writer import write_export
 from engine.store import DebateRecord
 from engine.values.errors import ExportError, UsageError
 from engine.values.topics import SPLITS

@@ -17,8 +17,8 @@ from engine.dataset import folder
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
-from engine.dataset.tables import TABLES
-from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, write_export
+from engine.dataset.tables import TABLES, ExportProgress, ExportRequest, ExportStage
+from engine.dataset.writer import write_export
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, Status
 from engine.values.errors import ExportError, NotFoundError, StoppedError, StoreError, UsageError

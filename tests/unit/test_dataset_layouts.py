@@ -16,7 +16,8 @@ from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat, Manifest, check_replaceable
 from engine.dataset.layouts import ANSWERS, LAYOUTS, unquote
 from engine.dataset.license import read_license
-from engine.dataset.writer import ExportRequest, write_export
+from engine.dataset.tables import ExportRequest
+from engine.dataset.writer import write_export
 from engine.store import DebateRecord
 from engine.values.debate import Model, Status, Violation
 from engine.values.errors import NotFoundError, UsageError

@@ -13,8 +13,8 @@ from engine.dataset.columns import MOMENT
 from engine.dataset.entry import Keys
 from engine.dataset.folder import FileFormat, Manifest
 from engine.dataset.parquet import read_rows
-from engine.dataset.tables import TABLES
-from engine.dataset.writer import ExportProgress, ExportRequest, ExportStage, write_export
+from engine.dataset.tables import TABLES, ExportProgress, ExportRequest, ExportStage
+from engine.dataset.writer import write_export
 from engine.values.debate import Quotation, Source, Status
 from engine.values.errors import StoppedError, StoreError
 from engine.values.verdicts import Question

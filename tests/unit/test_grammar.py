@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.commands.data import DebateChoice
+from bot.commands.choice import DebateChoice
 from engine.values.options import Options
 from tests.kit import some
 

@@ -12,9 +12,9 @@ from hypothesis import example, given, strategies as st
 from engine.formats.judges import median_answer
 from engine.formats.team.rules import WEIGHTS
 from engine.stage.shapes import FLAG, TEXT, choice, number, record, several, whole
-from engine.stage.structured import Parsed, UnreadableError, read_object
+from engine.stage.structured import Parsed, read_object
 from engine.values.debate import Model
-from engine.values.errors import ModelError
+from engine.values.errors import ModelError, UnreadableError
 from engine.values.messages import Report, ScoreBoard
 from tests.doubles.rehearsed import RehearsedHost, hold, setup_for, survives_every_death
 from tests.slow import slow_after
