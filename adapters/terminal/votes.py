@@ -8,10 +8,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from adapters.terminal import texts
-from engine.tally.questions import (
-    CONFIDENCE_NAMES,
-    STANCE_NAMES,
-)
+from engine.tally.questions import CONFIDENCE_NAMES, STANCE_NAMES
 from engine.values.errors import UsageError
 
 EXAMPLE = "A=3,B=2,tie=1"

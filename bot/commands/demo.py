@@ -7,17 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.commands.options import (
-    AHEAD,
-    OPTION,
-    SAY_WHY,
-    STANCES,
-    SURE,
-    VOTES,
-    Names,
-    Text,
-    takes,
-)
+from bot.commands.options import AHEAD, OPTION, SAY_WHY, STANCES, SURE, VOTES, Names, Text, takes
 
 app = typer.Typer()
 DEMO_PACE = typer.Option(

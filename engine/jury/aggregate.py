@@ -16,13 +16,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from statistics import fmean
 
-from engine.jury.ballot import (
-    Chances,
-    known_jurors,
-    margins,
-    signal_of,
-    signals,
-)
+from engine.jury.ballot import Chances, known_jurors, margins, signal_of, signals
 from engine.jury.rubric import find_rubric
 from engine.values.debate import Fit, JurorHistory, PanelMode, PanelSetup
 from engine.values.language import N_

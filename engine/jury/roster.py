@@ -10,14 +10,7 @@ from statistics import fmean
 
 from engine.jury.ballot import MOST_JURORS, ROTATE_EVERY
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
-from engine.values.debate import (
-    Fit,
-    JurorHistory,
-    Model,
-    PanelMode,
-    PanelSetup,
-    Value,
-)
+from engine.values.debate import Fit, JurorHistory, Model, PanelMode, PanelSetup, Value
 
 TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
 AUDIT_SHARE = 0.1

@@ -10,15 +10,7 @@ from pydantic import Field, SkipValidation
 
 from engine.jury.rubric import Rubric
 from engine.store.leases import OWN
-from engine.values.debate import (
-    Debate,
-    Model,
-    Retrieval,
-    Sampling,
-    SeriesKey,
-    Source,
-    Value,
-)
+from engine.values.debate import Debate, Model, Retrieval, Sampling, SeriesKey, Source, Value
 from engine.values.errors import NotAllowedError
 from engine.values.language import N_
 from engine.values.limits import Caps

@@ -12,15 +12,7 @@ from engine.formats.format import Roles
 from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts, check_language
 from engine.run.order import Defaults, Order
 from engine.run.seats import exchange, seat
-from engine.values.debate import (
-    OTHER,
-    UNATTENDED,
-    BallotKind,
-    Length,
-    Model,
-    Moderation,
-    Request,
-)
+from engine.values.debate import OTHER, UNATTENDED, BallotKind, Length, Model, Moderation, Request
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import Text
 from engine.values.options import BUILT_IN, Options, check_limits

@@ -19,7 +19,7 @@ from engine.values.language import speaking
 from engine.values.source_files import pasted, read_sources
 from engine.values.sources import SourceLimits
 from engine.values.topics import Topic
-from engine.values.trial import draw_claims, seal
+from engine.values.trial import SealedAnswer, draw_claims, seal
 from engine.words.translation import say
 
 
@@ -62,20 +62,22 @@ def put_on_trial(
             "one, or choose another protocol.",
             topic=request.topic,
         )
-    conditions = request.conditions
-    if not answer.side:
-        with speaking(request.language):
-            told = say(
-                "The last line of each answer names one of these, and nothing else: {choices}",
-                choices=" · ".join(answer.choices),
-            )
-        conditions = f"{conditions}\n{told}".strip()
     tried = {
         "protocol": protocol,
-        "conditions": conditions,
+        "conditions": request.conditions if answer.side else _with_choices(request, answer),
         "sources": () if protocol is TrialProtocol.DIRECT else sources,
     }
     return request.model_copy(update=tried), answer.row
+
+
+def _with_choices(request: Request, answer: SealedAnswer) -> str:
+    """Return the conditions of a round table, with what its agents choose among."""
+    with speaking(request.language):
+        told = say(
+            "The last line of each answer names one of these, and nothing else: {choices}",
+            choices=" · ".join(answer.choices),
+        )
+    return f"{request.conditions}\n{told}".strip()
 
 
 class _Choice(Value, extra="ignore"):

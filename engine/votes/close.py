@@ -9,13 +9,7 @@ from datetime import datetime
 from engine.delivery.fallbacks import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
-from engine.jury.explain import (
-    REASONS,
-    mean_marks,
-    of_artifacts,
-    quote_juror,
-    told_reasons,
-)
+from engine.jury.explain import REASONS, mean_marks, of_artifacts, quote_juror, told_reasons
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.store import Closing, DebateRecord, Intervention, Post
 from engine.store.journal import Record
