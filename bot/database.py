@@ -18,10 +18,12 @@ from bot.settings.settings import Settings
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Store
 from engine.values.debate import RETRIEVAL
-from engine.values.errors import RostrumError
+from engine.values.errors import NotFoundError, RostrumError
+from engine.values.options import hint
 
 if TYPE_CHECKING:
     from engine.fleet.limits import Fleet
+    from engine.store.series import StoredSeries
     from engine.values.protocols import Dispatcher
 
 # The store for commands that only read, without the rest of the program.
@@ -153,3 +155,15 @@ def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Shari
             JobTable(database), sharing.notifier, backends, settings.worker.debates
         )
     return sharing
+
+
+async def find_series(store: Store, name: str) -> StoredSeries:
+    """Return a series. Raises NotFoundError."""
+    stored = await store.series.find(name)
+    if stored is None:
+        near = hint(name, [series.name for series in await store.series.all()])
+        raise NotFoundError(
+            f"There is no series “{name}”; {f'{near} A' if near else 'a'} series is known once "
+            "it has run."
+        )
+    return stored

@@ -21,7 +21,7 @@ from adapters.terminal.record import records_of
 from bot import log
 from bot.app import defaults_of, open_configured_models
 from bot.console import confirm
-from bot.database import SERVER_SECONDS, open_database, read_store
+from bot.database import SERVER_SECONDS, find_series, open_database, read_store
 from bot.sentences import NO_WEB
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import PLATFORMS, Settings
@@ -420,7 +420,7 @@ async def choose_public(parts: str | None, series: str | None) -> None:
     of, community, whose = TERMINAL, TERMINAL, "the terminal's debates"
     async with read_store(settings) as store:
         if series is not None:
-            stored = await store.series.get(series)
+            stored = await find_series(store, series)
             if stored.platform:
                 raise UsageError(
                     f"The series {series} is held in {stored.platform}, whose managers choose what "

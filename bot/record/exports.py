@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot import __version__, sentences
-from bot.database import read_store
+from bot.database import find_series, read_store
 from bot.settings.settings import Settings
 from engine.dataset.tables import ExportProgress, ExportRequest, ExportStage, Report
 from engine.dataset.writer import export
@@ -36,7 +36,7 @@ async def export_into(
     asked = replace(asked, secrets=tuple(settings.secrets()))
     async with read_store(settings, whole=True) as store:
         if asked.where.series is not None:
-            await store.series.get(asked.where.series)
+            await find_series(store, asked.where.series)
         if community_license:
             asked = replace(asked, license=await _license_of(store, asked.where.community or ""))
         rehearsals = await asyncio.to_thread(count_rehearsals, store.archive, asked.where)

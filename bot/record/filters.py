@@ -11,6 +11,7 @@ from typing import NamedTuple, get_args
 
 from bot import log, sentences
 from bot.commands.choice import EVERY_DEBATE, DebateChoice
+from bot.database import find_series
 from bot.record.exports import export_into
 from bot.settings.load import load_store_settings
 from engine.dataset.bundle import beside_archive, write_archive
@@ -88,7 +89,7 @@ def read_moment(option: str, text: str | None, *, after: bool) -> datetime | Non
 async def check_series(store: Store, name: str | None) -> None:
     """Raise NotFoundError for the name of no series; None names none."""
     if name is not None:
-        await store.series.get(name)
+        await find_series(store, name)
 
 
 def where_of(chosen: DebateChoice, *, revealed: bool = False) -> ExportFilter:

@@ -20,7 +20,7 @@ from adapters.pictures import to_png
 from bot import log
 from bot.app import MainLine, defaults_of, open_configured_models, run_app
 from bot.console import confirm, print_json, print_lines
-from bot.database import open_database, read_store
+from bot.database import find_series, open_database, read_store
 from bot.doctor.doctor import show, then_close
 from bot.doctor.trial import check_contexts, check_readings
 from bot.local.orders import quiet
@@ -331,7 +331,7 @@ def _way_on(series: Series, standing: SeriesProgress, usage: CallUsage, file: Pa
 async def show_status(name: str, *, as_json: bool) -> None:
     """Print how far a series is and what it took. Raises NotFoundError."""
     async with read_store(load_store_settings()) as store:
-        stored = await store.series.get(name)
+        stored = await find_series(store, name)
         series = Series.model_validate_json(stored.body)
         standing = await standing_of(store, series)
         verdicts = await store.series.verdicts(name)
@@ -407,7 +407,7 @@ def _as_json(name: str, standing: SeriesProgress) -> dict[str, Any]:
 async def stop_series(name: str) -> None:
     """Let a series begin no more debates; those that run are finished. Raises NotFoundError."""
     async with read_store(load_store_settings()) as store:
-        await store.series.get(name)
+        await find_series(store, name)
         await store.series.ask_stop(name)
     print(f"The series {name} begins no more debates; those that run are finished.")
 
@@ -486,7 +486,7 @@ async def write_series_report(name: str, out: Path, jury: str | None = None) -> 
 
 async def read_report(store: Store, name: str, jury: str | None = None) -> SeriesReport:
     """Return the report of a series as it is now. Raises NotFoundError and UsageError."""
-    await store.series.get(name)
+    await find_series(store, name)
     found = await read_series_rows(store.series, name)
     if found is None:
         raise NotFoundError(f"The series {name} was deleted just now.")

@@ -64,7 +64,8 @@ class Rating(Value):
 
     def __str__(self) -> str:
         if self.value is None or self.low is None or self.high is None:
-            return say(MISSING[self.missing or "apart"])
+            missing = self.missing or "apart"
+            return say(MISSING[missing])
         low, high = signed(self.low, ".0f"), number(self.high, ".0f")
         return say(RANGE, value=number(self.value, ".0f"), low=low, high=high)
 
@@ -236,7 +237,8 @@ class Effect(Value):
 
     def __str__(self) -> str:
         if self.value is None or self.low is None or self.high is None:
-            return say(UNKNOWN[self.missing or "unrated"])
+            missing = self.missing or "unrated"
+            return say(UNKNOWN[missing])
         value, low, high = (signed(one, "+.0f") for one in (self.value, self.low, self.high))
         return say(RANGE, value=value, low=low, high=high)
 

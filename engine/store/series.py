@@ -11,8 +11,6 @@ from engine.store.archive import TOLD, DebateRecord, ExportFilter, read_records
 from engine.store.database import Database, SqlConnection
 from engine.store.leases import Lease, guard
 from engine.values.debate import Cause, Status, Value
-from engine.values.errors import NotFoundError
-from engine.values.options import hint
 
 
 class StoredSeries(Value):
@@ -178,17 +176,6 @@ class SeriesStore:
         """Return a series by its name, None if there is none."""
         row = await self._database.first(FIND, name=name)
         return row and _to_series(row)
-
-    async def get(self, name: str) -> StoredSeries:
-        """Return a series by its name. Raises NotFoundError."""
-        stored = await self.find(name)
-        if stored is None:
-            near = hint(name, [series.name for series in await self.all()])
-            raise NotFoundError(
-                f"There is no series “{name}”; {f'{near} A' if near else 'a'} series is known once "
-                "it has run."
-            )
-        return stored
 
     async def all(self) -> list[StoredSeries]:
         """Return every series, by name."""

@@ -69,7 +69,7 @@ def release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Release:
         folder = shutil.copytree(FOLDER, tmp_path / f"migrations{len(texts)}")
         for number, text in zip((NEXT, LAST), texts, strict=False):
             (folder / "versions" / f"rev_{number}_next.py").write_text(text)
-        monkeypatch.setattr("adapters.database.migrate.files", lambda _: folder)
+        monkeypatch.setattr("adapters.database.dialect.files", lambda _: folder)
 
     return come
 
@@ -129,7 +129,9 @@ async def test_what_suits_a_new_database_is_noted(
 ) -> None:
     database = SqlDatabase(empty_url)
     for oldest in (NEXT, "0019", "0020"):
-        monkeypatch.setattr("adapters.database.dialect.min_version", lambda oldest=oldest: oldest)
+        for module in ("dialect", "migrate"):
+            place = f"adapters.database.{module}.min_version"
+            monkeypatch.setattr(place, lambda oldest=oldest: oldest)
         await migrate(database)
         assert await database.value(NOTED) == oldest
     assert await database.value("SELECT count(*) FROM installation WHERE name = 'min_version'") == 1
@@ -199,7 +201,7 @@ def test_each_migration_in_a_row_that_expands_lets_an_older_version_go_on(
     folder.mkdir()
     for number, says in enumerate(["", "", "expands = True\n", "expands = True\n"], start=1):
         (folder / f"rev_{number:04}_x.py").write_text(f'"""X."""\n\nrevision = "{number}"\n{says}')
-    monkeypatch.setattr("adapters.database.migrate.files", lambda _: tmp_path)
+    monkeypatch.setattr("adapters.database.dialect.files", lambda _: tmp_path)
     assert (newest(), min_version()) == ("0004", "0002")
     (folder / "rev_0005_x.py").write_text('"""X."""\n')
     assert min_version() == "0005"
