@@ -18,7 +18,7 @@ from engine.values.options import BUILT_IN, Options
 from engine.values.sources import SourceLimits
 from engine.values.topics import Topic, built_in_topics
 
-ME = "me"  # in place of a model: whoever starts the debate argues that side
+ME = "me"  # in place of a model: the person who starts the debate argues that side
 ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
 NOT_ALLOWED = N_(
     "This bot serves only the servers and workspaces that its operator has chosen, and this is "
