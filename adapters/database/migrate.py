@@ -17,19 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from adapters.database.database import SqlDatabase
-from adapters.database.dialect import (
-    NOTE_MIN_VERSION,
-    NUMBER,
-    REVISION,
-    VERSIONS,
-    Inspection,
-    min_version,
-    newest,
-    revisions,
-)
+from adapters.database.dialect import REVISION, VERSIONS, Inspection
 from adapters.database.sqlite import TABLES
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
+from migrations import NOTE_MIN_VERSION, NUMBER, min_version, newest, revisions
 
 OURS = frozenset({"installation", "debates", "vote_events"})  # in every version of Rostrum
 

@@ -24,12 +24,12 @@ import orjson
 from sqlalchemy import BigInteger, Boolean, Column, DateTime, Float, Integer, Table
 
 from adapters.database.database import SqlDatabase
-from adapters.database.dialect import newest
 from adapters.database.file import is_frozen, lock, open_unchanged
 from adapters.database.migrate import fill, require_newest
 from adapters.database.sqlite import FAULTS
 from engine.store.tables import metadata
 from engine.values.errors import StoreError
+from migrations import newest
 
 # Which values of an SQLite file PostgreSQL takes: SQLite stores anything in any column.
 

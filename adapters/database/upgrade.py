@@ -10,7 +10,7 @@ from alembic.config import Config
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from adapters.database import dialect
+import migrations
 from adapters.database.database import SqlDatabase
 from adapters.database.dialect import VERSIONS
 
@@ -23,20 +23,20 @@ def upgrade(database: SqlDatabase, then: Callable[[Any], None] | None = None) ->
     What comes `then` gets the driver's connection, and belongs to the same transaction.
     """
     config = Config()
-    config.set_main_option("script_location", str(dialect.scripts()))
+    config.set_main_option("script_location", str(migrations.scripts()))
 
     def run(connection: Any) -> None:
         config.attributes["connection"] = connection
         if inspect(connection).has_table(VERSIONS):
             command.upgrade(config, "head")
         else:
-            command.upgrade(config, dialect.revisions()[0])  # which makes every table of today
+            command.upgrade(config, migrations.revisions()[0])  # which makes every table of today
             command.stamp(config, "head")
         if then is not None:
             then(connection.connection.driver_connection)
         # In the same transaction: older processes read it once the revision is a newer one.
-        oldest = dialect.min_version()
-        note = dialect.NOTE_MIN_VERSION if oldest != dialect.newest() else RENEW_MIN_VERSION
+        oldest = migrations.min_version()
+        note = migrations.NOTE_MIN_VERSION if oldest != migrations.newest() else RENEW_MIN_VERSION
         connection.execute(text(note), {"oldest": oldest})
 
     try:

@@ -1,4 +1,7 @@
-"""The tables of an export, in order; a new one is declared in its own file and listed here."""
+"""The tables of an export in order, the request for one, and the pass that writes them.
+
+A new table is declared in its own file and listed here.
+"""
 
 from __future__ import annotations
 

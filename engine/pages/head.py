@@ -1,4 +1,4 @@
-"""A debate at a glance: what its page says before the first turn.
+"""A debate at a glance: its row of a list, and what its page says before the first turn.
 
 While anything is sealed, that is how far the debate has come; then it is who won, and why.
 """

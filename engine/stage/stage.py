@@ -94,7 +94,7 @@ class _ScriptHost(Caller, Protocol):
         """Store a format's findings."""
 
     async def hear_person(self, step: str, words: int) -> tuple[str, str]:
-        """Let a person give a turn of at most so many words (0: any).
+        """Let a person give a turn of at most `words` words (0: any).
 
         Its text is empty if nothing came in time, or nothing that can be shown; the second is the
         rule that what they wrote broke.

@@ -11,8 +11,6 @@ from engine.store.database import SqlConnection
 from engine.values.debate import Setup
 
 LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
-
-
 # A debate has one waiting job at most: its queueing lock.
 DEFER = """
 SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
@@ -22,15 +20,11 @@ WHERE NOT EXISTS (
     SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :debate AND status = 'todo'
 )
 """
-
-
 # A debate that goes on with other models may need other backends.
 MISPLACED = """
 DELETE FROM procrastinate_jobs
 WHERE queueing_lock = :debate AND status = 'todo' AND queue_name <> :queue
 """
-
-
 # A debate that waits for a person who argues a side.
 AWAITED = """
 EXISTS (

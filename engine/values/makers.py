@@ -1,4 +1,4 @@
-"""The makers of models, and the word lists that removing their names works from."""
+"""The makers of models, the word lists of their names, and patterns that find one in a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people said in a debate: standing votes, stances and the tally. Pure."""
+"""What people said in a debate: standing votes, stances, the tally, one event's outcome. Pure."""
 
 from __future__ import annotations
 

@@ -16,11 +16,11 @@ from sqlalchemy import Connection
 
 import migrations
 from adapters.database.database import SqlDatabase
-from adapters.database.dialect import newest, revisions
 from adapters.database.migrate import SCRIPT, described_schema, make_ready, migrate, require_newest
 from engine.store import Store
 from engine.store.tables import metadata
 from engine.values.errors import StoreError
+from migrations import newest, revisions
 from tests.kit import HANG_SECONDS
 
 FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
@@ -137,7 +137,7 @@ async def test_an_older_database_says_what_to_run(
     database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = [*revisions(), "9999"]
-    monkeypatch.setattr("adapters.database.dialect.revisions", lambda: later)
+    monkeypatch.setattr("migrations.revisions", lambda: later)
     older = rf"is at revision {later[-2]}, this version needs 9999; run rostrum migrate"
     with pytest.raises(StoreError, match=older):
         await require_newest(database)

@@ -12,12 +12,12 @@ from sqlalchemy import Connection, inspect
 
 import migrations
 from adapters.database.database import SqlDatabase
-from adapters.database.dialect import min_version, newest
 from adapters.database.migrate import make_ready, migrate, require_newest
 from adapters.database.upgrade import upgrade
 from engine.store import ExportFilter, Store
 from engine.store.installs import Install
 from engine.values.errors import StoreError
+from migrations import min_version, newest
 from tests.doubles.whole_debate import hold_whole
 from tests.slow import slow_after
 
@@ -69,7 +69,7 @@ def release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Release:
         folder = shutil.copytree(FOLDER, tmp_path / f"migrations{len(texts)}")
         for number, text in zip((NEXT, LAST), texts, strict=False):
             (folder / "versions" / f"rev_{number}_next.py").write_text(text)
-        monkeypatch.setattr("adapters.database.dialect.files", lambda _: folder)
+        monkeypatch.setattr("migrations.files", lambda _: folder)
 
     return come
 
@@ -129,8 +129,7 @@ async def test_what_suits_a_new_database_is_noted(
 ) -> None:
     database = SqlDatabase(empty_url)
     for oldest in (NEXT, "0019", "0020"):
-        for module in ("dialect", "migrate"):
-            place = f"adapters.database.{module}.min_version"
+        for place in ("migrations.min_version", "adapters.database.migrate.min_version"):
             monkeypatch.setattr(place, lambda oldest=oldest: oldest)
         await migrate(database)
         assert await database.value(NOTED) == oldest
@@ -201,7 +200,7 @@ def test_each_migration_in_a_row_that_expands_lets_an_older_version_go_on(
     folder.mkdir()
     for number, says in enumerate(["", "", "expands = True\n", "expands = True\n"], start=1):
         (folder / f"rev_{number:04}_x.py").write_text(f'"""X."""\n\nrevision = "{number}"\n{says}')
-    monkeypatch.setattr("adapters.database.dialect.files", lambda _: tmp_path)
+    monkeypatch.setattr("migrations.files", lambda _: tmp_path)
     assert (newest(), min_version()) == ("0004", "0002")
     (folder / "rev_0005_x.py").write_text('"""X."""\n')
     assert min_version() == "0005"

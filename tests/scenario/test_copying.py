@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from adapters.database import dialect, transfer
+from adapters.database import transfer
 from adapters.database.database import SqlDatabase
 from adapters.database.file import lock
 from adapters.database.transfer import LAYOUTS, CopyProgress, CopyStage, copy
@@ -27,6 +27,7 @@ from engine.store import Store
 from engine.store.database import make_secret
 from engine.store.installs import Install
 from engine.values.errors import RostrumError, StoreError
+from migrations import newest
 from tests.doubles.command import Ended, environment_of, rostrum
 from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.kit import HANG_SECONDS, NOW, some
@@ -252,7 +253,7 @@ async def test_a_file_of_another_version_is_not_copied(file: Path, target: Targe
     change(file, "UPDATE alembic_version SET version_num = '9998'")
     change(file, "INSERT INTO installation VALUES ('min_version', '9998')")
     assert "made by a newer Rostrum" in await refusal(file, target.url)
-    change(file, "UPDATE installation SET value = ? WHERE name = 'min_version'", dialect.newest())
+    change(file, "UPDATE installation SET value = ? WHERE name = 'min_version'", newest())
     assert "copy it with that version" in await refusal(file, target.url)
     assert await target.is_empty()
 
@@ -273,7 +274,7 @@ async def test_a_database_that_holds_something_or_is_newer_is_left_alone(
     newer = Target(postgres, postgres.create(migrated_name))
     newer.run("UPDATE alembic_version SET version_num = '9998'")
     newer.run("INSERT INTO installation VALUES ('min_version', '9998')")
-    for oldest in ("9998", dialect.newest()):
+    for oldest in ("9998", newest()):
         newer.run(f"UPDATE installation SET value = '{oldest}' WHERE name = 'min_version'")  # noqa: S608
         assert "made by a newer Rostrum" in await refusal(file, newer.url)
     postgres.drop(newer.name)

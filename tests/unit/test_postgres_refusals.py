@@ -11,11 +11,11 @@ import psycopg
 import pytest
 
 from adapters.database.database import SqlDatabase
-from adapters.database.dialect import newest
 from adapters.database.migrate import make_ready, migrate, require_newest
 from bot.operations.copy import _of_target
 from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
+from migrations import newest
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.wire import Wire
 from tests.slow import slow_after
@@ -134,7 +134,7 @@ async def test_only_migrate_upgrades_an_older_schema(
     async with opened(empty_url) as database:
         await migrate(database)
     known = [newest(), "9999"]
-    monkeypatch.setattr("adapters.database.dialect.revisions", lambda: known)
+    monkeypatch.setattr("migrations.revisions", lambda: known)
     said = await refusal(empty_url, use)
     assert "this version needs 9999; run rostrum migrate." in said
 
