@@ -38,14 +38,13 @@ from engine.chat.choices import (
     matching,
     motion_of,
 )
-from engine.chat.command_line import read_start, split_words, suggest
 from engine.chat.commands import COMMANDS, Command
 from engine.chat.invocation import (
-    HelpArguments,
     Invocation,
-    ScheduleArguments,
-    SettingsArguments,
     StartArguments,
+    read_start,
+    split_words,
+    suggest,
 )
 from engine.chat.parameters import IN_A_CHAT
 from engine.chat.participants import NO_VOTE
@@ -128,7 +127,7 @@ class DebateCommands(app_commands.Group):
         for name, about in ABOUT.items():
             self.add_command(self._command(COMMANDS[name], about))
 
-    def _command(self, command: Command[Any], about: str) -> app_commands.Command[Any, ..., None]:
+    def _command(self, command: Command, about: str) -> app_commands.Command[Any, ..., None]:
         """Build a command with the options that its table of parameters has."""
         options = [param for param in command.params if param.about]
 
@@ -150,7 +149,7 @@ class DebateCommands(app_commands.Group):
         call = app_commands.autocomplete(**completed)(app_commands.rename(**renamed)(call))
         return app_commands.Command(name=command.name, description=about, callback=call)
 
-    def _invocation(self, command: Command[Any], given: Mapping[str, Any]) -> Invocation:
+    def _invocation(self, command: Command, given: Mapping[str, Any]) -> Invocation:
         """Return what the options given to a command ask for. Raises UsageError."""
         match command.name:
             case "start":
@@ -159,7 +158,7 @@ class DebateCommands(app_commands.Group):
                 return schedule_command(given)
             case "settings":
                 changes = {given["setting"]: given["value"]} if len(given) == 2 else {}
-                return Invocation("settings", SettingsArguments(changes=changes))
+                return Invocation("settings", {"changes": changes})
             case "help":
                 # Raises UsageError for one that is not here.
                 name = clean(given.get("command", "")).strip().casefold().rsplit("/", 1)[-1]
@@ -168,8 +167,8 @@ class DebateCommands(app_commands.Group):
                     raise UsageError(
                         "Unknown command “{command}”; {near}", command=headline(name, 40), near=near
                     )
-                return Invocation("help", HelpArguments(command=name or None))
-        return Invocation(command.name, command.takes(**given))
+                return Invocation("help", {"command": name or None})
+        return Invocation(command.name, given)
 
     def _completer(self, what: str) -> Complete:
         async def complete(interaction: Interaction, typed: str) -> Choices:
@@ -288,15 +287,15 @@ def start_command(given: Mapping[str, Any]) -> Invocation:
         if given.get(name)
     }
     chosen = {**more.sides, **{side: model for side, model in sides.items() if model}}
-    return Invocation("start", StartArguments(**dict(more) | said | named | {"sides": chosen}))
+    asked = StartArguments(**dict(more) | said | named | {"sides": chosen})
+    return Invocation("start", {"asked": asked})
 
 
 def schedule_command(given: Mapping[str, Any]) -> Invocation:
     """Parse the options given to `/debate schedule`. Raises UsageError."""
     when = given.get("when", "").strip()
-    arguments = start_command(given).arguments
     when = "off" if when.casefold() == "off" else when
-    return Invocation("schedule", ScheduleArguments(**dict(arguments) | {"when": when}))
+    return Invocation("schedule", {"when": when, **start_command(given).arguments})
 
 
 def _listed(choices: tuple[CommandChoice, ...]) -> Choices:

@@ -37,7 +37,7 @@ from engine.chat.answers.management import SettingsAnswer
 from engine.chat.commands import OWN_DATA
 from engine.chat.context import Requester, own_community
 from engine.chat.interactions import LOOK_SECONDS, OVER, InteractionHandler
-from engine.chat.invocation import Invocation, SettingsArguments
+from engine.chat.invocation import Invocation
 from engine.chat.participants import check_form
 from engine.delivery.reasons import refusal_of
 from engine.run.order import check_allowed
@@ -226,8 +226,8 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
                     raise RostrumError(texts.GIVEN_UP)
                 if attached:
                     files = await read_attachments(attached, self.commands.defaults.sources)
-                    given = command.arguments.model_copy(update={"sources": files})
-                    command = command._replace(arguments=given)
+                    given = command.arguments["asked"].model_copy(update={"sources": files})
+                    command = command._replace(arguments={"asked": given})
                 return await self.run(reply, command)
 
             await self.answer(reply, run)
@@ -285,8 +285,8 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
 
     async def requester(self, reply: _Reply, command: Invocation | None = None) -> Requester:
         """Return who asks; refuses to show reveals in the channel too, which Discord cannot."""
-        given = command and command.arguments
-        if isinstance(given, SettingsArguments) and set(NO_SETTINGS) & set(given.changes):
+        changes = command.arguments.get("changes", {}) if command else {}
+        if set(NO_SETTINGS) & set(changes):
             raise UsageError(texts.NO_BROADCAST)
         return await self.person(reply.interaction)
 

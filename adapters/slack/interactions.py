@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
@@ -26,11 +26,13 @@ from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.own_data import OwnRecordAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.chat.answers.voters import ReviewAnswer
-from engine.chat.command_line import parse_list
 from engine.chat.commands import OWN_DATA, parse_command, with_usage
 from engine.chat.context import Requester
 from engine.chat.interactions import OVER, InteractionHandler
-from engine.chat.invocation import Invocation, SettingsArguments
+from engine.chat.invocation import (
+    Invocation,
+    parse_list,
+)
 from engine.chat.settings import RESET, usual_language
 from engine.fleet.leases import elapsed
 from engine.run.order import PlaceCapabilities
@@ -245,9 +247,8 @@ class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
         self.standstill.check()
         _refuse_what_slack_lacks(command)
         person = await self._with_groups(await self._asking(requester, command))
-        given = command.arguments
-        if person.manager and isinstance(given, SettingsArguments):
-            named = given.changes.get("starters", "").strip()
+        if person.manager and command.name == "settings":
+            named = command.arguments.get("changes", {}).get("starters", "").strip()
             if named.casefold() not in RESET:
                 people = (await self.workspaces.find(person.community)).people
                 await people.groups(person.user, parse_list("starters", named))
@@ -396,14 +397,14 @@ class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
 
 def _refuse_what_slack_lacks(command: Invocation) -> None:
     """Refuse settings that Slack does not support: a secret ballot, a role, a least age."""
-    given = command.arguments
-    if isinstance(given, SettingsArguments):
-        ballot = given.changes.get("ballot", "").strip().casefold()
+    if command.name == "settings":
+        changes: Mapping[str, str] = command.arguments.get("changes", {})
+        ballot = changes.get("ballot", "").strip().casefold()
         if ballot == BallotKind.SECRET:
             raise UsageError(texts.NOT_HIDDEN)
         if ballot not in (*texts.BALLOTS, *RESET):
             raise UsageError(texts.BALLOT_IS)
-        if given.changes.get("manager_role", "") not in RESET:
+        if changes.get("manager_role", "") not in RESET:
             raise UsageError(texts.NO_ROLES)
-        if {given.changes.get(f"{whose}_days", "") for whose in ("account", "member")} - RESET:
+        if {changes.get(f"{whose}_days", "") for whose in ("account", "member")} - RESET:
             raise UsageError(texts.NO_AGES)

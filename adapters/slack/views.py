@@ -34,9 +34,7 @@ from engine.chat.choices import models, motion_of
 from engine.chat.context import Requester
 from engine.chat.interactions import HomePage, home_page
 from engine.chat.invocation import (
-    Arguments,
     Invocation,
-    SettingsArguments,
     StartArguments,
     home_invocation,
     submitted_invocation,
@@ -85,7 +83,7 @@ class Modals:
             person = Requester(
                 platform=PLATFORM, community=home.team, place=requester.channel, user=requester.user
             )
-            offered = await models(self._handler.commands, person, Arguments())
+            offered = await models(self._handler.commands, person)
             topic = "" if about is None else motion_of(about)
             return form_of(offered, await self._most_files(home.rest), topic)
 
@@ -104,8 +102,8 @@ class Modals:
         """Open the settings form, or explain that only managers may see it."""
 
         async def make() -> Json:
-            person, asked = await self._handler.person(requester), SettingsArguments()
-            answer = await self._handler.commands.run(person, Invocation("settings", asked))
+            person = await self._handler.person(requester)
+            answer = await self._handler.commands.run(person, Invocation("settings"))
             return settings_form(cast(SettingsAnswer, answer), self._handler.commands.defaults)
 
         with speaking(await self._handler.language(requester)):
@@ -121,7 +119,8 @@ class Modals:
                 await ack(response_action="errors", errors={mistake.field: told})
                 return
             files = asked.view.attached("files")
-            await self._carry_out(ack, asked, Invocation("start", command), "topic", files)
+            start = Invocation("start", {"asked": command})
+            await self._carry_out(ack, asked, start, "topic", files)
 
     async def open_form(self, requester: ReplyTarget, trigger: str, pressed: ButtonAction) -> None:
         """Open the form of a button."""
@@ -154,7 +153,7 @@ class Modals:
                 await ack(response_action="errors", errors=mistakes)
                 return
             first = next(iter(changes), asked.view.fields[0])
-            command = Invocation("settings", SettingsArguments(changes=changes))
+            command = Invocation("settings", {"changes": changes})
             await self._carry_out(ack, asked, command, first)
 
     async def _open(
@@ -194,12 +193,12 @@ class Modals:
     async def _run(
         self, requester: ReplyTarget, command: Invocation, files: Sequence[AttachedFile]
     ) -> Answer:
-        if files and isinstance(command.arguments, StartArguments):
+        if files:
+            asked: StartArguments = command.arguments["asked"]
             rest = (await self._handler.workspaces.find(requester.team)).rest
             read = await read_files(rest, files, self._handler.commands.defaults.sources)
-            sources = (*command.arguments.sources, *read)
-            given = command.arguments.model_copy(update={"sources": sources})
-            command = command._replace(arguments=given)
+            given = asked.model_copy(update={"sources": (*asked.sources, *read)})
+            command = command._replace(arguments={"asked": given})
         return await self._handler.run(self._handler.reply(requester), command)
 
 

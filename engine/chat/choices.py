@@ -15,7 +15,6 @@ from engine.chat.answers.catalogue import (
     TopicsAnswer,
 )
 from engine.chat.context import Context, Requester, check, find_held, managers, manages, settings_of
-from engine.chat.invocation import Arguments, SuggestArguments, TopicsArguments
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
 from engine.prompts.library import NAMES
@@ -69,7 +68,7 @@ class CommandChoice(Value):
 # --- lists -------------------------------------------------------------------------------
 
 
-async def models(context: Context, person: Requester, _: Arguments) -> ModelsAnswer:
+async def models(context: Context, person: Requester) -> ModelsAnswer:
     """List the models that can debate and judge here."""
     defaults = await _offered(context, person)
     return ModelsAnswer(
@@ -78,7 +77,7 @@ async def models(context: Context, person: Requester, _: Arguments) -> ModelsAns
     )
 
 
-async def formats(context: Context, person: Requester, _: Arguments) -> FormatsAnswer:
+async def formats(context: Context, person: Requester) -> FormatsAnswer:
     """List the formats, with what a debate of each takes here."""
     return FormatsAnswer(formats=await format_lines(context, person))
 
@@ -240,13 +239,13 @@ def _rank(wanted: str, choice: CommandChoice) -> int:
 APPROVERS = managers(N_("approve or remove topics"))
 
 
-async def suggest(context: Context, person: Requester, asked: SuggestArguments) -> SuggestedAnswer:
+async def suggest(context: Context, person: Requester, topic: str) -> SuggestedAnswer:
     """Put a topic on the list, or before a manager; a known one gets an upvote.
 
     Raises UsageError for a topic that cannot be debated here, and at a limit; ModelError while a
     moderation model cannot be asked.
     """
-    topic = check_topic(asked.topic)
+    topic = check_topic(topic)
     if topic.casefold() == RANDOM:
         raise UsageError(
             "“{random}” draws a topic, so it cannot be one; suggest another.",
@@ -269,22 +268,22 @@ async def suggest(context: Context, person: Requester, asked: SuggestArguments) 
 
 
 async def topics(
-    context: Context, person: Requester, asked: TopicsArguments
+    context: Context, person: Requester, action: str = "", number: int = 0
 ) -> TopicsAnswer | SuggestedAnswer:
     """List suggested topics and ideas, or upvote, approve or remove a suggestion."""
     store, of = context.store.suggestions, (person.platform, person.community)
-    match asked.action:
+    match action:
         case "upvote":
             now = context.service.clock.now()
-            found = await store.toggle(*of, asked.number, person.user, now)
+            found = await store.toggle(*of, number, person.user, now)
             return SuggestedAnswer(
                 outcome="upvoted" if found.mine else "taken_back", suggestion=found
             )
         case "approve" | "remove":
             await check(APPROVERS, context.store, person)
-            act = store.approve if asked.action == "approve" else store.remove
-            outcome = "listed" if asked.action == "approve" else "removed"
-            return SuggestedAnswer(outcome=outcome, suggestion=await act(*of, asked.number))
+            act = store.approve if action == "approve" else store.remove
+            outcome = "listed" if action == "approve" else "removed"
+            return SuggestedAnswer(outcome=outcome, suggestion=await act(*of, number))
     settings = await settings_of(context.store, person)
     defaults = overlay(context.defaults, settings)
     held = await context.store.suggestions.open(person.platform, person.community, person.user)

@@ -9,24 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from engine.chat import choices, leagues, lifecycle, parameters, participants, records, schedules
 from engine.chat.answers.base import Answer
 from engine.chat.answers.catalogue import HelpAnswer
-from engine.chat.command_line import (
-    ALIASES,
-    Word,
-    read_league,
-    read_named,
-    read_schedule,
-    read_settings,
-    read_start,
-    read_suggest,
-    read_topics,
-    split_words,
-    suggest,
-)
 from engine.chat.context import (
     DELETERS,
     EVERYONE,
@@ -41,21 +28,18 @@ from engine.chat.context import (
     managers,
 )
 from engine.chat.invocation import (
-    Arguments,
-    DebateArgument,
-    DeleteArguments,
-    ForgetArguments,
-    HelpArguments,
+    ALIASES,
     Invocation,
-    LeagueArguments,
-    MeArguments,
-    RematchArguments,
-    ReviewArguments,
-    ScheduleArguments,
-    SettingsArguments,
-    StartArguments,
-    SuggestArguments,
-    TopicsArguments,
+    Word,
+    read_league,
+    read_named,
+    read_schedule,
+    read_settings,
+    read_start,
+    read_suggest,
+    read_topics,
+    split_words,
+    suggest,
 )
 from engine.chat.participants import remark, review
 from engine.chat.settings import show_settings
@@ -66,25 +50,23 @@ from engine.values.language import N_, Text
 from engine.values.options import Param, hint
 from engine.values.text import clean, headline
 
-A = TypeVar("A", bound=Arguments)
 LONGEST_USAGE = 100  # characters, beside what is wrong
 
 
-class Command(NamedTuple, Generic[A]):
+class Command(NamedTuple):
     """A command: its help text (`about`), its handler, what it takes and who may use it.
 
     `read` makes its arguments of text that is more than `params` by their names. One that
-    `reads_much` can be used only so often by each person.
+    `reads_much`, maybe only with some arguments, can be used only so often by each person.
     """
 
     name: str
     about: str
-    run: Callable[[Context, Requester, A], Awaitable[Answer]]
-    takes: type[A]
+    run: Callable[..., Awaitable[Answer]]
     params: Sequence[Param] = ()
     who: Who = EVERYONE
-    reads_much: bool = False
-    read: Callable[[Sequence[Word]], A] | None = None
+    reads_much: Callable[[Mapping[str, Any]], bool] | bool = False
+    read: Callable[[Sequence[Word]], dict[str, Any]] | None = None
 
     def usage(self, *, hides: bool = True) -> str:
         """Return the usage line, without secret ballots where the platform has none (`hides`)."""
@@ -92,9 +74,9 @@ class Command(NamedTuple, Generic[A]):
             filter(None, (self.name, *(_written(param, hides=hides) for param in self.params)))
         )
 
-    def parse(self, words: Sequence[Word]) -> A:
+    def parse(self, words: Sequence[Word]) -> dict[str, Any]:
         """Return the arguments that words make. Raises UsageError."""
-        return self.read(words) if self.read else self.takes(**read_named(self.params, words))
+        return self.read(words) if self.read else read_named(self.params, words)
 
 
 def _written(param: Param, *, hides: bool) -> str:
@@ -108,10 +90,10 @@ def _written(param: Param, *, hides: bool) -> str:
     return f"[{param.said}={'|'.join(shown)}]"
 
 
-async def help_on(context: Context, person: Requester, asked: HelpArguments) -> HelpAnswer:
+async def help_on(context: Context, person: Requester, command: str | None = None) -> HelpAnswer:
     """List the commands, or explain one. Raises UsageError for an unknown one."""
     hides = not person.capabilities.no_removal
-    name = asked.command and asked.command.strip().casefold().rsplit("/", 1)[-1]
+    name = command and command.strip().casefold().rsplit("/", 1)[-1]
     if not name:
         lines = tuple((c.name, c.about, c.who.note) for c in COMMANDS.values())
         formats = await choices.format_lines(context, person)
@@ -122,8 +104,8 @@ async def help_on(context: Context, person: Requester, asked: HelpArguments) -> 
             command=headline(clean(name), 40),
             near=suggest(name, COMMANDS, listed_by="help"),
         )
-    command = COMMANDS[name]
-    line = (command.usage(hides=hides), command.about, command.who.note)
+    found = COMMANDS[name]
+    line = (found.usage(hides=hides), found.about, found.who.note)
     return HelpAnswer(command=name, commands=(line,))
 
 
@@ -132,22 +114,19 @@ _COMMANDS = (
         "start",
         N_("starts a debate; unnamed models are drawn at random"),
         lifecycle.start,
-        StartArguments,
         parameters.START,
-        read=read_start,
+        read=lambda words: {"asked": read_start(words)},
     ),
     Command(
         "rematch",
         N_("holds a debate once more with the same models, their sides drawn again or swapped"),
         lifecycle.rematch,
-        RematchArguments,
         parameters.REMATCH,
     ),
     Command(
         "cancel",
         N_("stops a debate"),
         lifecycle.cancel,
-        DebateArgument,
         parameters.DEBATE,
         STARTER,
     ),
@@ -155,7 +134,6 @@ _COMMANDS = (
         "close",
         N_("closes a vote early"),
         lifecycle.close,
-        DebateArgument,
         parameters.DEBATE,
         managers(N_("close a vote early")),
     ),
@@ -163,7 +141,6 @@ _COMMANDS = (
         "delete",
         N_("takes a debate out of the chat and the record"),
         records.delete,
-        DeleteArguments,
         parameters.DELETE,
         DELETERS,
     ),
@@ -171,44 +148,38 @@ _COMMANDS = (
         "status",
         N_("shows a debate's progress"),
         lifecycle.status,
-        DebateArgument,
         parameters.DEBATE,
     ),
     Command(
         "result",
         N_("shows a debate's result"),
         lifecycle.result,
-        DebateArgument,
         parameters.DEBATE,
     ),
     Command(
         "list",
         N_("lists the debates here"),
         lifecycle.newest,
-        Arguments,
         reads_much=True,
     ),
     Command(
         "models",
         N_("lists the models that can debate and judge here"),
         choices.models,
-        Arguments,
     ),
     Command(
         "topics",
         N_("lists the topics that people here suggested, and ideas"),
         choices.topics,
-        TopicsArguments,
         parameters.TOPICS,
         LISTERS,
-        reads_much=True,
+        reads_much=lambda given: not given.get("action"),
         read=read_topics,
     ),
     Command(
         "suggest",
         N_("suggests a topic for a debate here"),
         choices.suggest,
-        SuggestArguments,
         parameters.SUGGEST,
         read=read_suggest,
     ),
@@ -216,13 +187,11 @@ _COMMANDS = (
         "formats",
         N_("lists the formats"),
         choices.formats,
-        Arguments,
     ),
     Command(
         "settings",
         N_("shows or changes the settings"),
         show_settings,
-        SettingsArguments,
         parameters.SETTINGS,
         managers(N_("see or change the settings")),
         read=read_settings,
@@ -231,7 +200,6 @@ _COMMANDS = (
         "export",
         N_("exports the data of the revealed debates"),
         records.export,
-        Arguments,
         who=managers(N_("export debates")),
         reads_much=True,
     ),
@@ -239,31 +207,27 @@ _COMMANDS = (
         "agreement",
         N_("shows how far jury and people agree"),
         records.agreement,
-        Arguments,
         reads_much=True,
     ),
     Command(
         "leaderboard",
         N_("shows how people and jury rate the models, and who guesses them best"),
         records.leaderboard,
-        Arguments,
         reads_much=True,
     ),
     Command(
         "league",
         N_("holds a league among the models here, and shows its standing"),
         leagues.league,
-        LeagueArguments,
         parameters.LEAGUE,
         LEAGUE_STARTERS,
-        reads_much=True,
+        reads_much=lambda given: given.get("action", "standing") == "standing",
         read=read_league,
     ),
     Command(
         "schedule",
         N_("holds debates at set times, on the topics that people want most"),
         schedules.schedule,
-        ScheduleArguments,
         parameters.SCHEDULE,
         SCHEDULERS,
         read=read_schedule,
@@ -272,15 +236,13 @@ _COMMANDS = (
         "review",
         N_("lets you review debates whose winner is unclear"),
         review,
-        ReviewArguments,
         parameters.REVIEW,
-        reads_much=True,
+        reads_much=lambda given: given.get("debate") is None,
     ),
     Command(
         "me",
         N_("shows how your votes compare, to you alone"),
         records.me,
-        MeArguments,
         parameters.ME,
         reads_much=True,
     ),
@@ -288,45 +250,39 @@ _COMMANDS = (
         "privacy",
         N_("shows what is stored about you"),
         records.privacy,
-        Arguments,
         reads_much=True,
     ),
     Command(
         "mydata",
         N_("sends you everything stored about you"),
         records.my_data,
-        Arguments,
         reads_much=True,
     ),
     Command(
         "forget",
         N_("erases your identity, at once and for good"),
         records.forget,
-        ForgetArguments,
         parameters.FORGET,
     ),
     Command(
         "optout",
         N_("leaves you out of exports"),
         records.opt_out,
-        Arguments,
     ),
     Command(
         "optin",
         N_("undoes that, or brings you back after being forgotten"),
         records.opt_in,
-        Arguments,
     ),
     Command(
         "help",
         N_("shows this"),
         help_on,
-        HelpArguments,
         parameters.HELP,
     ),
 )
-COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _COMMANDS}
-FORMS: Mapping[str, Callable[[Context, Requester, Any], Awaitable[Answer]]] = {
+COMMANDS: Mapping[str, Command] = {command.name: command for command in _COMMANDS}
+FORMS: Mapping[str, Callable[..., Awaitable[Answer]]] = {
     "ask": participants.ask_sides,
     "unask": participants.take_back,
     "consent": participants.consent,
@@ -360,12 +316,13 @@ class Commands(Context):
         if asked.name not in OWN_DATA:
             check_allowed(self.defaults, person.platform, person.community)
         if asked.name in FORMS:
-            return await FORMS[asked.name](self, person, asked.arguments)
+            return await FORMS[asked.name](self, person, **asked.arguments)
         command = COMMANDS[asked.name]
         await check(command.who, self.store, person)
-        if command.reads_much and asked.arguments.look_up:
+        much = command.reads_much
+        if much(asked.arguments) if callable(much) else much:
             self.cooldown.check((person.platform, person.user), self.service.clock.now())
-        return await command.run(self, person, asked.arguments)
+        return await command.run(self, person, **asked.arguments)
 
     async def joined(self, platform: str, community: str) -> None:
         """Record that a community installed Rostrum."""
@@ -392,7 +349,7 @@ def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> 
     """
     said = clean(text).strip()
     if not said:
-        return Invocation("help", HelpArguments())
+        return Invocation("help")
     typed = said.split(maxsplit=1)[0]
     name = typed.casefold()
     if name not in COMMANDS:

@@ -21,7 +21,7 @@ from engine.chat.answers.debates import DebateLine, StartedAnswer, StatusAnswer
 from engine.chat.answers.voters import RemarkAnswer
 from engine.chat.commands import Commands
 from engine.chat.context import Context, Requester, find_held, manages
-from engine.chat.invocation import DebateArgument, Invocation, RemarkArguments
+from engine.chat.invocation import Invocation
 from engine.chat.lifecycle import line_of, status as status_of
 from engine.delivery.reasons import refusal_of
 from engine.values.debate import Status, Value
@@ -115,8 +115,7 @@ class InteractionHandler(ABC, Generic[R]):
     async def remark(self, reply: R, debate: str) -> RemarkAnswer | None:
         """Return what a voter may say beside their vote; None for nothing."""
         try:
-            asked = Invocation("remark", RemarkArguments(debate=debate))
-            answer = await self.run(reply, asked)
+            answer = await self.run(reply, Invocation("remark", {"debate": debate}))
         except RostrumError as error:  # the vote itself is stored
             log.info("nothing offered beside a vote", why=str(error))
             return None
@@ -169,7 +168,7 @@ async def follow(
     notifier, clock = context.service.notifier, context.service.clock
     until, followed = clock.now() + timedelta(seconds=seconds), False
     while clock.now() < until:
-        status = await status_of(context, person, DebateArgument(debate=debate_id))
+        status = await status_of(context, person, debate_id)
         debate = status.debate
         if debate.status in EARLY or status.revealed in ELSEWHERE:
             yield status

@@ -7,15 +7,14 @@ from enum import StrEnum
 from itertools import combinations
 from math import ceil, log2
 from random import Random
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ulid import ULID
 
 from engine.chat.answers.base import Answer
 from engine.chat.answers.management import LEAGUE_STOPPED, LeagueAnswer, league_started
-from engine.chat.command_line import suggest
 from engine.chat.context import Context, Requester, check, managers, settings_of
-from engine.chat.invocation import LeagueArguments
+from engine.chat.invocation import suggest
 from engine.chat.settings import check_channel, overlay
 from engine.delivery.reasons import without_settings
 from engine.formats import find_format
@@ -52,9 +51,26 @@ MANAGERS = managers(N_("start or stop a league"))
 NO_LEAGUE = N_("There is no league here yet; a manager can begin one with league start.")
 
 
-async def league(context: Context, person: Requester, asked: LeagueArguments) -> Answer:
+class _Wanted(NamedTuple):
+    """How a league is to be played; None means the default.
+
+    `every` is in minutes, and `at` a time of day with a time zone, as a series' file has it.
+    """
+
+    system: str | None = None
+    decided: str | None = None
+    every: str | None = None
+    at: str | None = None
+    rounds: int | None = None
+    quorum: int | None = None
+    format: str | None = None
+
+
+async def league(
+    context: Context, person: Requester, action: str = "standing", **wanted: Any
+) -> Answer:
     """Start or stop a league, or show its standing. Raises NotAllowedError and UsageError."""
-    match asked.action:
+    match action:
         case "standing":
             stored = await _newest(context, person)
             series = Series.model_validate_json(stored.body)
@@ -73,7 +89,7 @@ async def league(context: Context, person: Requester, asked: LeagueArguments) ->
             return LeagueAnswer(table=table, problem=without_settings(stored.problem or ""))
         case "start":
             await check(MANAGERS, context.store, person)
-            return await _start(context, person, asked)
+            return await _start(context, person, _Wanted(**wanted))
         case "stop":
             await check(MANAGERS, context.store, person)
             stored = await _newest(context, person)
@@ -86,8 +102,8 @@ async def league(context: Context, person: Requester, asked: LeagueArguments) ->
             return Answer(texts=(Text(LEAGUE_STOPPED),))
     raise UsageError(
         "The command league has no “{action}”; {near}",
-        action=headline(clean(asked.action), 40),
-        near=suggest(asked.action, ("start", "standing", "stop")),
+        action=headline(clean(action), 40),
+        near=suggest(action, ("start", "standing", "stop")),
     )
 
 
@@ -99,7 +115,7 @@ async def _newest(context: Context, person: Requester) -> StoredSeries:
     raise NotFoundError(NO_LEAGUE)
 
 
-async def _start(context: Context, person: Requester, asked: LeagueArguments) -> Answer:
+async def _start(context: Context, person: Requester, wanted: _Wanted) -> Answer:
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
     if person.capabilities.unfit:
@@ -108,7 +124,7 @@ async def _start(context: Context, person: Requester, asked: LeagueArguments) ->
         if stored.due_at is not None and Series.model_validate_json(stored.body).league:
             raise UsageError("A league is running here already; stop it first with league stop.")
     defaults, now = overlay(context.defaults, settings), context.service.clock.now()
-    series = _series(context, person, asked, defaults)
+    series = _series(context, person, wanted, defaults)
     where = Location(person.community, person.place)
     first = next(iter(LeagueMatches(series, _league(series)).next((), {})))
     await context.service.quote(order_of(series, first, where), defaults, first.ordinal)
@@ -126,18 +142,16 @@ def _league(series: Series) -> League:
     return series.league
 
 
-def _series(
-    context: Context, person: Requester, asked: LeagueArguments, defaults: Defaults
-) -> Series:
+def _series(context: Context, person: Requester, wanted: _Wanted, defaults: Defaults) -> Series:
     """Return the series of a league, with its first round drawn. Raises UsageError."""
     seed = context.service.new_seed()
     chosen = BUILT_IN | defaults
-    options = Options(format=find_format(asked.format or chosen.format or "").name)
-    options = options.model_copy(update={"quorum": asked.quorum})
+    options = Options(format=find_format(wanted.format or chosen.format or "").name)
+    options = options.model_copy(update={"quorum": wanted.quorum})
     contenders_of(options)
     models = list({model.ref: model for model in defaults.models}.values())
     Random(seed).shuffle(models)
-    played = _play(asked, models, seed)
+    played = _play(wanted, models, seed)
     topics = [topic for topic in defaults.topics if topic.speaks(chosen.language or "")]
     if not topics:
         raise UsageError(
@@ -154,12 +168,12 @@ def _series(
         sides=Sides.DRAWN,
         formats=(options,),
         languages=(chosen.language or "en",),
-        people=read_people(place, asked.every or "1d", asked.at or "", ("every", "at")),
+        people=read_people(place, wanted.every or "1d", wanted.at or "", ("every", "at")),
         league=draw(played, {}),
     )
 
 
-def _play(asked: LeagueArguments, models: Sequence[Model], seed: int) -> League:
+def _play(wanted: _Wanted, models: Sequence[Model], seed: int) -> League:
     count = len(models)
     if not FEWEST_MODELS <= count <= MOST_MODELS:
         raise UsageError(
@@ -169,14 +183,14 @@ def _play(asked: LeagueArguments, models: Sequence[Model], seed: int) -> League:
             most=MOST_MODELS,
             count=count,
         )
-    system = _choice("system", asked.system, System, System.ROUND_ROBIN)
-    if system is System.KNOCKOUT and asked.rounds is not None:
+    system = _choice("system", wanted.system, System, System.ROUND_ROBIN)
+    if system is System.KNOCKOUT and wanted.rounds is not None:
         raise UsageError("A knock-out has as many rounds as it needs; leave rounds out.")
     usual = ceil(log2(count)) if system is System.SWISS else 1
     played = League(
         system=system,
-        decided=_choice("decided", asked.decided, Decided, Decided.PEOPLE_THEN_JURY),
-        rounds=usual if asked.rounds is None else asked.rounds,
+        decided=_choice("decided", wanted.decided, Decided, Decided.PEOPLE_THEN_JURY),
+        rounds=usual if wanted.rounds is None else wanted.rounds,
         seed=seed,
         models=tuple(models),
     )

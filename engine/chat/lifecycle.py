@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from math import inf
+from typing import Literal
 
 from engine.chat.answers.base import Answer
 from engine.chat.answers.debates import (
@@ -29,13 +30,7 @@ from engine.chat.context import (
     held_here,
     settings_of,
 )
-from engine.chat.invocation import (
-    Arguments,
-    DebateArgument,
-    RematchArguments,
-    ResultArguments,
-    StartArguments,
-)
+from engine.chat.invocation import StartArguments
 from engine.chat.settings import check_channel, order_of, overlay, page_of
 from engine.delivery.board import awaits_consent, turns_expected
 from engine.delivery.reasons import where_revealed, why
@@ -124,17 +119,17 @@ async def _check_thread(store: Store, person: Requester, *, mirrored: bool) -> N
         )
 
 
-async def cancel(context: Context, person: Requester, asked: DebateArgument) -> Answer:
+async def cancel(context: Context, person: Requester, debate: str | None = None) -> Answer:
     """Stop a debate; allowed for its starter and managers."""
-    found = await find_only(context.store, person, asked.debate, LIVE)
+    found = await find_only(context.store, person, debate, LIVE)
     starter = await check_started(context.store, person, found)
     stopped = await context.service.cancel(found.id, BY_STARTER if starter else BY_MANAGER)
     return Answer(texts=(Text(STOPPED, code=stopped.code),))
 
 
-async def close(context: Context, person: Requester, asked: DebateArgument) -> Answer:
+async def close(context: Context, person: Requester, debate: str | None = None) -> Answer:
     """Close a vote early, together with an open one on its mirror."""
-    found = await find_only(context.store, person, asked.debate, (Status.VOTING,))
+    found = await find_only(context.store, person, debate, (Status.VOTING,))
     mirror = await context.store.debates.mirror_of(found)
     both = mirror is not None and closes_with(found, mirror)
     closed = await context.service.close_vote(found.id)
@@ -142,10 +137,10 @@ async def close(context: Context, person: Requester, asked: DebateArgument) -> A
     return vote_closed(closed.code, mirror.code if mirror is not None and both else "", unread)
 
 
-async def status(context: Context, person: Requester, asked: DebateArgument) -> StatusAnswer:
+async def status(context: Context, person: Requester, debate: str | None = None) -> StatusAnswer:
     """Report a debate's progress without anything sealed."""
     store = context.store
-    found = await find_newest(store, person, asked.debate)
+    found = await find_newest(store, person, debate)
     mirror, now = await store.debates.mirror_of(found), context.service.clock.now()
     going = found.status.live or found.status is Status.VOTING
     revealed = await where_revealed(store.outbox, found)
@@ -166,15 +161,20 @@ async def status(context: Context, person: Requester, asked: DebateArgument) -> 
     )
 
 
-async def result(context: Context, person: Requester, asked: DebateArgument) -> ResultAnswer:
+async def result(
+    context: Context,
+    person: Requester,
+    debate: str | None = None,
+    part: Literal["", "why", "details"] = "",
+) -> ResultAnswer:
     """Report a debate's result, or a part of it, once it is revealed."""
-    found = await find_newest(context.store, person, asked.debate)
+    found = await find_newest(context.store, person, debate)
     reveal = None if found.revealed_at is None else await read_reveal(context.store, found)
     return ResultAnswer(
         debate=DebateLine.of(found),
         reveal=reveal,
         minutes_left=_minutes_left(context, found),
-        part=asked.part if isinstance(asked, ResultArguments) else "",
+        part=part,
     )
 
 
@@ -183,7 +183,7 @@ async def line_of(store: Store, debate: Debate) -> DebateLine:
     return DebateLine.of(debate, asked=await awaits_consent(store, debate))
 
 
-async def newest(context: Context, person: Requester, _: Arguments) -> DebatesAnswer:
+async def newest(context: Context, person: Requester) -> DebatesAnswer:
     """List the community's newest debates."""
     held = await find_held(context.store, person, limit=LISTED)
     lines = [await line_of(context.store, debate) for debate in held]
@@ -208,14 +208,16 @@ def _minutes_left(context: Context, debate: Debate) -> float | None:
 # `rematch`: hold a revealed debate once more, with the same models.
 
 
-async def rematch(context: Context, person: Requester, asked: RematchArguments) -> StartedAnswer:
+async def rematch(
+    context: Context, person: Requester, debate: str | None = None, *, swap: bool = False
+) -> StartedAnswer:
     """Queue a rematch and answer with its estimate. Raises as `start` does."""
     await check_may_start(context.store, person)
-    found = await _find_revealed(context.store, person, asked.debate)
+    found = await _find_revealed(context.store, person, debate)
     if person.thread is not None and person.thread == found.thread != found.place:
         # In the thread that this debate had to itself: the next one has its own.
         person = person.model_copy(update={"thread": None})
-    again = Rematch(of=found, swapped=asked.swap)
+    again = Rematch(of=found, swapped=swap)
     return await begin(context, person, lambda _: _order(person, again))
 
 

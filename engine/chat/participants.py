@@ -26,7 +26,6 @@ from engine.chat.answers.voters import (
     read_percent,
 )
 from engine.chat.context import Context, Requester, find_held, find_named, find_only, manages
-from engine.chat.invocation import DebateArgument, FormArguments, RemarkArguments, ReviewArguments
 from engine.run.audience_questions import UNKNOWN, ask, is_listed, remove
 from engine.run.order import ME, ONLY_ONE, Invited
 from engine.store import ExportFilter, Store
@@ -68,11 +67,11 @@ def _user_in(text: str, asker: str) -> str:
     return mention[1] if mention else ""
 
 
-async def consent(context: Context, person: Requester, asked: FormArguments) -> Answer:
-    """Take a person's answer to whether they argue a side."""
-    debate = await find_named(context.store, person, asked.debate)
-    accept = asked.text == "accept"
-    await context.service.guests.answer(debate, person.user, accept=accept)
+async def consent(context: Context, person: Requester, debate: str, text: str) -> Answer:
+    """Take a person's answer to whether they `accept` or `decline` to argue a side."""
+    found = await find_named(context.store, person, debate)
+    accept = text == "accept"
+    await context.service.guests.answer(found, person.user, accept=accept)
     return Answer(texts=(Text(ACCEPTED if accept else DECLINED),), private=True)
 
 
@@ -83,40 +82,40 @@ async def check_form(context: Context, person: Requester, pressed: ButtonAction)
         await context.service.guests.check_turn(debate, person.user)
 
 
-async def give_turn(context: Context, person: Requester, asked: FormArguments) -> Answer:
+async def give_turn(context: Context, person: Requester, debate: str, text: str = "") -> Answer:
     """Take the turn that a person wrote in a form."""
-    debate = await find_named(context.store, person, asked.debate)
-    words = await context.service.guests.give_turn(debate, person.user, asked.text)
+    found = await find_named(context.store, person, debate)
+    words = await context.service.guests.give_turn(found, person.user, text)
     return Answer(texts=(Count(*TURN_TAKEN, words),), private=True)
 
 
-async def finish_turn(context: Context, person: Requester, asked: DebateArgument) -> Answer:
+async def finish_turn(context: Context, person: Requester, debate: str) -> Answer:
     """End a person's turn with what they wrote in the thread."""
-    debate: Debate = await find_only(context.store, person, asked.debate, (Status.RUNNING,))
-    words = await context.service.guests.finish_turn(debate, person.user)
+    found = await find_only(context.store, person, debate, (Status.RUNNING,))
+    words = await context.service.guests.finish_turn(found, person.user)
     return Answer(texts=(Count(*TURN_TAKEN, words),), private=True)
 
 
 # The audience's questions, as forms give them: asked, and taken back.
 
 
-async def ask_sides(context: Context, person: Requester, asked: FormArguments) -> Answer:
+async def ask_sides(context: Context, person: Requester, debate: str, text: str = "") -> Answer:
     """Keep a question that both sides may be asked."""
-    debate = await find_named(context.store, person, asked.debate)
-    number = await ask(context.service, debate, person.user, asked.text)
-    template = LISTED if await is_listed(context.store, debate, number) else UNLISTED
+    found = await find_named(context.store, person, debate)
+    number = await ask(context.service, found, person.user, text)
+    template = LISTED if await is_listed(context.store, found, number) else UNLISTED
     return Answer(texts=(Text(template, number=number),), private=True)
 
 
-async def take_back(context: Context, person: Requester, asked: FormArguments) -> Answer:
-    """Remove a question, one's own or as a manager."""
-    debate = await find_named(context.store, person, asked.debate)
-    typed = asked.text.strip().lstrip("#")
+async def take_back(context: Context, person: Requester, debate: str, text: str) -> Answer:
+    """Remove a question by its number, one's own or as a manager."""
+    found = await find_named(context.store, person, debate)
+    typed = text.strip().lstrip("#")
     if not (typed.isascii() and typed.isdigit() and len(typed) < 5):
         raise UsageError(UNKNOWN, number=headline(clean(typed), 20))
     manager, service = await manages(context.store, person), context.service
     shared = context.store, service.notifier, service.clock
-    await remove(*shared, debate, person.user, int(typed), manager=manager)
+    await remove(*shared, found, person.user, int(typed), manager=manager)
     return Answer(texts=(Text(UNASKED, number=int(typed)),), private=True)
 
 
@@ -126,48 +125,56 @@ async def take_back(context: Context, person: Requester, asked: FormArguments) -
 # vote; none is needed, and each may be changed until the vote closes.
 
 
-async def remark(context: Context, person: Requester, asked: RemarkArguments) -> RemarkAnswer:
+async def remark(
+    context: Context,
+    person: Requester,
+    debate: str,
+    question: Question | None = None,
+    option: str = "",
+    side: str = "",
+    page: int = 0,
+) -> RemarkAnswer:
     """Store what somebody adds to their vote, if anything, and offer the rest.
 
-    Raises UsageError for an answer that was not offered.
+    Of a guess, `side` is the one whose model `option` is, by its number on the menu. `page` is that
+    of the menus to show. Raises UsageError for an answer that was not offered.
     """
-    debate = await find_named(context.store, person, asked.debate)
+    found = await find_named(context.store, person, debate)
+    request = found.request
     said = VoterComment(
-        debate=debate.id,
-        ballot=debate.request.ballot,
+        debate=found.id,
+        ballot=request.ballot,
         platform=person.platform,
         user=person.user,
-        question=asked.question,
-        step=asked.side,
-        option=_check(debate, asked),
+        question=question,
+        step=side,
+        option=_check(found, question, option, side),
         received_at=context.service.clock.now(),
     )
     held = await context.store.ballots.remark(said)
     return RemarkAnswer(
-        code=debate.code,
+        code=found.code,
         held=held,
-        asks=debate.request.reasons,
-        percent=debate.request.confidence is ConfidenceScale.PERCENT,
-        language=debate.request.language,
-        sides=tuple(debate.request.sides),
-        menu=debate.setup.menu,
-        names=debate.setup.called,
-        page=asked.page,
+        asks=request.reasons,
+        percent=request.confidence is ConfidenceScale.PERCENT,
+        language=request.language,
+        sides=tuple(request.sides),
+        menu=found.setup.menu,
+        names=found.setup.called,
+        page=page,
     )
 
 
-async def say_sure(context: Context, person: Requester, asked: FormArguments) -> Answer:
+async def say_sure(context: Context, person: Requester, debate: str, text: str) -> Answer:
     """Store how sure somebody is of their vote, in percent, as they wrote it in a form."""
-    percent = read_percent(asked.text)
-    said = RemarkArguments(debate=asked.debate, question=Question.CONFIDENCE, option=percent)
-    return await remark(context, person, said)
+    return await remark(context, person, debate, Question.CONFIDENCE, read_percent(text))
 
 
-def _check(debate: Debate, asked: RemarkArguments) -> str:
+def _check(debate: Debate, question: Question | None, option: str, side: str) -> str:
     """Return the answer if it was offered. Raises UsageError."""
     request, sides = debate.request, tuple(debate.request.sides)
     offered: tuple[str, ...] = ()
-    match asked.question:
+    match question:
         case None:
             return ""
         case Question.GROUND if request.reasons:
@@ -176,11 +183,11 @@ def _check(debate: Debate, asked: RemarkArguments) -> str:
             offered = PERCENTS
         case Question.CONFIDENCE if request.reasons:
             offered = CONFIDENCES
-        case Question.GUESS if asked.side in sides:
+        case Question.GUESS if side in sides:
             offered = tuple(map(str, range(len(debate.setup.menu))))
-    if asked.option not in offered:
+    if option not in offered:
         raise UsageError("That is not one of the choices. Choose again from the message above.")
-    return asked.option
+    return option
 
 
 # The review: people answer again on revealed debates.
@@ -194,24 +201,27 @@ REVIEWED = 200  # of the newest, which are read whole
 
 
 async def review(
-    context: Context, person: Requester, asked: ReviewArguments
+    context: Context, person: Requester, debate: str | None = None, vote: str | None = None
 ) -> ReviewAnswer | RevisedAnswer:
-    """Offer revealed debates for review, or store an answer."""
+    """Offer revealed debates for review, or store an answer.
+
+    `vote` is an option of the ballot, or "none" to withdraw an answer.
+    """
     store, now = context.store, context.service.clock.now()
-    if asked.debate is None:
+    if debate is None:
         revealed = await find_held(store, person, (Status.CLOSED,), REVIEWED)
         async with context.reading(person):
             lines = await find_offers(store, person.platform, person.user, revealed, now)
         return ReviewAnswer(lines=lines)
-    debate = await find_named(store, person, asked.debate)
-    if debate.revealed_at is None:
+    found = await find_named(store, person, debate)
+    if found.revealed_at is None:
         raise UsageError(
             "Debate {code} is not revealed yet; vote on it in its thread.",
-            code=debate.code,
+            code=found.code,
         )
-    if asked.vote is None:
-        return ReviewAnswer(lines=(line_of(debate),))
-    return await revise(store, debate, person.user, asked.vote, now)
+    if vote is None:
+        return ReviewAnswer(lines=(line_of(found),))
+    return await revise(store, found, person.user, vote, now)
 
 
 async def find_offers(

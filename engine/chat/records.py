@@ -24,7 +24,6 @@ from engine.chat.answers.own_data import (
 )
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.context import Context, Requester, find_newest, manages, settings_of
-from engine.chat.invocation import Arguments, DeleteArguments, ForgetArguments, MeArguments
 from engine.chat.privacy import forget as forget_person
 from engine.dataset.bundle import ROOT, Bundle, export_zip
 from engine.dataset.tables import ExportRequest
@@ -44,7 +43,9 @@ COUNTED = 200  # of the newest votes here
 LISTED = 10
 
 
-async def me(context: Context, person: Requester, asked: MeArguments) -> OwnRecordAnswer:
+async def me(
+    context: Context, person: Requester, scoreboard: bool | None = None
+) -> OwnRecordAnswer:
     """Show how a person's votes here compare with other people's and the jury's.
 
     Names them on the scoreboard of guessers, or no longer, if they ask for that.
@@ -53,13 +54,13 @@ async def me(context: Context, person: Requester, asked: MeArguments) -> OwnReco
     where = (person.platform, person.community, person.user)
     votes = await privacy.own_votes(*where, most=COUNTED)
     real = [vote for vote in votes if not vote.rehearsal]
-    named = await privacy.on_scoreboard(person.platform, person.user, asked.scoreboard)
+    named = await privacy.on_scoreboard(person.platform, person.user, scoreboard)
     held = [(vote, await debates.get(vote.debate)) for vote in votes[:LISTED]]
     return OwnRecordAnswer(
         votes=len(votes),
         guessed=await privacy.own_guesses(*where),
         named=named,
-        changed=asked.scoreboard is not None,
+        changed=scoreboard is not None,
         people=share_of((vote.option, vote.people) for vote in votes),
         jury=share_of((vote.option, vote.jury) for vote in real),
         lines=tuple(
@@ -79,7 +80,7 @@ T = TypeVar("T")
 GUESSERS = 10  # who are named
 
 
-async def export(context: Context, person: Requester, _: Arguments) -> Answer:
+async def export(context: Context, person: Requester) -> Answer:
     """Export the debates revealed here as a ZIP file."""
     license = (await settings_of(context.store, person)).license
     rehearsals = await _rehearsals(context, person)
@@ -99,13 +100,13 @@ async def export(context: Context, person: Requester, _: Arguments) -> Answer:
     return export_file(SentFile(f"{ROOT}.zip", bundle.content), bundle.debates, rehearsals)
 
 
-async def agreement(context: Context, person: Requester, _: Arguments) -> AgreementAnswer:
+async def agreement(context: Context, person: Requester) -> AgreementAnswer:
     """Measure how far jury and people agree in the debates revealed here."""
     found = await _work_out(context, person, measure_agreement)
     return AgreementAnswer(agreement=found, rehearsals=await _rehearsals(context, person))
 
 
-async def leaderboard(context: Context, person: Requester, _: Arguments) -> LeaderboardAnswer:
+async def leaderboard(context: Context, person: Requester) -> LeaderboardAnswer:
     """Rate the models of the debates revealed here."""
     found = await _work_out(context, person, rank_models)
     best = await context.store.privacy.guessers(person.platform, person.community, GUESSERS)
@@ -140,13 +141,13 @@ OWN_FILE = "rostrum-my-data.json"
 LAYOUT = 1  # of the file; raised when a reader of it would have to change
 
 
-async def privacy(context: Context, person: Requester, _: Arguments) -> PrivacyAnswer:
+async def privacy(context: Context, person: Requester) -> PrivacyAnswer:
     """Describe the stored data, the person's own included."""
     public = (await settings_of(context.store, person)).public if context.defaults.web_url else ()
     return PrivacyAnswer(traces=await _traces(context, person), on_the_web=public)
 
 
-async def my_data(context: Context, person: Requester, _: Arguments) -> Answer:
+async def my_data(context: Context, person: Requester) -> Answer:
     """Hand over everything that is stored of the person, of every community, as one file."""
     found = await context.store.privacy.own(person.platform, person.user)
     if found is None:
@@ -164,23 +165,23 @@ def own_file(found: OwnData, platform: str, user: str, now: datetime) -> bytes:
     return orjson.dumps({**whose, **found.model_dump(mode="json")}, option=orjson.OPT_INDENT_2)
 
 
-async def forget(context: Context, person: Requester, asked: ForgetArguments) -> ForgottenAnswer:
+async def forget(context: Context, person: Requester, *, confirm: bool = False) -> ForgottenAnswer:
     """Forget the person if confirmed; otherwise explain the consequences."""
     traces = await _traces(context, person)
-    if not asked.confirm:
+    if not confirm:
         return ForgottenAnswer(done=False, traces=traces)
     store, clock = context.store, context.service.clock
     wiped = await forget_person(store, clock, person.platform, person.user)
     return ForgottenAnswer(done=True, traces=traces, rest=not wiped)
 
 
-async def opt_out(context: Context, person: Requester, _: Arguments) -> Answer:
+async def opt_out(context: Context, person: Requester) -> Answer:
     """Leave the person out of exports; their votes still count."""
     await context.store.privacy.opt_out(person.platform, person.user)
     return opted_out(forgotten=(await _traces(context, person)).forgotten)
 
 
-async def opt_in(context: Context, person: Requester, _: Arguments) -> Answer:
+async def opt_in(context: Context, person: Requester) -> Answer:
     """Include the person in exports again, or re-admit them after being forgotten."""
     before = await _traces(context, person)
     now = context.service.clock.now()
@@ -195,36 +196,43 @@ async def _traces(context: Context, person: Requester) -> PersonTraces:
 # The command delete: takes a debate out of the chat and the record.
 
 
-async def delete(context: Context, person: Requester, asked: DeleteArguments) -> DeletionAnswer:
+async def delete(
+    context: Context,
+    person: Requester,
+    debate: str | None = None,
+    *,
+    mirror: bool = False,
+    confirm: bool = False,
+) -> DeletionAnswer:
     """Delete a debate if confirmed; otherwise explain what that means.
 
     Raises NotAllowedError for others than managers, and its starter while no one has voted.
     """
     store = context.store
-    found = await find_newest(store, person, asked.debate)
-    mirror = await store.debates.mirror_of(found)
-    if asked.mirror and mirror is None:
+    found = await find_newest(store, person, debate)
+    other = await store.debates.mirror_of(found)
+    if mirror and other is None:
         raise UsageError("Debate {code} has no mirror; leave mirror out.", code=found.code)
-    doomed = [found, mirror] if asked.mirror and mirror else [found]
-    for debate in doomed:
-        await _check_allowed(store, person, debate)
-        series = await store.series.find(debate.series) if debate.series else None
+    doomed = [found, other] if mirror and other else [found]
+    for one in doomed:
+        await _check_allowed(store, person, one)
+        series = await store.series.find(one.series) if one.series else None
         if series is not None and series.goes_on:
             raise UsageError(
                 "Debate {code} is part of a league or series that goes on and would hold it again; "
                 "stop that first.",
-                code=debate.code,
+                code=one.code,
             )
-    if asked.confirm:
-        ids = [debate.id for debate in doomed]
+    if confirm:
+        ids = [one.id for one in doomed]
         await store.deletions.ask(ids, context.service.clock.now())
         context.service.notifier.publish(f"deletions/{person.platform}", found.id)
     return DeletionAnswer(
         debate=DebateLine.of(found),
-        mirror=DebateLine.of(mirror) if mirror else None,
-        both=bool(asked.mirror),
+        mirror=DebateLine.of(other) if other else None,
+        both=mirror,
         going=found.status.live or found.status is Status.VOTING,
-        done=asked.confirm,
+        done=confirm,
     )
 
 

@@ -7,7 +7,7 @@ from ulid import ULID
 from engine.chat.answers.base import Answer
 from engine.chat.answers.management import SCHEDULE_ENDED, ScheduleAnswer, ScheduleLine
 from engine.chat.context import Context, Requester, check, managers, settings_of
-from engine.chat.invocation import ScheduleArguments, StartArguments
+from engine.chat.invocation import StartArguments
 from engine.chat.lifecycle import begin
 from engine.chat.participants import guest_among
 from engine.chat.settings import check_channel, order_of, overlay
@@ -30,12 +30,12 @@ ANY_TOPIC = N_(
 )  # to estimate a debate without one
 
 
-async def schedule(context: Context, person: Requester, asked: ScheduleArguments) -> Answer:
+async def schedule(context: Context, person: Requester, when: str, asked: StartArguments) -> Answer:
     """Show the schedules here, set the one of this channel, or end it."""
-    if not asked.when:
+    if not when:
         return ScheduleAnswer(lines=await _lines(context, person))
     await check(MANAGERS, context.store, person)
-    if asked.when == "off":
+    if when == "off":
         ended = await _here(context, person)
         if not ended:
             raise UsageError(
@@ -53,7 +53,7 @@ async def schedule(context: Context, person: Requester, asked: ScheduleArguments
         raise UsageError("A schedule holds one debate at a time, without sources; leave them out.")
     if guest_among(asked.sides, person.user) is not None:
         raise UsageError("A schedule holds debates of models alone; name no person for a side.")
-    series, now = _series(person, asked), context.service.clock.now()
+    series, now = _series(person, when, asked), context.service.clock.now()
     people, recurring = series.people, series.recurring
     assert people is not None  # noqa: S101 - as `_series` made them
     assert recurring is not None  # noqa: S101
@@ -104,10 +104,10 @@ def _order(
     return order.model_copy(update={"user": None, "series": which})
 
 
-def _series(person: Requester, asked: ScheduleArguments) -> Series:
+def _series(person: Requester, when: str, asked: StartArguments) -> Series:
     place = SeriesPlace(platform=person.platform, channel=person.place)
     recurring = Recurring(
-        said=asked.when,
+        said=when,
         place=person.place,
         channel=person.channel or person.place,
         options=Options(**asked.given()),
@@ -122,7 +122,7 @@ def _series(person: Requester, asked: ScheduleArguments) -> Series:
         pairs=(),
         sides=Sides.DRAWN,
         formats=(),
-        people=read_when(asked.when, place),
+        people=read_when(when, place),
         recurring=recurring,
     )
 

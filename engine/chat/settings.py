@@ -12,9 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pydantic import JsonValue
 
 from engine.chat.answers.management import NO_WEB, SettingLine, SettingsAnswer
-from engine.chat.command_line import JUDGES, parse_list, suggest
 from engine.chat.context import Context, Requester, settings_of
-from engine.chat.invocation import SettingsArguments, StartArguments
+from engine.chat.invocation import (
+    JUDGES,
+    StartArguments,
+    parse_list,
+    suggest,
+)
 from engine.chat.participants import guest_among
 from engine.dataset.license import read_license
 from engine.formats import FORMATS, find_format
@@ -55,21 +59,21 @@ _CAPS: Mapping[str, str] = {
 
 
 async def show_settings(
-    context: Context, person: Requester, asked: SettingsArguments
+    context: Context, person: Requester, changes: Mapping[str, str] | None = None
 ) -> SettingsAnswer:
     """Show the community's settings, after changing some."""
-    if asked.changes:
+    if changes:
         applied = await context.store.communities.change(
             person.platform,
             person.community,
-            lambda old: change_settings(old, asked.changes, context.defaults),
+            lambda old: change_settings(old, changes, context.defaults),
             context.service.clock.now(),
         )
     else:
         applied = await settings_of(context.store, person)
     lines = setting_lines(applied, context.defaults)
     page = await page_of(context, person, applied)
-    return SettingsAnswer(settings=lines, changed=tuple(asked.changes), page=page)
+    return SettingsAnswer(settings=lines, changed=tuple(changes or ()), page=page)
 
 
 async def page_of(context: Context, person: Requester, settings: CommunitySettings) -> str:

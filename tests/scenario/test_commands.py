@@ -14,7 +14,6 @@ from engine.chat.answers.debates import StartedAnswer
 from engine.chat.choices import match_debates, match_jurors, match_models
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
-from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import status
 from engine.run.order import Defaults
 from engine.values.debate import Debate, Model, Status
@@ -196,7 +195,7 @@ async def test_another_communitys_debates_do_not_exist(chat: Chat) -> None:
     assert "nothing to export" in await chat.say(STRANGER, "export")
     assert await match_debates(chat.commands, STRANGER, "") == ()
     with pytest.raises(NotFoundError):
-        await status(chat.commands, STRANGER, DebateArgument(debate=debate.id))
+        await status(chat.commands, STRANGER, debate.id)
     talk = MANAGER.model_copy(update={"platform": "talk"})
     assert "There is no debate" in await chat.say(talk, f"result {debate.code}")
 

@@ -32,8 +32,8 @@ def test_a_formats_options_mean_the_same_wherever_they_are_given(format: str) ->
     given = OPTIONS[format]
     pairs = tuple(given.split())
     expected = dict(pair.split("=", 1) for pair in pairs)
-    in_slack = parse_command(f"start Tea format={format} {given}").arguments
-    in_discord = start_command({"topic": "Tea", "format": format, "more": given}).arguments
+    in_slack = parse_command(f"start Tea format={format} {given}").arguments["asked"]
+    in_discord = start_command({"topic": "Tea", "format": format, "more": given}).arguments["asked"]
     assert isinstance(in_slack, StartArguments)
     assert isinstance(in_discord, StartArguments)
     in_terminal = order_of({"format": format, "option": pairs})

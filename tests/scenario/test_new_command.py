@@ -9,7 +9,7 @@ from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import IdeasAnswer
 from engine.chat.commands import COMMANDS, Command, Commands, parse_command
 from engine.chat.context import Context, Requester, managers
-from engine.chat.invocation import DebateArgument, Invocation
+from engine.chat.invocation import Invocation
 from engine.chat.parameters import DEBATE
 from engine.formats import FORMATS
 from engine.values.debate import Length
@@ -20,13 +20,11 @@ from tests.scenario.conftest import DEFAULTS, Running
 MANAGER = Requester(platform="memory", community="club", place="lobby", user="u1", manager=True)
 
 
-async def frame(context: Context, person: Requester, asked: DebateArgument) -> IdeasAnswer:
-    return IdeasAnswer(topics=(Topic(text=f"{asked.debate}, framed by {person.user}"),))
+async def frame(context: Context, person: Requester, debate: str) -> IdeasAnswer:
+    return IdeasAnswer(topics=(Topic(text=f"{debate}, framed by {person.user}"),))
 
 
-ENTRY = Command(
-    "frame", "frames a debate", frame, DebateArgument, DEBATE, managers("frame a debate")
-)
+ENTRY = Command("frame", "frames a debate", frame, DEBATE, managers("frame a debate"))
 
 
 @pytest.fixture
@@ -43,7 +41,7 @@ async def said(commands: Commands, text: str, person: Requester = MANAGER) -> st
 async def test_it_is_read_carried_out_explained_hinted_at_and_kept_from_others(
     commands: Commands,
 ) -> None:
-    assert parse_command("FRAME #k7") == Invocation("frame", DebateArgument(debate="k7"))
+    assert parse_command("FRAME #k7") == Invocation("frame", {"debate": "k7"})
     assert await said(commands, "frame k7") == "- k7, framed by u1"
     told = "`/debate frame{}` frames a debate (managers)"
     assert f"- {told.format('')}" in await said(commands, "help")

@@ -118,7 +118,7 @@ async def test_exports_carry_no_mention_and_jurors_no_name_of_a_model_in_them(
 
 
 def test_chat_and_command_line_take_them_under_the_same_names() -> None:
-    typed = parse_command(f'start "{TOPIC}" for="{TABS}" against=spaces').arguments
+    typed = parse_command(f'start "{TOPIC}" for="{TABS}" against=spaces').arguments["asked"]
     assert isinstance(typed, StartArguments)
     given = order_of({"topic": TOPIC, "stance_a": TABS, "stance_b": SPACES})
     for options in (typed, given):

@@ -16,7 +16,6 @@ from engine.chat.answers.base import to_markdown
 from engine.chat.answers.own_data import ForgottenAnswer
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
-from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import result
 from engine.chat.privacy import purge, tidy
 from engine.dataset.writer import export
@@ -60,8 +59,7 @@ async def voted(hall: Hall, session: Session, *users: str) -> str:
 
 
 async def counts(session: Session, debate_id: str) -> dict[str, int]:
-    asked = DebateArgument(debate=debate_id)
-    reveal = some((await result(commands_of(session), person(BOB), asked)).reveal)
+    reveal = some((await result(commands_of(session), person(BOB), debate_id)).reveal)
     return {option: n for option, n in reveal.tally.counts.items() if n}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.app import App
 from engine.chat.context import Requester
-from engine.chat.invocation import Invocation, RemarkArguments
+from engine.chat.invocation import Invocation
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import GUESSES, VOTES
 from engine.store import DebateRecord, ExportFilter, Store
@@ -158,7 +158,7 @@ async def remark(chat: Chat, app: App, debate: Debate, user: str, **asked: Any) 
         user=world.user(user).id,
     )
     try:
-        given = RemarkArguments(debate=debate.code, **asked)
+        given = {"debate": debate.code, **asked}
         await app.commands.run(person, Invocation("remark", given))
     except UsageError as error:
         return str(error)

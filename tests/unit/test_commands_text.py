@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.chat.commands import parse_command
-from engine.chat.invocation import (
-    DebateArgument,
-    ForgetArguments,
-    HelpArguments,
-    Invocation,
-    SettingsArguments,
-    StartArguments,
-    SuggestArguments,
-    TopicsArguments,
-)
+from engine.chat.invocation import Invocation, StartArguments
 from engine.values.debate import BallotKind, Scores, TurnOrder
 from engine.values.errors import UsageError
 from engine.values.options import parse_minutes
@@ -42,7 +33,7 @@ def quote(text: str) -> str:
 
 
 def started(text: str) -> StartArguments:
-    arguments = parse_command(f"start {text}").arguments
+    arguments = parse_command(f"start {text}").arguments["asked"]
     assert isinstance(arguments, StartArguments)
     return arguments
 
@@ -192,37 +183,35 @@ def test_what_cannot_be_meant_is_refused_with_the_usage(text: str, why: str) -> 
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ("", Invocation("help", HelpArguments())),
-        ("help", Invocation("help", HelpArguments())),
-        ("HELP start", Invocation("help", HelpArguments(command="start"))),
-        ("cancel", Invocation("cancel", DebateArgument())),
-        ("cancel K7F2QZ", Invocation("cancel", DebateArgument(debate="K7F2QZ"))),
-        ("close #k7f2qz", Invocation("close", DebateArgument(debate="k7f2qz"))),
-        ("status\nk7f2qz", Invocation("status", DebateArgument(debate="k7f2qz"))),
-        ("result", Invocation("result", DebateArgument())),
+        ("", Invocation("help")),
+        ("help", Invocation("help")),
+        ("HELP start", Invocation("help", {"command": "start"})),
+        ("cancel", Invocation("cancel")),
+        ("cancel K7F2QZ", Invocation("cancel", {"debate": "K7F2QZ"})),
+        ("close #k7f2qz", Invocation("close", {"debate": "k7f2qz"})),
+        ("status\nk7f2qz", Invocation("status", {"debate": "k7f2qz"})),
+        ("result", Invocation("result")),
         ("list", Invocation("list")),
         ("models", Invocation("models")),
-        ("topics", Invocation("topics", TopicsArguments())),
-        ("topics approve #7", Invocation("topics", TopicsArguments(action="approve", number=7))),
-        ("suggest Tea or milk?", Invocation("suggest", SuggestArguments(topic="Tea or milk?"))),
-        ('suggest "x=1 is true"', Invocation("suggest", SuggestArguments(topic="x=1 is true"))),
+        ("topics", Invocation("topics")),
+        ("topics approve #7", Invocation("topics", {"action": "approve", "number": 7})),
+        ("suggest Tea or milk?", Invocation("suggest", {"topic": "Tea or milk?"})),
+        ('suggest "x=1 is true"', Invocation("suggest", {"topic": "x=1 is true"})),
         ("formats", Invocation("formats")),
         ("export", Invocation("export")),
         ("privacy", Invocation("privacy")),
-        ("settings", Invocation("settings", SettingsArguments())),
-        ("forget", Invocation("forget", ForgetArguments())),
-        ("forget confirm=yes", Invocation("forget", ForgetArguments(confirm=True))),
-        ("FORGET confirm=On", Invocation("forget", ForgetArguments(confirm=True))),
-        ("forget confirm=no", Invocation("forget", ForgetArguments())),
+        ("settings", Invocation("settings", {"changes": {}})),
+        ("forget", Invocation("forget")),
+        ("forget confirm=yes", Invocation("forget", {"confirm": True})),
+        ("FORGET confirm=On", Invocation("forget", {"confirm": True})),
+        ("forget confirm=no", Invocation("forget", {"confirm": False})),
         ("optout", Invocation("optout")),
         ("optin", Invocation("optin")),
         (
             'settings models="near/ana, near/ben" vote_minutes=1h ballot=',
             Invocation(
                 "settings",
-                SettingsArguments(
-                    changes={"models": "near/ana, near/ben", "vote_minutes": "1h", "ballot": ""}
-                ),
+                {"changes": {"models": "near/ana, near/ben", "vote_minutes": "1h", "ballot": ""}},
             ),
         ),
     ],

@@ -8,7 +8,7 @@ import pytest
 
 from bot.init.backends import Backends, _read_models
 from bot.settings.load import load_settings
-from engine.chat.command_line import parse_list
+from engine.chat.invocation import parse_list
 from engine.chat.settings import choose_model
 from engine.series.spec import read_series
 from engine.values.configuration import parse_model

@@ -51,7 +51,7 @@ LINES = {
 
 def frozen(line: str) -> Setup:
     """Return the setup of a start typed into a chat, where operator and community set much."""
-    asked = parse_command(line).arguments
+    asked = parse_command(line).arguments["asked"]
     assert isinstance(asked, StartArguments)
     operator = defaults_of(Settings(**OPERATOR))
     community = change_settings(CommunitySettings(), COMMUNITY, operator)
