@@ -121,11 +121,26 @@ class DebateTracer:
         if (taken := self._taken.get(call.session)) is not None:
             taken.attempts += 1
             taken.usd += attempt.cost or 0.0
+        used = attempt.usage
+        known = {
+            "gen_ai.response.model": attempt.model or None,
+            "gen_ai.response.finish_reasons": [reply.finish] if reply else None,
+            "gen_ai.usage.input_tokens": used.tokens_in,
+            "gen_ai.usage.output_tokens": used.tokens_out,
+            "gen_ai.usage.cache_read.input_tokens": used.tokens_cached,
+            "gen_ai.usage.cache_creation.input_tokens": used.tokens_written,
+            "gen_ai.usage.reasoning.output_tokens": used.tokens_reasoning,
+            "rostrum.attempt": attempt.number,
+            "rostrum.cost_usd": attempt.cost,
+            "rostrum.limit_wait_seconds": attempt.waited,
+            "rostrum.outcome": OK if attempt.fault is None else attempt.fault.value,
+        }
         span = self._tracer.start_span(
             f"chat {call.model.name}",
             set_span_in_context(step),
             kind=SpanKind.CLIENT,
-            attributes=_about(call) | _results(attempt, reply),
+            attributes=_about(call)
+            | {name: value for name, value in known.items() if value is not None},
             start_time=began,
         )
         if attempt.fault is not None:
@@ -160,25 +175,6 @@ def _about(call: Call) -> dict[str, Any]:
         "gen_ai.request.temperature": call.sampling.temperature,
         "gen_ai.conversation.id": call.session,
     }
-
-
-def _results(attempt: Attempt, reply: Reply | None) -> dict[str, Any]:
-    """Return what a try took; what is unknown is left out."""
-    used = attempt.usage
-    known = {
-        "gen_ai.response.model": attempt.model or None,
-        "gen_ai.response.finish_reasons": [reply.finish] if reply else None,
-        "gen_ai.usage.input_tokens": used.tokens_in,
-        "gen_ai.usage.output_tokens": used.tokens_out,
-        "gen_ai.usage.cache_read.input_tokens": used.tokens_cached,
-        "gen_ai.usage.cache_creation.input_tokens": used.tokens_written,
-        "gen_ai.usage.reasoning.output_tokens": used.tokens_reasoning,
-        "rostrum.attempt": attempt.number,
-        "rostrum.cost_usd": attempt.cost,
-        "rostrum.limit_wait_seconds": attempt.waited,
-        "rostrum.outcome": OK if attempt.fault is None else attempt.fault.value,
-    }
-    return {name: value for name, value in known.items() if value is not None}
 
 
 class _TracedModels(RelayedModels):

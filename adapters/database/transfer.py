@@ -352,7 +352,14 @@ class _Copy:
         driver.execute(f"LOCK TABLE {names} IN EXCLUSIVE MODE")
         if self.written and self._has_arrived(driver):
             return
-        self._require_empty(driver)
+        queries = {layout.name: layout.select() for layout in LAYOUTS}
+        queries[JOBS] = f"SELECT * FROM {JOBS}"  # noqa: S608
+        for name, query in queries.items():
+            if driver.execute(f"SELECT EXISTS ({query})").fetchone()[0]:
+                raise StoreError(
+                    f"The database {self._target} holds something already (in {name}), so nothing "
+                    "was copied. Name an empty one."
+                )
         for layout, passing in self._stage(CopyStage.WRITE):
             _write(driver, layout, passing(self._source.rows(layout)))
         if not self._has_arrived(driver):
@@ -366,16 +373,6 @@ class _Copy:
         driver.execute(f"ANALYZE {names}")
         self._source.check_unchanged()
         self.written = True
-
-    def _require_empty(self, driver: Any) -> None:
-        queries = {layout.name: layout.select() for layout in LAYOUTS}
-        queries[JOBS] = f"SELECT * FROM {JOBS}"  # noqa: S608
-        for name, query in queries.items():
-            if driver.execute(f"SELECT EXISTS ({query})").fetchone()[0]:
-                raise StoreError(
-                    f"The database {self._target} holds something already (in {name}), so nothing "
-                    "was copied. Name an empty one."
-                )
 
     def _has_arrived(self, driver: Any) -> bool:
         """Read everything back, and compare it with what was summed up."""

@@ -150,7 +150,17 @@ class ProcrastinateDispatcher:
 
         try:
             while not self._stopping:
-                self._worker = self._open_worker(app)
+                self._worker = Worker(
+                    app,
+                    queues=self._queues,
+                    concurrency=self._slots,
+                    fetch_job_polling_interval=LOOK_SECONDS,
+                    abort_job_polling_interval=DAY,  # a debate is stopped by its own record
+                    delete_jobs="always",
+                    install_signal_handlers=False,
+                    # Jobs would lose their worker while that is frozen.
+                    stalled_worker_timeout=DAY,
+                )
                 try:
                     await self._look()
                     # A worker forgets, as it begins to run, that it was told to stop before.
@@ -161,18 +171,6 @@ class ProcrastinateDispatcher:
                     await asyncio.sleep(AGAIN_SECONDS)
         finally:
             self._ended.set()
-
-    def _open_worker(self, app: App) -> Worker:
-        return Worker(
-            app,
-            queues=self._queues,
-            concurrency=self._slots,
-            fetch_job_polling_interval=LOOK_SECONDS,
-            abort_job_polling_interval=DAY,  # a debate is stopped by its own record
-            delete_jobs="always",
-            install_signal_handlers=False,
-            stalled_worker_timeout=DAY,  # its jobs would lose their worker while that is frozen
-        )
 
     async def stop(self, seconds: float) -> None:
         """Take nothing new; wait that long for running debates, then interrupt them."""

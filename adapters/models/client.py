@@ -30,7 +30,7 @@ from adapters.models.pace import Gate, Weighed
 from engine.fleet.limits import Fleet
 from engine.stage.steps import Pace, tokens_in
 from engine.stage.structured import CUT_OFF
-from engine.values.debate import Configuration, Model, Origin, Price, Usage
+from engine.values.debate import Model, Origin, Price, Usage
 from engine.values.errors import UsageError
 from engine.values.language import N_
 from engine.values.ports import Call, FaultKind, Reply
@@ -178,27 +178,24 @@ class HttpModels:
         Whatever is paid is priced before, so that nothing is paid where that is known.
         """
         if model.configuration is not None:
-            await self._check_settings(model, model.configuration)
+            # What no list names may go.
+            taken = (await self._list(self.backends[model.backend])).parameters
+            told = frozenset().union(*taken.values()) - taken.get(model.name, frozenset())
+            refused = tuple(name for name in model.configuration.request_fields if name in told)
+            if refused and model.name in taken:
+                raise UsageError(
+                    N_(
+                        "{model} does not take {settings:and}, by the list of its backend; leave "
+                        "that out, or choose another model."
+                    ),
+                    model=model.ref,
+                    settings=refused,
+                )
         return await self.prices.price(model, self.backends[model.backend])
 
     async def context(self, model: Model) -> int | None:
         """Return how many tokens a prompt and its answer may have together; None if unknown."""
         return (await self._list(self.backends[model.backend])).contexts.get(model.name)
-
-    async def _check_settings(self, model: Model, configuration: Configuration) -> None:
-        """Refuse what a model does not take, by its backend's list; what no list names may go."""
-        taken = (await self._list(self.backends[model.backend])).parameters
-        told = frozenset().union(*taken.values()) - taken.get(model.name, frozenset())
-        refused = tuple(name for name in configuration.request_fields if name in told)
-        if refused and model.name in taken:
-            raise UsageError(
-                N_(
-                    "{model} does not take {settings:and}, by the list of its backend; leave that "
-                    "out, or choose another model."
-                ),
-                model=model.ref,
-                settings=refused,
-            )
 
     async def _list(self, backend: Backend) -> _ModelList:
         """Return what a backend says of its models; read again where it could not be reached."""

@@ -192,7 +192,14 @@ class SlackClient:
             home = await self._find_home(event.item_user, context.team_id)
             if home is None or event.user == home.user:
                 return
-            place = await self._find_place(home.team, item.channel, item.ts)
+            votes = self._handler.commands.store.votes
+            places = map(SlackPlace.parse, await votes.places(PLATFORM, item.ts))
+            found = (
+                place
+                for place in places
+                if (place.team, place.channel) == (home.team, item.channel)
+            )
+            place = next(map(str, found), None)
             if place is None or home.people.is_bot(event.user):
                 return
             seen = ReactionSeen(
@@ -237,13 +244,6 @@ class SlackClient:
         except VenueGoneError as error:
             log.info("event from an unknown workspace", why=str(error))
             return None
-
-    async def _find_place(self, team: str, channel: str, message: str) -> str | None:
-        """Return the place of a message with an open question, None for any other."""
-        votes = self._handler.commands.store.votes
-        places = map(SlackPlace.parse, await votes.places(PLATFORM, message))
-        found = (place for place in places if (place.team, place.channel) == (team, channel))
-        return next(map(str, found), None)
 
     async def _on_removal(self, asked: Removed, context: AsyncBoltContext) -> None:
         """Record that a workspace removed Rostrum, or revoked its token."""

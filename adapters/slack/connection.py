@@ -331,7 +331,30 @@ class HttpTransport:
         verifier, seen = SignatureVerifier(self.signing_secret), _Seen()
 
         async def take(request: web.Request) -> web.Response:
-            return await _take(app, verifier, seen, request)
+            stamp = request.headers.get("X-Slack-Request-Timestamp", "")
+            if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= STAMP_DIGITS):
+                return _refuse(401, "its timestamp is no number")
+            if not request.headers.get("X-Slack-Signature", "").isascii():  # the SDK raises there
+                return _refuse(401, "its signature is wrong or too old")
+            try:
+                body = await request.read()
+                if not verifier.is_valid_request(body, dict(request.headers)):
+                    return _refuse(401, "its signature is wrong or too old")
+                asked = AsyncBoltRequest(
+                    body=body.decode(), query=request.query_string, headers=dict(request.headers)
+                )
+            except MISFITS:
+                return _refuse(400, "it cannot be read")
+            if not payloads.take(asked):
+                return _refuse(400, "it is not of Slack's form")
+            signature = request.headers["X-Slack-Signature"]
+            # Events are stored once by their ids, and Slack may repeat one within a second.
+            if asked.body.get("type") not in REPEATED and not seen.add(signature):
+                return _refuse(409, "it was sent before")
+            answer = await app.async_dispatch(asked)
+            if answer.status >= 500:
+                seen.drop(signature)
+            return await to_aiohttp_response(answer)
 
         return [web.post(EVENTS_PATH, take)]
 
@@ -363,36 +386,6 @@ class _Seen:
     def drop(self, signature: str) -> None:
         """Let a request that failed be sent again."""
         self._until.pop(signature, None)
-
-
-async def _take(
-    app: AsyncApp, verifier: SignatureVerifier, seen: _Seen, request: web.Request
-) -> web.Response:
-    """Answer one request; verifies it first, as Bolt would parse it before verifying."""
-    stamp = request.headers.get("X-Slack-Request-Timestamp", "")
-    if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= STAMP_DIGITS):
-        return _refuse(401, "its timestamp is no number")
-    if not request.headers.get("X-Slack-Signature", "").isascii():  # the SDK raises there
-        return _refuse(401, "its signature is wrong or too old")
-    try:
-        body = await request.read()
-        if not verifier.is_valid_request(body, dict(request.headers)):
-            return _refuse(401, "its signature is wrong or too old")
-        asked = AsyncBoltRequest(
-            body=body.decode(), query=request.query_string, headers=dict(request.headers)
-        )
-    except MISFITS:
-        return _refuse(400, "it cannot be read")
-    if not payloads.take(asked):
-        return _refuse(400, "it is not of Slack's form")
-    signature = request.headers["X-Slack-Signature"]
-    # Events are stored once by their ids, and Slack may repeat one within a second.
-    if asked.body.get("type") not in REPEATED and not seen.add(signature):
-        return _refuse(409, "it was sent before")
-    answer = await app.async_dispatch(asked)
-    if answer.status >= 500:
-        seen.drop(signature)
-    return await to_aiohttp_response(answer)
 
 
 def _refuse(status: int, why: str) -> web.Response:

@@ -447,7 +447,12 @@ def _page(
     async def serve(request: web.Request) -> web.Response:
         query = request.query_string if queried else ""
         asked = AsyncBoltRequest(body="", query=query, headers=dict(request.headers))
-        with speaking(_language(request.headers.get("Accept-Language", ""))):
+        accepted = request.headers.get("Accept-Language", "")
+        codes = (one.split(";")[0].strip() for one in accepted.split(","))
+        known = (ENGLISH, *LANGUAGES)
+        with speaking(
+            next((code for code in codes if code.split("-")[0].lower() in known), ENGLISH)
+        ):
             answer = await _answer(handle, asked)
         response = await to_aiohttp_response(answer)
         response.charset = "utf-8"  # of a workspace's name
@@ -471,13 +476,6 @@ async def _answer(
     except RostrumError as error:
         log.error("workspace not installed", why=str(error))
         return BoltResponse(status=500, body=say(texts.NOT_STORED), headers=HEADERS)
-
-
-def _language(accepted: str) -> str:
-    """Return the first language that a browser asks for and that there are texts in."""
-    codes = (one.split(";")[0].strip() for one in accepted.split(","))
-    known = (ENGLISH, *LANGUAGES)
-    return next((code for code in codes if code.split("-")[0].lower() in known), ENGLISH)
 
 
 async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:

@@ -293,7 +293,18 @@ class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
         with speaking(await self.language(requester, many=True)):
             if isinstance(answer, SettingsAnswer):
                 answer = answer.without(NO_SETTINGS)
-            text = await self._word(requester, answer)
+            link: Callable[[str], str] = str
+            names: dict[str, str] = {}
+            if isinstance(answer, OwnRecordAnswer | ReviewAnswer):
+                url = (await (await self.workspaces.find(requester.team)).rest.identity()).url
+                link = lambda at: say(texts.LINK, link=link_to(url, SlackPlace.parse(at)))  # noqa: E731
+            if isinstance(answer, LeaderboardAnswer):
+                people = (await self.workspaces.find(requester.team)).people
+                for user in (one.user for one in answer.guessers):
+                    names[user] = (await people.profile(user)).name or "?"
+            text = to_markdown(answer, link=link, person=lambda user: names[user])
+            if isinstance(answer, HelpAnswer) and answer.command is None:
+                text = f"{text}\n{say(texts.FORMS)}"
             if answer.file:
                 rest = (await self.workspaces.find(requester.team)).rest
                 await hand_over(rest, requester.user, text, answer.file)
@@ -301,22 +312,6 @@ class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
                     return
                 text = f"{text}\n{say(texts.HANDED_OVER)}"
             await reply.say(text, *below(answer))
-
-    async def _word(self, requester: ReplyTarget, answer: Answer) -> str:
-        """Return an answer's text; only one with threads or people in it needs a look-up."""
-        link: Callable[[str], str] = str
-        names: dict[str, str] = {}
-        if isinstance(answer, OwnRecordAnswer | ReviewAnswer):
-            url = (await (await self.workspaces.find(requester.team)).rest.identity()).url
-            link = lambda at: say(texts.LINK, link=link_to(url, SlackPlace.parse(at)))  # noqa: E731
-        if isinstance(answer, LeaderboardAnswer):
-            people = (await self.workspaces.find(requester.team)).people
-            for user in (one.user for one in answer.guessers):
-                names[user] = (await people.profile(user)).name or "?"
-        text = to_markdown(answer, link=link, person=lambda user: names[user])
-        if isinstance(answer, HelpAnswer) and answer.command is None:
-            text = f"{text}\n{say(texts.FORMS)}"
-        return text
 
     async def explain(self, reply: _EphemeralReply, why: Callable[[], str]) -> None:
         """Show why there is no answer, in the person's language."""

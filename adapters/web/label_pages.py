@@ -354,7 +354,27 @@ class LabelPages:
         """Store an answer, however often it is sent."""
         fields = await read_form(request)
         try:
-            return await self._save(request, fields, session)
+            visitor = await self._find(request)
+            if visitor is None:
+                return self._gone(request)
+            sheet = await self._own(request, visitor)
+            if not holds_token(session, fields):
+                # The session has changed since, or the form is forged: nothing is stored unseen.
+                old = N_(
+                    "This page was open for too long. Check your answer and send it once more."
+                )
+                return await self._sheet(request, visitor, sheet, filled(fields, sheet), 403, old)
+            answer = read_answer(fields, sheet)
+            if isinstance(answer, str):
+                return await self._sheet(
+                    request, visitor, sheet, filled(fields, sheet), 400, answer
+                )
+            saved = await self._labelling.save(visitor.annotator.key, sheet.id, answer)
+            if saved == "closed":
+                return failure_page(request, 410, TOO_LATE)
+            if saved == "unknown":
+                raise web.HTTPNotFound
+            return self._see(request, "next" if sheet.answer is None else "done")
         except StoreError as error:
             log.error("answer not stored", why=error.text)
         # It stays in the page while the database is away.
@@ -368,25 +388,6 @@ class LabelPages:
         )
         response.headers["Retry-After"] = str(RETRY_SECONDS)
         return response
-
-    async def _save(self, request: Request, fields: Form, session: BrowserSession) -> Response:
-        visitor = await self._find(request)
-        if visitor is None:
-            return self._gone(request)
-        sheet = await self._own(request, visitor)
-        if not holds_token(session, fields):
-            # The session has changed since, or the form is forged: nothing is stored unseen.
-            old = N_("This page was open for too long. Check your answer and send it once more.")
-            return await self._sheet(request, visitor, sheet, filled(fields, sheet), 403, old)
-        answer = read_answer(fields, sheet)
-        if isinstance(answer, str):
-            return await self._sheet(request, visitor, sheet, filled(fields, sheet), 400, answer)
-        saved = await self._labelling.save(visitor.annotator.key, sheet.id, answer)
-        if saved == "closed":
-            return failure_page(request, 410, TOO_LATE)
-        if saved == "unknown":
-            raise web.HTTPNotFound
-        return self._see(request, "next" if sheet.answer is None else "done")
 
     async def _sheet(
         self,

@@ -262,29 +262,22 @@ class PublicPages:
             return failure_page(request, 503, BUSY)
         self._downloads += 1
         try:
-            return await _send(request, answer)
+            # Piece by piece: sent as one, each slow reader would keep a copy of it.
+            body = memoryview(answer.body if isinstance(answer.body, bytes) else b"")
+            sent = web.StreamResponse(headers=answer.headers)
+            sent.content_length = len(body)
+            await sent.prepare(request)
+            try:
+                for start in range(0, len(body), PIECE_BYTES):
+                    async with asyncio.timeout(STALL_SECONDS):
+                        await sent.write(body[start : start + PIECE_BYTES])
+            except TimeoutError:
+                if request.transport is not None:
+                    request.transport.abort()
+                raise ConnectionResetError from None
+            return sent
         finally:
             self._downloads -= 1
-
-
-async def _send(request: web.Request, whole: web.Response) -> web.StreamResponse:
-    """Send a large answer piece by piece: as one, each slow reader would keep a copy of it.
-
-    Raises ConnectionError for one who takes none for long.
-    """
-    body = memoryview(whole.body if isinstance(whole.body, bytes) else b"")
-    sent = web.StreamResponse(headers=whole.headers)
-    sent.content_length = len(body)
-    await sent.prepare(request)
-    try:
-        for start in range(0, len(body), PIECE_BYTES):
-            async with asyncio.timeout(STALL_SECONDS):
-                await sent.write(body[start : start + PIECE_BYTES])
-    except TimeoutError:
-        if request.transport is not None:
-            request.transport.abort()
-        raise ConnectionResetError from None
-    return sent
 
 
 def _framed(place: CommunityPages | None, part: PublicPart) -> dict[str, Any]:

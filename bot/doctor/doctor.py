@@ -6,10 +6,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import require_newest
@@ -178,23 +177,24 @@ async def run_check(
             show(finding)
     bad = [finding for finding in findings if finding.good is False]
     if as_json:
-        print_json(_to_json(findings))
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "ok": not any(finding.good is False for finding in findings),
+                "findings": [
+                    {
+                        "subject": clean(one.subject),
+                        "result": RESULTS[one.good],
+                        "text": clean(one.text),
+                    }
+                    for one in findings
+                ],
+            }
+        )
     if bad:
         kind = SettingsError if any(one.subject in OF_SETTINGS for one in bad) else RostrumError
         number = f"{len(bad)} {'check' if len(bad) == 1 else 'checks'}"
         raise kind(f"{number} failed; see above for the fix.")
-
-
-def _to_json(findings: Sequence[Finding]) -> dict[str, Any]:
-    """Return the document that docs/operations.md describes."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "ok": not any(finding.good is False for finding in findings),
-        "findings": [
-            {"subject": clean(one.subject), "result": RESULTS[one.good], "text": clean(one.text)}
-            for one in findings
-        ],
-    }
 
 
 def show(finding: Finding) -> None:

@@ -64,7 +64,13 @@ def propose(
     """
     families = _families(listed, presets)
     by_jury = sorted(families, key=lambda family: _rank(families[family][0], JURORS))
-    sides = _sides(families, by_jury)
+    by_debate = sorted(families, key=lambda family: _rank(families[family][0], DEBATERS))
+    if len(families) < FEWEST_JURORS + 2:
+        pair = [family for family in by_debate if len(families[family]) > 1]
+        sides = tuple(pair[:1] or by_debate[:2])
+    else:
+        free = [one for one in by_debate if _rank(families[one][0], JURORS) == len(JURORS)]
+        sides = (*free, *(one for one in reversed(by_jury) if one not in free))[:2]
     debaters = [model for family in sides for model in families[family][: 2 // len(sides)]]
     others = [families[family] for family in by_jury if family not in sides]
     jurors = [models[0] for models in others]
@@ -75,16 +81,6 @@ def propose(
         : max(0, FEWEST_JURORS - len(jurors))
     ]
     return debaters, jurors[:MOST_JURORS]
-
-
-def _sides(families: Mapping[str, Sequence[Model]], by_jury: Sequence[str]) -> tuple[str, ...]:
-    """Return the families that debate: two if two others can judge, else one of two models."""
-    by_debate = sorted(families, key=lambda family: _rank(families[family][0], DEBATERS))
-    if len(families) < FEWEST_JURORS + 2:
-        pair = [family for family in by_debate if len(families[family]) > 1]
-        return tuple(pair[:1] or by_debate[:2])
-    free = [one for one in by_debate if _rank(families[one][0], JURORS) == len(JURORS)]
-    return (*free, *(one for one in reversed(by_jury) if one not in free))[:2]
 
 
 def _families(
@@ -258,7 +254,15 @@ def _read_models(said: str, fewest: int, backends: Backends) -> tuple[str, list[
     """
     models, problems = dict[str, None](), []
     for item in filter(None, split_models(said)):
-        model = _read_model(item, backends)
+        backend, slash, _ = item.partition("/")
+        names = {*backends.listed, *backends.before}
+        only = next(iter(names)) if len(names) == 1 else ""
+        known = slash and backend.strip().lower() in names
+        model = parse_model(item if known or not only else f"{only}/{item}")
+        if model.backend not in names:
+            raise UsageError(
+                f"“{item}” names no backend; begin it with {' or '.join(sorted(names))} and /"
+            )
         listed = backends.listed.get(model.backend)
         if listed and not is_listed(model.name, listed):
             close = nearest(model.name, listed)
@@ -309,16 +313,3 @@ async def _ask_price(ref: str) -> list[float]:
             return usd
         show(Finding("price", False, "write two numbers, such as 0.3 1.2"))
     return []
-
-
-def _read_model(text: str, backends: Backends) -> Model:
-    backend, slash, _ = text.partition("/")
-    names = {*backends.listed, *backends.before}
-    only = next(iter(names)) if len(names) == 1 else ""
-    known = slash and backend.strip().lower() in names
-    model = parse_model(text if known or not only else f"{only}/{text}")
-    if model.backend not in names:
-        raise UsageError(
-            f"“{text}” names no backend; begin it with {' or '.join(sorted(names))} and /"
-        )
-    return model

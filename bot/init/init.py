@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mappi
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dotenv.parser import Binding, parse_stream
+from dotenv.parser import parse_stream
 from pydantic import SecretStr
 
 from adapters.finding import Finding
@@ -60,7 +60,10 @@ def merge(text: str, values: Mapping[str, str], dropped: Collection[str] = ()) -
     for binding in parse_stream(io.StringIO(text)):
         name = (binding.key or "").upper()
         if name in left:
-            lines.append(f"{_space_before(binding)}{_assign(name, left.pop(name))}\n")
+            string = binding.original.string
+            lines.append(
+                f"{string[: len(string) - len(string.lstrip())]}{_assign(name, left.pop(name))}\n"
+            )
         elif name not in values and not (name and name.startswith(tuple(dropped))):
             lines.append(binding.original.string)
     if lines and not lines[-1].endswith("\n"):
@@ -86,12 +89,6 @@ def write_env(file: Path, text: str) -> None:
         raise SettingsError(
             f"{target} could not be written: {error.strerror}; nothing was changed."
         ) from None
-
-
-def _space_before(binding: Binding) -> str:
-    """Return the empty lines before an assignment, and its indentation."""
-    string = binding.original.string
-    return string[: len(string) - len(string.lstrip())]
 
 
 def _assign(name: str, value: str) -> str:
@@ -167,30 +164,26 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
     except asyncio.CancelledError:
         print(f"\n{STOPPED}", file=sys.stderr)
         raise
-    _say_next(draft.values, failed=draft.failed)
+    chats = 0
+    if token := draft.values.get(DISCORD_TOKEN):
+        from adapters.discord.errors import application_id_of, invite_link
+
+        print(f"Add the bot to your server: {invite_link(application_id_of(token))}")
+        chats += 1
+    if SLACK_BOT in draft.values:
+        print("In Slack, write /invite with the app's name into a channel.")
+        chats += 1
+    done = (
+        "Then: rostrum check, and rostrum run."
+        if chats
+        else 'Then: rostrum check, and rostrum debate "Tabs or spaces".'
+    )
+    print("Then: correct what failed above, and rostrum check." if draft.failed else done)
 
 
 async def _ask_all() -> _EnvDraft:
     print(fitted(INTRODUCTION, sys.stdout))
-    draft = _EnvDraft(before=_say_what_is_set(read_env(ENV_FILE)))
-    print(fitted(ABOUT_DISCORD, sys.stdout))
-    token = await _ask_until(draft, DISCORD_TOKEN, "Token of the Discord bot", _try_discord)
-    draft.values |= {DISCORD_TOKEN: token} if token else {}
-    await _ask_slack(draft)
-    named = {path_of(name)[1:2] for name in draft.before if name.startswith(BACKENDS)}
-    backends = await ask_backends(frozenset().union(*named))
-    if backends:
-        draft.values |= backends.values()
-        draft.dropped |= {f"{BACKENDS}{name}__".upper() for name in backends.listed}
-        await _choose_models(draft, backends, asking=True)
-    return draft
-
-
-def _say_what_is_set(text: str) -> dict[str, str]:
-    """Print what a file sets of what is asked for, a secret by its end; return it by variable.
-
-    Raises SettingsError for a line that cannot be read, as merge would.
-    """
+    text = read_env(ENV_FILE)
     merge(text, {})
     bindings = parse_stream(io.StringIO(text))
     asked = (DISCORD_TOKEN, SLACK_BOT, SLACK_APP, MODELS, JURORS, PRICES)
@@ -204,7 +197,18 @@ def _say_what_is_set(text: str) -> dict[str, str]:
         print(f"\n{ENV_FILE} has these, and Enter keeps them:")
     for name, value in before.items():
         print(f"  {name}={_shown(name, value)}")
-    return before
+    draft = _EnvDraft(before=before)
+    print(fitted(ABOUT_DISCORD, sys.stdout))
+    token = await _ask_until(draft, DISCORD_TOKEN, "Token of the Discord bot", _try_discord)
+    draft.values |= {DISCORD_TOKEN: token} if token else {}
+    await _ask_slack(draft)
+    named = {path_of(name)[1:2] for name in draft.before if name.startswith(BACKENDS)}
+    backends = await ask_backends(frozenset().union(*named))
+    if backends:
+        draft.values |= backends.values()
+        draft.dropped |= {f"{BACKENDS}{name}__".upper() for name in backends.listed}
+        await _choose_models(draft, backends, asking=True)
+    return draft
 
 
 def _shown(name: str, value: str) -> str:
@@ -356,7 +360,13 @@ async def _read_environment() -> _EnvDraft:
     if bad:
         raise RostrumError(f"Nothing was written: {', '.join(sorted(bad))} failed; see above.")
     if settings.backends and not settings.models:
-        await _choose_models(draft, await _list_models(settings), asking=False)
+        backends = Backends()
+        for backend in settings.endpoints():
+            try:
+                backends.add(backend, await probe(backend))
+            except ModelError as error:
+                raise RostrumError(f"Nothing was written: {error}") from error
+        await _choose_models(draft, backends, asking=False)
     elif settings.models:
         for part in (check_roster, check_debate):
             draft.failed |= bool(await _show(part(settings)))
@@ -372,16 +382,6 @@ async def _try_platforms(settings: Settings) -> set[str]:
     if slack.app_token:
         bad |= await _show(_try_slack_app(slack.app_token)) & {"slack app token"}
     return bad
-
-
-async def _list_models(settings: Settings) -> Backends:
-    backends = Backends()
-    for backend in settings.endpoints():
-        try:
-            backends.add(backend, await probe(backend))
-        except ModelError as error:
-            raise RostrumError(f"Nothing was written: {error}") from error
-    return backends
 
 
 # --- the end ------------------------------------------------------------------------------
@@ -420,21 +420,3 @@ def _overridden(values: Mapping[str, str]) -> Iterator[str]:
             yield name
         if environment.get(f"{name}{NAMES_FILE.upper()}"):
             yield f"{name}{NAMES_FILE.upper()}"
-
-
-def _say_next(values: Mapping[str, str], *, failed: bool) -> None:
-    chats = 0
-    if token := values.get(DISCORD_TOKEN):
-        from adapters.discord.errors import application_id_of, invite_link
-
-        print(f"Add the bot to your server: {invite_link(application_id_of(token))}")
-        chats += 1
-    if SLACK_BOT in values:
-        print("In Slack, write /invite with the app's name into a channel.")
-        chats += 1
-    done = (
-        "Then: rostrum check, and rostrum run."
-        if chats
-        else 'Then: rostrum check, and rostrum debate "Tabs or spaces".'
-    )
-    print("Then: correct what failed above, and rostrum check." if failed else done)

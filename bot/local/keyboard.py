@@ -137,7 +137,8 @@ async def writing_beside(app: App, venue: TerminalVenue, debate: Debate) -> Asyn
 async def _write(app: App, venue: TerminalVenue, debate: Debate) -> None:
     with _typed(sys.stdin.fileno()) as lines, speaking(debate.request.language):
         while True:
-            turn = await _next(app, debate)
+            while (turn := await app.store.guests.open_turn(debate.id)) is None or not turn.opened:
+                await app.service.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
             within = f" (≤ {turn.words})" if turn.words else ""
             named = round_name(turn.step.split("/")[1])
             side = marked(debate.request.guest)
@@ -151,12 +152,6 @@ async def _write(app: App, venue: TerminalVenue, debate: Debate) -> None:
                 if not sys.stdin.isatty():
                     lines.put_nowait(END)  # for every turn that follows
             await _give(app, venue, debate, turn, "\n".join(said) or None)
-
-
-async def _next(app: App, debate: Debate) -> OpenTurn:
-    while (turn := await app.store.guests.open_turn(debate.id)) is None or not turn.opened:
-        await app.service.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
-    return turn
 
 
 async def _give(

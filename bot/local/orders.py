@@ -49,6 +49,9 @@ def order_of(given: Mapping[str, Any]) -> Order:
             raise UsageError(sentences.NO_WRITER)
         del sides[guest.side]
         said.setdefault("turn_minutes", LONGEST_TURN)
+    text = given.get("seed")
+    if text is not None and not _SEED.fullmatch(text.strip()):
+        raise UsageError(f"--seed is “{headline(text, 40)}”; write a whole number.")
     return Order(
         platform=PLATFORM,
         community=COMMUNITY,
@@ -58,17 +61,10 @@ def order_of(given: Mapping[str, Any]) -> Order:
         models={side: _roster(text)[0] for side, text in sides.items() if (text or "").strip()},
         jurors=_roster(given.get("jurors")),
         judges=_roster(given.get("judges")),
-        seed=_seed(given.get("seed")),
+        seed=None if text is None else int(text),
         **read_options(said, spelled_option).given()
         | {"options": {name: _from_file(value) for name, value in _pairs("option", given).items()}},
     )
-
-
-def _seed(text: str | None) -> int | None:
-    """Read a seed, which may have a minus and more digits than any other number."""
-    if text is not None and not _SEED.fullmatch(text.strip()):
-        raise UsageError(f"--seed is “{headline(text, 40)}”; write a whole number.")
-    return None if text is None else int(text)
 
 
 def given_beside(given: Mapping[str, Any], known: frozenset[str]) -> Iterator[str]:

@@ -91,14 +91,6 @@ REMATCH_OPTIONS = frozenset({"votes", "show_of_hands", "out", "rematch", "swap",
 QUEUED_OPTIONS = frozenset({"debate_id", "replace_model", "usd"})  # of a debate held elsewhere
 
 
-async def _read_order(given: Mapping[str, Any]) -> Order:
-    if given["rematch"] is not None:
-        return await read_rematch(load_settings(), given)
-    if given["swap"]:
-        raise UsageError("--swap needs --rematch: name the debate to hold once more.")
-    return order_of(given)
-
-
 async def read_rematch(settings: Settings, given: Mapping[str, Any]) -> Order:
     """Return the order of a rematch of a debate in this terminal. Raises UsageError."""
     for name in given_beside(given, REMATCH_OPTIONS):
@@ -114,7 +106,12 @@ async def read_rematch(settings: Settings, given: Mapping[str, Any]) -> Order:
 
 async def run_debate(given: Mapping[str, Any]) -> None:
     """Hold a debate, then export if requested; `given` are the options by name."""
-    order = await _read_order(given)
+    if given["rematch"] is not None:
+        order = await read_rematch(load_settings(), given)
+    elif given["swap"]:
+        raise UsageError("--swap needs --rematch: name the debate to hold once more.")
+    else:
+        order = order_of(given)
     moves, ahead, sure = _moves(given), given["ahead"], given["sure"]
     for name, said in (("--stances", moves), ("--ahead", ahead), ("--sure", sure)):
         if said is not None and order.mirror:
@@ -207,7 +204,15 @@ def read_files(
             before = len(files)
             for one in _inside(path):
                 try:
-                    files.append(_read(one, limits))
+                    if not one.is_file():
+                        raise NotTextError(
+                            f"{one} is not a file; give text or Markdown files, or a folder of "
+                            "them."
+                        )
+                    check_files([(one.name, one.stat().st_size)], limits)
+                    file = SourceFile(name=one.name, content=one.read_bytes())
+                    read_sources([file], limits)
+                    files.append(file)
                 except NotTextError as error:
                     if one == path:
                         raise
@@ -223,17 +228,6 @@ def _inside(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     return sorted(one for one in path.iterdir() if not one.name.startswith("."))
-
-
-def _read(path: Path, limits: SourceLimits) -> SourceFile:
-    if not path.is_file():
-        raise NotTextError(
-            f"{path} is not a file; give text or Markdown files, or a folder of them."
-        )
-    check_files([(path.name, path.stat().st_size)], limits)
-    file = SourceFile(name=path.name, content=path.read_bytes())
-    read_sources([file], limits)
-    return file
 
 
 def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:

@@ -204,7 +204,9 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
     settings = load_store_settings()
     async with read_store(settings) as store:
         debates, votes, known = await store.communities.holdings(platform, community)
-        records = _records(settings, platform, community)
+        records = None  # transcripts, which only the terminal has
+        if (platform, community) == ("terminal", "terminal"):
+            records = records_of(local_file(settings.database_url.get_secret_value()))
         shown = sum(1 for _ in records.glob("*.jsonl")) if records else 0
         if not known and not shown:
             raise NotFoundError(
@@ -257,13 +259,6 @@ async def back_up(out: Path) -> None:
     print(f"Copied {database.name} to {out} ({size:,} bytes).")
 
 
-def _records(settings: Settings, platform: str, community: str) -> Path | None:
-    """Return the folder of a community's transcripts, which only the terminal has."""
-    if (platform, community) != ("terminal", "terminal"):
-        return None
-    return records_of(local_file(settings.database_url.get_secret_value()))
-
-
 def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
@@ -308,7 +303,16 @@ async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -
         if mirror and other is None:
             raise UsageError(f"Debate {debate.code} has no mirror; leave --mirror out.")
         for one in filter(None, (debate, other)):
-            _check_ended(one)
+            if one.status.live:
+                raise UsageError(
+                    f"Debate {one.code} is {one.status}; "
+                    f"stop it first with rostrum cancel {one.code}."
+                )
+            check_vote(one)
+            if one.status is Status.VOTING:
+                raise UsageError(
+                    f"People vote on debate {one.code}; delete it once its vote has closed."
+                )
             await _check_series(store, one)
         doomed = [debate, other] if mirror and other else [debate]
         series = await store.series.find(debate.series) if debate.series else None
@@ -359,20 +363,6 @@ def _erase_records(folder: Path, *parts: Path) -> None:
     except OSError as error:
         why = error.strerror or "it is a link"
         raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error
-
-
-def _check_ended(debate: Debate) -> None:
-    """Raise UsageError for a debate that is not over."""
-    if debate.status.live:
-        raise UsageError(
-            f"Debate {debate.code} is {debate.status}; "
-            f"stop it first with rostrum cancel {debate.code}."
-        )
-    check_vote(debate)
-    if debate.status is Status.VOTING:
-        raise UsageError(
-            f"People vote on debate {debate.code}; delete it once its vote has closed."
-        )
 
 
 async def _check_series(store: Store, debate: Debate) -> None:

@@ -23,7 +23,7 @@ from engine.dataset.label_files import read_labels
 from engine.values.errors import UsageError
 from engine.values.ports import SystemClock
 from engine.values.text import clean
-from engine.votes.imported import Imported, import_labels
+from engine.votes.imported import import_labels
 from engine.words.translation import plural
 
 # `rostrum push`: publishes an export on a dataset hub.
@@ -126,19 +126,6 @@ async def run_import(file: Path, *, gold: bool = False, source: str | None = Non
         )
     if not found.outcomes:
         raise UsageError(f"{file} has no label that could be imported.")
-    print(_told(found, gold=gold))
-
-
-def _content(file: Path) -> bytes:
-    try:
-        if file.stat().st_size > LARGEST:
-            raise UsageError(f"{file} is larger than a gigabyte; import it in parts.")
-        return file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error
-
-
-def _told(found: Imported, *, gold: bool) -> str:
     people, debates = plural(*PEOPLE, found.people), plural(*DEBATES, found.debates)
     total = found.outcomes.total()
     counts = [f"{number} {outcome}" for outcome, number in sorted(found.outcomes.items())]
@@ -155,4 +142,13 @@ def _told(found: Imported, *, gold: bool) -> str:
         if found.faults
         else []
     )
-    return " ".join(lines if gold else [*lines, NOT_GOLD])
+    print(" ".join(lines if gold else [*lines, NOT_GOLD]))
+
+
+def _content(file: Path) -> bytes:
+    try:
+        if file.stat().st_size > LARGEST:
+            raise UsageError(f"{file} is larger than a gigabyte; import it in parts.")
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error

@@ -27,9 +27,7 @@ from engine.pages.debate_page import Library
 from engine.pages.figures import FiguresReader
 from engine.pages.folder import FolderLibrary, check_folder
 from engine.pages.stored import StoredLibrary
-from engine.store import Store
 from engine.store.listings import DebateQuery
-from engine.values.debate import Debate
 from engine.values.errors import UsageError
 from engine.values.ports import Permalinks, SystemClock
 
@@ -172,24 +170,21 @@ async def write_reports(debate_id: str | None, out: Path, chosen: DebateChoice) 
     """
     async with read_store(load_store_settings()) as store:
         for debate in await debates_of(store, debate_id, chosen):
-            await _write_report(store, debate, out)
-
-
-async def _write_report(store: Store, debate: Debate, out: Path) -> None:
-    page = await StoredLibrary(store).report(debate.id)
-    written = {
-        out / f"debate-{page.code}.md": write_markdown(page),
-        out / f"debate-{page.code}.html": write_html(page),
-    }
-    try:
-        await asyncio.to_thread(_write, out, written)
-    except OSError as error:
-        raise UsageError(
-            f"The debate cannot be written to {out}: {error.strerror}; choose another --out."
-        ) from None
-    if page.sealed:
-        print(f"{page.sealed} The page has the debate so far.")
-    print("Wrote {paths}.".format(paths=" and ".join(map(str, written))))
+            page = await StoredLibrary(store).report(debate.id)
+            written = {
+                out / f"debate-{page.code}.md": write_markdown(page),
+                out / f"debate-{page.code}.html": write_html(page),
+            }
+            try:
+                await asyncio.to_thread(_write, out, written)
+            except OSError as error:
+                raise UsageError(
+                    f"The debate cannot be written to {out}: {error.strerror}; choose another "
+                    "--out."
+                ) from None
+            if page.sealed:
+                print(f"{page.sealed} The page has the debate so far.")
+            print("Wrote {paths}.".format(paths=" and ".join(map(str, written))))
 
 
 def _write(out: Path, written: dict[Path, str]) -> None:

@@ -169,7 +169,20 @@ async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool
         if transcript:
             await _print_transcript(store, debate)
             return
-        seen = await _look_at(store, debate)
+        tries, usd = await store.journal.spending(debate.id)
+        targets = await store.votes.targets(debate.id, Question.VOTE)
+        seen = _DebateView(
+            debate=debate,
+            gone=await interrupted(store, [debate]),
+            steps=tuple((await store.journal.load(debate.id)).steps),
+            tries=tries,
+            usd=usd,
+            origins=await store.tries.cost_origins(debate.id),
+            totals=tuple((await store.usage.read(UsageFilter(debate=debate.id))).totals),
+            unread=any(target.unread for target in targets),
+            gaps=await store.deliveries.gaps(debate.id),
+            failures=await store.tries.failures(debate.id),
+        )
     if as_json:
         _print_json(_to_json(seen))
         return
@@ -221,23 +234,6 @@ class _DebateView(NamedTuple):
     unread: bool
     gaps: tuple[tuple[str, DeliveryState, str], ...]
     failures: tuple[Failed, ...]
-
-
-async def _look_at(store: Store, debate: Debate) -> _DebateView:
-    tries, usd = await store.journal.spending(debate.id)
-    targets = await store.votes.targets(debate.id, Question.VOTE)
-    return _DebateView(
-        debate=debate,
-        gone=await interrupted(store, [debate]),
-        steps=tuple((await store.journal.load(debate.id)).steps),
-        tries=tries,
-        usd=usd,
-        origins=await store.tries.cost_origins(debate.id),
-        totals=tuple((await store.usage.read(UsageFilter(debate=debate.id))).totals),
-        unread=any(target.unread for target in targets),
-        gaps=await store.deliveries.gaps(debate.id),
-        failures=await store.tries.failures(debate.id),
-    )
 
 
 # --- as text -----------------------------------------------------------------------------

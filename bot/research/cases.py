@@ -278,7 +278,14 @@ def _rows(file: Path) -> Iterator[Row]:
                 with file.open(encoding="utf-8", newline="") as lines:
                     yield from csv.DictReader(lines)
             case ".parquet":
-                yield from _parquet(file)
+                try:
+                    from engine.dataset.parquet import read_rows
+                except ImportError:
+                    raise UsageError(
+                        "Parquet is read with pyarrow, which is not installed; install it with "
+                        "pip install 'pyarrow>=22', or name a file in jsonl."
+                    ) from None
+                yield from read_rows(file)
             case other:
                 raise UsageError(
                     f"{file} ends in {other or 'nothing'}; name a file in jsonl, json, csv or "
@@ -286,14 +293,3 @@ def _rows(file: Path) -> Iterator[Row]:
                 )
     except (ValueError, TypeError, OSError, csv.Error, ValidationError) as error:
         raise UsageError(f"{file} cannot be read: {error}.") from error
-
-
-def _parquet(file: Path) -> Iterator[Row]:
-    try:
-        from engine.dataset.parquet import read_rows
-    except ImportError:
-        raise UsageError(
-            "Parquet is read with pyarrow, which is not installed; install it with "
-            "pip install 'pyarrow>=22', or name a file in jsonl."
-        ) from None
-    yield from read_rows(file)

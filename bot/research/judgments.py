@@ -183,12 +183,6 @@ def _print(compared: _Compared) -> None:
     debate = compared.debate
     head = f"Debate {debate.code} ({debate.request.format}), judging {judging.number} by {judges}"
     print_lines([head])
-    _show_totals(compared)
-    print_lines(_lines(compared))
-
-
-def _show_totals(compared: _Compared) -> None:
-    """Print each judge's totals, then their median and spread, then those of the first judging."""
     sides = list(compared.debate.request.sides)
     called = compared.debate.setup.called
     titles = [called.get(side, side) for side in sides]
@@ -213,6 +207,7 @@ def _show_totals(compared: _Compared) -> None:
         ),
         complete=True,
     )
+    print_lines(_lines(compared))
 
 
 def _ahead(compared: _Compared, winner: str | None) -> str:

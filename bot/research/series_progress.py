@@ -87,18 +87,6 @@ class Display:
         standing = self.standing
         if standing is None:
             return
-        yield from self._counts(standing)
-        if _is_over(standing):
-            return  # the totals were read before the last debates ended
-        used = self._usage.sum
-        yield f"{used('calls'):,} {'call' if used('calls') == 1 else 'calls'}"
-        yield f"tokens {used('tokens_in'):,} in"
-        yield f"{used('tokens_out'):,} out"
-        yield f"{used('tokens_reasoning'):,} reasoning"
-        yield f"{used('tokens_cached'):,} cached"
-        yield f"{'≥ ' if used('unpriced') else ''}{used('usd'):.2f} USD"
-
-    def _counts(self, standing: SeriesProgress) -> Iterator[str]:
         yield f"{standing.running:,} running"
         if standing.failed:
             yield f"{standing.failed:,} failed"
@@ -111,6 +99,15 @@ class Display:
             yield f"ETA {eta}"
         for model, number in standing.waiting.items():
             yield f"{number:,} waiting for {model}"
+        if _is_over(standing):
+            return  # the totals were read before the last debates ended
+        used = self._usage.sum
+        yield f"{used('calls'):,} {'call' if used('calls') == 1 else 'calls'}"
+        yield f"tokens {used('tokens_in'):,} in"
+        yield f"{used('tokens_out'):,} out"
+        yield f"{used('tokens_reasoning'):,} reasoning"
+        yield f"{used('tokens_cached'):,} cached"
+        yield f"{'≥ ' if used('unpriced') else ''}{used('usd'):.2f} USD"
 
     async def _read_usage(self) -> None:
         """Read what calls took, beside the series and not too often."""

@@ -361,7 +361,28 @@ def _tables(
     if agreement.crowds.platforms:
         yield _crowds(agreement)
     yield from _choices(agreement)
-    yield from _people(agreement)
+    again = (
+        ("disagreed with the jury, then agreed", agreement.anchoring.toward),
+        ("agreed with the jury, then disagreed", agreement.anchoring.away),
+    )
+    yield (
+        "Asked again after the reveal",
+        ("share", "people"),
+        ((name, one, one.n) for name, one in again if one.n),
+    )
+    yield (
+        "How clear people found it",
+        ("most others agree, calibrated", "votes"),
+        ((one.word, f"{one.p:.2f}", one.n) for one in agreement.confidence if one.p is not None),
+    )
+    yield _percents(agreement.percents)
+    yield _guessing(agreement.guessing)
+    grounds = []
+    for one in agreement.grounds:
+        if one.people.n:
+            jurors = "" if one.jurors is None else f"{one.criterion} {100 * one.jurors:.0f} %"
+            grounds.append((one.name, one.people, jurors, one.people.n))
+    yield "What decided", ("for people", "for jurors", "people"), grounds
     yield from _models(agreement)
     for title, groups in (
         ("Languages", agreement.languages),
@@ -420,31 +441,6 @@ def _choices(agreement: Agreement) -> Iterator[_Shown]:
         means = ("" if mean is None else f"{mean:.2f}" for mean in (one.predicted, one.observed))
         bins.append((f"{one.low:.1f} to {one.high:.1f}", *means, one.n))
     yield "The jury's p(A)", ("mean", "A's share with people", "debates"), bins
-
-
-def _people(agreement: Agreement) -> Iterator[_Shown]:
-    again = (
-        ("disagreed with the jury, then agreed", agreement.anchoring.toward),
-        ("agreed with the jury, then disagreed", agreement.anchoring.away),
-    )
-    yield (
-        "Asked again after the reveal",
-        ("share", "people"),
-        ((name, one, one.n) for name, one in again if one.n),
-    )
-    yield (
-        "How clear people found it",
-        ("most others agree, calibrated", "votes"),
-        ((one.word, f"{one.p:.2f}", one.n) for one in agreement.confidence if one.p is not None),
-    )
-    yield _percents(agreement.percents)
-    yield _guessing(agreement.guessing)
-    grounds = []
-    for one in agreement.grounds:
-        if one.people.n:
-            jurors = "" if one.jurors is None else f"{one.criterion} {100 * one.jurors:.0f} %"
-            grounds.append((one.name, one.people, jurors, one.people.n))
-    yield "What decided", ("for people", "for jurors", "people"), grounds
 
 
 def _percents(percents: PercentFigures) -> _Shown:

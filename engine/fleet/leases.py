@@ -233,25 +233,22 @@ class LeaseManager:
         try:
             while True:
                 await self._notifier.wait("stop", RENEW_SECONDS)
-                await self._renew()
+                held = list(self._holds.items())  # the answer lacks leases claimed from here on
+                until = self._clock() + LEASE_SECONDS
+                epochs = await self._store.leases.renew(self._holder, LEASE_SECONDS)
+                for name, hold in held:
+                    if epochs.get(name) == hold.lease.epoch:
+                        hold.until = max(hold.until, until)
+                stops = await self._store.debates.stops()
+                for name, hold in held:
+                    if self._holds.get(name) is not hold:
+                        continue
+                    if epochs.get(name) != hold.lease.epoch:
+                        hold.fail(LeaseLostError(f"Another process took over {name}."))
+                    elif hold.stoppable and (stop := stops.get(name.removeprefix("debate/"))):
+                        hold.fail(stop.error())
         finally:
             watching.cancel()
-
-    async def _renew(self) -> None:
-        held = list(self._holds.items())  # the answer lacks leases claimed from here on
-        until = self._clock() + LEASE_SECONDS
-        epochs = await self._store.leases.renew(self._holder, LEASE_SECONDS)
-        for name, hold in held:
-            if epochs.get(name) == hold.lease.epoch:
-                hold.until = max(hold.until, until)
-        stops = await self._store.debates.stops()
-        for name, hold in held:
-            if self._holds.get(name) is not hold:
-                continue
-            if epochs.get(name) != hold.lease.epoch:
-                hold.fail(LeaseLostError(f"Another process took over {name}."))
-            elif hold.stoppable and (stop := stops.get(name.removeprefix("debate/"))):
-                hold.fail(stop.error())
 
     async def _watch(self) -> None:
         """Interrupt those whose lease has run out, though nobody could be asked about it.

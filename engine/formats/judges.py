@@ -54,7 +54,19 @@ def _merge(node: Node, answers: Sequence[Any], nearest: Any) -> Any:
         stands = _most_named(node, answers)
         return nearest if stands is None else stands
     if node["type"] == "array" and node["items"] != {"type": "string"}:
-        return _merge_list(answers, nearest)
+        # What more than half named, worded by the nearest judge where it did.
+        first = next((at for at, given in enumerate(answers) if given is nearest), 0)
+        order = [first, *(at for at in range(len(answers)) if at != first)]
+        found: list[_Named] = []
+        for judge in order:
+            for entry in answers[judge]:
+                place = next((at for at, one in enumerate(found) if _alike(one.entry, entry)), None)
+                if place is None:
+                    found.append(_Named(entry, frozenset({judge})))
+                else:
+                    known = found[place]
+                    found[place] = _Named(known.entry, known.judges | {judge})
+        return [one.entry for one in found if 2 * len(one.judges) > len(answers)]
     return nearest
 
 
@@ -79,22 +91,6 @@ class _Named:
 
     entry: Any
     judges: frozenset[int]
-
-
-def _merge_list(answers: Sequence[Sequence[Any]], nearest: Sequence[Any]) -> list[Any]:
-    """Return the entries that more than half named, worded by the nearest judge where it did."""
-    first = next((at for at, given in enumerate(answers) if given is nearest), 0)
-    order = [first, *(at for at in range(len(answers)) if at != first)]
-    found: list[_Named] = []
-    for judge in order:
-        for entry in answers[judge]:
-            place = next((at for at, one in enumerate(found) if _alike(one.entry, entry)), None)
-            if place is None:
-                found.append(_Named(entry, frozenset({judge})))
-            else:
-                known = found[place]
-                found[place] = _Named(known.entry, known.judges | {judge})
-    return [one.entry for one in found if 2 * len(one.judges) > len(answers)]
 
 
 def _alike(one: Any, other: Any) -> bool:

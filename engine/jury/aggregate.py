@@ -174,7 +174,22 @@ def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
 
 
 def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> Chances:
-    z = _balance(contenders, ballots)
+    by_order: dict[tuple[str, ...], list[Ballot]] = defaultdict(list)
+    for ballot in ballots:
+        by_order[ballot.order].append(ballot)
+    # A contender's z is √n times the mean over orders of the mean weighted signal, scaled by
+    # (N − 1)/N, so that a difference of two of them is a difference of their scores in units of
+    # sd; with two contenders it is √n · ½ (mean over AB + mean over BA).
+    # fmean rounds once, so that the result does not depend on the ballots' sequence.
+    scale = math.sqrt(len(ballots)) * (len(contenders) - 1) / len(contenders)
+    z = {
+        side: scale
+        * fmean(
+            fmean((ballot.weight or 0.0) * signal_of(ballot, side) for ballot in group)
+            for group in by_order.values()
+        )
+        for side in contenders
+    }
     first, second = sorted(contenders, key=lambda side: -z[side])[:2]
     order_alone = not _all_known(setup, ballots) and _order_alone(setup, first, ballots)
     if order_alone:
@@ -188,27 +203,6 @@ def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Bal
     return Chances(
         {side: value / total for side, value in raised.items()}, signed, winner, order_alone
     )
-
-
-def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str, float]:
-    """Return each contender's z: √n times the mean over orders of the mean weighted signal.
-
-    Scaled by (N − 1)/N, so that a difference of two of them is a difference of their scores
-    in units of sd; with two contenders it is √n · ½ (mean over AB + mean over BA).
-    """
-    by_order: dict[tuple[str, ...], list[Ballot]] = defaultdict(list)
-    for ballot in ballots:
-        by_order[ballot.order].append(ballot)
-    # fmean rounds once, so that the result does not depend on the ballots' sequence.
-    scale = math.sqrt(len(ballots)) * (len(contenders) - 1) / len(contenders)
-    return {
-        side: scale
-        * fmean(
-            fmean((ballot.weight or 0.0) * signal_of(ballot, side) for ballot in group)
-            for group in by_order.values()
-        )
-        for side in contenders
-    }
 
 
 def _order_alone(setup: PanelSetup, leader: str, ballots: Sequence[Ballot]) -> bool:

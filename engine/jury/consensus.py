@@ -116,7 +116,15 @@ def track(
     met = Counter(juror for heard in voices if len(heard) > 1 for juror in heard)
     if not met:
         return {}
-    loadings = _fit(_gather(voices))
+    # Debates summed up by who sat on them: all that the fit needs, and few against the debates.
+    courts: dict[tuple[str, ...], _Heard] = {}
+    for heard in voices:
+        if len(heard) > 1:
+            jurors = tuple(sorted(heard))
+            if jurors not in courts:
+                courts[jurors] = _Heard(0, [[0.0] * len(jurors) for _ in jurors])
+            courts[jurors].add([heard[juror] for juror in jurors])
+    loadings = _fit(courts)
     said = [
         _VotedDebate(*_tell(heard, loadings), won=(1 + vote) / 2)
         for heard, vote in zip(voices, people, strict=True)
@@ -143,18 +151,6 @@ def fit_slope(points: Sequence[tuple[float, float]]) -> float:
     return (low + high) / 2
 
 
-def _gather(voices: Iterable[Mapping[str, float]]) -> Courts:
-    """Sum up debates by who sat on them; all that the fit needs, and few against the debates."""
-    courts: dict[tuple[str, ...], _Heard] = {}
-    for heard in voices:
-        if len(heard) > 1:
-            jurors = tuple(sorted(heard))
-            if jurors not in courts:
-                courts[jurors] = _Heard(0, [[0.0] * len(jurors) for _ in jurors])
-            courts[jurors].add([heard[juror] for juror in jurors])
-    return courts
-
-
 def _fit(courts: Courts) -> dict[str, _Loading]:
     """Return each juror's loadings, of greatest likelihood under the shrinkage."""
     jurors = sorted({juror for court in courts for juror in court})
@@ -166,7 +162,17 @@ def _fit(courts: Courts) -> dict[str, _Loading]:
         sums = {juror: _Sums() for juror in jurors}
         for court, heard in courts.items():
             _add(sums, court, heard, _look(court, loadings))
-        loadings = _regress(sums, loadings)
+        total = sum(one.n for one in sums.values())
+        toward = math.fsum(one.n * loadings[juror].common for juror, one in sums.items()) / total
+        lines = {juror: one.regress(toward) for juror, one in sums.items()}
+        rests = {juror: one.rest(*lines[juror]) for juror, one in sums.items()}
+        pooled = math.fsum(rests.values()) / total
+        loadings = {
+            juror: _Loading(
+                *lines[juror], max(LEAST_NOISE, (rests[juror] + SHRINK * pooled) / (one.n + SHRINK))
+            )
+            for juror, one in sums.items()
+        }
     return loadings
 
 
@@ -209,20 +215,6 @@ def _add(sums: Mapping[str, _Sums], jurors: Sequence[str], heard: _Heard, look: 
 def _dot(one: Iterable[float], other: Iterable[float]) -> float:
     total: float = sum(map(mul, one, other))
     return total
-
-
-def _regress(sums: Mapping[str, _Sums], loadings: Mapping[str, _Loading]) -> dict[str, _Loading]:
-    total = sum(one.n for one in sums.values())
-    toward = math.fsum(one.n * loadings[juror].common for juror, one in sums.items()) / total
-    lines = {juror: one.regress(toward) for juror, one in sums.items()}
-    rests = {juror: one.rest(*lines[juror]) for juror, one in sums.items()}
-    pooled = math.fsum(rests.values()) / total
-    return {
-        juror: _Loading(
-            *lines[juror], max(LEAST_NOISE, (rests[juror] + SHRINK * pooled) / (one.n + SHRINK))
-        )
-        for juror, one in sums.items()
-    }
 
 
 def _correlate(loadings: Mapping[str, _Loading], voted: Sequence[_VotedDebate]) -> dict[str, float]:

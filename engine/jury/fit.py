@@ -110,7 +110,15 @@ def fit_jurors(heard: Sequence[HeardDebate], before: Fit | None = None) -> Fit:
     jurors = sorted(families)
     if not jurors:
         return Fit()
-    ballots = _list(heard, {juror: at for at, juror in enumerate(jurors)})
+    at = {juror: at for at, juror in enumerate(jurors)}
+    rows = [
+        (number, at[one.juror], one.orientation, one.margin, one.named, one.audit)
+        for number, debate in enumerate(heard)
+        for one in debate.ballots
+    ]
+    table = np.array(rows, dtype=float).T
+    whole = table[:2].astype(np.int64)
+    ballots = _Ballots(whole[0], whole[1], table[2], table[3], table[4], table[5] > 0)
     human = np.array([math.nan if one.human is None else one.human for one in heard])
     bets = bet(heard)
     stakes = np.array([bets.get(juror, 0.0) for juror in jurors])
@@ -130,17 +138,6 @@ def fit_jurors(heard: Sequence[HeardDebate], before: Fit | None = None) -> Fit:
             "steady": _fit_steady(found, ballots, leans, worth),
         }
     )
-
-
-def _list(heard: Sequence[HeardDebate], at: dict[str, int]) -> _Ballots:
-    rows = [
-        (number, at[one.juror], one.orientation, one.margin, one.named, one.audit)
-        for number, debate in enumerate(heard)
-        for one in debate.ballots
-    ]
-    table = np.array(rows, dtype=float).T
-    whole = table[:2].astype(np.int64)
-    return _Ballots(whole[0], whole[1], table[2], table[3], table[4], table[5] > 0)
 
 
 def _fit(
@@ -311,7 +308,26 @@ def _fit_ballots(
 ) -> tuple[JurorLikelihood, Vector]:
     said = _say(signals, kinship)
     few = replace(said, sums=gather(signals[-SAMPLE:])) if len(signals) > SAMPLE else said
-    found = _search(few, said.start() if start is None else start)
+    plain = minimise(few, said.start() if start is None else start, ROUNDS, ROUGH)
+    # From there with a group along the leading eigenvector of what it leaves.
+    x = plain[0]
+    model, whole = SignalCovariance.of(x, few), few.readers
+    sums, counts = np.zeros(whole * whole), np.zeros(whole * whole)
+    for jurors, debates, products in few.sums:
+        cells = (jurors[:, :, None] * whole + jurors[:, None, :]).ravel()
+        sums += np.bincount(cells, products.transpose(2, 0, 1).ravel(), whole * whole)
+        counts += np.bincount(cells, np.repeat(debates, jurors.shape[1] ** 2), whole * whole)
+    seen, n = sums.reshape(whole, whole), counts.reshape(whole, whole)
+    alone = model.raw - np.outer(model.group, model.group)
+    rest = seen / np.maximum(n, 1) / np.outer(model.unit, model.unit) - alone
+    rest *= n / (n + 15)
+    np.fill_diagonal(rest, 0)
+    rest *= np.outer(few.jurors, few.jurors)
+    values, vectors = np.linalg.eigh(rest)
+    started = x.copy()
+    started[whole : 2 * whole] = vectors[:, -1] * math.sqrt(max(values[-1], 0.05))
+    herded = minimise(few, started, ROUNDS, ROUGH)
+    found = min(plain, herded, key=lambda found: found[1])[0].copy()
     group = found[said.readers : 2 * said.readers]
     together = np.abs(group) > TOGETHER
     able = (~np.isnan(signals)).any(0).sum()
@@ -335,33 +351,6 @@ def _settle(said: JurorLikelihood, x: Vector) -> tuple[JurorLikelihood, Vector]:
     grouped = (x[said.readers : 2 * said.readers] != 0).astype(float)
     kept = replace(said, cost=MEMBER_COST, grouped=grouped)
     return kept, minimise(kept, x, POLISH)[0]
-
-
-def _search(said: JurorLikelihood, start: Vector) -> Vector:
-    """Return the better of two minima: from here, and from the strongest group in the rest."""
-    plain = minimise(said, start, ROUNDS, ROUGH)
-    herded = minimise(said, _suspect(said, plain[0]), ROUNDS, ROUGH)
-    return min(plain, herded, key=lambda found: found[1])[0].copy()
-
-
-def _suspect(said: JurorLikelihood, x: Vector) -> Vector:
-    """Return these parameters with a group along the leading eigenvector of what they leave."""
-    model, whole = SignalCovariance.of(x, said), said.readers
-    sums, counts = np.zeros(whole * whole), np.zeros(whole * whole)
-    for jurors, debates, products in said.sums:
-        cells = (jurors[:, :, None] * whole + jurors[:, None, :]).ravel()
-        sums += np.bincount(cells, products.transpose(2, 0, 1).ravel(), whole * whole)
-        counts += np.bincount(cells, np.repeat(debates, jurors.shape[1] ** 2), whole * whole)
-    seen, n = sums.reshape(whole, whole), counts.reshape(whole, whole)
-    alone = model.raw - np.outer(model.group, model.group)
-    rest = seen / np.maximum(n, 1) / np.outer(model.unit, model.unit) - alone
-    rest *= n / (n + 15)
-    np.fill_diagonal(rest, 0)
-    rest *= np.outer(said.jurors, said.jurors)
-    values, vectors = np.linalg.eigh(rest)
-    started = x.copy()
-    started[whole : 2 * whole] = vectors[:, -1] * math.sqrt(max(values[-1], 0.05))
-    return started
 
 
 def _begin(before: Fit | None, jurors: Sequence[str]) -> Vector | None:

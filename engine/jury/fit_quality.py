@@ -20,7 +20,6 @@ from engine.jury.likelihood import (
     GROUP_ROUND,
     VARIANCE_SD,
     JurorLikelihood,
-    Matrix,
     Vector,
     gather,
     minimise,
@@ -49,7 +48,23 @@ def with_errors(fit: Fit, heard: Sequence[HeardDebate]) -> Fit:
     if not jurors:
         return fit
     said, x = _place(fit, heard, jurors)
-    errors = _measure(said, x)
+    # Of those who are in no group, as if they could be.
+    free, whole = replace(said, grouped=None), len(x)
+    here = free(x)[1]
+    curvature = np.empty((whole, whole))
+    for at in range(whole):
+        step = np.zeros(whole)
+        step[at] = STEP
+        curvature[at] = (free(x + step)[1] - here) / STEP
+    curvature = (curvature + curvature.T) / 2
+    if said.grouped is not None:
+        group = slice(said.readers, 2 * said.readers)
+        out = (said.grouped == 0) * GROUP_ROUND / (x[group] ** 2 + GROUP_ROUND) ** 1.5
+        curvature[group, group] += np.diag((GROUP_COST - said.cost) * out)
+    values, vectors = np.linalg.eigh(curvature)
+    # No direction is less known than the prior says of the least known parameter.
+    variance = (vectors**2) @ (1 / np.maximum(values, VARIANCE_SD**-2))
+    errors: Vector = np.sqrt(variance)
     groups = dict(zip(jurors, errors[said.readers :], strict=False))
     known = {
         name: one.model_copy(update={"group_error": float(groups.get(name, 0.0))})
@@ -64,7 +79,14 @@ def _place(
 ) -> tuple[JurorLikelihood, Vector]:
     """Return the objective of a fit and its minimum."""
     known = [fit.jurors[name] for name in jurors]
-    signals = _hear_signals(fit, heard, {name: at for at, name in enumerate(jurors)})
+    at = {name: at for at, name in enumerate(jurors)}
+    sums, n = np.zeros((len(heard), len(at))), np.zeros((len(heard), len(at)))
+    for row, one in _counted(fit, heard):
+        if one.juror in at and not one.audit:
+            cell = row, at[one.juror]
+            sums[cell] += signal(fit, one.juror, one.orientation, one.margin, one.named)
+            n[cell] += 1
+    signals = np.where(n > 0, sums / np.maximum(n, 1), np.nan)
     kinship = np.array([[float(a.family == b.family) for b in known] for a in known])
     scale = [math.log(one.scale) for one in known]
     skill = [math.log(one.skill) for one in known]
@@ -84,17 +106,6 @@ def _place(
     return said, minimise(said, start, ROUNDS)[0]
 
 
-def _hear_signals(fit: Fit, heard: Sequence[HeardDebate], at: dict[str, int]) -> Matrix:
-    """Return signals by debate and juror, NaN where there is none; the mean of several."""
-    sums, n = np.zeros((len(heard), len(at))), np.zeros((len(heard), len(at)))
-    for row, one in _counted(fit, heard):
-        if one.juror in at and not one.audit:
-            cell = row, at[one.juror]
-            sums[cell] += signal(fit, one.juror, one.orientation, one.margin, one.named)
-            n[cell] += 1
-    return np.where(n > 0, sums / np.maximum(n, 1), np.nan)
-
-
 def _counted(fit: Fit, heard: Sequence[HeardDebate]) -> Iterator[tuple[int, PairBallot]]:
     """Yield ballots without those from before a juror changed."""
     left = Counter({name: one.left for name, one in fit.jurors.items()})
@@ -104,27 +115,6 @@ def _counted(fit: Fit, heard: Sequence[HeardDebate]) -> Iterator[tuple[int, Pair
                 left[one.juror] -= 1
             else:
                 yield row, one
-
-
-def _measure(said: JurorLikelihood, x: Vector) -> Vector:
-    """Return the errors of all parameters; of those who are in no group, as if they could be."""
-    free, whole = replace(said, grouped=None), len(x)
-    here = free(x)[1]
-    curvature = np.empty((whole, whole))
-    for at in range(whole):
-        step = np.zeros(whole)
-        step[at] = STEP
-        curvature[at] = (free(x + step)[1] - here) / STEP
-    curvature = (curvature + curvature.T) / 2
-    if said.grouped is not None:
-        group = slice(said.readers, 2 * said.readers)
-        out = (said.grouped == 0) * GROUP_ROUND / (x[group] ** 2 + GROUP_ROUND) ** 1.5
-        curvature[group, group] += np.diag((GROUP_COST - said.cost) * out)
-    values, vectors = np.linalg.eigh(curvature)
-    # No direction is less known than the prior says of the least known parameter.
-    variance = (vectors**2) @ (1 / np.maximum(values, VARIANCE_SD**-2))
-    errors: Vector = np.sqrt(variance)
-    return errors
 
 
 # Whether the model of jurors tells held-back ballots as well as the balanced rule; needs NumPy.

@@ -129,10 +129,15 @@ def fit(past: Iterable[PastDebate]) -> PanelFit:
         )
         for juror, item in offsets.items()
     }
+    points = [
+        (debate.z, (1 + _sign(debate.human, first)) / 2)
+        for debate, first in zip(debates, firsts, strict=True)
+        if debate.z is not None and debate.human is not None and first is not None
+    ]
     return PanelFit(
         history=history,
         correlation=_correlate_pairs(voices),
-        slope=_fit_slope(debates, firsts),
+        slope=DEFAULT_SLOPE if len(points) < LABELLED_DEBATES else fit_slope(points),
     )
 
 
@@ -222,16 +227,6 @@ def _correlate_pairs(voices: Sequence[Mapping[str, float]]) -> float | None:
     shared = math.fsum(fmean(x * y for x, y in combinations(panel, 2)) for panel in panels)
     alone = math.fsum(fmean(x * x for x in panel) for panel in panels)
     return min(1.0, max(0.0, shared / alone)) if alone > 0 else None
-
-
-def _fit_slope(debates: Sequence[PastDebate], firsts: Sequence[str | None]) -> float:
-    """Return the slope of a logistic fit of people's winner on z, a tie counting half."""
-    points = [
-        (debate.z, (1 + _sign(debate.human, first)) / 2)
-        for debate, first in zip(debates, firsts, strict=True)
-        if debate.z is not None and debate.human is not None and first is not None
-    ]
-    return DEFAULT_SLOPE if len(points) < LABELLED_DEBATES else fit_slope(points)
 
 
 FEWEST_CHANGED = 25  # ballots by which a change that is known differs from a later one

@@ -122,7 +122,19 @@ class PanelReadings:
         All of it before the first is asked, so that calls start together.
         """
         for order in set(orders) - self.written.keys():
-            self.written[order] = self._write(order)
+            variables = self.variables(order)
+            shared = self.show(variables)
+            folder, juror = (
+                (TRIAL, "trial/juror") if self.debate.request.trial else ("jury", "jury/system")
+            )
+            asked = self.prompts.render(f"{folder}/ballot", **variables)
+            system = self.prompts.render(juror, **variables)
+            self.written[order] = JurorPrompt(
+                (
+                    ChatMessage(role="system", content=system),
+                    ChatMessage(role="user", content=f"{shared}\n\n{asked}"),
+                )
+            )
 
     async def read(self, reading: JurorReading) -> tuple[str, Ballot]:
         """Ask a juror for one ballot, once more when the first cannot be used."""
@@ -178,21 +190,6 @@ class PanelReadings:
     def names(self, order: tuple[str, ...]) -> tuple[str, ...]:
         """Return the neutral names in an order of showing."""
         return tuple(self.debate.setup.names[side] for side in order)
-
-    def _write(self, order: tuple[str, ...]) -> JurorPrompt:
-        variables = self.variables(order)
-        shared = self.show(variables)
-        folder, juror = (
-            (TRIAL, "trial/juror") if self.debate.request.trial else ("jury", "jury/system")
-        )
-        asked = self.prompts.render(f"{folder}/ballot", **variables)
-        system = self.prompts.render(juror, **variables)
-        return JurorPrompt(
-            (
-                ChatMessage(role="system", content=system),
-                ChatMessage(role="user", content=f"{shared}\n\n{asked}"),
-            )
-        )
 
     def show(self, variables: Mapping[str, Any]) -> str:
         """Return the debate as jurors read it, with what was found of quotations from sources."""

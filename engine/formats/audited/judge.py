@@ -392,7 +392,16 @@ class Audit:
                 ask_judge(stage, "pairwise", form(_Pairwise), turn=number, transcript=both),
             )
         given = absolute.value if absolute.valid else None
-        outcomes = _outcomes(pairwise)
+        outcomes: dict[str, Outcome] = {}
+        if pairwise is not None and pairwise.value is not None and pairwise.valid:
+            for name in SCALES:
+                match pairwise.value.outcomes[name]:
+                    case "previous":
+                        outcomes[name] = "previous"
+                    case "latest":
+                        outcomes[name] = "latest"
+                    case _:
+                        outcomes[name] = "draw"
         self._heard.append(_TurnJudgment(given, outcomes))
         self.ledger = self._write_ledger()
         self.opinions[number] = tuple(
@@ -471,8 +480,19 @@ class Audit:
         if stands is None:
             text = say("The judge gave no answer that could be read; this turn has no score.")
         else:
+            scores = (
+                say(
+                    "{name} {score:.1f}/{most:g}",
+                    name=say(DIMENSIONS[name]),
+                    score=stands[name],
+                    most=SCALES[name],
+                )
+                for name in SCALES
+            )
             text = say(
-                "{total:.1f} of 100: {parts}.", total=sum(stands.values()), parts=_by_scale(stands)
+                "{total:.1f} of 100: {parts}.",
+                total=sum(stands.values()),
+                parts=say(", ").join(scores),
             )
             if number <= UNCALIBRATED:
                 text += f" {say(EARLY)}"
@@ -488,20 +508,6 @@ class Audit:
             side="judge",
         )
         return [Post(key=f"score/{number}", message=report)]
-
-
-def _by_scale(stands: Mapping[str, float]) -> str:
-    """Return a turn's scores by dimension, each of the most that it may be."""
-    scores = (
-        say(
-            "{name} {score:.1f}/{most:g}",
-            name=say(DIMENSIONS[name]),
-            score=stands[name],
-            most=SCALES[name],
-        )
-        for name in SCALES
-    )
-    return say(", ").join(scores)
 
 
 def _given(name: str, said: _Absolute) -> float:
@@ -541,18 +547,3 @@ def spaced(name: str) -> str:
 
 def _told(entry: RegisterEntry) -> str:
     return f"turn {entry.turn}, {entry.kind}: {entry.text}"
-
-
-def _outcomes(pairwise: ShapedAnswer[_Pairwise] | None) -> dict[str, Outcome]:
-    if pairwise is None or pairwise.value is None or not pairwise.valid:
-        return {}
-    outcomes: dict[str, Outcome] = {}
-    for name in SCALES:
-        match pairwise.value.outcomes[name]:
-            case "previous":
-                outcomes[name] = "previous"
-            case "latest":
-                outcomes[name] = "latest"
-            case _:
-                outcomes[name] = "draw"
-    return outcomes

@@ -149,7 +149,22 @@ async def mark_answers(
     """Have every judge mark the final answers; `steps` are the turns that they were given in."""
     answer = await _ask(stage, drafts)
     reader = _MarksReader(stage.names, tuple(drafts))
-    verdict = _verdict(reader, answer)
+    opinions = _opinions(answer)
+    totals = [None if given is None else reader.totals(given) for given in opinions]
+    stands = reader.totals(answer.value) if answer.valid and answer.value else {}
+    several = bool(answer.opinions)
+    valid = sum(given is not None for given in totals)
+    verdict = Verdict(
+        winner=_leader(stands) if stands else None,
+        problem="" if stands else "no judge gave an answer that could be read",
+        valid=valid,
+        invalid=len(totals) - valid,
+        rubric=RUBRIC.name,
+        blind=True,
+        by_judge=tuple(given and _leader(given) for given in totals) if several else (),
+        totals=stands,
+        totals_by_judge=tuple(totals) if several else (),
+    )
     scores = list(_scores(reader, answer, steps))
     note = "\n\n".join(_tell(stage, reader, answer, verdict, scores))
     await conclude(
@@ -188,25 +203,6 @@ async def _ask(stage: Stage, drafts: Mapping[str, str]) -> ShapedAnswer[_Marks]:
 def _opinions(answer: ShapedAnswer[_Marks]) -> tuple[_Marks | None, ...]:
     """Return what each judge answered, None for one that cannot be read."""
     return answer.opinions or (answer.value if answer.valid else None,)
-
-
-def _verdict(reader: _MarksReader, answer: ShapedAnswer[_Marks]) -> Verdict:
-    opinions = _opinions(answer)
-    totals = [None if given is None else reader.totals(given) for given in opinions]
-    stands = reader.totals(answer.value) if answer.valid and answer.value else {}
-    several = bool(answer.opinions)
-    valid = sum(given is not None for given in totals)
-    return Verdict(
-        winner=_leader(stands) if stands else None,
-        problem="" if stands else "no judge gave an answer that could be read",
-        valid=valid,
-        invalid=len(totals) - valid,
-        rubric=RUBRIC.name,
-        blind=True,
-        by_judge=tuple(given and _leader(given) for given in totals) if several else (),
-        totals=stands,
-        totals_by_judge=tuple(totals) if several else (),
-    )
 
 
 def _leader(totals: Mapping[str, float]) -> str:

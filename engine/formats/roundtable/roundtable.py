@@ -6,7 +6,7 @@ It answers a question; no one duels: people and jurors are asked which final ans
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import Field
@@ -128,7 +128,10 @@ class Roundtable(Format):
         for agent, persona in dealt.items():
             plain = _MARKUP.sub("", redact(clean(persona.title), models))
             name = headline(plain, NAME_CHARS) or drawn[agent]
-            called[agent] = _distinct(name, called.values())
+            # Numbered from 2 on if another agent has it, in whatever case.
+            taken = {other.casefold() for other in called.values()}
+            numbered = (name, *(f"{name} {number}" for number in range(2, len(taken) + 2)))
+            called[agent] = next(one for one in numbered if one.casefold() not in taken)
         return called
 
     def judged(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
@@ -187,13 +190,6 @@ class Roundtable(Format):
 def final_of(round_name: str, text: str) -> str:
     """Return an answer without its author's remarks on what changed."""
     return text if round_name == FIRST else split_draft(text)[0]
-
-
-def _distinct(name: str, others: Iterable[str]) -> str:
-    """Return a name, numbered from 2 on if another agent has it, in whatever case."""
-    taken = {other.casefold() for other in others}
-    numbered = (name, *(f"{name} {number}" for number in range(2, len(taken) + 2)))
-    return next(one for one in numbered if one.casefold() not in taken)
 
 
 class _Other(NamedTuple):

@@ -122,7 +122,19 @@ class Team(Format):
                 )
             bench.end("opening")
             await _cross_examination(bench, limits)
-            await _free_debate(bench, concurrent=options.concurrent)
+            await bench.begin(N_("free debate"))
+            clock = bench.start_clock()
+            number, side = 1, "A"
+            if options.concurrent:
+                while clock.runs("A") and clock.runs("B"):
+                    await bench.speak_together(number, clock)
+                    number += 2
+            else:
+                while clock.runs(side):
+                    await bench.speak_next(side, number, clock)
+                    number, side = number + 1, OTHER[side]
+            await bench.report_unused(clock.left)
+            bench.end(N_("free debate"))
             await _closing(bench, limits)
             stage.adjourn()
         await judge.conclude()
@@ -144,23 +156,6 @@ async def _cross_examination(bench: Bench, limits: TeamLimits) -> None:
         words = limits.minutes(limits.summary_minutes)
         await bench.speak(seat, "summary", "summary", words, role="cross")
     bench.end("cross-examination")
-
-
-async def _free_debate(bench: Bench, *, concurrent: bool) -> None:
-    """Let teams alternate until the one whose turn it is has no time left for a speech."""
-    await bench.begin(N_("free debate"))
-    clock = bench.start_clock()
-    number, side = 1, "A"
-    if concurrent:
-        while clock.runs("A") and clock.runs("B"):
-            await bench.speak_together(number, clock)
-            number += 2
-    else:
-        while clock.runs(side):
-            await bench.speak_next(side, number, clock)
-            number, side = number + 1, OTHER[side]
-    await bench.report_unused(clock.left)
-    bench.end(N_("free debate"))
 
 
 async def _closing(bench: Bench, limits: TeamLimits) -> None:
