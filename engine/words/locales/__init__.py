@@ -1,1 +1,0 @@
-"""Catalogues of what people read, one file a language."""
