@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from engine.chat.answers.base import Answer
 from engine.chat.answers.catalogue import (
     FormatLine,
-    FormatsAnswer,
-    IdeasAnswer,
     ModelsAnswer,
-    SuggestedAnswer,
     TopicsAnswer,
+    format_list,
+    suggested,
 )
 from engine.chat.context import Context, Requester, check, find_held, managers, manages, settings_of
 from engine.chat.settings import overlay
@@ -77,9 +77,9 @@ async def models(context: Context, person: Requester) -> ModelsAnswer:
     )
 
 
-async def formats(context: Context, person: Requester) -> FormatsAnswer:
+async def formats(context: Context, person: Requester) -> Answer:
     """List the formats, with what a debate of each takes here."""
-    return FormatsAnswer(formats=await format_lines(context, person))
+    return format_list(await format_lines(context, person))
 
 
 async def format_lines(context: Context, person: Requester) -> tuple[FormatLine, ...]:
@@ -239,7 +239,7 @@ def _rank(wanted: str, choice: CommandChoice) -> int:
 APPROVERS = managers(N_("approve or remove topics"))
 
 
-async def suggest(context: Context, person: Requester, topic: str) -> SuggestedAnswer:
+async def suggest(context: Context, person: Requester, topic: str) -> Answer:
     """Put a topic on the list, or before a manager; a known one gets an upvote.
 
     Raises UsageError for a topic that cannot be debated here, and at a limit; ModelError while a
@@ -264,39 +264,39 @@ async def suggest(context: Context, person: Requester, topic: str) -> SuggestedA
         approved=approved,
     )
     waits = "listed" if suggestion.approved else "waits"
-    return SuggestedAnswer(outcome=waits if new else "known", suggestion=suggestion)
+    return suggested(waits if new else "known", suggestion)
 
 
-async def topics(
-    context: Context, person: Requester, action: str = "", number: int = 0
-) -> TopicsAnswer | SuggestedAnswer:
+async def topics(context: Context, person: Requester, action: str = "", number: int = 0) -> Answer:
     """List suggested topics and ideas, or upvote, approve or remove a suggestion."""
     store, of = context.store.suggestions, (person.platform, person.community)
     match action:
         case "upvote":
             now = context.service.clock.now()
             found = await store.toggle(*of, number, person.user, now)
-            return SuggestedAnswer(
-                outcome="upvoted" if found.mine else "taken_back", suggestion=found
-            )
+            return suggested("upvoted" if found.mine else "taken_back", found)
         case "approve" | "remove":
             await check(APPROVERS, context.store, person)
             act = store.approve if action == "approve" else store.remove
             outcome = "listed" if action == "approve" else "removed"
-            return SuggestedAnswer(outcome=outcome, suggestion=await act(*of, number))
+            return suggested(outcome, await act(*of, number))
     settings = await settings_of(context.store, person)
     defaults = overlay(context.defaults, settings)
     held = await context.store.suggestions.open(person.platform, person.community, person.user)
     seen = listed(held, defaults.blocked_words)
     managing = await manages(context.store, person)
+    ideas, others = _ideas(defaults, settings.language or "")
     return TopicsAnswer(
         suggested=tuple(seen),
         waiting=tuple(one for one in held if one not in seen) if managing else (),
-        ideas=_ideas(defaults, settings.language or ""),
+        ideas=ideas,
+        others=others,
     )
 
 
-def _ideas(defaults: Defaults, chosen: str) -> IdeasAnswer:
+def _ideas(
+    defaults: Defaults, chosen: str
+) -> tuple[tuple[Topic, ...], tuple[tuple[str, int], ...]]:
     """Return the topics in the language of debates here, and count the others by language.
 
     Where none is `chosen` for debates, those in the reader's own language.
@@ -307,7 +307,7 @@ def _ideas(defaults: Defaults, chosen: str) -> IdeasAnswer:
     here = [topic for topic in fit if topic.speaks(language)]
     here = here or [topic for topic in fit if topic.speaks(usual)]
     others = Counter(topic.language for topic in fit if topic not in here) if here else {}
-    return IdeasAnswer(topics=tuple(here or fit), others=tuple(others.items()))
+    return tuple(here or fit), tuple(others.items())
 
 
 async def match_topics(

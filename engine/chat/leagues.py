@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from ulid import ULID
 
 from engine.chat.answers.base import Answer
-from engine.chat.answers.management import LEAGUE_STOPPED, LeagueAnswer, league_started
+from engine.chat.answers.management import LEAGUE_STOPPED, league_standing, league_started
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import suggest
 from engine.chat.settings import check_channel, overlay
@@ -86,7 +86,7 @@ async def league(
                 due_at=due if due is not None and due > now else None,
                 outcome="going" if due is not None and not stored.stop else ended,
             )
-            return LeagueAnswer(table=table, problem=without_settings(stored.problem or ""))
+            return league_standing(table, without_settings(stored.problem or ""))
         case "start":
             await check(MANAGERS, context.store, person)
             return await _start(context, person, _Wanted(**wanted))

@@ -11,10 +11,10 @@ from engine.chat.answers.base import Answer
 from engine.chat.answers.debates import (
     STOPPED,
     DebateLine,
-    DebatesAnswer,
     ResultAnswer,
     StartedAnswer,
     StatusAnswer,
+    debate_list,
     vote_closed,
 )
 from engine.chat.choices import suggested_topics
@@ -183,17 +183,17 @@ async def line_of(store: Store, debate: Debate) -> DebateLine:
     return DebateLine.of(debate, asked=await awaits_consent(store, debate))
 
 
-async def newest(context: Context, person: Requester) -> DebatesAnswer:
+async def newest(context: Context, person: Requester) -> Answer:
     """List the community's newest debates."""
     held = await find_held(context.store, person, limit=LISTED)
     lines = [await line_of(context.store, debate) for debate in held]
     settings = await settings_of(context.store, person)
     if PublicPart.DEBATES not in settings.public:
-        return DebatesAnswer(debates=tuple(lines))
+        return debate_list(lines, {})
     web = await page_of(context, person, settings)
     links = Permalinks(context.defaults.web_url)
     pages = {line.id: links.debate(line.id) for line in lines} if web else {}
-    return DebatesAnswer(debates=tuple(lines), pages=pages, web=web)
+    return debate_list(lines, pages, web)
 
 
 def _minutes_left(context: Context, debate: Debate) -> float | None:

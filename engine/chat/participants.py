@@ -22,8 +22,8 @@ from engine.chat.answers.voters import (
     RemarkAnswer,
     ReviewAnswer,
     ReviewLine,
-    RevisedAnswer,
     read_percent,
+    revised,
 )
 from engine.chat.context import Context, Requester, find_held, find_named, find_only, manages
 from engine.run.audience_questions import UNKNOWN, ask, is_listed, remove
@@ -202,7 +202,7 @@ REVIEWED = 200  # of the newest, which are read whole
 
 async def review(
     context: Context, person: Requester, debate: str | None = None, vote: str | None = None
-) -> ReviewAnswer | RevisedAnswer:
+) -> Answer:
     """Offer revealed debates for review, or store an answer.
 
     `vote` is an option of the ballot, or "none" to withdraw an answer.
@@ -254,9 +254,7 @@ def line_of(debate: Debate, why: Why | None = None) -> ReviewLine:
     )
 
 
-async def revise(
-    store: Store, debate: Debate, user: str, vote: str, now: datetime
-) -> RevisedAnswer:
+async def revise(store: Store, debate: Debate, user: str, vote: str, now: datetime) -> Answer:
     """Store or withdraw a person's answer on a revealed debate.
 
     Raises UsageError for an unknown answer and NotAllowedError for a forgotten person.
@@ -274,7 +272,7 @@ async def revise(
     outcome, _ = await store.ballots.revise(revision)
     if outcome == "forgotten":
         raise NotAllowedError(FORGOTTEN)
-    return RevisedAnswer(debate=DebateLine.of(debate), option=option, names=debate.setup.called)
+    return revised(debate.code, option, debate.setup.called)
 
 
 def _read_choice(debate: Debate, vote: str) -> str | None:

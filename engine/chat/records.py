@@ -10,19 +10,20 @@ from typing import TypeVar
 import orjson
 
 from engine.chat.answers.base import Answer, SentFile
-from engine.chat.answers.debates import DebateLine, DeletionAnswer
+from engine.chat.answers.debates import DebateLine, deleted, deletion
 from engine.chat.answers.management import export_file, no_export
 from engine.chat.answers.own_data import (
-    ForgottenAnswer,
     Frequency,
     OwnRecordAnswer,
-    PrivacyAnswer,
+    forgetting,
+    forgotten,
     no_own_data,
     opted_in,
     opted_out,
     own_data,
+    stored_data,
 )
-from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
+from engine.chat.answers.statistics import LeaderboardAnswer, agreement_figures
 from engine.chat.context import Context, Requester, find_newest, manages, settings_of
 from engine.chat.privacy import forget as forget_person
 from engine.dataset.bundle import ROOT, Bundle, export_zip
@@ -100,10 +101,10 @@ async def export(context: Context, person: Requester) -> Answer:
     return export_file(SentFile(f"{ROOT}.zip", bundle.content), bundle.debates, rehearsals)
 
 
-async def agreement(context: Context, person: Requester) -> AgreementAnswer:
+async def agreement(context: Context, person: Requester) -> Answer:
     """Measure how far jury and people agree in the debates revealed here."""
     found = await _work_out(context, person, measure_agreement)
-    return AgreementAnswer(agreement=found, rehearsals=await _rehearsals(context, person))
+    return agreement_figures(found, await _rehearsals(context, person))
 
 
 async def leaderboard(context: Context, person: Requester) -> LeaderboardAnswer:
@@ -141,10 +142,10 @@ OWN_FILE = "rostrum-my-data.json"
 LAYOUT = 1  # of the file; raised when a reader of it would have to change
 
 
-async def privacy(context: Context, person: Requester) -> PrivacyAnswer:
+async def privacy(context: Context, person: Requester) -> Answer:
     """Describe the stored data, the person's own included."""
     public = (await settings_of(context.store, person)).public if context.defaults.web_url else ()
-    return PrivacyAnswer(traces=await _traces(context, person), on_the_web=public)
+    return stored_data(await _traces(context, person), public)
 
 
 async def my_data(context: Context, person: Requester) -> Answer:
@@ -165,14 +166,13 @@ def own_file(found: OwnData, platform: str, user: str, now: datetime) -> bytes:
     return orjson.dumps({**whose, **found.model_dump(mode="json")}, option=orjson.OPT_INDENT_2)
 
 
-async def forget(context: Context, person: Requester, *, confirm: bool = False) -> ForgottenAnswer:
+async def forget(context: Context, person: Requester, *, confirm: bool = False) -> Answer:
     """Forget the person if confirmed; otherwise explain the consequences."""
-    traces = await _traces(context, person)
     if not confirm:
-        return ForgottenAnswer(done=False, traces=traces)
+        return forgetting(await _traces(context, person))
     store, clock = context.store, context.service.clock
     wiped = await forget_person(store, clock, person.platform, person.user)
-    return ForgottenAnswer(done=True, traces=traces, rest=not wiped)
+    return forgotten(rest=not wiped)
 
 
 async def opt_out(context: Context, person: Requester) -> Answer:
@@ -203,7 +203,7 @@ async def delete(
     *,
     mirror: bool = False,
     confirm: bool = False,
-) -> DeletionAnswer:
+) -> Answer:
     """Delete a debate if confirmed; otherwise explain what that means.
 
     Raises NotAllowedError for others than managers, and its starter while no one has voted.
@@ -227,12 +227,11 @@ async def delete(
         ids = [one.id for one in doomed]
         await store.deletions.ask(ids, context.service.clock.now())
         context.service.notifier.publish(f"deletions/{person.platform}", found.id)
-    return DeletionAnswer(
-        debate=DebateLine.of(found),
-        mirror=DebateLine.of(other) if other else None,
-        both=mirror,
+        return deleted(found.code, other.code if mirror and other else "")
+    return deletion(
+        DebateLine.of(found),
+        DebateLine.of(other) if other else None,
         going=found.status.live or found.status is Status.VOTING,
-        done=confirm,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ulid import ULID
 
 from engine.chat.answers.base import Answer
-from engine.chat.answers.management import SCHEDULE_ENDED, ScheduleAnswer, ScheduleLine
+from engine.chat.answers.management import SCHEDULE_ENDED, ScheduleLine, schedule_list
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import StartArguments
 from engine.chat.lifecycle import begin
@@ -33,7 +33,7 @@ ANY_TOPIC = N_(
 async def schedule(context: Context, person: Requester, when: str, asked: StartArguments) -> Answer:
     """Show the schedules here, set the one of this channel, or end it."""
     if not when:
-        return ScheduleAnswer(lines=await _lines(context, person))
+        return schedule_list(await _lines(context, person))
     await check(MANAGERS, context.store, person)
     if when == "off":
         ended = await _here(context, person)
@@ -69,7 +69,7 @@ async def schedule(context: Context, person: Requester, when: str, asked: StartA
     where, due = Location(person.community, person.place), first_time(people, now)
     await begin_in_chat(context.store, series, where, person.platform, due, now)
     context.service.notifier.notify("series")
-    return ScheduleAnswer(lines=await _lines(context, person), new=True)
+    return schedule_list(await _lines(context, person), new=True)
 
 
 async def hold(

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from engine.chat.answers.base import Answer, to_markdown
-from engine.chat.answers.catalogue import IdeasAnswer
 from engine.chat.commands import COMMANDS, Command, Commands, parse_command
 from engine.chat.context import Context, Requester, managers
 from engine.chat.invocation import Invocation
@@ -14,14 +13,14 @@ from engine.chat.parameters import DEBATE
 from engine.formats import FORMATS
 from engine.values.debate import Length
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.topics import Topic
+from engine.values.language import Text
 from tests.scenario.conftest import DEFAULTS, Running
 
 MANAGER = Requester(platform="memory", community="club", place="lobby", user="u1", manager=True)
 
 
-async def frame(context: Context, person: Requester, debate: str) -> IdeasAnswer:
-    return IdeasAnswer(topics=(Topic(text=f"{debate}, framed by {person.user}"),))
+async def frame(context: Context, person: Requester, debate: str) -> Answer:
+    return Answer(texts=(Text("- {debate}, framed by {user}", debate=debate, user=person.user),))
 
 
 ENTRY = Command("frame", "frames a debate", frame, DEBATE, managers("frame a debate"))

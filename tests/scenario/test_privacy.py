@@ -13,7 +13,7 @@ from bot.operations.control import forget_person
 from bot.serve.run import serving
 from bot.settings.settings import Settings, _PrivacySettings
 from engine.chat.answers.base import to_markdown
-from engine.chat.answers.own_data import ForgottenAnswer
+from engine.chat.answers.own_data import forgotten
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
 from engine.chat.lifecycle import result
@@ -70,8 +70,7 @@ async def test_forgetting_while_the_vote_is_open_leaves_nothing_but_who_is_not_f
         debate_id = await voted(hall, session, ANN, BOB)
         assert traces(hall.url, ANN)
         answer = await commands_of(session).run(person(ANN), parse_command("forget confirm=yes"))
-        assert isinstance(answer, ForgottenAnswer)
-        assert (answer.done, answer.rest) == (True, False)
+        assert to_markdown(answer) == to_markdown(forgotten())
         assert traces(hall.url, ANN) == []
         assert "a vote on 1 debate" in await say(session, BOB, "privacy")
         await react(hall, ANN, "B")

@@ -1,11 +1,13 @@
 """Every answer, in every language: nothing is looked up in vain, and no English is left."""
 
 import importlib
+import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -25,47 +27,48 @@ from engine.chat.answers.base import (
 )
 from engine.chat.answers.catalogue import (
     FormatLine,
-    FormatsAnswer,
     HelpAnswer,
-    IdeasAnswer,
     ModelsAnswer,
-    SuggestedAnswer,
     TopicsAnswer,
+    format_list,
+    suggested,
 )
 from engine.chat.answers.debates import (
     STOPPED,
     DebateLine,
-    DebatesAnswer,
-    DeletionAnswer,
     ResultAnswer,
     StartedAnswer,
     StatusAnswer,
+    debate_list,
+    deleted,
+    deletion,
     vote_closed,
 )
 from engine.chat.answers.management import (
     LEAGUE_STOPPED,
     SCHEDULE_ENDED,
-    LeagueAnswer,
-    ScheduleAnswer,
     ScheduleLine,
     SettingLine,
     SettingsAnswer,
     export_file,
+    league_standing,
     league_started,
     no_export,
+    schedule_list,
 )
 from engine.chat.answers.own_data import (
-    ForgottenAnswer,
     Frequency,
     OwnRecordAnswer,
-    PrivacyAnswer,
+    forgetting,
+    forgotten,
     no_own_data,
     opted_in,
     opted_out,
     own_data,
+    stored_data,
 )
-from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
-from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine, RevisedAnswer
+from engine.chat.answers.statistics import LeaderboardAnswer, agreement_figures
+from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine, revised
 from engine.chat.commands import COMMANDS
 from engine.formats import FORMATS
 from engine.stats.agreement import measure_agreement
@@ -128,19 +131,20 @@ def of_debates() -> Iterator[Answer]:
         yield StatusAnswer(debate=line(), turns=4, turns_total=4, revealed=where, reveal=reveal())
     for part in ("", "why", "details"):
         yield ResultAnswer(debate=line(), reveal=reveal(), part=part)
-    yield DebatesAnswer(debates=())
-    yield DebatesAnswer(debates=tuple(map(line, Status)))
-    for done in (False, True):
-        yield DeletionAnswer(debate=line(), mirror=line(), both=done, going=True, done=done)
-    yield DeletionAnswer(debate=line(), done=True)
+    yield debate_list((), {})
+    yield debate_list(tuple(map(line, Status)), {})
+    yield deletion(line(), line(), going=True)
+    yield deleted(code, code)
+    yield deleted(code)
 
 
 def of_people() -> Iterator[Answer]:
-    forgotten = PersonTraces(forgotten=True)
-    for traces in (TRACES, PersonTraces(), PersonTraces(known=True, opted_out=True), forgotten):
-        yield PrivacyAnswer(traces=traces)
-        yield ForgottenAnswer(done=False, traces=traces)
-    yield ForgottenAnswer(done=True, traces=TRACES, rest=True)
+    code = line().code
+    gone = PersonTraces(forgotten=True)
+    for traces in (TRACES, PersonTraces(), PersonTraces(known=True, opted_out=True), gone):
+        yield stored_data(traces)
+        yield forgetting(traces)
+    yield forgotten(rest=True)
     yield own_data(SentFile("mine.json", b""))
     yield no_own_data()
     yield no_own_data(forgotten=True)
@@ -162,8 +166,8 @@ def of_people() -> Iterator[Answer]:
     for why in ("differ", "close", "drawn", None):
         yield ReviewAnswer(lines=(ReviewLine(debate=line(), options=("A", "tie"), why=why),))
     yield ReviewAnswer(lines=())
-    yield RevisedAnswer(debate=line(), option="weak")
-    yield RevisedAnswer(debate=line(), option=None)
+    yield revised(code, "weak", {})
+    yield revised(code, None, {})
     for template in (LISTED, UNLISTED, UNASKED):
         yield said(template, number=1)
     for template in (ACCEPTED, DECLINED):
@@ -179,32 +183,31 @@ def of_communities() -> Iterator[Answer]:
     yield export_file(SentFile("x.zip", b""), 2, 2)
     for size, rehearsals in ((0, 0), (0, 2), (2**21, 0)):
         yield no_export("1", size, 2**20, rehearsals)
-    ideas = IdeasAnswer(topics=(), others=(("de", 20), ("fr", 1)))
-    yield ideas
-    yield TopicsAnswer(suggested=(TOPIC,) * 30, waiting=(TOPIC,), ideas=ideas)
-    yield TopicsAnswer(ideas=ideas)
-    for outcome in get_args(SuggestedAnswer.model_fields["outcome"].annotation):
-        yield SuggestedAnswer(outcome=outcome, suggestion=TOPIC)
+    others = ("de", 20), ("fr", 1)
+    yield TopicsAnswer(suggested=(TOPIC,) * 30, waiting=(TOPIC,), others=others)
+    yield TopicsAnswer(others=others)
+    for outcome in ("listed", "waits", "known", "upvoted", "taken_back", "removed"):
+        yield suggested(outcome, TOPIC)
     yield league_started(3, 3)
     yield league_started(3, 3, "09:00")
     table = LeagueTable(played=1, total=3, rows=())
-    yield LeagueAnswer(table=table, problem=WRONG)
+    yield league_standing(table, WRONG)
     yield said(LEAGUE_STOPPED)
-    yield ScheduleAnswer(lines=(), new=True)
+    yield schedule_list((), new=True)
     for topic in ("", "random", "Thé"):
         at = ScheduleLine(said="09:00", topic=topic, following="x", here=not topic, problem=WRONG)
-        yield ScheduleAnswer(lines=(at,))
+        yield schedule_list((at,))
     yield said(SCHEDULE_ENDED)
-    yield AgreementAnswer(agreement=measure_agreement(ROWS), rehearsals=2)
-    yield AgreementAnswer(agreement=measure_agreement(ROWS[:3]))
-    yield AgreementAnswer(agreement=measure_agreement([]), rehearsals=2)
+    yield agreement_figures(measure_agreement(ROWS), 2)
+    yield agreement_figures(measure_agreement(ROWS[:3]))
+    yield agreement_figures(measure_agreement([]), 2)
     yield LeaderboardAnswer(leaderboard=rank_models(ROWS), rehearsals=2)
     yield LeaderboardAnswer(leaderboard=rank_models([]))
     yield ModelsAnswer(models=(), jurors=("near/j",))
     formats = tuple(
         FormatLine(name=n, about=s.about, options=("x",), minutes=3) for n, s in FORMATS.items()
     )
-    yield FormatsAnswer(formats=formats)
+    yield format_list(formats)
     helped = [(name, one.about, one.who.note) for name, one in COMMANDS.items()]
     yield HelpAnswer(commands=tuple(helped), formats=formats)
 
@@ -226,6 +229,17 @@ def test_every_kind_of_answer_is_here() -> None:
     own = {kind for kind in kinds() if kind.__module__.startswith(rooms.__name__)}
     elsewhere: set[type[Answer]] = {VotedAnswer}
     assert own - {type(answer) for answer in answers()} == elsewhere
+
+
+def test_every_function_that_makes_an_answer_is_here() -> None:
+    makers = {
+        name
+        for room in pkgutil.iter_modules(rooms.__path__)
+        for name, made in vars(importlib.import_module(f"{rooms.__name__}.{room.name}")).items()
+        if inspect.isfunction(made) and made.__module__.startswith(rooms.__name__)
+        if hasattr(made, "__wrapped__") or made.__annotations__.get("return") == "Answer"
+    }
+    assert makers - set(re.findall(r"yield (\w+)\(", Path(__file__).read_text())) == set()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

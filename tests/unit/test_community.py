@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.chat.answers.base import Answer
-from engine.chat.answers.own_data import ForgottenAnswer, PrivacyAnswer, opted_out
+from engine.chat.answers.own_data import forgetting, opted_out, stored_data
 from engine.chat.settings import (
     change_settings,
     check_channel,
@@ -254,8 +254,8 @@ MUCH = PersonTraces(
 @pytest.mark.parametrize(
     "answer",
     [
-        PrivacyAnswer(traces=MUCH),
-        ForgottenAnswer(done=False, traces=MUCH),
+        stored_data(MUCH),
+        forgetting(MUCH),
         opted_out(forgotten=False),
     ],
 )

@@ -18,7 +18,7 @@ import pytest
 
 from bot.research.stats import _guessing, _measure, _percents, _show
 from engine.chat.answers.base import to_markdown
-from engine.chat.answers.statistics import AgreementAnswer
+from engine.chat.answers.statistics import agreement_figures
 from engine.chat.answers.voters import read_percent
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
@@ -581,11 +581,11 @@ def test_who_came_to_the_jury_and_left_it_is_counted_where_enough_people_did() -
     assert found.toward.low == found.toward.high == pytest.approx(0.75)  # every topic says so
     rows = [make_row(n, jury="A", revised=(("B", "A"),)) for n in range(29)]
     assert measure_anchoring(rows).toward.value is None
-    told = to_markdown(AgreementAnswer(agreement=measure_agreement(rows)))
+    told = to_markdown(agreement_figures(measure_agreement(rows)))
     assert "disagreed with the jury, too few (29) moved to" in told
     found = measure_anchoring([make_row(jury=None, revised=(("A", "B"),))])
     assert (found.toward.n, found.away.n) == (0, 0)
-    told = to_markdown(AgreementAnswer(agreement=measure_agreement([make_row()])))
+    told = to_markdown(agreement_figures(measure_agreement([make_row()])))
     assert "Asked again" not in told
 
 

@@ -12,21 +12,21 @@ from adapters.terminal.texts import hand_text
 from engine.chat.answers.base import Answer, SentFile
 from engine.chat.answers.catalogue import (
     FormatLine,
-    FormatsAnswer,
     HelpAnswer,
-    IdeasAnswer,
     ModelsAnswer,
+    format_list,
+    topic_line,
 )
 from engine.chat.answers.debates import (
     DebateLine,
-    DebatesAnswer,
     ResultAnswer,
     StartedAnswer,
     StatusAnswer,
+    debate_list,
 )
 from engine.chat.answers.management import export_file, no_export
-from engine.chat.answers.own_data import ForgottenAnswer, Frequency, PrivacyAnswer
-from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
+from engine.chat.answers.own_data import Frequency, forgetting, forgotten, stored_data
+from engine.chat.answers.statistics import LeaderboardAnswer, agreement_figures
 from engine.stats.agreement import measure_agreement
 from engine.stats.figure import Difference, Figure, Share
 from engine.stats.ratings import Missing, Rating, rank_models, word_rating
@@ -311,11 +311,14 @@ def _answers() -> dict[str, Iterable[Text]]:
             ResultAnswer(debate=line(Status.FAILED), reveal=None),
         ],
         "lists": [
-            DebatesAnswer(debates=(opened, line(Status.VOTING, topic="Tea " * 60))),
-            DebatesAnswer(debates=(DebateLine.of(make_debate(1, Status.RUNNING), asked=True),)),
+            debate_list((opened, line(Status.VOTING, topic="Tea " * 60)), {}),
+            debate_list((DebateLine.of(make_debate(1, Status.RUNNING), asked=True),), {}),
             ModelsAnswer(models=("near/ana",), jurors=()),
-            IdeasAnswer(topics=(Topic(text="Tea", conditions="Now"), Topic(text="Coffee"))),
-            FormatsAnswer(formats=formats),
+            "\n".join(
+                f"- {topic_line(topic)}"
+                for topic in (Topic(text="Tea", conditions="Now"), Topic(text="Coffee"))
+            ),
+            format_list(formats),
             HelpAnswer(commands=(), formats=formats),
         ],
         "an export": [
@@ -324,9 +327,9 @@ def _answers() -> dict[str, Iterable[Text]]:
             export_file(SentFile("x.zip", b""), 1),
         ],
         "what is stored of somebody": [
-            PrivacyAnswer(traces=much),
-            ForgottenAnswer(done=False, traces=much),
-            ForgottenAnswer(done=True, traces=much),
+            stored_data(much),
+            forgetting(much),
+            forgotten(),
         ],
         "few votes": [Frequency(k, n).say() for k, n in ((0, 0), (3, 4), (12, 15))],
     }
@@ -348,7 +351,7 @@ def _statistics() -> dict[str, Iterable[Text]]:
         ],
         "ratings": [f"{word_rating(one)} | {one.record if one else ''}" for one in ratings],
         "agreement": [
-            AgreementAnswer(agreement=measure_agreement(rows), rehearsals=rehearsals)
+            agreement_figures(measure_agreement(rows), rehearsals)
             for rows, rehearsals in ((FORTY, 0), (FORTY[:3], 0), ([], 0), ([], 2))
         ],
         "a leaderboard": [

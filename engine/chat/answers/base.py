@@ -7,7 +7,8 @@ Errors carry their own message.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import wraps
+from typing import Concatenate, NamedTuple, ParamSpec
 
 from pydantic import InstanceOf
 
@@ -22,6 +23,7 @@ from engine.words.phrases import option_name
 from engine.words.translation import say
 
 PREFIX = "/debate"  # of every command, on every platform
+P = ParamSpec("P")
 
 
 def _someone(user: str) -> str:
@@ -45,20 +47,23 @@ class SentFile(NamedTuple):
 class Answer(Value):
     """A command's answer: its lines, and maybe a file.
 
+    The lines are `texts`, or what `words` yields in the language spoken; `below` makes the buttons.
     Only the person who asked may see a `private` one.
     """
 
     texts: tuple[InstanceOf[Text], ...] = ()
+    words: Callable[[Wording], Iterator[str]] | None = None
+    below: Callable[[], tuple[Button, ...]] = tuple
     file: SentFile | None = None
     private: bool = False
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Yield the answer line by line."""
-        yield from map(say, self.texts)
+        yield from self.words(chat) if self.words else map(say, self.texts)
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons below it."""
-        return ()
+        return self.below()
 
     def rows(self) -> tuple[Row, ...]:
         """Return the buttons and menus below it, row by row, at most five."""
@@ -74,6 +79,21 @@ class Answer(Value):
     def public(self) -> Answer | None:
         """Return the part that everyone in the channel may read; None for nothing."""
         return None if self.private else self
+
+
+def answering(
+    *, private: bool = False
+) -> Callable[[Callable[Concatenate[Wording, P], Iterator[str]]], Callable[P, Answer]]:
+    """Make an answer of a function that yields its lines, as they are asked for."""
+
+    def wrap(lines: Callable[Concatenate[Wording, P], Iterator[str]]) -> Callable[P, Answer]:
+        @wraps(lines)
+        def make(*args: P.args, **kwargs: P.kwargs) -> Answer:
+            return Answer(words=lambda chat: lines(chat, *args, **kwargs), private=private)
+
+        return make
+
+    return wrap
 
 
 def to_markdown(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Literal
+from collections.abc import Collection, Iterable, Iterator
 
-from engine.chat.answers.base import PREFIX, Answer, Wording
+from engine.chat.answers.base import PREFIX, Answer, Wording, answering
 from engine.prompts.library import NAMES
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Value
-from engine.values.language import N_, NN_
+from engine.values.language import N_, NN_, Count, Text
 from engine.values.text import headline
 from engine.values.topics import Topic
 from engine.words.buttons import approval_buttons, upvote_button
@@ -48,26 +47,6 @@ class ModelsAnswer(Answer):
             yield from (f"- `{model}`" for model in models or (say(NONE),))
 
 
-class IdeasAnswer(Answer):
-    """The topics on offer to everyone; `others` counts those in other languages."""
-
-    topics: tuple[Topic, ...]
-    others: tuple[tuple[str, int], ...] = ()
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """List topics, each with its stances and conditions."""
-        for topic in self.topics:
-            yield f"- {topic_line(topic)}"
-        if self.others:
-            counted = tuple(f"{_named(code)} {n}" for code, n in self.others)
-            yield say("In other languages: {counted}.", counted=counted)
-
-
-def _named(code: str) -> str:
-    """Return a language's name in the language spoken."""
-    return called_language(code) or NAMES.get(code.split("-")[0].lower(), code)
-
-
 def topic_line(topic: Topic) -> str:
     """Return a topic on one line, with its stances and conditions."""
     stances = (
@@ -101,14 +80,10 @@ class FormatLine(Value):
         return "- `{name}`: {about}".format(name=self.name, about=" · ".join(filter(None, parts)))
 
 
-class FormatsAnswer(Answer):
-    """The formats."""
-
-    formats: tuple[FormatLine, ...]
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """List formats with their options."""
-        yield from (line.say() for line in self.formats)
+@answering()
+def format_list(_: Wording, formats: Iterable[FormatLine]) -> Iterator[str]:
+    """List formats with their options."""
+    yield from (line.say() for line in formats)
 
 
 class HelpAnswer(Answer):
@@ -162,11 +137,15 @@ IDEAS = N_("**Ideas**")
 
 
 class TopicsAnswer(Answer):
-    """The topics that people suggested, and `ideas`; `waiting` ones are for managers alone."""
+    """The topics that people suggested, and `ideas` for everyone, with `others` by language.
+
+    Those `waiting` are for managers alone.
+    """
 
     suggested: tuple[Suggestion, ...] = ()
     waiting: tuple[Suggestion, ...] = ()
-    ideas: IdeasAnswer
+    ideas: tuple[Topic, ...] = ()
+    others: tuple[tuple[str, int], ...] = ()
 
     def public(self) -> Answer:
         """Return it without what only managers may read, and without who wants what."""
@@ -175,14 +154,20 @@ class TopicsAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """List what people want debated, what waits, and ideas."""
-        yield from self._suggested(chat)
+        yield from self._suggested()
         if self.waiting:
             yield say("**Waiting for a manager**")
             yield from _lines("- `{number}` · ▲ {upvotes} · {topic}", self.waiting)
         yield say(IDEAS)
-        yield from self.ideas.say(chat)
+        yield from (f"- {topic_line(topic)}" for topic in self.ideas)
+        if self.others:
+            counted = tuple(
+                f"{called_language(code) or NAMES.get(code.split('-')[0].lower(), code)} {n}"
+                for code, n in self.others
+            )
+            yield say("In other languages: {counted}.", counted=counted)
 
-    def _suggested(self, chat: Wording) -> Iterator[str]:
+    def _suggested(self) -> Iterator[str]:
         if not self.suggested:
             yield say(
                 "No one has suggested a topic yet. Suggest one: `{prefix} suggest your topic`",
@@ -222,25 +207,20 @@ UPVOTED = NN_(
 )
 
 
-class SuggestedAnswer(Answer):
-    """What became of a suggestion, or of a press on one."""
+def suggested(outcome: str, suggestion: Suggestion) -> Answer:
+    """Confirm what became of a suggestion, or of a press on one, with the button that undoes it.
 
-    private: bool = True
-    outcome: Literal["listed", "waits", "known", "upvoted", "taken_back", "removed"]
-    suggestion: Suggestion
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Confirm it."""
-        topic = headline(self.suggestion.text, TOPIC_LENGTH)
-        if self.outcome == "upvoted":
-            yield plural(*UPVOTED, self.suggestion.upvotes, topic=topic)
-        else:
-            yield say(SUGGESTED[self.outcome], topic=topic, prefix=PREFIX)
-
-    def buttons(self) -> tuple[Button, ...]:
-        """Return the button that changes one's mind."""
-        votes = self.outcome in ("upvoted", "taken_back")
-        return (_button(self.suggestion),) if votes else ()
+    `outcome` is one of `SUGGESTED`, or "upvoted".
+    """
+    topic = headline(suggestion.text, TOPIC_LENGTH)
+    text = (
+        Count(*UPVOTED, suggestion.upvotes, topic=topic)
+        if outcome == "upvoted"
+        else Text(SUGGESTED[outcome], topic=topic, prefix=PREFIX)
+    )
+    if outcome not in ("upvoted", "taken_back"):
+        return Answer(texts=(text,), private=True)
+    return Answer(texts=(text,), below=lambda: (_button(suggestion),), private=True)
 
 
 def _button(one: Suggestion) -> Button:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from engine.chat.answers.base import PREFIX, Answer, Wording
+from engine.chat.answers.base import PREFIX, Answer, Wording, answering
 from engine.values.debate import Debate, Status, Value
 from engine.values.language import N_, Text
 from engine.values.messages import Estimate, File, Reveal, Where
@@ -312,35 +312,31 @@ class ResultAnswer(Answer):
         return (*reveal_lines(reveal), *below)
 
 
-class DebatesAnswer(Answer):
-    """The community's newest debates, newest first.
+@answering()
+def debate_list(
+    _: Wording, debates: Sequence[DebateLine], pages: Mapping[str, str], web: str = ""
+) -> Iterator[str]:
+    """List the community's newest debates, newest first.
 
     Where everyone can read them on the web, `pages` are their addresses by id, and `web` is that of
     all of them.
     """
-
-    debates: tuple[DebateLine, ...]
-    pages: Mapping[str, str] = {}
-    web: str = ""
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """List debates, one per line."""
-        if not self.debates:
-            yield say("No debates here yet. Start one.")
-        for debate in self.debates:
-            yield say(
-                N_("- `{code}` {state}, {when}, {format}: {topic} · [page]({link})")
-                if debate.id in self.pages
-                else "- `{code}` {state}, {when}, {format}: {topic}",
-                code=debate.code,
-                state=_state(debate),
-                when=moment(debate.created_at),
-                format=debate.format,
-                topic=headline(debate.topic, LINE_LENGTH),
-                link=self.pages.get(debate.id, ""),
-            )
-        if self.web:
-            yield say("[All debates on the web]({link})", link=self.web)
+    if not debates:
+        yield say("No debates here yet. Start one.")
+    for debate in debates:
+        yield say(
+            N_("- `{code}` {state}, {when}, {format}: {topic} · [page]({link})")
+            if debate.id in pages
+            else "- `{code}` {state}, {when}, {format}: {topic}",
+            code=debate.code,
+            state=_state(debate),
+            when=moment(debate.created_at),
+            format=debate.format,
+            topic=headline(debate.topic, LINE_LENGTH),
+            link=pages.get(debate.id, ""),
+        )
+    if web:
+        yield say("[All debates on the web]({link})", link=web)
 
 
 def _state(debate: DebateLine) -> str:
@@ -358,55 +354,44 @@ def _state(debate: DebateLine) -> str:
 HEADLINE_LENGTH = 100  # characters
 
 
-class DeletionAnswer(Answer):
-    """What a deletion means, or that it has begun (`done`), also of its mirror (`both`)."""
+def deleted(debate: str, mirror: str = "") -> Answer:
+    """Confirm that a debate is being deleted, maybe with its mirror; by code."""
+    text = (
+        Text(
+            "Debates `{code}` and `{mirror}` are being deleted: their messages disappear "
+            "within a minute or two. A thread that stays, and what people wrote in it, is "
+            "for a moderator to delete.",
+            code=debate,
+            mirror=mirror,
+        )
+        if mirror
+        else Text(
+            "Debate `{code}` is being deleted: its messages disappear within a minute or "
+            "two. A thread that stays, and what people wrote in it, is for a "
+            "moderator to delete.",
+            code=debate,
+        )
+    )
+    return Answer(texts=(text,), private=True)
 
-    private: bool = True
-    debate: DebateLine
-    mirror: DebateLine | None = None
-    both: bool = False
-    going: bool = False
-    done: bool = False
 
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Explain what is deleted, or confirm it."""
-        if self.done:
-            mirror = self.mirror if self.both else None
-            if mirror is None:
-                yield say(
-                    "Debate `{code}` is being deleted: its messages disappear within a minute or "
-                    "two. A thread that stays, and what people wrote in it, is for a "
-                    "moderator to delete.",
-                    code=self.debate.code,
-                )
-            else:
-                yield say(
-                    "Debates `{code}` and `{mirror}` are being deleted: their messages disappear "
-                    "within a minute or two. A thread that stays, and what people wrote in it, is "
-                    "for a moderator to delete.",
-                    code=self.debate.code,
-                    mirror=mirror.code,
-                )
-            return
-        topic = headline(self.debate.topic, HEADLINE_LENGTH)
-        yield say(
+def deletion(debate: DebateLine, mirror: DebateLine | None, *, going: bool) -> Answer:
+    """Explain what the deletion of a debate means, with the buttons that confirm it.
+
+    `going`: it has not ended yet.
+    """
+    code, both = debate.code, mirror is not None
+    texts = [
+        Text(
             "This deletes debate `{code}` (“{topic}”) for good: its messages here, and everything "
             "stored of it, with all votes. The day's budget still counts what it cost.",
-            code=self.debate.code,
-            topic=topic,
+            code=code,
+            topic=headline(debate.topic, HEADLINE_LENGTH),
         )
-        if self.going:
-            yield say("It is still going on and is stopped first.")
-        if self.mirror is not None:
-            yield say("Its mirror `{code}` stays, unless you delete both.", code=self.mirror.code)
-        yield say(
-            "To confirm: `{prefix} delete {code} confirm=yes`",
-            prefix=PREFIX,
-            code=self.debate.code,
-        )
-
-    def buttons(self) -> tuple[Button, ...]:
-        """Return the buttons that confirm it."""
-        if self.done:
-            return ()
-        return deletion_buttons(self.debate.code, both=self.mirror is not None)
+    ]
+    if going:
+        texts.append(Text("It is still going on and is stopped first."))
+    if mirror is not None:
+        texts.append(Text("Its mirror `{code}` stays, unless you delete both.", code=mirror.code))
+    texts.append(Text("To confirm: `{prefix} delete {code} confirm=yes`", prefix=PREFIX, code=code))
+    return Answer(texts=tuple(texts), below=lambda: deletion_buttons(code, both=both), private=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
-from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording
+from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording, answering
 from engine.chat.answers.statistics import left_out
 from engine.values.debate import Value
 from engine.values.language import N_, Count, Text
@@ -34,31 +34,26 @@ class ScheduleLine(Value):
     problem: str = ""
 
 
-class ScheduleAnswer(Answer):
-    """The schedules of a community; `new`: one was set just now."""
-
-    lines: tuple[ScheduleLine, ...]
-    new: bool = False
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """List them."""
-        if self.new:
-            yield say("The schedule is set. `{prefix} schedule off` ends it.", prefix=PREFIX)
-        if not self.lines:
-            yield say(
-                "There is no schedule here. A manager can set one, for example: `{prefix} schedule "
-                '"every weekday 09:00 Europe/Berlin"`.',
-                prefix=PREFIX,
-            )
-        for line in self.lines:
-            template = (
-                N_("**{said}** in this channel: {topic}. Next: {time}.")
-                if line.here
-                else N_("**{said}** in another channel: {topic}. Next: {time}.")
-            )
-            yield say(template, said=line.said, topic=_topic(line), time=line.following)
-            if line.problem:
-                yield say("The last one was skipped. {problem}", problem=say_stored(line.problem))
+@answering()
+def schedule_list(_: Wording, lines: Sequence[ScheduleLine], *, new: bool = False) -> Iterator[str]:
+    """List the schedules of a community; `new`: one was set just now."""
+    if new:
+        yield say("The schedule is set. `{prefix} schedule off` ends it.", prefix=PREFIX)
+    if not lines:
+        yield say(
+            "There is no schedule here. A manager can set one, for example: `{prefix} schedule "
+            '"every weekday 09:00 Europe/Berlin"`.',
+            prefix=PREFIX,
+        )
+    for line in lines:
+        template = (
+            N_("**{said}** in this channel: {topic}. Next: {time}.")
+            if line.here
+            else N_("**{said}** in another channel: {topic}. Next: {time}.")
+        )
+        yield say(template, said=line.said, topic=_topic(line), time=line.following)
+        if line.problem:
+            yield say("The last one was skipped. {problem}", problem=say_stored(line.problem))
 
 
 SCHEDULE_ENDED = N_("The schedule has ended; a debate that is going on is finished.")
@@ -96,20 +91,13 @@ def league_started(models: int, matches: int, first: str = "") -> Answer:
     return Answer(texts=(begins, first_match))
 
 
-class LeagueAnswer(Answer):
-    """The standing of a league, and what keeps its next match from beginning."""
-
-    table: LeagueTable
-    problem: str = ""
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Show the standing."""
-        yield f"**{league_title(self.table)}**"
-        yield from league_lines(self.table)
-        if self.problem:
-            yield say(
-                "⏳ The next match cannot begin yet: {problem}", problem=say_stored(self.problem)
-            )
+@answering()
+def league_standing(_: Wording, table: LeagueTable, problem: str = "") -> Iterator[str]:
+    """Show the standing of a league, and what keeps its next match from beginning."""
+    yield f"**{league_title(table)}**"
+    yield from league_lines(table)
+    if problem:
+        yield say("⏳ The next match cannot begin yet: {problem}", problem=say_stored(problem))
 
 
 NONE = N_("none")

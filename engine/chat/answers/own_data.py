@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording
+from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording, answering
 from engine.chat.answers.debates import DebateLine
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.store.communities import PublicPart
@@ -80,39 +80,35 @@ PARTS = {
 }
 
 
-class PrivacyAnswer(Answer):
-    """What is stored about people in general and about the person who asked.
+@answering(private=True)
+def stored_data(
+    _: Wording, traces: PersonTraces, on_the_web: Sequence[PublicPart] = ()
+) -> Iterator[str]:
+    """Describe what is stored: about the person who asked, then about people in general.
 
     `on_the_web` is what everyone sees of their community on the web.
     """
-
-    private: bool = True
-    traces: PersonTraces
-    on_the_web: tuple[PublicPart, ...] = ()
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Describe the stored data, the person's own first."""
-        yield say("**Your data**")
-        if self.traces.forgotten:
-            yield say(YOU_ARE_FORGOTTEN, prefix=PREFIX)
-        else:
-            yield from _own(self.traces)
-            opted = (
-                N_("Exports leave you out; `{prefix} optin` undoes it.")
-                if self.traces.opted_out
-                else N_("Exports include you under a pseudonym; `{prefix} optout` leaves you out.")
-            )
-            yield say(opted, prefix=PREFIX)
-            if self.traces.known:
-                yield say("`{prefix} mydata` sends you all of it as a file.", prefix=PREFIX)
-            yield say("`{prefix} forget` removes your identity from all of it.", prefix=PREFIX)
-        yield say(PRIVACY)
-        if self.on_the_web:
-            yield say(
-                "Managers of this community show on public web pages, without any names of "
-                "people: {what:and}.",
-                what=tuple(Text(PARTS[part]) for part in self.on_the_web),
-            )
+    yield say("**Your data**")
+    if traces.forgotten:
+        yield say(YOU_ARE_FORGOTTEN, prefix=PREFIX)
+    else:
+        yield from _own(traces)
+        opted = (
+            N_("Exports leave you out; `{prefix} optin` undoes it.")
+            if traces.opted_out
+            else N_("Exports include you under a pseudonym; `{prefix} optout` leaves you out.")
+        )
+        yield say(opted, prefix=PREFIX)
+        if traces.known:
+            yield say("`{prefix} mydata` sends you all of it as a file.", prefix=PREFIX)
+        yield say("`{prefix} forget` removes your identity from all of it.", prefix=PREFIX)
+    yield say(PRIVACY)
+    if on_the_web:
+        yield say(
+            "Managers of this community show on public web pages, without any names of "
+            "people: {what:and}.",
+            what=tuple(Text(PARTS[part]) for part in on_the_web),
+        )
 
 
 def _own(traces: PersonTraces) -> Iterator[str]:
@@ -163,39 +159,35 @@ def no_own_data(size: int = 0, most: int = 0, *, forgotten: bool = False) -> Ans
     return Answer(texts=(why,), private=True)
 
 
-class ForgottenAnswer(Answer):
-    """A preview of being forgotten, or its confirmation (`done`).
+@answering(private=True)
+def forgetting(_: Wording, traces: PersonTraces) -> Iterator[str]:
+    """Explain what is deleted of a person who is to be forgotten."""
+    if traces.forgotten:
+        yield say(YOU_ARE_FORGOTTEN, prefix=PREFIX)
+        return
+    yield from _own(traces)
+    yield say(
+        "Your user id is deleted everywhere, at once and for good: no one can trace your "
+        "votes and debates back to you. Your votes still count, but exports leave them "
+        "out. Nothing you do afterwards is stored, so you cannot vote or start debates, "
+        "and only a manager can stop your running debates. A keyed hash of your id "
+        "remains, so that you are not stored again. The topics you wrote remain too."
+    )
+    yield say("To confirm: `{prefix} forget confirm=yes`", prefix=PREFIX)
+
+
+def forgotten(*, rest: bool = False) -> Answer:
+    """Confirm that a person is forgotten.
 
     `rest`: a reader still holds an older state of the database, which is overwritten afterwards.
     """
-
-    private: bool = True
-    done: bool
-    traces: PersonTraces
-    rest: bool = False
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Explain what is deleted, or confirm it."""
-        if self.done:
-            yield say("You are forgotten. Your votes still count, but no record links them to you.")
-            if self.rest:
-                yield say(
-                    "An export that is running still reads an older state of the database. Your id "
-                    "is overwritten there as soon as the export is done."
-                )
-            yield say("To take part again: `{prefix} optin`", prefix=PREFIX)
-        elif self.traces.forgotten:
-            yield say(YOU_ARE_FORGOTTEN, prefix=PREFIX)
-        else:
-            yield from _own(self.traces)
-            yield say(
-                "Your user id is deleted everywhere, at once and for good: no one can trace your "
-                "votes and debates back to you. Your votes still count, but exports leave them "
-                "out. Nothing you do afterwards is stored, so you cannot vote or start debates, "
-                "and only a manager can stop your running debates. A keyed hash of your id "
-                "remains, so that you are not stored again. The topics you wrote remain too."
-            )
-            yield say("To confirm: `{prefix} forget confirm=yes`", prefix=PREFIX)
+    gone = Text("You are forgotten. Your votes still count, but no record links them to you.")
+    later = Text(
+        "An export that is running still reads an older state of the database. Your id "
+        "is overwritten there as soon as the export is done."
+    )
+    back = Text("To take part again: `{prefix} optin`", prefix=PREFIX)
+    return Answer(texts=(gone, later, back) if rest else (gone, back), private=True)
 
 
 def opted_out(*, forgotten: bool) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.chat.answers.base import Answer, Wording
+from engine.chat.answers.base import Answer, Wording, answering
 from engine.stats.agreement import Agreement
 from engine.stats.figure import Figure
 from engine.stats.jurors import JurorFigures
@@ -43,52 +43,45 @@ BEYOND_CHANCE = (
 JUROR_FIGURES = N_("**Jurors**")
 
 
-class AgreementAnswer(Answer):
-    """Agreement between jury and people over this community's revealed debates.
+@answering()
+def agreement_figures(_: Wording, found: Agreement, rehearsals: int = 0) -> Iterator[str]:
+    """Report how far jury and people agree over this community's revealed debates.
 
     `rehearsals` counts rehearsal debates, which are left out.
     """
-
-    agreement: Agreement
-    rehearsals: int = 0
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Report the agreement."""
-        found = self.agreement
-        if not found.debates:
-            yield say(ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED)
-            return
+    if not found.debates:
+        yield say(ONLY_REHEARSALS if rehearsals else NOTHING_COMPARED)
+        return
+    yield say(
+        "Debates revealed here: {n}; judged by both people and jury: {compared}.",
+        n=found.debates,
+        compared=found.compared,
+    )
+    figures = _figures(found)
+    yield from (say(line, **figures) for line in AGREEMENT)
+    toward, away = found.anchoring.toward, found.anchoring.away
+    if toward.n or away.n:
         yield say(
-            "Debates revealed here: {n}; judged by both people and jury: {compared}.",
-            n=found.debates,
-            compared=found.compared,
+            "- Asked again after the reveal: of people who had disagreed with the jury, "
+            "{toward} moved to its choice; of those who had agreed, {away} moved away",
+            toward=toward,
+            away=away,
         )
-        figures = _figures(found)
-        yield from (say(line, **figures) for line in AGREEMENT)
-        toward, away = found.anchoring.toward, found.anchoring.away
-        if toward.n or away.n:
-            yield say(
-                "- Asked again after the reveal: of people who had disagreed with the jury, "
-                "{toward} moved to its choice; of those who had agreed, {away} moved away",
-                toward=toward,
-                away=away,
-            )
-        if found.guessing.chance is not None:
-            yield say(
-                "- Blind guesses at the models: {share} right; by chance it would be "
-                "{chance:.0f} %",
-                share=found.guessing.share,
-                chance=100 * found.guessing.chance,
-            )
-        yield from _biases(found)
-        yield say(STATISTICS)
-        yield from (say(line, **figures) for line in BEYOND_CHANCE)
+    if found.guessing.chance is not None:
         yield say(
-            "In brackets: 95 % intervals, resampled by topic. “Too few” is fewer than "
-            "{fewest} debates.",
-            fewest=FEWEST,
+            "- Blind guesses at the models: {share} right; by chance it would be {chance:.0f} %",
+            share=found.guessing.share,
+            chance=100 * found.guessing.chance,
         )
-        yield from map(say, left_out(self.rehearsals))
+    yield from _biases(found)
+    yield say(STATISTICS)
+    yield from (say(line, **figures) for line in BEYOND_CHANCE)
+    yield say(
+        "In brackets: 95 % intervals, resampled by topic. “Too few” is fewer than "
+        "{fewest} debates.",
+        fewest=FEWEST,
+    )
+    yield from map(say, left_out(rehearsals))
 
 
 def _figures(found: Agreement) -> dict[str, Figure]:

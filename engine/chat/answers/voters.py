@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.chat.answers.base import PREFIX, Answer, Wording
+from engine.chat.answers.base import PREFIX, Answer, Wording, answering
 from engine.chat.answers.debates import DebateLine
 from engine.store.ballots import RemarkResult
 from engine.store.vote_log import Outcome
@@ -239,21 +239,12 @@ def _option(option: str, names: Mapping[str, str]) -> str:
     return f"`{option}`" if name == option else f"`{option}` {name}"
 
 
-class RevisedAnswer(Answer):
-    """An answer given after the reveal was stored; `option` None: it was withdrawn."""
-
-    private: bool = True
-    debate: DebateLine
-    option: str | None
-    names: Mapping[str, str] = {}
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Confirm the answer."""
-        if self.option is None:
-            yield say("Your answer on debate `{code}` is withdrawn.", code=self.debate.code)
-            return
-        option = option_name(self.option, self.names)
-        yield say(
-            "Answer on debate `{code}` recorded: {option}.", code=self.debate.code, option=option
-        )
-        yield say(REVIEW_APART)
+@answering(private=True)
+def revised(_: Wording, debate: str, option: str | None, names: Mapping[str, str]) -> Iterator[str]:
+    """Confirm an answer on a debate (its code) after the reveal; None: it was withdrawn."""
+    if option is None:
+        yield say("Your answer on debate `{code}` is withdrawn.", code=debate)
+        return
+    shown = option_name(option, names)
+    yield say("Answer on debate `{code}` recorded: {option}.", code=debate, option=shown)
+    yield say(REVIEW_APART)
