@@ -62,7 +62,7 @@ async def asking_beside(
 async def _ask(app: App, venue: TerminalVenue, debate: Debate, given: Sequence[str] | None) -> None:
     """Wait for the time to ask, use it, and end it: no one else can ask at this terminal."""
     while True:
-        time = await app.store.asking.time(debate.id)
+        time = await app.store.guests.question_time(debate.id)
         if time is not None and time.opened_at is not None:
             break
         await app.service.notifier.wait(f"delivered/{debate.id}", LOOK_SECONDS)
@@ -83,7 +83,7 @@ async def _ask(app: App, venue: TerminalVenue, debate: Debate, given: Sequence[s
 async def _by_lines(app: App, venue: TerminalVenue, debate: Debate) -> None:
     """Take a question from each line until an empty one, or until the time is over."""
     venue.note(ASK_BY_LINES)
-    number = len(await app.store.asking.asked(debate.id))
+    number = len(await app.store.guests.questions(debate.id))
     with typed_lines(sys.stdin.fileno()) as lines:
         while text := await lines.get():
             number += 1

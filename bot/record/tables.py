@@ -19,9 +19,8 @@ from bot.record.filters import check_series, chosen_ids, narrowed, where_of
 from bot.settings.load import load_store_settings
 from engine.delivery.reasons import INTERRUPTED, interrupted, way_on
 from engine.store import DeliveryState, Store
-from engine.store.deliveries import Failed
 from engine.store.listings import DebateQuery
-from engine.store.usage import By, CallUsage, UsageFilter, UsageTotals
+from engine.store.usage import By, CallUsage, Failed, UsageFilter, UsageTotals
 from engine.values.debate import Debate, Status
 from engine.values.errors import UsageError
 from engine.values.ports import utc_now
@@ -177,11 +176,11 @@ async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool
             steps=tuple((await store.journal.load(debate.id)).steps),
             tries=tries,
             usd=usd,
-            origins=await store.tries.cost_origins(debate.id),
+            origins=await store.usage.cost_origins(debate.id),
             totals=tuple((await store.usage.read(UsageFilter(debate=debate.id))).totals),
             unread=any(target.unread for target in targets),
             gaps=await store.deliveries.gaps(debate.id),
-            failures=await store.tries.failures(debate.id),
+            failures=await store.usage.failures(debate.id),
         )
     if as_json:
         _print_json(_to_json(seen))

@@ -225,7 +225,7 @@ async def delete(
             )
     if confirm:
         ids = [one.id for one in doomed]
-        await store.deletions.ask(ids, context.service.clock.now())
+        await store.retention.ask(ids, context.service.clock.now())
         context.service.notifier.publish(f"deletions/{person.platform}", found.id)
         return deleted(found.code, other.code if mirror and other else "")
     return deletion(

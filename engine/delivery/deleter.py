@@ -46,7 +46,7 @@ class Deleter:
         """Delete what people asked for, until cancelled."""
         platform = self.venue.platform
         while True:
-            for deletion in await self.store.deletions.due(platform, served=self.shares.served):
+            for deletion in await self.store.retention.asked(platform, served=self.shares.served):
                 lease = self.shares.lease_for(deletion.community)
                 if lease is not None:
                     try:
@@ -66,7 +66,7 @@ class Deleter:
         left: Deletion | None = deletion
         if deletion.messages is None:
             await self._stop(deletion.debate)
-            left = await self.store.deletions.take_out(lease, deletion.debate)
+            left = await self.store.retention.take_out(lease, deletion.debate)
         if left is None:  # something of it goes on for now
             return
         await self.store.retention.drop_strangers()
@@ -84,7 +84,7 @@ class Deleter:
                 except VenueError as error:
                     log.warning("message stays", debate=left.debate, why=str(error))
             left = left.model_copy(update={"messages": left.messages[1:]})
-            await self.store.deletions.note(lease, left)
+            await self.store.retention.note(lease, left)
         log.info("debate deleted", debate=left.debate)
 
     async def _stop(self, debate_id: str) -> None:
@@ -112,5 +112,5 @@ class Deleter:
         except VenueError as error:
             log.info("thread stays", debate=left.debate, why=str(error))
         left = left.model_copy(update={"thread": None, "messages": messages})
-        await self.store.deletions.note(lease, left)
+        await self.store.retention.note(lease, left)
         return left

@@ -273,7 +273,7 @@ class StoredLibrary:
 
     async def _situation(self, debate: Debate, item: Item, *, opened: bool) -> DebateSituation:
         """Return what is known beside a debate; what only an operator may know, only for one."""
-        tries = self._store.tries
+        calls = self._store.usage
         mirror, before = await self._store.debates.mirror_of(debate), debate.setup.rematch_of
         after = await self._store.listings.rematches(debate.id) if opened else []
         shown = (await self._store.communities.get(debate.platform, debate.community)).public
@@ -283,7 +283,7 @@ class StoredLibrary:
             public=PublicPart.DEBATES in shown,
         )
         if debate.status is Status.RUNNING:
-            steps = await tries.under_way(debate.id)
+            steps = await calls.under_way(debate.id)
             seats = {step.split("/")[2] for step in steps if step.startswith("turn/")}
             names = debate.setup.called
             writing = tuple(names.get(side_of(seat), marked(seat)) for seat in sorted(seats))
@@ -294,7 +294,7 @@ class StoredLibrary:
         if not self._operator:
             return known
         if item.state == INTERRUPTED:
-            stopped = await tries.newest_call(debate.id)
+            stopped = await calls.newest_call(debate.id)
             return known._replace(stopped=stopped, command=way_on(debate))
         failed = debate.status is Status.FAILED
         return known._replace(
@@ -302,7 +302,7 @@ class StoredLibrary:
         )
 
     async def _tries(self, debate: Debate) -> tuple[PageTry, ...]:
-        tries = await self._store.tries.all(debate.id)
+        tries = await self._store.usage.tries(debate.id)
         parts = await self._outlines.read(debate, await self._store.journal.turns_held(debate.id))
         turns = {one["step"]: one["number"] for one in parts.spoken}
         first = min((one.began for one in tries), default=None)

@@ -42,7 +42,7 @@ async def ask(service: Service, debate: Debate, user: str, given: str) -> int:
     store, text = service.store, read_question(given)
     await _check(service, debate, text)
     now = service.clock.now()
-    outcome, number = await store.asking.ask(debate.id, debate.platform, user, text, now)
+    outcome, number = await store.guests.ask(debate.id, debate.platform, user, text, now)
     if outcome == "forgotten":
         raise NotAllowedError(
             "You asked to be forgotten, so your question is not stored. Use /debate optin to take "
@@ -67,7 +67,7 @@ async def ask(service: Service, debate: Debate, user: str, given: str) -> int:
 
 async def _check(service: Service, debate: Debate, text: str) -> None:
     """Check a question as topics are checked, while questions are taken."""
-    time = await service.store.asking.time(debate.id)
+    time = await service.store.guests.question_time(debate.id)
     if time is None or time.closed_at is not None:
         raise UsageError(OVER)
     settings = await service.store.communities.get(debate.platform, debate.community)
@@ -83,7 +83,7 @@ async def _check(service: Service, debate: Debate, text: str) -> None:
 
 async def is_listed(store: Store, debate: Debate, number: int) -> bool:
     """Return whether people can support a question: only the first ones are listed."""
-    listed = standing_questions(await store.asking.asked(debate.id))[:MOST_LISTED]
+    listed = standing_questions(await store.guests.questions(debate.id))[:MOST_LISTED]
     return any(one.number == number for one in listed)
 
 
@@ -98,7 +98,7 @@ async def remove(
     manager: bool,
 ) -> None:
     """Take a question back, one's own or as a manager. Raises UsageError or NotAllowedError."""
-    outcome = await store.asking.remove(
+    outcome = await store.guests.remove_question(
         debate.id, number, debate.platform, user, manager=manager, now=clock.now()
     )
     if outcome == "others":

@@ -158,7 +158,7 @@ async def _judge(
 ) -> Judging:
     """Ask judges, or jurors in a `mode`, and store what they find; once for the same ones."""
     async with lease_manager.hold(f"debate/{debate.id}", patient=mode is not None) as lease:
-        judging = await store.judgings.open(lease, debate.id, judges, mode)
+        judging = await store.learning.open_judging(lease, debate.id, judges, mode)
         if judging.found is not None:
             return judging
         journaled = await store.journal.load(debate.id)
@@ -173,7 +173,7 @@ async def _judge(
             found = await ask(debate, judging, journaled, steps, prompts)
         finally:
             await steps.flush()
-        await store.judgings.close(lease, debate.id, judging.number, found)
+        await store.learning.close_judging(lease, debate.id, judging.number, found)
         return judging.model_copy(update={"found": found})
 
 

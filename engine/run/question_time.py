@@ -41,7 +41,9 @@ class QuestionTime:
         debate_id = self.debate.id
         await self._post(Post(key=KEY, message=self._list(())))
         shown: Sequence[AudienceQuestion] = ()
-        while (time := await self.store.asking.time(debate_id)) is None or time.closed_at is None:
+        while (
+            time := await self.store.guests.question_time(debate_id)
+        ) is None or time.closed_at is None:
             asked = await self._asked()
             if shown != asked:
                 # Its key says what it shows, so that a list that was posted before is not again.
@@ -82,7 +84,7 @@ class QuestionTime:
             one.model_copy(update={"removed": "manager"})
             if has_blocked(settings.blocked_words, one.text)
             else one
-            for one in await self.store.asking.asked(debate.id)
+            for one in await self.store.guests.questions(debate.id)
         )
 
     def _list(self, asked: Sequence[AudienceQuestion]) -> QuestionsInvite:

@@ -71,10 +71,19 @@ ON CONFLICT (key) DO UPDATE SET ballots = excluded.ballots, body = excluded.body
 OF_SOURCE = f"{SELECT} WHERE platform = :platform AND community = :community"
 # Texts stay where they were given; only numbers are learnt from.
 TEXTS = {"reasons": "", "raw": "", "prompt_hash": "", "problem": ""}
+INSERT_JUDGING = """
+INSERT INTO judgings (debate, number, judges, mode) VALUES (:debate, :number, :judges, :mode)
+"""
+CLOSE_JUDGING = """
+UPDATE judgings SET body = :body WHERE debate = :debate AND number = :number AND body IS NULL
+"""
 
 
 class Learning:
-    """What jurors are fitted to: the debates held here, and judgments from outside."""
+    """What jurors are fitted to, here and from outside; and later judgings, each stored whole.
+
+    These are by other judges of the format, or by another panel.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -120,6 +129,39 @@ class Learning:
             return to_debate(found)
 
         return await self._database.write(find_or_open)
+
+    async def open_judging(
+        self,
+        lease: Lease,
+        debate_id: str,
+        judges: Sequence[Model],
+        mode: PanelMode | None = None,
+    ) -> Judging:
+        """Return the judging by these judges, or by these jurors: theirs so far, or a new one."""
+
+        def open_or_find(connection: SqlConnection) -> Judging:
+            guard(connection, lease)
+            known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
+            for judging in known:
+                if judging.is_by(judges, mode):
+                    return judging
+            opened = Judging(number=len(known) + 1, judges=tuple(judges), mode=mode)
+            body = JUDGES.dump_json(opened.judges).decode()
+            row = {"debate": debate_id, "number": opened.number, "judges": body}
+            connection.run(INSERT_JUDGING, **row, mode=mode)
+            return opened
+
+        return await self._database.write(open_or_find)
+
+    async def close_judging(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
+        """Store what a judging found, once."""
+        body = found.model_dump_json()
+
+        def close(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(CLOSE_JUDGING, debate=debate_id, number=number, body=body)
+
+        await self._database.write(close)
 
 
 def _past(connection: SqlConnection, limit: int, rehearsal: bool) -> list[PastDebate]:
@@ -171,54 +213,3 @@ def _learn(connection: SqlConnection, new: Learnt) -> None:
         ballots=len(merged.ballots),
         body=merged.model_dump_json(),
     )
-
-
-# Later judgings of debates: by other judges of the format, or by another panel.
-
-
-INSERT_JUDGING = """
-INSERT INTO judgings (debate, number, judges, mode) VALUES (:debate, :number, :judges, :mode)
-"""
-CLOSE_JUDGING = """
-UPDATE judgings SET body = :body WHERE debate = :debate AND number = :number AND body IS NULL
-"""
-
-
-class Judgings:
-    """Later judgings, each opened once and stored whole."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def open(
-        self,
-        lease: Lease,
-        debate_id: str,
-        judges: Sequence[Model],
-        mode: PanelMode | None = None,
-    ) -> Judging:
-        """Return the judging by these judges, or by these jurors: theirs so far, or a new one."""
-
-        def open_or_find(connection: SqlConnection) -> Judging:
-            guard(connection, lease)
-            known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
-            for judging in known:
-                if judging.is_by(judges, mode):
-                    return judging
-            opened = Judging(number=len(known) + 1, judges=tuple(judges), mode=mode)
-            body = JUDGES.dump_json(opened.judges).decode()
-            row = {"debate": debate_id, "number": opened.number, "judges": body}
-            connection.run(INSERT_JUDGING, **row, mode=mode)
-            return opened
-
-        return await self._database.write(open_or_find)
-
-    async def close(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
-        """Store what a judging found, once."""
-        body = found.model_dump_json()
-
-        def close(connection: SqlConnection) -> None:
-            guard(connection, lease)
-            connection.run(CLOSE_JUDGING, debate=debate_id, number=number, body=body)
-
-        await self._database.write(close)

@@ -98,6 +98,41 @@ WHERE closed_at IS NULL
 LOCK_STRANGER = "SELECT id FROM people WHERE id = :person FOR UPDATE"
 CUT_OFF = 'UPDATE people SET "user" = NULL, bot = NULL WHERE id = :person AND'
 CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
+ASK = """
+INSERT INTO deletions (debate, platform, community, partition_key, asked_at)
+SELECT id, platform, community, partition_key, :now FROM debates WHERE id IN :debates
+ON CONFLICT DO NOTHING
+"""
+DUE_DELETIONS = """
+SELECT * FROM deletions
+WHERE platform = :platform AND coalesce(partition_key, 0) % :shares IN :held
+ORDER BY asked_at, debate
+"""
+FREE_DELETION = f"""
+SELECT id FROM debates
+WHERE id = :debate AND status NOT IN ('queued', 'running') AND NOT {BUSY} /*+ FOR UPDATE */
+"""  # noqa: S608
+ON_ITS_WAY = "SELECT 1 FROM outbox WHERE debate = :debate AND state = 'sending' LIMIT 1"
+POSTED = "SELECT key, kind, refs FROM outbox WHERE debate = :debate ORDER BY number DESC, id DESC"
+LEFT = "UPDATE deletions SET body = :body WHERE debate = :debate"
+DONE = "DELETE FROM deletions WHERE debate = :debate"
+KNOWN = "SELECT id FROM debates WHERE id = :debate"
+# Where a message stands; those to one person are theirs.
+IN_CHANNEL_KINDS, IN_CHANNEL_KEYS = ("announcement", "league"), ("reveal/channel", "alert/channel")
+PRIVATE_KINDS, PRIVATE_KEYS = ("alert",), ("reveal/starter",)
+
+
+class Deletion(Value):
+    """A debate to delete. With `messages`, its record is gone and these are left in the chat,
+    each with its place.
+
+    `thread` is one that was opened for the debate and goes with it.
+    """
+
+    debate: str
+    community: str
+    thread: str | None = None
+    messages: tuple[tuple[str, str], ...] | None = None
 
 
 class Retention:
@@ -105,7 +140,8 @@ class Retention:
 
     A debate is due if it ended before a time and nothing still needs it: neither its mirror, nor a
     series that goes on, nor a process that works on it. One call changes one debate, so that no
-    other write waits for long.
+    other write waits for long. One that people had deleted is found again after a restart, until
+    it is gone.
     """
 
     def __init__(self, database: Database) -> None:
@@ -165,6 +201,53 @@ class Retention:
         for person in await self._database.column(strangers):
             dropped += await self._database.write(partial(_drop, person=person))
         return dropped
+
+    async def ask(self, debate_ids: Sequence[str], now: datetime) -> None:
+        """Record that debates are to be deleted; those that are stay as they are."""
+        await self._database.run(ASK, debates=list(debate_ids), now=now)
+
+    async def asked(self, platform: str, *, served: Partition = EVERYONE) -> list[Deletion]:
+        """Return the deletions that are not done, the oldest first."""
+        rows = await self._database.rows(DUE_DELETIONS, platform=platform, **within(served))
+        return [
+            Deletion(debate=row.debate, community=row.community, **orjson.loads(row.body or "{}"))
+            for row in rows
+        ]
+
+    async def take_out(self, lease: Lease, debate_id: str) -> Deletion | None:
+        """Delete a debate's record, and return what is left of it in the chat.
+
+        None while it runs, while a process works on it, or while a message of it may be on its way.
+        Budgets keep what it spent.
+        """
+
+        def store(connection: SqlConnection) -> Deletion | None:
+            guard(connection, lease)
+            if connection.value(KNOWN, debate=debate_id) is None:  # otherwise deleted meanwhile
+                connection.run(DONE, debate=debate_id)
+                return None
+            if connection.value(FREE_DELETION, debate=debate_id, now=utc_now()) is None:
+                return None
+            if connection.value(ON_ITS_WAY, debate=debate_id) is not None:
+                return None
+            debate = to_debate(connection.first(BY_ID, id=debate_id))
+            left = _left(debate, connection.rows(POSTED, debate=debate_id))
+            delete_debates(connection, [debate_id])
+            mark_unwiped(connection)
+            _write(connection, left)
+            return left
+
+        await load_tables()
+        return await self._database.write(store)
+
+    async def note(self, lease: Lease, deletion: Deletion) -> None:
+        """Record which messages are left; without any the deletion is done."""
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            _write(connection, deletion)
+
+        await self._database.write(store)
 
 
 def _delete(connection: SqlConnection, debate_id: str) -> Debate:
@@ -228,97 +311,6 @@ def _drop(connection: SqlConnection, person: int) -> int:
         connection.run(CUT_USAGE, scope=f"person:{person}")
         mark_unwiped(connection)
     return dropped
-
-
-class Deletion(Value):
-    """A debate to delete. With `messages`, its record is gone and these are left in the chat,
-    each with its place.
-
-    `thread` is one that was opened for the debate and goes with it.
-    """
-
-    debate: str
-    community: str
-    thread: str | None = None
-    messages: tuple[tuple[str, str], ...] | None = None
-
-
-ASK = """
-INSERT INTO deletions (debate, platform, community, partition_key, asked_at)
-SELECT id, platform, community, partition_key, :now FROM debates WHERE id IN :debates
-ON CONFLICT DO NOTHING
-"""
-DUE_DELETIONS = """
-SELECT * FROM deletions
-WHERE platform = :platform AND coalesce(partition_key, 0) % :shares IN :held
-ORDER BY asked_at, debate
-"""
-FREE_DELETION = f"""
-SELECT id FROM debates
-WHERE id = :debate AND status NOT IN ('queued', 'running') AND NOT {BUSY} /*+ FOR UPDATE */
-"""  # noqa: S608
-ON_ITS_WAY = "SELECT 1 FROM outbox WHERE debate = :debate AND state = 'sending' LIMIT 1"
-POSTED = "SELECT key, kind, refs FROM outbox WHERE debate = :debate ORDER BY number DESC, id DESC"
-LEFT = "UPDATE deletions SET body = :body WHERE debate = :debate"
-DONE = "DELETE FROM deletions WHERE debate = :debate"
-KNOWN = "SELECT id FROM debates WHERE id = :debate"
-# Where a message stands; those to one person are theirs.
-IN_CHANNEL_KINDS, IN_CHANNEL_KEYS = ("announcement", "league"), ("reveal/channel", "alert/channel")
-PRIVATE_KINDS, PRIVATE_KEYS = ("alert",), ("reveal/starter",)
-
-
-class Deletions:
-    """Debates that people had deleted; each is found again after a restart, until it is gone."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def ask(self, debate_ids: Sequence[str], now: datetime) -> None:
-        """Record that debates are to be deleted; those that are stay as they are."""
-        await self._database.run(ASK, debates=list(debate_ids), now=now)
-
-    async def due(self, platform: str, *, served: Partition = EVERYONE) -> list[Deletion]:
-        """Return the deletions that are not done, the oldest first."""
-        rows = await self._database.rows(DUE_DELETIONS, platform=platform, **within(served))
-        return [
-            Deletion(debate=row.debate, community=row.community, **orjson.loads(row.body or "{}"))
-            for row in rows
-        ]
-
-    async def take_out(self, lease: Lease, debate_id: str) -> Deletion | None:
-        """Delete a debate's record, and return what is left of it in the chat.
-
-        None while it runs, while a process works on it, or while a message of it may be on its way.
-        Budgets keep what it spent.
-        """
-
-        def store(connection: SqlConnection) -> Deletion | None:
-            guard(connection, lease)
-            if connection.value(KNOWN, debate=debate_id) is None:  # otherwise deleted meanwhile
-                connection.run(DONE, debate=debate_id)
-                return None
-            if connection.value(FREE_DELETION, debate=debate_id, now=utc_now()) is None:
-                return None
-            if connection.value(ON_ITS_WAY, debate=debate_id) is not None:
-                return None
-            debate = to_debate(connection.first(BY_ID, id=debate_id))
-            left = _left(debate, connection.rows(POSTED, debate=debate_id))
-            delete_debates(connection, [debate_id])
-            mark_unwiped(connection)
-            _write(connection, left)
-            return left
-
-        await load_tables()
-        return await self._database.write(store)
-
-    async def note(self, lease: Lease, deletion: Deletion) -> None:
-        """Record which messages are left; without any the deletion is done."""
-
-        def store(connection: SqlConnection) -> None:
-            guard(connection, lease)
-            _write(connection, deletion)
-
-        await self._database.write(store)
 
 
 def _write(connection: SqlConnection, left: Deletion) -> None:

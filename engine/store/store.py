@@ -19,15 +19,15 @@ from engine.store.votes import Votes
 if TYPE_CHECKING:
     from engine.store.ballots import Ballots
     from engine.store.communities import Communities
-    from engine.store.deliveries import Deliveries, Tries
-    from engine.store.guests import AudienceQuestions, GuestStore
+    from engine.store.deliveries import Deliveries
+    from engine.store.guests import GuestStore
     from engine.store.installs import Installs
     from engine.store.labels import LabellingStore
-    from engine.store.learning import Judgings, Learning
+    from engine.store.learning import Learning
     from engine.store.listings import Listings
     from engine.store.privacy import Privacy
     from engine.store.queue import DebateQueue
-    from engine.store.retention import Deletions, Retention
+    from engine.store.retention import Retention
     from engine.store.series import SeriesStore
     from engine.store.suggestions import Suggestions
     from engine.store.usage import UsageStore
@@ -60,32 +60,11 @@ class Store:
         return Ballots(self.database)
 
     @cached_property
-    def asking(self) -> AudienceQuestions:
-        """What audiences ask."""
-        from engine.store.guests import AudienceQuestions
-
-        return AudienceQuestions(self.database)
-
-    @cached_property
     def learning(self) -> Learning:
-        """What jurors are fitted to."""
+        """What jurors are fitted to, and later judgings."""
         from engine.store.learning import Learning
 
         return Learning(self.database)
-
-    @cached_property
-    def judgings(self) -> Judgings:
-        """Later judgings."""
-        from engine.store.learning import Judgings
-
-        return Judgings(self.database)
-
-    @cached_property
-    def tries(self) -> Tries:
-        """The tries of calls."""
-        from engine.store.deliveries import Tries
-
-        return Tries(self.database)
 
     @cached_property
     def queue(self) -> DebateQueue:
@@ -124,7 +103,7 @@ class Store:
 
     @cached_property
     def guests(self) -> GuestStore:
-        """People who argue a side, and their turns."""
+        """People who argue a side, and what audiences ask."""
         from engine.store.guests import GuestStore
 
         return GuestStore(self.database)
@@ -144,15 +123,8 @@ class Store:
         return SeriesStore(self.database)
 
     @cached_property
-    def deletions(self) -> Deletions:
-        """Deleted debates, message by message."""
-        from engine.store.retention import Deletions
-
-        return Deletions(self.database)
-
-    @cached_property
     def retention(self) -> Retention:
-        """What is deleted after its time."""
+        """What is deleted, after its time or because people asked."""
         from engine.store.retention import Retention
 
         return Retention(self.database)
@@ -173,7 +145,7 @@ class Store:
 
     @cached_property
     def usage(self) -> UsageStore:
-        """What calls took."""
+        """What calls took, and their tries."""
         from engine.store.usage import UsageStore
 
         return UsageStore(self.database)

@@ -113,7 +113,7 @@ async def ask_sides(line: MainLine, store: Store, debate_id: str, wanted: bool) 
     window = service.windows["memory"]
     while wanted:
         await asyncio.sleep(0.01)
-        time = await store.asking.time(debate_id)
+        time = await store.guests.question_time(debate_id)
         if time is None or time.opened_at is None:
             continue
         if time.closed_at is not None:

@@ -26,7 +26,7 @@ async def test_a_deletion_goes_on_where_a_killed_gateway_left_it(here: Town) -> 
     doomed, other = await here.debate(2)
     await here.until_all([doomed, other], "voting")
     debate = await here.store.debates.get(doomed)
-    due = here.store.deletions.due
+    due = here.store.retention.asked
 
     async def begun() -> bool:
         return any(one.messages for one in await due("discord"))

@@ -110,7 +110,7 @@ async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
             offered = await chat.give("olga", "delete", debate=debate.code)
             await chat.press("olga", offered, f"rostrum:delete:{debate.code}")
         for debate in debates:
-            while await app.store.deletions.due(debate.platform):
+            while await app.store.retention.asked(debate.platform):
                 await app.service.clock.sleep(0.02)
         left = await app.store.listings.recent()
         assert not {debate.id for debate in debates} & {debate.id for debate in left}

@@ -364,7 +364,7 @@ async def gone(app: App, chat: Chat, *debates: str) -> None:
     for debate in debates:
         with pytest.raises(NotFoundError):
             await app.store.debates.get(debate)
-    while await app.store.deletions.due(chat.title.casefold()):
+    while await app.store.retention.asked(chat.title.casefold()):
         await app.service.clock.sleep(0.02)
 
 
@@ -411,7 +411,7 @@ async def test_a_running_debate_and_its_mirror_are_stopped_and_deleted_after_a_k
         assert list(offered.buttons) == [f"rostrum:delete:{code}", f"rostrum:delete_both:{code}"]
         both = await chat.press("ada", offered, f"rostrum:delete_both:{code}")
         assert "are being deleted" in both.text
-        due = app.store.deletions.due
+        due = app.store.retention.asked
         while not all(one.messages is not None for one in await due(chat.title.casefold())):
             await app.service.clock.sleep(0.02)
         assert await app.store.listings.recent() == []

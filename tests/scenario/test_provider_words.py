@@ -68,7 +68,7 @@ async def test_an_error_of_a_juror_or_in_a_reason_is_told_by_its_kind_and_status
         async with stage.process() as line:
             debate = await hold(line, stage)
             calls = (await line.record(debate.id)).calls
-            failures = await line.store.tries.failures(debate.id)
+            failures = await line.store.usage.failures(debate.id)
     check(await everything_public(stage, debate, tmp_path / "one", monkeypatch), "overloaded (503)")
     database = SqlDatabase(stage.url)
     await database.run("UPDATE debates SET reason = :why", why=RAW)

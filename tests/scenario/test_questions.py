@@ -39,7 +39,9 @@ def asking(seconds: float, **options: object) -> Defaults:
 
 
 async def opened(session: Session, debate_id: str) -> Debate:
-    await until_asked(lambda: session.store.asking.time(debate_id), lambda at: at and at.opened_at)
+    await until_asked(
+        lambda: session.store.guests.question_time(debate_id), lambda at: at and at.opened_at
+    )
     return await session.store.debates.get(debate_id)
 
 
@@ -131,14 +133,14 @@ async def test_a_process_that_ends_in_question_time_keeps_its_deadline_and_what_
     async with hall.open() as session:
         debate = await opened(session, await session.start(asking(2.5)))
         await put_in(session, debate, "ann", "Is tea cheaper?")
-        due = await session.store.asking.time(debate.id)
+        due = await session.store.guests.question_time(debate.id)
         await until(lambda: lists(venue)[-1].listed)
     async with hall.open() as session:
         await session.reconcile()
-        assert await session.store.asking.time(debate.id) == due
+        assert await session.store.guests.question_time(debate.id) == due
         await put_in(session, debate, "bob", "Is coffee?")
         await session.voting(debate.id)
-        closed = await session.store.asking.time(debate.id)
+        closed = await session.store.guests.question_time(debate.id)
     assert due is not None
     assert closed is not None
     assert closed.closes_at == due.closes_at
@@ -168,7 +170,7 @@ async def test_once_put_nothing_changes_what_is_answered_after_a_kill(
         await session.store.privacy.forget("memory", "ann")
         await session.reconcile()
         await session.voting(debate.id)
-        (kept,) = await session.store.asking.asked(debate.id)
+        (kept,) = await session.store.guests.questions(debate.id)
         held = (await session.store.journal.read(debate.id, "turns")).turns
     assert (kept.person, kept.text, kept.removed) == (None, "", "forgotten")
     assert [turn.asked for turn in held if turn.round == "questions"] == [("Is tea cheaper?",)] * 2
@@ -182,7 +184,7 @@ async def test_a_hundred_at_once_are_kept_and_the_first_five_listed(
         debate = await opened(session, await session.start(asking(2.5)))
         crowd = (put_in(session, debate, f"u{n}", f"Number {n}?") for n in range(MOST_ASKED + 3))
         found = await asyncio.gather(*crowd, return_exceptions=True)
-        first = (await session.store.asking.asked(debate.id))[0]
+        first = (await session.store.guests.questions(debate.id))[0]
         await take_out(session, debate, "a manager", 1, manager=True)
         await session.voting(debate.id)
     numbers = sorted(one for one in found if isinstance(one, int))

@@ -22,7 +22,7 @@ async def opened(app: App) -> None:
 async def end_time(app: App) -> None:
     (debate,) = await app.store.listings.recent(limit=1)
     due = "UPDATE questions SET closes_at = opened_at WHERE debate = :debate AND closed_at IS NULL"
-    await app.store.asking._database.run(due, debate=debate.id)
+    await app.store.guests._database.run(due, debate=debate.id)
     app.service.notifier.publish(f"votes/{debate.platform}")
 
 

@@ -640,7 +640,7 @@ async def test_a_free_call_that_a_crash_cut_off_costs_nothing_and_origins_are_st
         await store.journal.began(r.lease, start, make_call(r.id, start.step))
         ended = Attempt(number=1, cost=0.5, origin=origin)
         await store.journal.ended(r.lease, start, ended, None)
-    assert await store.tries.cost_origins(r.id) == {"local": 2, "bundled": 1, "reply": 1}
+    assert await store.usage.cost_origins(r.id) == {"local": 2, "bundled": 1, "reply": 1}
 
 
 async def test_settings_override_every_list_and_a_backends_own_list_the_bundled_one() -> None:
