@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from engine.values.errors import ExportError, UsageError
+from engine.values.errors import RostrumError, UsageError
 
 FORBIDDEN = "The token may not write to {repo}; use one with write access, or another repository."
 LIMITED = "The hub limits how often it is asked, and does so now; try again later. {resumed}"
@@ -63,7 +63,7 @@ def push(
     Returns the repository's page, and the commit.
 
     Files that the hub has are not sent again, so that the same call resumes one that was cut off.
-    Raises UsageError for what the hub will never take, ExportError for a passing failure.
+    Raises UsageError for what the hub will never take, RostrumError for a passing failure.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.utils import disable_progress_bars, logging
@@ -177,19 +177,19 @@ def _explained(repo: str) -> Iterator[None]:
             raise _of_status(cause.response.status_code, repo) from None
         if isinstance(cause, httpx2.HTTPError):
             never = isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout))
-            raise ExportError((UNREACHED if never else CUT).format(resumed=RESUMED)) from None
+            raise RostrumError((UNREACHED if never else CUT).format(resumed=RESUMED)) from None
         if isinstance(error, ValueError):
             raise UsageError(NOT_SENT.format(repo=repo, status=type(error).__name__)) from None
-        raise ExportError(FAILED.format(status="an error", resumed=RESUMED)) from None
+        raise RostrumError(FAILED.format(status="an error", resumed=RESUMED)) from None
     except PermissionError:  # this and the next one are what hf_xet raises
         raise UsageError(FORBIDDEN.format(repo=repo)) from None
     except OfflineModeIsEnabled:
         raise UsageError("HF_HUB_OFFLINE is set, so the hub is not asked; unset it.") from None
     except (ConnectionError, TimeoutError):
-        raise ExportError(CUT.format(resumed=RESUMED)) from None
+        raise RostrumError(CUT.format(resumed=RESUMED)) from None
 
 
-def _of_status(status: int, repo: str) -> UsageError | ExportError:
+def _of_status(status: int, repo: str) -> RostrumError:
     lasting = {
         401: "The hub does not accept the token; set HF_TOKEN to a valid one that may "
         "write to {repo}.",
@@ -202,4 +202,4 @@ def _of_status(status: int, repo: str) -> UsageError | ExportError:
     if status in (400, 402, 409, 413, 422):
         return UsageError(NOT_SENT.format(repo=repo, status=status))
     passing = LIMITED if status == 429 else FAILED
-    return ExportError(passing.format(status=status, resumed=RESUMED))
+    return RostrumError(passing.format(status=status, resumed=RESUMED))

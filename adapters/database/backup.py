@@ -14,7 +14,7 @@ from adapters.database.database import SqlDatabase
 from adapters.database.file import open_unchanged
 from adapters.database.sqlite import FAULTS
 from adapters.private_files import open_private
-from engine.values.errors import ExportError, UsageError
+from engine.values.errors import RostrumError, UsageError
 
 PAGES_AT_ONCE = 2_000
 NAMES = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
@@ -25,7 +25,7 @@ def back_up(database: SqlDatabase, out: Path, go_on: Callable[[], None]) -> int:
     """Copy a database into a new file, which gets its name only after it was verified.
 
     Returns its size in bytes. `go_on` is called now and then, and may raise to stop. Raises
-    UsageError if `out` exists, StoreError for a damaged database, and ExportError.
+    UsageError if `out` exists, StoreError for a damaged database, and RostrumError.
     """
     if out.exists():
         raise UsageError(f"{out} exists already; name a new file.")
@@ -45,7 +45,7 @@ def back_up(database: SqlDatabase, out: Path, go_on: Callable[[], None]) -> int:
             whole = False
         go_on()
         if not whole:
-            raise ExportError(
+            raise RostrumError(
                 "The copy is not the same as the database, so it was deleted; check the disk, and "
                 "make the backup again."
             )
@@ -53,7 +53,7 @@ def back_up(database: SqlDatabase, out: Path, go_on: Callable[[], None]) -> int:
     except FileExistsError:
         raise UsageError(f"{out} exists already; name a new file.") from None
     except OSError as error:
-        raise ExportError(
+        raise RostrumError(
             f"The backup could not be written to {out}: {error.strerror}; free space or name "
             "another place."
         ) from error

@@ -140,7 +140,7 @@ async def export_pages(out: Path, chosen: ExportChoices) -> None:
 async def write_pages(made: Path, out: Path) -> tuple[int, int]:
     """Write the pages of an export's folder; return how many debates and files they are.
 
-    Raises UsageError if `out` contains anything but an earlier export, ExportError if it cannot be
+    Raises UsageError if `out` contains anything but an earlier export, RostrumError if it cannot be
     written; it is then unchanged.
     """
     manifest, library = check_folder(made), FolderLibrary(made)

@@ -57,7 +57,7 @@ from engine.store.fits import Fits
 from engine.store.usage import By, CallUsage, UsageFilter
 from engine.tally.tally import FEWEST
 from engine.values.debate import SEES, Value
-from engine.values.errors import ExportError
+from engine.values.errors import RostrumError
 from engine.words.translation import plural
 
 # What a fit says of the jurors, as tables for a terminal.
@@ -300,7 +300,7 @@ def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:
         for name, picture in pictures.items():
             (out / name).write_text(picture, encoding="utf-8")
     except OSError as error:
-        raise ExportError(
+        raise RostrumError(
             f"The pictures cannot be written to {out}: {error.strerror}; choose another --out."
         ) from error
 

@@ -24,7 +24,7 @@ from engine.dataset.folder import MANIFEST, Manifest, explained
 from engine.dataset.tables import TABLES, ExportProgress, ExportRequest
 from engine.dataset.writer import keys_of, write_export
 from engine.store import Archive, Store
-from engine.values.errors import ExportError, StoppedError, UsageError
+from engine.values.errors import RostrumError, StoppedError, UsageError
 
 ROOT = "rostrum-export"
 # The others repeat a debate's text for every vote and ballot: too large for a chat.
@@ -45,7 +45,7 @@ async def export_zip(
     """Write an export into a temporary folder and zip it, in a worker thread.
 
     Its tables are those of a chat, unless `wanted` names others.
-    The same data give the same bytes. Raises NotFoundError without a debate, ExportError or
+    The same data give the same bytes. Raises NotFoundError without a debate, RostrumError or
     StoreError.
     """
     keys = await keys_of(store, master_key)
@@ -79,7 +79,7 @@ def _write(
             memory = BytesIO()
             _zip(out, memory)
     except OSError as error:
-        raise ExportError(
+        raise RostrumError(
             f"The export could not be prepared: {error}; free space in the temporary folder."
         ) from error
     content, debates = memory.getvalue(), sum(manifest.rows.get("debates", {}).values())
@@ -112,7 +112,7 @@ UNNAMED = "The publisher of this dataset"
 def beside_archive(out: Path) -> Iterator[Path]:
     """Yield a folder to export into, on the disk of the archive `out`.
 
-    Raises UsageError if anything but an earlier archive is there, ExportError if nothing can be
+    Raises UsageError if anything but an earlier archive is there, RostrumError if nothing can be
     written there.
     """
     with explained(out):
@@ -127,7 +127,7 @@ def beside_archive(out: Path) -> Iterator[Path]:
 def write_archive(folder: Path, out: Path, authors: Iterable[str] = ()) -> None:
     """Zip the export in `beside_archive` with its citation and checksums; replaces `out`.
 
-    Raises UsageError or ExportError, as above; `out` is then unchanged.
+    Raises UsageError or RostrumError, as above; `out` is then unchanged.
     """
     with explained(out):
         _add_citation(folder, tuple(authors))

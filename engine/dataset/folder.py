@@ -19,7 +19,7 @@ import orjson
 from pydantic import BaseModel, Field, ValidationError
 
 from engine.values.debate import Value
-from engine.values.errors import ExportError, RostrumError, UsageError
+from engine.values.errors import RostrumError, UsageError
 
 # The inventory of an export: `manifest.json`.
 
@@ -196,7 +196,7 @@ def staged(out: Path) -> Iterator[Staging]:
     """Fill a folder that replaces `out` only if the body succeeds.
 
     Until then, and after any error, `out` is unchanged. Raises UsageError if anything but an
-    earlier export is there, ExportError if it cannot be written.
+    earlier export is there, RostrumError if it cannot be written.
     """
     place = out.expanduser().resolve()
     with explained(out):
@@ -216,7 +216,7 @@ def staged(out: Path) -> Iterator[Staging]:
 
 
 @contextmanager
-def explained(out: Path, kind: type[RostrumError] = ExportError) -> Iterator[None]:
+def explained(out: Path, kind: type[RostrumError] = RostrumError) -> Iterator[None]:
     """Turn an OSError into a sentence that names `out`."""
     try:
         yield

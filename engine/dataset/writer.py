@@ -84,8 +84,8 @@ def write_export(
 
     A filter alone means all tables as JSON lines. `report` gets the progress, and may raise. Raises
     UsageError if `out` contains anything but an earlier export, or for an unknown table or missing
-    library; NotFoundError if no debate is selected; ExportError if it cannot be written; StoreError
-    if the debates cannot be read. `out` is then unchanged.
+    library; NotFoundError if no debate is selected; RostrumError if it cannot be written; and
+    StoreError if the debates cannot be read. `out` is then unchanged.
     """
     asked = ExportRequest(wanted) if isinstance(wanted, ExportFilter) else wanted
     tables, report = choose_tables(asked.tables), report or (lambda headway: None)

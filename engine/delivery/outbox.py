@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 import structlog
 
 from engine.delivery.fallbacks import LastWord, is_plain, notice_of, stem_of
-from engine.delivery.seeds import SeedReactions, Unseeding
+from engine.delivery.seeds import SeedReactions
 from engine.fleet.leases import Services
 from engine.fleet.shares import PartitionLeases
 from engine.store import DeliveryState, Intent, Lease
@@ -88,7 +88,6 @@ class Delivery:
     _managers: Alerts | None = None  # what tells them
     _board: Board | None = None
     _seeds: SeedReactions = field(init=False)
-    _unseeding: Unseeding = field(init=False)
     _deleter: Deleter | None = None
 
     def __post_init__(self) -> None:
@@ -96,8 +95,6 @@ class Delivery:
         self._last_word = LastWord(venue, store, notifier, clock)
         self.shares = PartitionLeases(venue.platform, store, lease_manager, clock)
         self._seeds = SeedReactions(venue, store, notifier, clock, self._served)
-        given = (venue, store, notifier, clock)
-        self._unseeding = Unseeding(*given, self._seeds.adds_to, self._served)
         if venue.limits.state_seconds is not None:
             from engine.delivery.board import Board  # not all platforms show states
 
@@ -105,7 +102,7 @@ class Delivery:
         if venue.erase is not None:
             from engine.delivery.deleter import Deleter  # not all platforms delete messages
 
-            self._deleter = Deleter(*given, self.shares)
+            self._deleter = Deleter(venue, store, notifier, clock, self.shares)
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while other processes hold every share."""
@@ -116,7 +113,6 @@ class Delivery:
                 group.create_task(self._show_typing(self.venue.typing))
             group.create_task(self._last_word.try_again(self.shares))
             group.create_task(self._seeds.run())
-            group.create_task(self._unseeding.run())
             if self._deleter is not None:
                 group.create_task(self._deleter.run())
             if self._board is not None:

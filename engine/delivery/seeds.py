@@ -4,6 +4,11 @@ People can add the reactions themselves, so a vote opens without them. Temporary
 retried soon; refusals whenever permissions may have changed, and with a slow look at each open
 question, which also finds out that its message was deleted. Options without a seed are recorded,
 because a missing seed otherwise means that a moderator cleared it.
+
+Once a question has closed they go: what people count is what counted. The close marks the messages,
+in the transaction that stores the votes, so the last reading never misses a seed. A mark goes once
+a message has none left: a process that dies in between, or finds the platform away, leaves the rest
+to the next try. That waits for the reveal.
 """
 
 from __future__ import annotations
@@ -37,13 +42,16 @@ if TYPE_CHECKING:
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only
 LOOK_SECONDS = 45.0  # between two looks at all open questions; a deletion is noticed in a minute
+REMOVAL_LOOK_SECONDS = 10.0  # for a close that notified no one here
+LONGEST_REMOVAL_PAUSE = 60.0
+AT_ONCE = 5  # messages: people wait for what else is sent
 MISSING = WAITS_TO_REACT.format(why="")
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class SeedReactions:
-    """Seeds the questions of one platform."""
+    """Seeds the open questions of one platform, and clears the closed ones."""
 
     venue: Venue
     store: Store
@@ -69,15 +77,12 @@ class SeedReactions:
             await self._note(target, "unseeded", list(failed))
             self._keep(target, failed)
 
-    def adds_to(self, target: Target) -> bool:
-        """Return whether reactions are still being added to a message."""
-        return any(one.message == target.message for one in self._left)
-
     async def run(self) -> None:
-        """Retry failures, and look at every open question now and then, until cancelled."""
+        """Retry failures, look at open questions now and then, and clear closed ones; endless."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._retry())
             group.create_task(self._keep_looking())
+            group.create_task(self._keep_removing())
 
     async def _retry(self) -> None:
         """Retry temporary failures with growing pauses."""
@@ -193,37 +198,9 @@ class SeedReactions:
             noted = Intervention.on(target, act, self.clock.now(), option)
             await self.store.votes.intervene(target, noted)
 
-
-# Removes the bot's seed reactions once a question has closed: what people count is what counted.
-#
-# The close marks the messages, in the transaction that stores the votes, so the last reading never
-# misses a seed. A mark goes once a message has none left: a process that dies in between, or finds
-# the platform away, leaves the rest to the next try. Nothing waits for this, and it waits for the
-# reveal.
-
-
-REMOVAL_LOOK_SECONDS = 10.0  # for a close that notified no one here
-FIRST_REMOVAL_PAUSE, LONGEST_REMOVAL_PAUSE = 1.0, 60.0
-AT_ONCE = 5  # messages: people wait for what else is sent
-
-
-@dataclass(frozen=True, slots=True)
-class Unseeding:
-    """Removes the seeds of one platform's closed questions.
-
-    `adds_to` tells whether a message is still being given reactions.
-    """
-
-    venue: Venue
-    store: Store
-    notifier: Notifier
-    clock: Clock
-    adds_to: Callable[[Target], bool]
-    served: Callable[[], Partition] = everyone
-
-    async def run(self) -> None:
-        """Remove seeds until cancelled, with growing pauses while the platform is away."""
-        backoff = Backoff(FIRST_REMOVAL_PAUSE, LONGEST_REMOVAL_PAUSE)
+    async def _keep_removing(self) -> None:
+        """Remove seeds of closed questions, with growing pauses while the platform is away."""
+        backoff = Backoff(FIRST_PAUSE, LONGEST_REMOVAL_PAUSE)
         while True:
             try:
                 await self._remove_all()
@@ -249,7 +226,7 @@ class Unseeding:
 
     async def _remove(self, target: Target) -> VenueAwayError | None:
         """Remove a message's seeds; return why it has to be tried again."""
-        if self.adds_to(target):
+        if any(one.message == target.message for one in self._left):
             return VenueAwayError("Reactions are still being added.")
         try:
             await self.venue.remove_own_reactions(target.place, target.message, target.options)

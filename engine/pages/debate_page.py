@@ -20,7 +20,7 @@ from engine.pages.head import LONGEST, SECTIONS_WEIGHT, Item, cut, weigh
 from engine.stats.agreement import share_alike
 from engine.stats.figure import Share
 from engine.store.debates import ListedResult
-from engine.store.listings import ORDERS, DebateQuery, DebateSummary, Facet, ListTotals
+from engine.store.listings import ORDERS, DebateQuery, DebateSummary, Decided, Facet
 from engine.values.debate import Debate, Status, Turn
 from engine.values.errors import UsageError
 from engine.values.text import clean, headline, redact
@@ -47,11 +47,11 @@ class ListFigures(NamedTuple):
     usd: float
 
 
-def figures_of(totals: ListTotals) -> ListFigures:
+def figures_of(decided: Decided, usd: float) -> ListFigures:
     """Return what debates came to; takes a moment for thousands."""
-    alike = sum(people == jury for _, people, jury in totals.decided)
-    pairs = [(topic_id(topic), people, jury) for topic, people, jury in totals.decided]
-    return ListFigures(alike, share_alike(pairs), totals.usd)
+    alike = sum(people == jury for _, people, jury in decided)
+    pairs = [(topic_id(topic), people, jury) for topic, people, jury in decided]
+    return ListFigures(alike, share_alike(pairs), usd)
 
 
 class _Front(NamedTuple):

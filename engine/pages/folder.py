@@ -43,7 +43,7 @@ from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord
 from engine.store.debates import ListedResult, result_of
-from engine.store.listings import UNCHOSEN, DebateQuery, DebateSummary, ListTotals
+from engine.store.listings import UNCHOSEN, DebateQuery, DebateSummary
 from engine.values.debate import Debate, Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.language import speaking
@@ -259,7 +259,7 @@ class FolderLibrary:
             self._items[item.id] = item
             self._codes.setdefault(item.code, item)
         usd = fsum(item.result.usd or 0.0 for item in found)
-        self._figures = figures_of(ListTotals(tuple(decided), usd))
+        self._figures = figures_of(tuple(decided), usd)
 
     def _index(self, table: str, path: Path) -> None:
         start = 0

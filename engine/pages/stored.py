@@ -56,7 +56,7 @@ from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.communities import PublicPart
 from engine.store.journal import Part
-from engine.store.listings import DebateQuery, DebateSummary, ListTotals
+from engine.store.listings import DebateQuery, DebateSummary
 from engine.store.usage import UsageFilter
 from engine.values.debate import BallotKind, Debate, Source, Status, side_of
 from engine.values.errors import NotFoundError, StoreError
@@ -390,7 +390,7 @@ class _Choices:
 
     def __init__(self, store: Store, within: DebateQuery) -> None:
         self._store, self._within = store, within
-        self._known: _Known = DebateSummary(), figures_of(ListTotals((), 0.0)), ()
+        self._known: _Known = DebateSummary(), figures_of((), 0.0), ()
         self._until = 0.0
         self._reading: asyncio.Task[None] | None = None
 
@@ -405,7 +405,7 @@ class _Choices:
     async def _look(self) -> None:
         try:
             totals = await self._store.listings.totals(self._within)
-            figures = await asyncio.to_thread(figures_of, totals)
+            figures = await asyncio.to_thread(figures_of, *totals)
             choices = await self._store.listings.choices()
             hardest = self._within._replace(order="disputed", disagreement=True)
             found = await self._store.listings.page(hardest, 0, HARDEST)

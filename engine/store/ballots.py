@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import orjson
 
@@ -57,13 +57,8 @@ class RemarkResult(Value):
     guesses: Mapping[str, str] = {}
 
 
-class Brought(NamedTuple):
-    """A label from another tool for a debate, by a user of it; `vote` has no person yet."""
-
-    debate: str
-    user: str
-    vote: Vote
-
+Brought = tuple[str, str, Vote]
+"""A label from another tool: its debate, the user of that tool, and the vote, of no person yet."""
 
 Kept = Literal["new", "same", "changed", "forgotten"]
 """What became of a label that was brought."""
@@ -257,12 +252,13 @@ def bring(connection: SqlConnection, labels: Sequence[Brought]) -> list[Kept]:
 
 
 def _bring(connection: SqlConnection, label: Brought, key: bytes | None) -> Kept:
-    person = ensure_person(connection, IMPORT, label.user, key)
+    debate_id, user, vote = label
+    person = ensure_person(connection, IMPORT, user, key)
     if person is None:
         return "forgotten"
-    own = {"debate": label.debate, "person": person.id}
+    own = {"debate": debate_id, "person": person.id}
     body = connection.value(FIND_LABEL, **own)
-    vote = label.vote._replace(person=person.id)
+    vote = vote._replace(person=person.id)
     if body is not None and _says_same(Vote.of(orjson.loads(body)), vote):
         return "same"
     connection.run(KEEP_LABEL, **own, body=vote.encode())

@@ -42,28 +42,6 @@ INFO = b"rostrum: stored tokens"
 NO_KEY = "Tokens are stored encrypted only; set ROSTRUM_SECRET_KEY."
 
 
-class Vault:
-    """Encrypts with the first key; decrypts with any."""
-
-    def __init__(self, keys: Sequence[str] = ()) -> None:
-        self._ciphers = list(map(_open_cipher, keys))
-
-    def seal(self, secret: str) -> str:
-        """Encrypt with the first key. Raises SettingsError without any."""
-        if not self._ciphers:
-            raise SettingsError(NO_KEY)
-        return self._ciphers[0].encrypt(secret.encode()).decode()
-
-    def open(self, sealed: str) -> str | None:
-        """Decrypt; None if no key fits."""
-        opened = (_decrypt(cipher, sealed) for cipher in self._ciphers)
-        return next((secret for secret in opened if secret is not None), None)
-
-    def is_newest(self, sealed: str) -> bool:
-        """Return whether the first key decrypts it."""
-        return any(_decrypt(cipher, sealed) is not None for cipher in self._ciphers[:1])
-
-
 def _decrypt(cipher: Fernet, sealed: str) -> str | None:
     from cryptography.fernet import InvalidToken
 
@@ -109,15 +87,19 @@ REDEEM = "DELETE FROM install_states WHERE digest = :digest AND until > :now"
 
 
 class Installs:
-    """The tokens of communities, and installations in progress."""
+    """The tokens of communities, and installations in progress.
 
-    def __init__(self, database: Database, vault: Vault) -> None:
-        self._database, self._vault = database, vault
+    The first of `keys` encrypts; any decrypts.
+    """
+
+    def __init__(self, database: Database, keys: Sequence[str] = ()) -> None:
+        self._database = database
+        self._ciphers = list(map(_open_cipher, keys))
 
     async def keep(self, install: Install) -> None:
         """Store a token in place of an earlier one; the community then has Rostrum."""
         given = install.model_dump(exclude={"token"})
-        token = self._vault.seal(install.token.get_secret_value())
+        token = self._seal(install.token.get_secret_value())
 
         def store(connection: SqlConnection) -> None:
             connection.run(KEEP, token=token, **given)
@@ -148,9 +130,10 @@ class Installs:
 
         def renew(connection: SqlConnection) -> None:
             for row in connection.rows(EVERY):
-                token = None if self._vault.is_newest(row.token) else self._vault.open(row.token)
+                newest = any(_decrypt(one, row.token) is not None for one in self._ciphers[:1])
+                token = None if newest else self._open(row.token)
                 if token is not None:
-                    sealed = {"token": self._vault.seal(token)}
+                    sealed = {"token": self._seal(token)}
                     connection.run(SEAL, platform=row.platform, community=row.community, **sealed)
                     mark_unwiped(connection)
 
@@ -169,8 +152,19 @@ class Installs:
         """Accept a returning state, once and in time; False for any other."""
         return await self._database.run(REDEEM, digest=_digest(state), now=now) > 0
 
+    def _seal(self, secret: str) -> str:
+        """Encrypt with the first key. Raises SettingsError without any."""
+        if not self._ciphers:
+            raise SettingsError(NO_KEY)
+        return self._ciphers[0].encrypt(secret.encode()).decode()
+
+    def _open(self, sealed: str) -> str | None:
+        """Decrypt; None if no key fits."""
+        opened = (_decrypt(cipher, sealed) for cipher in self._ciphers)
+        return next((secret for secret in opened if secret is not None), None)
+
     def _opened(self, rows: Iterable[Any]) -> list[Install]:
-        tokens = [(row, self._vault.open(row.token)) for row in rows]
+        tokens = [(row, self._open(row.token)) for row in rows]
         shut = [f"{row.name} ({row.platform} {row.community})" for row, t in tokens if t is None]
         if shut:
             raise SettingsError(UNOPENED.format(who=", ".join(shut)))

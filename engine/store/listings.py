@@ -60,16 +60,8 @@ Facet: TypeAlias = tuple[str, str, str, bool]
 """What chips choose debates by: state, format, language, and whether people and jury disagree."""
 
 
-class ListTotals(NamedTuple):
-    """What a list's debates came to, without rehearsals.
-
-    `decided` has the topic, and who won by people and by the jury, where both decided. `usd` is
-    what those cost that have ended, unknown prices at their maximum.
-    """
-
-    decided: tuple[tuple[str, str, str], ...]
-    usd: float
-
+Decided: TypeAlias = tuple[tuple[str, str, str], ...]
+"""The topic of debates, and who won by people and by the jury, where both decided."""
 
 MOST_WORDS = 8
 MOST_CHOICES = 200
@@ -230,12 +222,15 @@ class Listings:
             {(row.state, row.format, row.language, bool(row.disagree)): row.n for row in rows}
         )
 
-    async def totals(self, within: DebateQuery) -> ListTotals:
-        """Return figures of all debates of a list; takes a look at every one."""
+    async def totals(self, within: DebateQuery) -> tuple[Decided, float]:
+        """Return what a list's debates came to, without rehearsals; takes a look at every one.
+
+        The second is what those cost that have ended, unknown prices at their maximum.
+        """
         where, values = " AND ".join(_conditions(within)), _values(within)
         decided = await self._database.rows(DECIDED.format(where), **values)
         usd = await self._database.value(SPENT.format(where), **values)
-        return ListTotals(tuple((row.topic, row.people, row.jury) for row in decided), float(usd))
+        return tuple((row.topic, row.people, row.jury) for row in decided), float(usd)
 
     async def choices(self) -> DebateSummary:
         """Return what the debates can be chosen by."""

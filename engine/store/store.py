@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """The whole store, a property per part, `keys` being those of its vault, the newest first.
+    """The whole store, a property per part, `keys` being those of stored tokens, the newest first.
 
     Open it after the database is migrated; close it at the end. A debate alone needs the parts that
     are made at once; those of a feature are imported when it first asks for them.
@@ -97,9 +97,9 @@ class Store:
     @cached_property
     def installs(self) -> Installs:
         """The communities that installed Rostrum, with their tokens."""
-        from engine.store.installs import Installs, Vault
+        from engine.store.installs import Installs
 
-        return Installs(self.database, Vault(self._keys))
+        return Installs(self.database, self._keys)
 
     @cached_property
     def guests(self) -> GuestStore:

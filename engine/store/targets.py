@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from engine.store.database import Database, SqlConnection
-from engine.store.leases import EVERYONE, Partition, within
+from engine.store.database import SqlConnection
 from engine.tally.questions import KINDS, options_of
 from engine.values.debate import BallotKind, Value
 from engine.values.text import split_variant
@@ -204,53 +203,14 @@ def _add(connection: SqlConnection, target: Target) -> None:
     connection.run(ADD, options=" ".join(target.options), **plain)
 
 
-def _to_target(row: Any) -> Target:
+def to_target(row: Any) -> Target:
+    """Return a message that asks something as it is stored."""
     plain = {name: getattr(row, name) for name in PLAIN}
     options = tuple(row.options.split(" "))
     ended = row.ended_at is not None
     closed = ended or row.closed_at is not None
     state = {"closed": closed, "ended": ended} | {name: getattr(row, name) for name in STATE}
     return Target(**plain, **state, options=options)
-
-
-class Targets:
-    """The messages that ask something, as the Votes part of the store knows them."""
-
-    _database: Database
-
-    async def target(self, platform: str, place: str, message: str) -> Target | None:
-        """Return what a message asks, None for one that asks nothing."""
-        where = {"platform": platform, "place": place, "message": message}
-        row = await self._database.first(FIND, **where)
-        return row and _to_target(row)
-
-    async def seeds_left(
-        self, platform: str, channel: str | None = None, *, served: Partition = EVERYONE
-    ) -> tuple[Target, ...]:
-        """Return the messages of closed questions that still carry the bot's own reactions.
-
-        Those of a debate whose reveal is still to be posted are left out.
-        """
-        where = {"platform": platform, "channel": channel} | within(served)
-        return tuple(map(_to_target, await self._database.rows(LEFT, **where)))
-
-    async def seeds_gone(self, target: Target) -> None:
-        """Note that a message carries none of the bot's own reactions any more."""
-        of = {"platform": target.platform, "place": target.place, "message": target.message}
-        await self._database.run(GONE, debate=target.debate, **of)
-
-    async def places(self, platform: str, message: str) -> tuple[str, ...]:
-        """Return where messages of this reference ask something."""
-        return tuple(await self._database.column(PLACES, platform=platform, message=message))
-
-    async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:
-        """Return the messages that ask one of these questions, those of a turn one after another.
-
-        Without questions: all of the debate that ask something, which its turns do not.
-        """
-        asked = questions or ASKED
-        rows = await self._database.read_fast(OF_DEBATE, debate=debate_id, questions=asked)
-        return tuple(map(_to_target, rows))
 
 
 class AudienceQuestion(Value):

@@ -21,7 +21,21 @@ from engine.store.journal import insert_verdict
 from engine.store.leases import EVERYONE, Lease, Partition, guard, within
 from engine.store.outbox import Post, insert_posts, release
 from engine.store.people import PersonIdentity, ensure_person, find_key
-from engine.store.targets import ACCEPT, OpenQuestion, Targets, accept, find_question, let_seeds_go
+from engine.store.targets import (
+    ACCEPT,
+    ASKED,
+    FIND,
+    GONE,
+    LEFT,
+    OF_DEBATE,
+    PLACES,
+    OpenQuestion,
+    Target,
+    accept,
+    find_question,
+    let_seeds_go,
+    to_target,
+)
 from engine.store.vote_log import Outcome, VoteLog, append_all, find_log
 from engine.tally.questions import KINDS
 from engine.values.debate import Debate, Status, Value
@@ -192,8 +206,8 @@ UPDATE debates SET mirror_revealed_at = :now WHERE mirror = :debate AND revealed
 """
 
 
-class Votes(VoteLog, Targets):
-    """The append-only log of votes, and what stands at the close.
+class Votes(VoteLog):
+    """The append-only log of votes, the messages that ask for them, and what stands at the close.
 
     Reactions of one moment are collected, so that they are stored together.
     """
@@ -219,6 +233,40 @@ class Votes(VoteLog, Targets):
             # One that cannot be stored must not take the others with it.
             return await self._database.write(lambda c: cast_all(c, [cast])[0])
         return outcomes[place]
+
+    async def target(self, platform: str, place: str, message: str) -> Target | None:
+        """Return what a message asks, None for one that asks nothing."""
+        where = {"platform": platform, "place": place, "message": message}
+        row = await self._database.first(FIND, **where)
+        return row and to_target(row)
+
+    async def seeds_left(
+        self, platform: str, channel: str | None = None, *, served: Partition = EVERYONE
+    ) -> tuple[Target, ...]:
+        """Return the messages of closed questions that still carry the bot's own reactions.
+
+        Those of a debate whose reveal is still to be posted are left out.
+        """
+        where = {"platform": platform, "channel": channel} | within(served)
+        return tuple(map(to_target, await self._database.rows(LEFT, **where)))
+
+    async def seeds_gone(self, target: Target) -> None:
+        """Note that a message carries none of the bot's own reactions any more."""
+        of = {"platform": target.platform, "place": target.place, "message": target.message}
+        await self._database.run(GONE, debate=target.debate, **of)
+
+    async def places(self, platform: str, message: str) -> tuple[str, ...]:
+        """Return where messages of this reference ask something."""
+        return tuple(await self._database.column(PLACES, platform=platform, message=message))
+
+    async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:
+        """Return the messages that ask one of these questions, those of a turn one after another.
+
+        Without questions: all of the debate that ask something, which its turns do not.
+        """
+        asked = questions or ASKED
+        rows = await self._database.read_fast(OF_DEBATE, debate=debate_id, questions=asked)
+        return tuple(map(to_target, rows))
 
     async def accept(
         self,

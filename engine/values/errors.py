@@ -22,8 +22,7 @@ RostrumError
 │   ├── DeclinedError     … because the person who was to argue a side does not
 │   └── DesertedError     … because the person who argues a side no longer speaks
 ├── PausedError           this process leaves the debate as it is, to be continued
-├── StoreError            the database is unusable
-└── ExportError           an export's folder cannot be written
+└── StoreError            the database is unusable
 ```
 
 Each message is written for the person who reads it: what happened, then what to do. One that chats
@@ -239,10 +238,6 @@ class StoreError(RostrumError):
     ) -> None:
         super().__init__(message)
         self.passing, self.misconfigured = passing, misconfigured
-
-
-class ExportError(RostrumError):
-    """An export cannot be written to its folder; the folder is unchanged."""
 
 
 class UnreadableError(RostrumError):

@@ -72,7 +72,7 @@ async def import_labels(
             faults.append(found)
         else:
             vote = _vote(found, one.at or now, blind=blind)
-            votes.append((one.number, Brought(one.debate, f"{source}:{one.user}", vote)))
+            votes.append((one.number, (one.debate, f"{source}:{one.user}", vote)))
     outcomes = await _store(store, [vote for _, vote in votes])
     for (number, _), outcome in zip(votes, outcomes, strict=True):
         if outcome == "forgotten":
@@ -80,8 +80,8 @@ async def import_labels(
     kept = [vote for (_, vote), said in zip(votes, outcomes, strict=True) if said != "forgotten"]
     return Imported(
         Counter(outcome for outcome in outcomes if outcome != "forgotten"),
-        len({vote.debate for vote in kept}),
-        len({vote.user for vote in kept}),
+        len({debate for debate, _, _ in kept}),
+        len({user for _, user, _ in kept}),
         tuple(sorted(faults)),
     )
 

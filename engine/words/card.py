@@ -69,11 +69,8 @@ class CardSpeaker(NamedTuple):
     side: str
 
 
-class CardDetails(NamedTuple):
-    """What stands behind a message: a heading and lines, opened by a button where there are any."""
-
-    heading: str
-    lines: tuple[str, ...]
+CardDetails = tuple[str, tuple[str, ...]]
+"""What stands behind a message: a heading and lines, opened by a button where there are any."""
 
 
 class Card(NamedTuple):

@@ -414,10 +414,11 @@ def _draw_result(reveal: Reveal) -> File:
 def result_pages(reveal: Reveal) -> Iterator[CardDetails]:
     """Yield what stands behind a result: what each juror wrote, and the numbers."""
     if reasons := tuple(reason_lines(reveal)):
-        yield CardDetails(say(WHY), reasons)
-    yield CardDetails(say(DETAILS), tuple(detail_lines(reveal)))
+        yield say(WHY), reasons
+    yield say(DETAILS), tuple(detail_lines(reveal))
 
 
 def with_heading(page: CardDetails) -> tuple[str, ...]:
     """Return a page's lines below its heading, to stand below other lines."""
-    return ("", f"**{page.heading}**", *page.lines)
+    heading, lines = page
+    return ("", f"**{heading}**", *lines)

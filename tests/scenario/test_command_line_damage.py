@@ -18,7 +18,7 @@ from adapters.database import backup
 from adapters.database.database import SqlDatabase
 from bot.operations.control import back_up
 from bot.settings.load import load_store_settings
-from engine.values.errors import ExportError, SettingsError
+from engine.values.errors import RostrumError, SettingsError
 from tests.doubles.command import environment_of, rostrum
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_hostile import shell
@@ -248,7 +248,7 @@ async def test_a_copy_that_lost_a_row_or_that_the_disk_spoiled_is_no_backup(
 
     monkeypatch.setattr(backup, "_copy", harmed)
     before = set(contents(configured))
-    with pytest.raises(ExportError, match="The copy is not the same as the database"):
+    with pytest.raises(RostrumError, match="The copy is not the same as the database"):
         await back_up(Path("copy.db"))
     assert set(contents(configured)) == before
 

@@ -13,7 +13,7 @@ from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
 from engine.dataset.tables import ExportRequest
 from engine.dataset.writer import write_export
-from engine.values.errors import ExportError, UsageError
+from engine.values.errors import RostrumError, UsageError
 from tests.doubles.archive import MemoryArchive
 from tests.doubles.hub import SIGNATURE, TOKEN, Hub
 from tests.kit import make_debate, make_record
@@ -86,7 +86,7 @@ async def test_an_export_is_there_as_it_was_written_and_its_next_one_replaces_it
 
 async def test_what_was_cut_off_goes_on_where_it_was(hub: Hub, out: Path) -> None:
     hub.script["/upload/"] = [200, 200, *["cut"] * 60]
-    with pytest.raises(ExportError, match="connection to the hub was lost; run the same command"):
+    with pytest.raises(RostrumError, match="connection to the hub was lost; run the same command"):
         await push(out)
     assert hub.files(REPO) == {}
     before = set(hub.stored)
@@ -103,7 +103,7 @@ async def test_what_was_cut_off_goes_on_where_it_was(hub: Hub, out: Path) -> Non
 @pytest.mark.parametrize("place", ["/preupload/", "/batch", "/upload/", "/repos/create"])
 async def test_a_limited_rate_is_waited_for_then_said(hub: Hub, out: Path, place: str) -> None:
     hub.script[place] = [429] * 100
-    with pytest.raises(ExportError, match="limits how often it is asked") as raised:
+    with pytest.raises(RostrumError, match="limits how often it is asked") as raised:
         await push(out)
     assert SIGNATURE not in str(raised.value)
     if place != "/repos/create":
@@ -145,7 +145,7 @@ async def test_a_hub_that_is_not_there_is_not_a_connection_that_was_lost(
     hub: Hub, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
-    with pytest.raises(ExportError, match="hub cannot be reached; check the network"):
+    with pytest.raises(RostrumError, match="hub cannot be reached; check the network"):
         await push(out)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(UsageError, match="HF_HUB_OFFLINE is set"):
@@ -205,7 +205,7 @@ async def test_what_hf_xet_raises_is_said_without_its_addresses(
 
     hub.xet = hub.origin
     monkeypatch.setattr("huggingface_hub.HfApi.upload_folder", fail)
-    with pytest.raises((ExportError, UsageError), match=said) as found:
+    with pytest.raises(RostrumError, match=said) as found:
         await push(out)
     assert SIGNATURE not in str(found.value)
 
@@ -214,5 +214,5 @@ async def test_an_answer_of_the_hub_that_does_not_end_is_not_read(
     hub: Hub, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.hub.MOST_BYTES", 10)
-    with pytest.raises(ExportError, match="connection to the hub was lost"):
+    with pytest.raises(RostrumError, match="connection to the hub was lost"):
         await push(out)

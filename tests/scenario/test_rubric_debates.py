@@ -55,7 +55,7 @@ async def test_jurors_score_by_the_rubric_and_exports_say_which(
     ]
     _check_ballots(whole, rubric)
     (reveal,) = (message for message in whole.posted if isinstance(message, Reveal))
-    details = card_of(reveal).pages[-1].lines
+    details = card_of(reveal).pages[-1][1]
     scored = [line for line in details if line.startswith("Jurors scored")]
     assert scored == ([revealed] if revealed else [])
 

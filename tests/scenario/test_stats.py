@@ -15,7 +15,7 @@ from engine.chat.answers.base import to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Requester
 from engine.values.debate import Debate
-from engine.values.errors import ExportError, UsageError
+from engine.values.errors import RostrumError, UsageError
 from tests.doubles.command import rostrum
 from tests.doubles.databases import opened
 from tests.scenario.conftest import DEFAULTS, Running, Stage
@@ -201,7 +201,8 @@ async def test_stats_of_nothing_of_what_does_not_exist_and_to_where_nothing_can_
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("taken")
-    with pytest.raises(ExportError, match=r"cannot be written to .*file: .+; choose another --out"):
+    said = r"cannot be written to .*file: .+; choose another --out"
+    with pytest.raises(RostrumError, match=said):
         await stats(out=tmp_path / "file")
     await stats(languages="tr")
     assert "has been revealed yet" in capsys.readouterr().out

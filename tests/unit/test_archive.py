@@ -21,7 +21,7 @@ from engine.dataset.entry import Keys
 from engine.dataset.tables import TABLES, ExportRequest, every_table
 from engine.dataset.writer import write_export
 from engine.store import DebateRecord
-from engine.values.errors import ExportError, UsageError
+from engine.values.errors import RostrumError, UsageError
 from engine.values.topics import SPLITS
 from tests.doubles.archive import MemoryArchive
 from tests.kit import make_ballot, make_debate, make_record, make_turn, make_vote
@@ -240,7 +240,7 @@ def test_an_archive_replaces_nothing_but_an_archive(
 
 def test_an_archive_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ExportError, match=r"could not be written .+ Choose another"):
+    with pytest.raises(RostrumError, match=r"could not be written .+ Choose another"):
         pack(tmp_path / "file" / "out.zip")
 
 

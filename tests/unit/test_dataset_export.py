@@ -21,7 +21,7 @@ from engine.dataset.tables import TABLES, ExportProgress, ExportRequest, ExportS
 from engine.dataset.writer import write_export
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, Status
-from engine.values.errors import ExportError, NotFoundError, StoppedError, StoreError, UsageError
+from engine.values.errors import NotFoundError, RostrumError, StoppedError, StoreError, UsageError
 from engine.values.verdicts import Verdict
 from tests.doubles.archive import MemoryArchive
 from tests.kit import (
@@ -444,13 +444,13 @@ def test_a_full_disk_or_a_swap_that_fails_is_one_clear_sentence_and_the_old_expo
     ):
         with monkeypatch.context() as patched:
             patched.setattr(place, name, broken)
-            with pytest.raises(ExportError, match=said) as caught:
+            with pytest.raises(RostrumError, match=said) as caught:
                 write(tmp_path / "out")
         assert str(tmp_path / "out") in str(caught.value)
         assert contents(tmp_path / "out") == before
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
     (tmp_path / "file").write_text("")
-    with pytest.raises(ExportError, match=r"could not be written .+ directory\. Choose another"):
+    with pytest.raises(RostrumError, match=r"could not be written .+ directory\. Choose another"):
         write(tmp_path / "file" / "out")
 
 
@@ -458,7 +458,7 @@ def test_exports_to_one_place_leave_one_of_them_whole(tmp_path: Path) -> None:
     def attempt(count: int) -> object:
         try:
             return write(tmp_path / "out", *RECORDS[:count])
-        except (ExportError, UsageError) as error:
+        except RostrumError as error:
             return error
 
     with ThreadPoolExecutor() as pool:

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 import engine.delivery.seeds
-from engine.delivery.seeds import SeedReactions, Unseeding
+from engine.delivery.seeds import SeedReactions
 from engine.fleet.leases import Notifier
 from engine.store import Store
 from engine.values.debate import BallotKind
@@ -97,7 +97,11 @@ async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_sai
 async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
     """Let another process remove what is left."""
     services = (poll.venue, poll.store, Notifier(), SystemClock())
-    task = asyncio.create_task(Unseeding(*services, lambda _: adding).run())
+    seeds = SeedReactions(*services)
+    if adding:
+        (target,) = await poll.store.votes.targets(poll.debate_id, Question.VOTE)
+        seeds._left[target] = OPTIONS
+    task = asyncio.create_task(seeds._keep_removing())
     try:
         yield
     finally:
