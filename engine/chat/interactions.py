@@ -178,14 +178,9 @@ async def follow(
             yield status
         if status.revealed == "thread":
             return
-        topic = "ended" if followed else "delivered"
-        await notifier.wait(f"{topic}/{debate.id}", _pause(debate.status, followed=followed))
-
-
-def _pause(status: Status, *, followed: bool) -> float:
-    if status is Status.VOTING:
-        return VOTE_SECONDS
-    return LATER_SECONDS if followed else LOOK_SECONDS
+        topic, pause = ("ended", LATER_SECONDS) if followed else ("delivered", LOOK_SECONDS)
+        pause = VOTE_SECONDS if debate.status is Status.VOTING else pause
+        await notifier.wait(f"{topic}/{debate.id}", pause)
 
 
 # What a person sees when they open the app itself: live debates, and what concerns them.

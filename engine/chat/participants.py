@@ -50,21 +50,15 @@ def guest_among(sides: Mapping[str, str], asker: str) -> Invited | None:
 
     Raises UsageError for two of them.
     """
-    found = [
-        Invited(side=side.upper(), user=user)
-        for side, text in sides.items()
-        if (user := _user_in(text, asker))
-    ]
+    found = []
+    for side, text in sides.items():
+        mention = _MENTION.fullmatch(text.strip())
+        user = mention[1] if mention else asker if text.strip().casefold() == ME else ""
+        if user:
+            found.append(Invited(side=side.upper(), user=user))
     if len(found) > 1:
         raise UsageError(ONLY_ONE)
     return found[0] if found else None
-
-
-def _user_in(text: str, asker: str) -> str:
-    if text.strip().casefold() == ME:
-        return asker
-    mention = _MENTION.fullmatch(text.strip())
-    return mention[1] if mention else ""
 
 
 async def consent(context: Context, person: Requester, debate: str, text: str) -> Answer:

@@ -162,6 +162,15 @@ def order_of(person: Requester, command: StartArguments, defaults: Defaults) -> 
     """Build an order from the command and the defaults. Raises UsageError."""
     guest = guest_among(command.sides, person.user)
     sides = {side.upper(): text for side, text in command.sides.items()}
+    sources: tuple[Source, ...] = ()
+    if command.sources:
+        from engine.values.source_files import read_sources  # few debates have any
+
+        sources = read_sources(command.sources, defaults.sources)
+    options: dict[str, JsonValue] = dict(command.options)
+    format = command.format or defaults.format or BUILT_IN.format
+    if command.judges and JUDGES in find_format(format or "").options.model_fields:
+        options.setdefault(JUDGES, len(command.judges))  # naming them also sets their number
     return Order(
         platform=person.platform,
         community=person.community,
@@ -176,27 +185,9 @@ def order_of(person: Requester, command: StartArguments, defaults: Defaults) -> 
         guest=guest,
         jurors=tuple(choose_model(text, defaults.judges) for text in command.jurors),
         judges=tuple(choose_model(text, defaults.judges) for text in command.judges),
-        sources=_sources(command, defaults),
-        **command.given() | {"options": _options(command, defaults)},
+        sources=sources,
+        **command.given() | {"options": options},
     )
-
-
-def _sources(command: StartArguments, defaults: Defaults) -> tuple[Source, ...]:
-    if not command.sources:
-        return ()
-    from engine.values.source_files import read_sources  # few debates have any
-
-    return read_sources(command.sources, defaults.sources)
-
-
-def _options(command: StartArguments, defaults: Defaults) -> dict[str, JsonValue]:
-    """Return the format's options; naming judges also sets their number."""
-    options: dict[str, JsonValue] = dict(command.options)
-    format = command.format or defaults.format or BUILT_IN.format
-    known = find_format(format or "").options.model_fields
-    if command.judges and JUDGES in known:
-        options.setdefault(JUDGES, len(command.judges))
-    return options
 
 
 def check_channel(settings: CommunitySettings, place: str) -> None:

@@ -304,9 +304,13 @@ JUDGING = ("jury", "judges", "seats")  # which apply to every debate, and stand 
 async def save_series(store: Store, series: Series) -> StoredSeries:
     """Store a series, which may then begin debates. Raises UsageError as `check_unchanged` does."""
     before, now = await store.series.find(series.name), utc_now()
+    due = None if series.people is None else first_time(series.people, now)
     if before is not None:
         held = {debate.key for debate in await store.series.debates(series.name)}
-        check_unchanged(Series.model_validate_json(before.body), series, held)
+        old = Series.model_validate_json(before.body)
+        check_unchanged(old, series, held)
+        if series.people is not None and before.due_at is not None and old.people == series.people:
+            due = before.due_at
     stored = StoredSeries(
         name=series.name,
         body=series.model_dump_json(),
@@ -314,7 +318,7 @@ async def save_series(store: Store, series: Series) -> StoredSeries:
         begun_at=before.begun_at if before else now,
         platform=series.people and series.people.place.platform,
         community=before and before.community,
-        due_at=_due(series, before, now),
+        due_at=due,
     )
     await store.series.save(stored)
     return stored
@@ -334,16 +338,6 @@ async def begin_in_chat(
             due_at=due,
         )
     )
-
-
-def _due(series: Series, before: StoredSeries | None, now: datetime) -> datetime | None:
-    """Return when the next debate before people may begin; None if no one watches."""
-    if series.people is None:
-        return None
-    planned = before is not None and before.due_at is not None
-    if before and planned and Series.model_validate_json(before.body).people == series.people:
-        return before.due_at
-    return first_time(series.people, now)
 
 
 def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:

@@ -253,11 +253,12 @@ class Informative:
         )
         design = _Design(self._known.models, self._known.parameters, self._known.met + silent)
         while not running or max(design.widths()) > self._goal:
-            planned = self._take(design, begun)
-            if planned is None:
+            seats = design.best(one for one in self._waiting if self._has(one, begun))
+            if seats is None:
                 return
+            design.begin(seats)
             running = True
-            yield planned
+            yield self._waiting[seats].popleft()
 
     def total(self) -> int:
         """Return the size of the series, which is seldom held as a whole."""
@@ -291,14 +292,6 @@ class Informative:
             fit = rate_seats(tallies)
             rated = max(map(width_of, fit.errors.values())) if fit else inf
             self._goal, self._done = limit * designed / rated, rated <= limit
-
-    def _take(self, design: _Design, begun: Collection[str]) -> Planned | None:
-        """Return the most informative debate that is left."""
-        seats = design.best(one for one in self._waiting if self._has(one, begun))
-        if seats is None:
-            return None
-        design.begin(seats)
-        return self._waiting[seats].popleft()
 
     def _has(self, seats: Seats, begun: Collection[str]) -> bool:
         """Return whether a pair has a debate left on these sides."""

@@ -346,7 +346,12 @@ class _Swiss:
             if any(one.key not in results for one in debates):
                 return
             for one in debates:
-                _score(points, one, results[one.key])
+                sides, winner = one.models, results[one.key]
+                if winner == TIE:
+                    for model in sides.values():
+                        points[model.ref] += 1 / 2
+                elif winner is not None and winner in sides:
+                    points[sides[winner].ref] += 1
             met |= pairs
             if bye:
                 rested.add(bye)
@@ -393,12 +398,3 @@ def _match(ranked: Sequence[str], met: Collection[frozenset[str]]) -> set[frozen
         if found is not None:
             return {pair, *found}
     return None
-
-
-def _score(points: dict[str, float], planned: Planned, winner: str | None) -> None:
-    sides = {side: model.ref for side, model in planned.models.items()}
-    if winner == TIE:
-        for model in sides.values():
-            points[model] += 1 / 2
-    elif winner is not None and winner in sides:
-        points[sides[winner]] += 1

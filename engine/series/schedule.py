@@ -202,7 +202,12 @@ class Schedule:
         series = Series.model_validate_json(stored.body)
         debates = await self.services.store.series.debates(name)
         if series.recurring is not None:
-            await self._recur(lease, stored, series, debates)
+            self._told.update(debate.id for debate in debates[-1:])
+            recurrences = self.recurrences
+            if recurrences and await recurrences.step(lease, stored, series, debates):
+                self._retries.forget(stored.name)
+            else:
+                self._put_off(stored.name)
             return
         people = _people_of(series)
         if _uses(debates, stored.due_at):
@@ -218,21 +223,6 @@ class Schedule:
                 await self._end(lease, stored)
             elif stored.due_at is not None and now >= stored.due_at:
                 await self._begin_next(lease, stored, series, debates)
-
-    async def _recur(
-        self,
-        lease: Lease,
-        stored: StoredSeries,
-        series: Series,
-        debates: Sequence[SeriesDebate],
-    ) -> None:
-        self._told.update(debate.id for debate in debates[-1:])
-        if self.recurrences is None:
-            self._put_off(stored.name)
-        elif await self.recurrences.step(lease, stored, series, debates):
-            self._retries.forget(stored.name)
-        else:
-            self._put_off(stored.name)
 
     async def _referee(
         self, lease: Lease, stored: StoredSeries, league: League, debates: Sequence[SeriesDebate]

@@ -326,7 +326,11 @@ def read_series(
         file = _File.model_validate(dict(held))
     except ValidationError as error:
         raise UsageError(_describe(error)) from None
-    formats = _formats(file.formats)
+    formats = tuple(
+        _format({"format": one} if isinstance(one, str) else one) for one in file.formats
+    )
+    if len({one.model_dump_json() for one in formats}) < len(formats):
+        raise UsageError("formats has an entry twice; remove one.")
     arms = _arms(file, formats)
     roles = _roles(formats, arms)
     models = _models("models", file.models, variants) if file.models else tuple(offered)
@@ -447,16 +451,15 @@ def _pairs(
         if size == 2 and met[0] == met[1]:
             raise UsageError(f"pairing lets {met[0]} meet itself; name two different models.")
         if met in pairs:
-            said = " and ".join(model.ref for model in group)
-            raise UsageError(f"pairing has {said} twice; remove one {_called(size)}.")
+            said, called = (
+                " and ".join(model.ref for model in group),
+                "pair" if size == 2 else "group",
+            )
+            raise UsageError(f"pairing has {said} twice; remove one {called}.")
         pairs[met] = group
     if not pairs:
         raise UsageError("pairing is an empty list; name pairs of models, or write “all”.")
     return tuple(pairs.values())
-
-
-def _called(size: int) -> str:
-    return "pair" if size == 2 else "group"
 
 
 def _of_list(known: Mapping[str, Model], name: str, variants: Mapping[str, Model] | None) -> Model:
@@ -511,13 +514,6 @@ def _topics(file: _File, listed: Sequence[Topic], languages: Sequence[str]) -> t
         others = f" in {' or '.join(languages)}" if topics else ""
         raise UsageError(f"There is no topic{others}; give topics, or name a topics_file.")
     return tuple(spoken)
-
-
-def _formats(entries: Sequence[str | Mapping[str, Any]]) -> tuple[Options, ...]:
-    read = tuple(_format({"format": one} if isinstance(one, str) else one) for one in entries)
-    if len({one.model_dump_json() for one in read}) < len(read):
-        raise UsageError("formats has an entry twice; remove one.")
-    return read
 
 
 def _format(entry: Mapping[str, Any]) -> Options:

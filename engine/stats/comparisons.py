@@ -100,7 +100,14 @@ def measure_arms(rows: Iterable[Row]) -> Arms | None:
     names = {key: "/".join(key) if several else key[1] for key in keys}
     outcomes = []
     for name, outcome in OUTCOMES.items():
-        found = {key: list(_observe(held[key], outcome)) for key in keys}
+        found = {
+            key: [
+                (row.topic, (value, 1.0))
+                for row in held[key]
+                if (value := outcome(row)) is not None
+            ]
+            for key in keys
+        }
         outcomes.append(
             _ArmOutcome(
                 name=name,
@@ -133,12 +140,6 @@ def _first(row: Row, winner: str | None) -> float | None:
     return row.credit(winner, next(iter(row.models)))
 
 
-def _observe(rows: Iterable[Row], outcome: Outcome) -> Iterator[tuple[str, Sums]]:
-    for row in rows:
-        if (value := outcome(row)) is not None:
-            yield row.topic, (value, 1.0)
-
-
 def compare_means(one: Sequence[tuple[str, Sums]], other: Sequence[tuple[str, Sums]]) -> Difference:
     """Return the difference of two means, unless one of them rests on too few debates."""
     fewest = min(len(one), len(other))
@@ -150,6 +151,7 @@ def compare_means(one: Sequence[tuple[str, Sums]], other: Sequence[tuple[str, Su
 
 
 def _difference(sums: Sums) -> float | None:
+    """Return the difference of two means, each given as a sum and a number."""
     first, first_n, second, second_n = sums
     return first / first_n - second / second_n if first_n and second_n else None
 
@@ -263,7 +265,7 @@ def _measure(protocol: str, found: Sequence[tuple[Row, KnownAnswer]]) -> _Protoc
             mean_of,
         ),
         brier=Figure.estimate(forecasts, mean_of),
-        scores=Figure.estimate(_scores(protocol, found), _score_difference),
+        scores=Figure.estimate(_scores(protocol, found), _difference),
     )
 
 
@@ -297,11 +299,6 @@ def _scores(protocol: str, found: Iterable[tuple[Row, KnownAnswer]]) -> Iterator
         wrong = [odds[side] for side in spoke if side not in trial.right]
         counts = (float(len(right)), float(len(wrong)))
         yield row.topic, (sum(right), counts[0], sum(wrong), counts[1])
-
-
-def _score_difference(sums: Sequence[float]) -> float | None:
-    right, right_n, wrong, wrong_n = sums
-    return right / right_n - wrong / wrong_n if right_n and wrong_n else None
 
 
 def tell_trials(found: Trials) -> Iterator[ShownTable]:

@@ -131,11 +131,16 @@ def draw_leaderboard(leaderboard: Leaderboard) -> str:
     shown = leaderboard.standings[:MOST_MODELS]
     about = _about(leaderboard)
     scale = _points(shown)
+    people = say(BY_PEOPLE)
+    beside = EDGE + 48 + width_of(people, SMALL)
     names = short_names([one.model for one in shown], LEFT - 2 * EDGE, LETTERS)
     parts = [
         write(EDGE, 38, fit(say(LEADERBOARD_TITLE), WIDE - 2 * EDGE, LETTERS), "ink large"),
         write(EDGE, 64, fit(about, WIDE - 2 * EDGE, SMALL), "faint", size=SMALL),
-        *_legend(),
+        dot(EDGE + 8, 92, 7, "people"),
+        write(EDGE + 24, 98, people, size=SMALL),
+        square(beside + 8, 92, 7, "jury"),
+        write(beside + 24, 98, say(BY_JURY), size=SMALL),
     ]
     for place, standing in enumerate(shown):
         y = TOP + ROW * place + ROW / 2
@@ -177,15 +182,6 @@ def leaderboard_picture(leaderboard: Leaderboard) -> File:
     """Return the picture for a chat, always dark, as an SVG file; its alt text has the numbers."""
     svg, alt = darken(draw_leaderboard(leaderboard)), leaderboard_alt(leaderboard)
     return File(name="leaderboard.png", media="image/svg+xml", content=svg, alt=alt)
-
-
-def _legend() -> Iterator[str]:
-    people, jury = say(BY_PEOPLE), say(BY_JURY)
-    yield dot(EDGE + 8, 92, 7, "people")
-    yield write(EDGE + 24, 98, people, size=SMALL)
-    x = EDGE + 48 + width_of(people, SMALL)
-    yield square(x + 8, 92, 7, "jury")
-    yield write(x + 24, 98, jury, size=SMALL)
 
 
 def _rating(rating: Rating | None, y: float, scale: Scale, kind: str) -> Iterator[str]:

@@ -255,21 +255,17 @@ def record_picture(title: str, shares: Sequence[_RecordBar]) -> File:
     alt = ". ".join((heading, *(one.caption for one in shares)))
     parts = [write(MARGIN, 44, fit(heading, room, LETTERS), "ink large")]
     for number, one in enumerate(shares):
-        y = 96 + ROW * number
+        y, n = 96 + ROW * number, one.share.n
         parts.append(write(MARGIN, y, fit(one.caption, room, LETTERS), "ink large"))
-        parts += _bar(y + 12, one)
+        parts.append(bar(MARGIN, y + 12, room, BAR, EMPTY))
+        if one.share.k:
+            parts.append(bar(MARGIN, y + 12, room * one.share.k / n, BAR, BLUE))
+        if n and one.chance is not None:
+            x = MARGIN + room * min(one.chance / n, 1.0) - 2
+            parts.append(bar(x, y + 8, 4, BAR + 8, GOLD))
     height = 96 + ROW * len(shares) - 24
     svg = darken(draw(heading, alt, WIDTH, height, parts, headed=False))
     return File(name="record.png", media="image/svg+xml", content=svg, alt=alt)
-
-
-def _bar(y: float, one: _RecordBar) -> Iterator[str]:
-    room, n = WIDTH - 2 * MARGIN, one.share.n
-    yield bar(MARGIN, y, room, BAR, EMPTY)
-    if one.share.k:
-        yield bar(MARGIN, y, room * one.share.k / n, BAR, BLUE)
-    if n and one.chance is not None:
-        yield bar(MARGIN + room * min(one.chance / n, 1.0) - 2, y - 4, 4, BAR + 8, GOLD)
 
 
 # Answer to `me`; Markdown for any chat.

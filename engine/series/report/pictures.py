@@ -83,18 +83,14 @@ def _draw_points(
     for number, (x, y) in enumerate(places, 1):
         free = _free(x, y, str(number), taken, frame)
         taken.append(free)
-        parts += _number(number, x, y, free)
+        along, level = (free.left + free.right) / 2, (free.top + free.bottom) / 2
+        far = hypot(along - x, level - y)
+        if far > REACHES[1]:  # a line to it
+            share = 1 - 10 / far
+            end = x + share * (along - x), y + share * (level - y)
+            parts.append(line(x, y, *end, "line", "1 2"))
+        parts.append(write(along, free.bottom - 3, str(number), "ink small", "middle"))
     return parts, bottom + 48
-
-
-def _number(number: int, x: float, y: float, free: _Box) -> Iterator[str]:
-    """Yield a point's number, with a line to it from afar."""
-    across, along = (free.left + free.right) / 2, (free.top + free.bottom) / 2
-    far = hypot(across - x, along - y)
-    if far > REACHES[1]:
-        share = 1 - 10 / far
-        yield line(x, y, x + share * (across - x), y + share * (along - y), "line", "1 2")
-    yield write(across, free.bottom - 3, str(number), "ink small", "middle")
 
 
 def _free(x: float, y: float, word: str, taken: Sequence[_Box], frame: _Box) -> _Box:

@@ -233,7 +233,12 @@ def find_caveats(series: Series, found: SeriesRows, report: SeriesReport) -> Ite
         yield Caveat(kind="unrecused", n=unrecused, of=len(found.ended))
     yield from _of_ratings(report)
     yield from _of_balance(series, found)
-    yield from _of_breadth(series)
+    if len(series.languages) == 1:
+        yield Caveat(kind="one_language", names=series.languages)
+    if len(series.format_names) == 1:
+        yield Caveat(kind="one_format", names=series.format_names)
+    if len(series.topics) < FEW_TOPICS:
+        yield Caveat(kind="few_topics", n=len(series.topics))
     if unpriced := sum(one.unpriced for one in report.totals):
         yield Caveat(kind="unpriced", n=unpriced, of=sum(one.calls for one in report.totals))
 
@@ -283,15 +288,6 @@ def _of_balance(series: Series, found: SeriesRows) -> Iterator[Caveat]:
     replaced = sum(row.mixed for row in found.rows)
     if replaced:
         yield Caveat(kind="replaced", n=replaced, of=len(found.rows))
-
-
-def _of_breadth(series: Series) -> Iterator[Caveat]:
-    if len(series.languages) == 1:
-        yield Caveat(kind="one_language", names=series.languages)
-    if len(series.format_names) == 1:
-        yield Caveat(kind="one_format", names=series.format_names)
-    if len(series.topics) < FEW_TOPICS:
-        yield Caveat(kind="few_topics", n=len(series.topics))
 
 
 SCHEMA_VERSION = 1
