@@ -220,9 +220,13 @@ def _front_matter(
     configs: list[str] = []
     if tables := list(filled):
         configs += ["configs:"]
-        configs += [
-            line for table in tables for line in _config(table, rows[table.name], file_format)
-        ]
+        for table in tables:
+            configs.append(f"- config_name: {table.name}")
+            configs += ["  default: true"] if table is TABLES[0] else []
+            configs.append("  data_files:")
+            for split in rows[table.name]:
+                configs.append(f"  - split: {split}")
+                configs.append(f"    path: {file_format.path(table.name, split)}")
         configs += ["dataset_info:"]
         for table in tables:  # the types, which an all-null column would lack otherwise
             configs += [f"- config_name: {table.name}", "  features:"]
@@ -260,16 +264,6 @@ def _block(key: str, values: Iterable[str]) -> list[str]:
 def _quoted(text: str) -> str:
     """Quote a YAML scalar: unquoted, the language code `no` would be a boolean."""
     return json.dumps(text)
-
-
-def _config(table: Table[Any], splits: Iterable[str], file_format: FileFormat) -> Iterator[str]:
-    yield f"- config_name: {table.name}"
-    if table is TABLES[0]:
-        yield "  default: true"
-    yield "  data_files:"
-    for split in splits:
-        yield f"  - split: {split}"
-        yield f"    path: {file_format.path(table.name, split)}"
 
 
 def _feature(column: Column[Any], indent: str) -> Iterator[str]:

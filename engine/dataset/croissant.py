@@ -70,6 +70,11 @@ def write_croissant(
         for table in tables
         for split in rows[table.name]
     ]
+    licensed = {}
+    if license is not None:
+        from engine.dataset.license import OWN, page_of  # a demo's publisher has set none
+
+        licensed["license"] = license if license.startswith(OWN) else page_of(license)
     dates = {"datePublished": cutoff.date().isoformat()} if cutoff else {}
     body = {
         "@context": _CONTEXT,
@@ -79,20 +84,12 @@ def write_croissant(
         "description": "Debates between language models, judged blind by a panel of other models "
         "and by the people in a chat channel, with every turn, ballot and vote.",
         "version": f"{SCHEMA_VERSION}.0.0",
-        **_license(license),
+        **licensed,
         **dates,
         "distribution": [_file(file) for file in files],
         "recordSet": sets,
     }
     return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _license(license: str | None) -> dict[str, str]:
-    if license is None:
-        return {}
-    from engine.dataset.license import OWN, page_of  # a demo's publisher has set none
-
-    return {"license": license if license.startswith(OWN) else page_of(license)}
 
 
 def _file(file: ExportedFile) -> dict[str, Any]:

@@ -179,8 +179,9 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
     topic = redact(record.debate.request.topic)
     identity = topic_id(topic)
     votes = record.asked(Question.VOTE)
-    tally = _count(record, votes)
     labels, sides = record.asked(Question.LABEL), tuple(record.debate.request.sides)
+    told = record.debate.revealed_at is not None and (record.debate.attended or votes)
+    tally = count(votes, sides, record.debate.request.quorum) if told else None
     stances = (record.asked(Question.STANCE_BEFORE), record.asked(Question.STANCE_AFTER))
     moved = None
     if any(stances) and len(sides) == 2:
@@ -212,10 +213,3 @@ def may_be_read(debate: Debate) -> bool:
 def newest_moment(debate: Debate) -> datetime:
     """Return when a debate was revealed or, without a vote, requested."""
     return debate.revealed_at or debate.created_at
-
-
-def _count(record: DebateRecord, votes: tuple[Vote, ...]) -> Tally | None:
-    if record.debate.revealed_at is None or not (record.debate.attended or votes):
-        return None
-    request = record.debate.request
-    return count(votes, tuple(request.sides), request.quorum)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import log
 from typing import NamedTuple, TypeAlias
@@ -26,7 +26,7 @@ from engine.dataset.entry import Entry, ExportedTurn
 from engine.values.debate import Turn
 from engine.values.language import N_
 from engine.values.text import split_draft
-from engine.values.verdicts import TIE, Tally
+from engine.values.verdicts import TIE
 
 # Debates as chat messages, for trainers.
 
@@ -113,10 +113,11 @@ class Mirrors:
     _linked: list[tuple[str, str]] = field(default_factory=list)
 
     def note(self, entry: Entry) -> None:
-        """Add a debate, before or after its mirror."""
-        if not _counts(entry):
+        """Add a debate between A and B that people decided, before or after its mirror."""
+        debate, spoken = entry.debate, {speech.turn.side for speech in entry.speeches}
+        decided = entry.tally is not None and entry.tally.quorum_met
+        if not (decided and debate.request.sides.keys() == STANDS.keys() == spoken):
             return
-        debate = entry.debate
         self._decided.add(debate.id)
         if debate.setup.mirror_of is not None:
             self._linked.append((debate.setup.mirror_of, debate.id))
@@ -125,13 +126,6 @@ class Mirrors:
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs with both debates added, in the order of the mirrors."""
         return [pair for pair in self._linked if pair[0] in self._decided]
-
-
-def _counts(entry: Entry) -> bool:
-    """Return whether people decided a debate between A and B, and both spoke."""
-    spoken = {speech.turn.side for speech in entry.speeches}
-    sides = entry.debate.request.sides.keys()
-    return entry.tally is not None and entry.tally.quorum_met and sides == STANDS.keys() == spoken
 
 
 class _Draft(NamedTuple):
@@ -225,20 +219,16 @@ def _pairs(entry: Entry) -> Iterator[_Pair]:
         return
     others = [side for side in fit if side != winner]
     if answers_a_question(entry):
-        others = [_weakest(entry, tally, others)] if others else []
+        chances = entry.record.verdict.p if entry.record.verdict else {}
+        gold = tally.gold  # of equals the one that the panel ranks last
+        others.sort(key=lambda side: (gold.get(side, 0), chances.get(side, 0.0), side))
+        others = others[:1]
         task = ask_question(entry)
     else:
         task = describe_task(entry)
     for side in others:
         chosen, rejected = _Case(entry, winner), _Case(entry, side)
         yield _Pair(task, chosen, rejected, tally.gold[winner], tally.gold[side], source)
-
-
-def _weakest(entry: Entry, tally: Tally, sides: Sequence[str]) -> str:
-    """Return the side with the fewest gold votes; of equals the one that the panel ranks last."""
-    gold = tally.gold
-    chances = entry.record.verdict.p if entry.record.verdict else {}
-    return min(sides, key=lambda side: (gold.get(side, 0), chances.get(side, 0.0), side))
 
 
 def _same_side_pairs(entry: Entry) -> Iterator[_Pair]:

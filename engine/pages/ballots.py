@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -116,7 +116,18 @@ def _row(
     room: int,
 ) -> _JurorRow:
     beside, leans = _beside(*marks, sides)
-    faults = tuple(dict.fromkeys(fault for one in found for fault in _faults(one)))
+    faults = tuple(
+        dict.fromkeys(
+            fault
+            for one in found
+            for fault in (
+                one.problem,
+                "" if one.counts else say("decides nothing"),
+                say("contradicts its own scores") if one.contradictory else "",
+            )
+            if fault
+        )
+    )
     sure = [number(one.confidence, ".2f") for one in found if one.confidence is not None]
     wrote = tuple(cut(one.reasons, room) for one in found if one.reasons) if room else ()
     weights = [number(one.weight, ".2f") for one in found if one.weight is not None]
@@ -142,15 +153,6 @@ def _cell(found: Sequence[Read], sides: Sequence[str], criterion: str) -> str:
         scores = [str(sheet.get(side, {}).get(criterion, "")) for side in sides]
         told.append("–".join(scores) if all(scores) else "–")
     return BETWEEN.join(dict.fromkeys(told))
-
-
-def _faults(one: Read) -> Iterator[str]:
-    if one.problem:
-        yield one.problem
-    if not one.counts:
-        yield say("decides nothing")
-    if one.contradictory:
-        yield say("contradicts its own scores")
 
 
 def _beside(own: Sequence[float], panel: Sequence[float], sides: Sequence[str]) -> tuple[str, int]:

@@ -142,7 +142,12 @@ class FolderLibrary:
         if sought == DebateQuery(order=sought.order):
             apart = [item for item in kept if item.result.agree is False]
             front = front_of(facets, self._figures, sorted(apart, key=ORDER["disputed"]))
-        choices = self._choices()
+        every = self._items.values()
+        choices = DebateSummary(
+            languages=tuple(sorted({item.language for item in every})),
+            series=tuple(sorted({item.series for item in every if item.series})),
+            models=tuple(sorted({ref for item in every for _, ref in item.models})),
+        )
         return ListPage(sought, items, len(kept), number, count, choices, facets, front)
 
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
@@ -266,7 +271,10 @@ class FolderLibrary:
         with path.open("rb") as file:
             for line in file:
                 end = start + len(line)
-                self._lines[table][_debate_of(line)].append(_RowPlace(path, start, end))
+                before, mark, after = line.partition(b'"debate_id":"')
+                first = mark and before == b"{"  # its first column, which is read without the rest
+                debate = after[:26].decode() if first else str(orjson.loads(line)["debate_id"])
+                self._lines[table][debate].append(_RowPlace(path, start, end))
                 start = end
 
     def _load(self, table: str, path: Path) -> None:
@@ -291,16 +299,14 @@ class FolderLibrary:
         if table in self._tables:
             rows = list(self._tables[table].get(debate, ()))
         else:
-            rows = [orjson.loads(line) for line in self._texts(table, debate)]
+            rows = []
+            for line in self._lines[table].get(debate, ()):
+                with line.path.open("rb") as file:
+                    file.seek(line.start)
+                    rows.append(orjson.loads(file.read(line.end - line.start)))
         if not all(map(BY_NAME[table].fits, rows)):
             raise ValueError(f"a row of “{table}”")
         return rows
-
-    def _texts(self, table: str, debate: str) -> Iterator[bytes]:
-        for line in self._lines[table].get(debate, ()):
-            with line.path.open("rb") as file:
-                file.seek(line.start)
-                yield file.read(line.end - line.start)
 
     # --- a debate ------------------------------------------------------------------------
 
@@ -375,25 +381,9 @@ class FolderLibrary:
             and (not sought.disagreement or item.result.agree is False)
         )
 
-    def _choices(self) -> DebateSummary:
-        items = self._items.values()
-        return DebateSummary(
-            languages=tuple(sorted({item.language for item in items})),
-            series=tuple(sorted({item.series for item in items if item.series})),
-            models=tuple(sorted({ref for item in items for _, ref in item.models})),
-        )
-
 
 def _or(value: float | None, other: float) -> float:
     return other if value is None else value
-
-
-def _debate_of(line: bytes) -> str:
-    """Return the debate that a line is of: its first column."""
-    before, mark, after = line.partition(b'"debate_id":"')
-    if before == b"{" and mark:
-        return after[:26].decode()
-    return str(orjson.loads(line)["debate_id"])
 
 
 def _record_of(rows: Rows) -> DebateRecord:

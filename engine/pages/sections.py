@@ -310,8 +310,12 @@ def _people(rows: Rows, names: Mapping[str, str]) -> PageSection | None:
     votes, debate = rows.get("votes", ()), rows["debates"][0]
     if not votes and not debate["tally"]:
         return None
+    share, low, high = (
+        "" if debate[name] is None else percent(debate[name])
+        for name in ("share_a", "share_low", "share_high")
+    )
     facts = [
-        (say("share of A"), _share(debate)),
+        (say("share of A"), share and f"{share} ({low} – {high})"),
         (say("people whom exports leave out"), str(debate["opted_out"] or "")),
     ]
     head = (say(PLACE), say(PHASE), say("chosen"), say(GOLD), say("not independent because"))
@@ -450,13 +454,6 @@ def _mark(turn: Row, scores: Sequence[Row], scales: Mapping[str, float]) -> Turn
 
 
 # --- figures -----------------------------------------------------------------------------
-
-
-def _share(debate: Row) -> str:
-    if debate["share_a"] is None:
-        return ""
-    low, high = percent(debate["share_low"]), percent(debate["share_high"])
-    return f"{percent(debate['share_a'])} ({low} – {high})"
 
 
 def _figure(value: float | None, spec: str) -> str:
