@@ -192,7 +192,9 @@ class TranscriptWriter:
         def speak(turn: Turn) -> BlindTurn:
             known = self._cast.models.get(turn.seat) or self._cast.models[turn.side]
             model = "" if self._cast.blind else known.ref
-            spoke = "written at the same time" if simultaneous else _say_place(turn.place)
+            at = turn.place - 1
+            order = _PLACES[at] if at < len(_PLACES) else f"as number {turn.place}"
+            spoke = "written at the same time" if simultaneous else f"spoke {order} in this round"
             text = self._write(turn)
             return BlindTurn(self._cast.names[turn.side], spoke, text, model, _tell_flaw(turn))
 
@@ -232,11 +234,6 @@ def hear_all(turns: Sequence[tuple[TranscriptWriter, Turn]]) -> None:
     """Write turns of several debates down, each by its own writer."""
     for writer, turn in turns:
         writer.hear(turn)
-
-
-def _say_place(place: int) -> str:
-    order = _PLACES[place - 1] if place <= len(_PLACES) else f"as number {place}"
-    return f"spoke {order} in this round"
 
 
 def _tell_flaw(turn: Turn) -> str:

@@ -554,7 +554,9 @@ class Delivery:
             for _, thread, step in await self.services.store.journal.thinking(
                 self.venue.platform, self.venue.channel, served=self.shares.served
             ):
-                seats.setdefault(thread, []).append(_seat_of(step))
+                kind, *rest = step.split("/")  # `turn/rebuttal/A` is seat A, `jury/…` the jury
+                seat = rest[1] if kind == "turn" and len(rest) > 1 else kind
+                seats.setdefault(thread, []).append(seat)
             over: dict[str, list[str]] = {thread: [] for thread in shown - set(seats)}
             for thread, thinking in (over | seats).items():
                 try:
@@ -570,9 +572,3 @@ def _place(intent: Intent) -> str:
     if isinstance(intent.message, Announcement | LeagueTable) or intent.thread is None:
         return intent.channel
     return intent.thread
-
-
-def _seat_of(step: str) -> str:
-    """Return who is thinking in a step: `turn/rebuttal/A` is seat A, `jury/…` the jury."""
-    kind, *rest = step.split("/")
-    return rest[1] if kind == "turn" and len(rest) > 1 else kind

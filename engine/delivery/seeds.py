@@ -132,7 +132,8 @@ class SeedReactions:
             self._left.pop(target, None)
             return False
         elsewhere = not self.served().has(debate.community)  # where another process adds them
-        if elsewhere or debate.gone or await self._has_ended(target):
+        now = await self.store.votes.target(target.platform, target.place, target.message)
+        if elsewhere or debate.gone or now is None or now.ended:
             self._left.pop(target, None)
             self._refused.discard((target.place, target.message))
             return False
@@ -157,10 +158,6 @@ class SeedReactions:
             if debate.reason.startswith(MISSING) and not others:
                 await self.store.queue.stop_waiting(debate.id, [debate.reason])
         return not failed
-
-    async def _has_ended(self, target: Target) -> bool:
-        now = await self.store.votes.target(target.platform, target.place, target.message)
-        return now is None or now.ended
 
     async def _add(self, target: Target, options: Sequence[str]) -> dict[str, bool]:
         """Add reactions; return those that failed, and whether a retry makes sense.

@@ -296,7 +296,9 @@ def _complete(
         events = tuple(read_log(open_still[debate.id]))
         recovery: Recovery = "unread" if debate.id in unread else "complete"
         revised = revised_votes(debate, events, recovery)
-        answers = (*_to_answers(cast[debate.id]), *revised)
+        # As one text: parsing a million of them one by one takes longer.
+        bodies = orjson.loads(f"[{','.join([row.body for row in cast[debate.id]])}]")
+        answers = (*sorted(map(Vote.of, bodies), key=BY_QUESTION), *revised)
         yield DebateRecord(
             debate=debate,
             turns=tuple(Turn.model_validate_json(row.body) for row in spoken[debate.id]),
@@ -311,13 +313,6 @@ def _complete(
             answer=next((row._asdict() for row in sealed[debate.id]), {}),
             **found[debate.id],
         )
-
-
-def _to_answers(rows: Sequence[Any]) -> list[Vote]:
-    """Return the votes and stances that stood at the close."""
-    # As one text: parsing a million of them one by one takes longer.
-    bodies = orjson.loads(f"[{','.join([row.body for row in rows])}]")
-    return sorted(map(Vote.of, bodies), key=BY_QUESTION)
 
 
 def _to_question(row: Any, hidden: frozenset[int]) -> AudienceQuestion:

@@ -201,7 +201,11 @@ def _remark(connection: SqlConnection, remark: VoterComment) -> RemarkResult:
     held = _held(connection, remark, found.id)
     if held.outcome == "unvoted" or remark.question is None:
         return held
-    if _same(held, remark):
+    if remark.question is Question.GUESS:
+        said = held.guesses.get(remark.step)
+    else:
+        said = held.ground if remark.question is Question.GROUND else held.confidence
+    if remark.option == said:
         return held.model_copy(update={"outcome": "duplicate"})
     own = {"debate": remark.debate, "person": found.id, "question": remark.question}
     given = {"step": remark.step, "option": remark.option, "added": True, "how": How.BUTTON}
@@ -234,13 +238,6 @@ def _held(connection: SqlConnection, remark: VoterComment, person: int) -> Remar
     )
 
 
-def _same(held: RemarkResult, remark: VoterComment) -> bool:
-    """Return whether a person holds already what they say."""
-    if remark.question is Question.GUESS:
-        return held.guesses.get(remark.step) == remark.option
-    return remark.option == (held.ground if remark.question is Question.GROUND else held.confidence)
-
-
 def _log(connection: SqlConnection, own: dict[str, Any]) -> list[VoteEvent]:
     return list(read_log(connection.rows(OWN_EVENTS, **own)))
 
@@ -259,12 +256,8 @@ def _bring(connection: SqlConnection, label: Brought, key: bytes | None) -> Kept
     own = {"debate": debate_id, "person": person.id}
     body = connection.value(FIND_LABEL, **own)
     vote = vote._replace(person=person.id)
-    if body is not None and _says_same(Vote.of(orjson.loads(body)), vote):
+    before = None if body is None else Vote.of(orjson.loads(body))
+    if before is not None and (before.option, before.gold) == (vote.option, vote.gold):
         return "same"
     connection.run(KEEP_LABEL, **own, body=vote.encode())
     return "new" if body is None else "changed"
-
-
-def _says_same(before: Vote, now: Vote) -> bool:
-    """Return whether two labels say the same, whenever they were given."""
-    return (before.option, before.gold) == (now.option, now.gold)

@@ -364,7 +364,11 @@ class Debates:
 
 
 def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
-    _check_rematch(connection, new.setup.rematch_of)
+    if new.setup.rematch_of is not None:  # of two presses, one starts it
+        connection.lock(LOCK_DEBATE, debate=new.setup.rematch_of)
+        under_way = connection.value(REMATCH, debate=new.setup.rematch_of)
+        if under_way is not None:
+            raise UsageError(REMATCH_GOES_ON, code=short_code(under_way))
     capped = caps.user_daily_debates is not None
     starter = new.user and ensure_starter(
         connection, new.platform, new.user, new.created_at, capped=capped
@@ -410,16 +414,6 @@ def to_row(new: NewDebate) -> dict[str, Any]:
         "partition_key": partition_key_of(new.community),
         "rematch_of": new.setup.rematch_of,
     }
-
-
-def _check_rematch(connection: SqlConnection, before: str | None) -> None:
-    """Refuse a second rematch while one goes on: of two presses, one starts it."""
-    if before is None:
-        return
-    connection.lock(LOCK_DEBATE, debate=before)
-    under_way = connection.value(REMATCH, debate=before)
-    if under_way is not None:
-        raise UsageError(REMATCH_GOES_ON, code=short_code(under_way))
 
 
 def get_debate(connection: SqlConnection, debate_id: str) -> Debate:

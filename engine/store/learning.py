@@ -107,10 +107,13 @@ class Learning:
 
     async def learnt(self, *, rehearsal: bool) -> list[Learnt]:
         """Return the judgments from outside."""
+
+        def read(connection: SqlConnection) -> list[Learnt]:
+            bodies = connection.column(LEARNT, rehearsal=rehearsal)
+            return [Learnt.model_validate_json(body) for body in bodies]
+
         # Thousands of ballots are read here: work for a thread.
-        return await asyncio.to_thread(
-            self._database.read_snapshot, lambda connection: _learnt(connection, rehearsal)
-        )
+        return await asyncio.to_thread(self._database.read_snapshot, read)
 
     async def session(self, new: NewDebate) -> Debate:
         """Return the debate that a calibration is journaled as: the stored one, or this one.
@@ -193,11 +196,6 @@ def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> Past
         rubric=verdict.rubric,
         criteria=setup.panel.criteria,
     )
-
-
-def _learnt(connection: SqlConnection, rehearsal: bool) -> list[Learnt]:
-    bodies = connection.column(LEARNT, rehearsal=rehearsal)
-    return [Learnt.model_validate_json(body) for body in bodies]
 
 
 def _learn(connection: SqlConnection, new: Learnt) -> None:

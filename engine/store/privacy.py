@@ -120,11 +120,16 @@ def read_own(connection: SqlConnection, platform: str, user: str) -> OwnData | N
     tables: dict[str, tuple[OwnRow, ...]] = {}
     for table, column in referring_to(people):
         if table.name != DEBATES:
-            found = _rows(connection, table, _select(table, column), person=person)
+            order = ", ".join(f'"{key.name}"' for key in table.primary_key)
+            query = f'SELECT * FROM "{table.name}" WHERE "{column.name}" = :person ORDER BY {order}'  # noqa: S608
+            found = _rows(connection, table, query, person=person)
             tables[table.name] = tuple(_without(row, column.name) for row in found)
     started = connection.column(STARTED_DEBATES, person=person)
     own = {"platform": platform, "community": f"{OWN}{person}"}
-    named = _named_in(tables, [*started, *connection.column(HELD, **own)])
+    rows = [row for of_table in tables.values() for row in of_table]
+    named = {row["debate"] for row in rows if row.get("debate")}
+    named |= {*started, *connection.column(HELD, **own)}
+    guessed = {row["debate"] for row in rows if row.get("question") == Question.GUESS}
     return OwnData(
         person=_without(about, "id"),
         started=tuple(started),
@@ -133,7 +138,7 @@ def read_own(connection: SqlConnection, platform: str, user: str) -> OwnData | N
             for row in connection.rows(DAYS, scope=f"person:{person}")
         ),
         tables=tables,
-        debates={one["id"]: one for one in _debates(connection, named, _guessed_in(tables))},
+        debates={one["id"]: one for one in _debates(connection, sorted(named), guessed)},
         direct_messages=_direct_messages(connection, own),
     )
 
@@ -153,11 +158,6 @@ def _direct_messages(connection: SqlConnection, own: Mapping[str, str]) -> OwnRo
         ],
         "days": [row._asdict() for row in spent],
     }
-
-
-def _select(table: Table, column: Column[Any]) -> str:
-    order = ", ".join(f'"{key.name}"' for key in table.primary_key)
-    return f'SELECT * FROM "{table.name}" WHERE "{column.name}" = :person ORDER BY {order}'  # noqa: S608
 
 
 def _rows(connection: SqlConnection, table: Table, sql: str, **values: Any) -> list[dict[str, Any]]:
@@ -183,16 +183,6 @@ def _without(row: Mapping[str, Any], key: str) -> OwnRow:
     if isinstance(body := kept.get("body"), dict):
         kept["body"] = {name: value for name, value in body.items() if name != key}
     return kept
-
-
-def _named_in(tables: Mapping[str, tuple[OwnRow, ...]], started: list[str]) -> list[str]:
-    named = {row["debate"] for rows in tables.values() for row in rows if row.get("debate")}
-    return sorted({*started, *named})
-
-
-def _guessed_in(tables: Mapping[str, tuple[OwnRow, ...]]) -> set[str]:
-    rows = (row for of_table in tables.values() for row in of_table)
-    return {row["debate"] for row in rows if row.get("question") == Question.GUESS}
 
 
 def _debates(

@@ -231,7 +231,12 @@ class Retention:
             if connection.value(ON_ITS_WAY, debate=debate_id) is not None:
                 return None
             debate = to_debate(connection.first(BY_ID, id=debate_id))
-            left = _left(debate, connection.rows(POSTED, debate=debate_id))
+            left = Deletion(
+                debate=debate.id,
+                community=debate.community,
+                thread=debate.thread if debate.thread != debate.place else None,
+                messages=tuple(_posted(debate, connection.rows(POSTED, debate=debate_id))),
+            )
             delete_debates(connection, [debate_id])
             mark_unwiped(connection)
             _write(connection, left)
@@ -321,17 +326,8 @@ def _write(connection: SqlConnection, left: Deletion) -> None:
         connection.run(DONE, debate=left.debate)
 
 
-def _left(debate: Debate, rows: Sequence[Any]) -> Deletion:
-    """Return a debate's messages, the newest first, so that its card goes last."""
-    return Deletion(
-        debate=debate.id,
-        community=debate.community,
-        thread=debate.thread if debate.thread != debate.place else None,
-        messages=tuple(_posted(debate, rows)),
-    )
-
-
 def _posted(debate: Debate, rows: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """Yield a debate's messages, the newest first, so that its card goes last."""
     for row in rows:
         in_channel = row.kind in IN_CHANNEL_KINDS or row.key in IN_CHANNEL_KEYS
         if not in_channel and (row.kind in PRIVATE_KINDS or row.key in PRIVATE_KEYS):

@@ -265,20 +265,14 @@ def _to_series(row: Any) -> StoredSeries:
 
 
 def _read(connection: SqlConnection, stored: StoredSeries, told: bool) -> SeriesReading:
-    among = _told(connection, stored.name) if told else []
+    among = []
+    if told:
+        among = connection.column(TOLD_DEBATES.format(told=TOLD), name=stored.name)
     which = {"name": stored.name, "every": not told, "among": among}
     debates = list(map(_to_debate, connection.rows(DEBATES, **which)))
     records = read_records(connection, ExportFilter(series=stored.name, told=told))
-    tries = _tries(connection, [debate.id for debate in debates])
+    ids = [debate.id for debate in debates]
+    chunks = (ids[at : at + CHUNK] for at in range(0, len(ids), CHUNK))
+    tries = (CallTry(*row) for some in chunks for row in connection.rows(TRIES, debates=some))
     refusals = dict(map(tuple, connection.rows(REFUSALS, **which)))
     return SeriesReading(stored, debates, refusals, tries, records)
-
-
-def _told(connection: SqlConnection, name: str) -> list[str]:
-    return [row.id for row in connection.rows(TOLD_DEBATES.format(told=TOLD), name=name)]
-
-
-def _tries(connection: SqlConnection, debates: Sequence[str]) -> Iterator[CallTry]:
-    for start in range(0, len(debates), CHUNK):
-        for row in connection.rows(TRIES, debates=debates[start : start + CHUNK]):
-            yield CallTry(*row)

@@ -105,7 +105,12 @@ class Suggestions:
             join(connection, platform, community, now)  # which locks its row
             person = _ensure(connection, platform, user)
             same = connection.first(SAME, **of, topic=topic_id(text))
-            number = _check_unused(same) if same else None
+            if same is not None and same.debate is not None:
+                raise UsageError(
+                    "There was a debate on this topic already, {code}; suggest another one.",
+                    code=short_code(same.debate),
+                )
+            number = None if same is None else int(same.number)
             if number is None:
                 _check_limits(connection.first(COUNTED, **of, person=person))
                 new = {"topic": topic_id(text), "text": text, "person": person, "now": now}
@@ -197,15 +202,6 @@ def _ensure(connection: SqlConnection, platform: str, user: str) -> int:
     if person is None:
         raise NotAllowedError(FORGOTTEN)
     return person.id
-
-
-def _check_unused(same: Any) -> int:
-    if same.debate is not None:
-        raise UsageError(
-            "There was a debate on this topic already, {code}; suggest another one.",
-            code=short_code(same.debate),
-        )
-    return int(same.number)
 
 
 def _check_limits(counted: Any) -> None:

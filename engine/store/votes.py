@@ -20,7 +20,7 @@ from engine.store.debates import note_result
 from engine.store.journal import insert_verdict
 from engine.store.leases import EVERYONE, Lease, Partition, guard, within
 from engine.store.outbox import Post, insert_posts, release
-from engine.store.people import PersonIdentity, ensure_person, find_key
+from engine.store.people import ensure_person, find_key
 from engine.store.targets import (
     ACCEPT,
     ASKED,
@@ -484,7 +484,9 @@ def cast_all(connection: SqlConnection, casts: Sequence[Cast]) -> list[Outcome]:
     asked = {message: find_question(connection, *message) for message in messages}
     found = [asked[cast.platform, cast.place, cast.message] for cast in casts]
     taken = [question is not None and not question.closed for question in found]
-    people = _people_of(connection, [cast for cast, fits in zip(casts, taken, strict=True) if fits])
+    fitting = (cast for cast, fits in zip(casts, taken, strict=True) if fits)
+    users, key = dict.fromkeys((cast.platform, cast.user) for cast in fitting), find_key(connection)
+    people = {user: ensure_person(connection, *user, key) for user in users}  # None: forgotten
     outcomes: list[Outcome] = []
     rows: list[dict[str, Any]] = []
     known = _KnownEvents(connection)
@@ -535,12 +537,3 @@ class _KnownEvents:
             return True
         self._seen.add((debate, event))
         return self._connection.value(KNOWN_EVENT, debate=debate, event=event) is not None
-
-
-def _people_of(
-    connection: SqlConnection, casts: Sequence[Cast]
-) -> dict[tuple[str, str], PersonIdentity | None]:
-    """Return who casts, by platform and user, making those who are new; None: forgotten."""
-    key = find_key(connection)
-    users = dict.fromkeys((cast.platform, cast.user) for cast in casts)
-    return {user: ensure_person(connection, *user, key) for user in users}

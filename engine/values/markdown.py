@@ -69,17 +69,13 @@ def _pieces(source: _Source) -> Iterator[str]:
         torn = block_at(source.blocks, cut)
         body = source.text[start:cut]
         if body.strip():
-            yield prefix + (_closed(body, torn.marker) if torn else body.rstrip())
+            yield prefix + (body.removesuffix("\n") + f"\n{torn.marker}" if torn else body.rstrip())
         start = cut if torn else _resume(source.text, cut)
 
 
 def _only_closes(source: _Source, start: int, inside: CodeBlock) -> bool:
     near = inside.close - start <= source.limit
     return near and not source.text[start : inside.close].strip()
-
-
-def _closed(body: str, marker: str) -> str:
-    return f"{body}{marker}" if body.endswith("\n") else f"{body}\n{marker}"
 
 
 def _resume(text: str, cut: int) -> int:

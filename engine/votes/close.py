@@ -150,7 +150,8 @@ def reveal_of(
     why: Rationale | None = None,
 ) -> Reveal:
     """Return the reveal of a closed vote; without a `why` it quotes a juror."""
-    tally, guessed = people.tally, people.guessed
+    tally, guessed, sides = people.tally, people.guessed, tuple(debate.request.sides)
+    known = debate.setup.known and any(tally.deciding.values())  # they could know the models
     return Reveal(
         topic=debate.request.topic,
         models={side: model.ref for side, model in debate.request.sides.items()},
@@ -181,15 +182,8 @@ def reveal_of(
         guessed=dict(guessed),
         menu=len(debate.setup.menu) if guessed else 0,
         guess_bounds={side: wilson(right, n) for side, (right, n) in guessed.items()},
-        opinion=_opinion(debate, tally),
+        opinion=leader(tally.deciding, sides) if known else "",
     )
-
-
-def _opinion(debate: Debate, tally: Tally) -> str:
-    """Return whom most people chose, where they could know the models; else nothing."""
-    if not (debate.setup.known and any(tally.deciding.values())):
-        return ""
-    return leader(tally.deciding, tuple(debate.request.sides))
 
 
 def _closed(

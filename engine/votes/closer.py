@@ -91,7 +91,12 @@ class Closer:
 
         A deadline that moved during the wait for a lease is no longer due.
         """
-        due = await self._closing_together(asked, closes_at)
+        due = {asked: closes_at}
+        if asked.question is Question.VOTE:
+            debate = await self.services.store.debates.get(asked.debate)
+            mirror = await self.services.store.debates.mirror_of(debate)
+            pair = [debate, mirror] if mirror and closes_with(debate, mirror) else [debate]
+            due = {OpenQuestion(one.id): one.vote_deadline for one in pair}
         async with AsyncExitStack() as stack:
             # Same order everywhere, to avoid deadlocks.
             held = [
@@ -104,16 +109,6 @@ class Closer:
                 if one.debate.status in KINDS[asked.question].during
                 and (early or one.closes_at == due[one.asked])
             ]
-
-    async def _closing_together(
-        self, asked: OpenQuestion, closes_at: datetime | None
-    ) -> dict[OpenQuestion, datetime | None]:
-        if asked.question is not Question.VOTE:
-            return {asked: closes_at}
-        debate = await self.services.store.debates.get(asked.debate)
-        mirror = await self.services.store.debates.mirror_of(debate)
-        pair = [debate, mirror] if mirror and closes_with(debate, mirror) else [debate]
-        return {OpenQuestion(one.id): one.vote_deadline for one in pair}
 
     @asynccontextmanager
     async def _hold(
@@ -183,8 +178,10 @@ class Closer:
     async def _extend(self, held: _Held) -> bool:
         """Extend a vote below its quorum, once; return whether it was extended."""
         debate = held.debate
-        if held.asked.question is not Question.VOTE or not _may_extend(debate):
+        if held.asked.question is not Question.VOTE or not debate.request.extend:
             return False
+        if debate.gone or debate.vote_extended or debate.gaps:
+            return False  # with gaps no vote is gold, however many come
         if all(
             one.closed for one in await self.services.store.votes.targets(debate.id, Question.VOTE)
         ):
@@ -254,9 +251,3 @@ class Closer:
 
 def _together(asked: OpenQuestion) -> tuple[Question, ...]:
     return (asked.question, *KINDS[asked.question].along)
-
-
-def _may_extend(debate: Debate) -> bool:
-    if debate.gone or debate.vote_extended or not debate.request.extend:
-        return False
-    return not debate.gaps  # with gaps no vote is gold, however many come

@@ -135,19 +135,16 @@ class Hearing:
         if target.question is Question.SUPPORT:
             return EventOutcome(**given)
         voted = target.question is Question.VOTE and option and outcome == "stored"
-        name = await self._name_of(target, option or "")
+        name = ""
+        if option and option.isdigit():  # an agent's
+            debate = await self.services.store.debates.get(target.debate)
+            name = debate.setup.called.get(option, "")
         return EventOutcome(**given, name=name, voted=target.debate if voted else "")
 
     def _count(self, target: Target, how: How, outcome: Outcome) -> None:
         self.services.lease_manager.watch.answered(
             self.venue.platform, target.question, how, outcome, 1
         )
-
-    async def _name_of(self, target: Target, option: str) -> str:
-        """Return the name of an option's agent; empty for any other option."""
-        if not option.isdigit():
-            return ""
-        return (await self.services.store.debates.get(target.debate)).setup.called.get(option, "")
 
     async def _note_clearing(self, event: ReactionsCleared) -> EventOutcome:
         target = await self._find(event.place, event.message)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import NamedTuple
 
 from engine.store import Store
@@ -73,7 +72,9 @@ async def import_labels(
         else:
             vote = _vote(found, one.at or now, blind=blind)
             votes.append((one.number, (one.debate, f"{source}:{one.user}", vote)))
-    outcomes = await _store(store, [vote for _, vote in votes])
+    outcomes: list[str] = []
+    for at in range(0, len(votes), AT_ONCE):
+        outcomes += await store.ballots.bring([vote for _, vote in votes[at : at + AT_ONCE]])
     for (number, _), outcome in zip(votes, outcomes, strict=True):
         if outcome == "forgotten":
             faults.append(LabelFault(number, "its person asked to be forgotten"))
@@ -84,14 +85,6 @@ async def import_labels(
         len({user for _, user, _ in kept}),
         tuple(sorted(faults)),
     )
-
-
-async def _store(store: Store, votes: Sequence[Brought]) -> list[str]:
-    outcomes: list[str] = []
-    rest = iter(votes)
-    while chunk := tuple(islice(rest, AT_ONCE)):
-        outcomes += await store.ballots.bring(chunk)
-    return outcomes
 
 
 async def _find(store: Store, debate_id: str) -> Debate | None:

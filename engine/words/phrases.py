@@ -179,13 +179,10 @@ def money(usd: float | None) -> str:
     """Return a cost in the one way that people read it; nothing to pay is free."""
     if usd is None:
         return say("cost unknown")
-    return say("${amount}", amount=_amount(usd)) if usd else say(FREE)
-
-
-def _amount(usd: float) -> str:
-    """Return an amount with the decimal mark of the language spoken now."""
+    if not usd:
+        return say(FREE)
     _, _, cents = dollars(usd).partition(".")
-    return number(usd, f".{len(cents)}f")
+    return say("${amount}", amount=number(usd, f".{len(cents)}f"))
 
 
 def round_name(name: str) -> str:
