@@ -13,12 +13,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 from sqlalchemy import BigInteger, Boolean, Column, DateTime, Float, Integer, Table
@@ -168,12 +167,8 @@ SELECT setval(
 RUN_AGAIN = "Run rostrum copy again"
 
 
-class CopyStage(Enum):
-    """What a copy does with a table's rows."""
-
-    CHECK = "Checking"
-    WRITE = "Copying"
-    VERIFY = "Verifying"
+CopyStage = Literal["Checking", "Copying", "Verifying"]
+"""What a copy does with a table's rows, as people read it."""
 
 
 class CopyProgress(NamedTuple):
@@ -321,7 +316,7 @@ class _Copy:
     def check(self) -> None:
         """Sum every table up. Raises StoreError that names what PostgreSQL does not take."""
         wrong = list(islice(self._source.orphans(), MOST_NAMED + 1))
-        for layout, passing in self._stage(CopyStage.CHECK):
+        for layout, passing in self._stage("Checking"):
             rows = passing(self._fitting(layout, wrong))
             self.sums[layout.name] = _Summing().read(rows)
         if wrong:
@@ -360,7 +355,7 @@ class _Copy:
                     f"The database {self._target} holds something already (in {name}), so nothing "
                     "was copied. Name an empty one."
                 )
-        for layout, passing in self._stage(CopyStage.WRITE):
+        for layout, passing in self._stage("Copying"):
             _write(driver, layout, passing(self._source.rows(layout)))
         if not self._has_arrived(driver):
             raise StoreError(
@@ -376,7 +371,7 @@ class _Copy:
 
     def _has_arrived(self, driver: Any) -> bool:
         """Read everything back, and compare it with what was summed up."""
-        for layout, passing in self._stage(CopyStage.VERIFY):
+        for layout, passing in self._stage("Verifying"):
             # Closed before anything else is asked of the connection, also by an error.
             with closing(_read(driver, layout)) as rows:
                 if _Summing().read(passing(rows)) != self.sums[layout.name]:

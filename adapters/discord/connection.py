@@ -138,8 +138,8 @@ class _Shard:
 
     def _who_hears(self) -> Hears:
         if self.over:
-            return Hears.ANOTHER_INSTEAD
-        return Hears.ANOTHER if self._is_shared() else Hears.NONE_ELSE
+            return "handed over"
+        return "shared" if self._is_shared() else "alone"
 
     def _hears(self) -> bool:
         return self.presence.connected and not self.leaving

@@ -13,11 +13,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import partial
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import discord
 import structlog
@@ -175,17 +174,13 @@ class _Reply:
         return language_around(self.interaction)
 
 
-class Hears(Enum):
-    """Which processes hear the same interactions as this one."""
-
-    NONE_ELSE = "none else"
-    ANOTHER = "another as well"
-    ANOTHER_INSTEAD = "another from now on"
+Hears = Literal["alone", "shared", "handed over"]
+"""Whether another process hears the same interactions, as well as this one or in its place."""
 
 
-def none_else() -> Hears:
+def alone() -> Hears:
     """Return that no other process hears the same interactions."""
-    return Hears.NONE_ELSE
+    return "alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +193,7 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
     """
 
     venue: DiscordVenue
-    hears: Callable[[], Hears] = none_else
+    hears: Callable[[], Hears] = alone
     trial: float | None = None
     at_work: set[object] = field(default_factory=set)  # interactions that are being answered
     late_notice_at: dict[str, float] = field(default_factory=dict)  # when a place was, last
@@ -243,7 +238,7 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
 
         That acknowledges the button, and cannot be made up for when it is late.
         """
-        if self.hears() is Hears.ANOTHER_INSTEAD:
+        if self.hears() == "handed over":
             return
         try:
             self.commands.check_database()
@@ -356,8 +351,8 @@ class DiscordInteractionHandler(InteractionHandler[_Reply]):
         with self._working(interaction):
             hears = self.hears()
             acknowledged: bool | None = None
-            if hears is not Hears.ANOTHER_INSTEAD:
-                shared = hears is Hears.ANOTHER
+            if hears != "handed over":
+                shared = hears == "shared"
                 acknowledged = await acknowledge(interaction, shared=shared, in_place=in_place)
             yield None if acknowledged is None else _Reply(interaction, acknowledged)
 

@@ -248,7 +248,7 @@ class SlackClient:
     async def _on_removal(self, asked: Removed, context: AsyncBoltContext) -> None:
         """Record that a workspace removed Rostrum, or revoked its token."""
         team = context.team_id or ""
-        if asked.ends and await self._handler.workspaces.leave(team, asked.event_time):
+        if asked.event.ends and await self._handler.workspaces.leave(team, asked.event_time):
             await self._events.hear(team, CommunityChanged(team, lost=True))
             await self._handler.commands.left(PLATFORM, team)
 

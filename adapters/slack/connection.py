@@ -30,7 +30,7 @@ from adapters.slack.install import EVENTS_PATH, Installer
 from adapters.slack.interactions import PLATFORM, SlackInteractionHandler
 from adapters.slack.rest import SlackRest
 from adapters.slack.venue import SlackVenue
-from adapters.slack.workspaces import Managers, Workspaces
+from adapters.slack.workspaces import Workspaces
 from engine.chat.commands import Commands
 from engine.fleet.shares import PartitionLeases
 from engine.values.errors import (
@@ -89,7 +89,7 @@ class SlackConnection:
     ) -> None:
         self._workspaces, self._transport = workspaces, transport
         self._site, self._installer = site, installer
-        self._managers = Managers(workspaces, managers)
+        self._managers = managers
         self._first_pause = first_pause
         self._slots: PartitionLeases | None = None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -18,7 +18,7 @@ from adapters.slack.payloads import ReplyTarget
 from adapters.slack.render import below, fallback, markdown_block, pieces_of
 from adapters.slack.rest import Json, hand_over
 from adapters.slack.venue import SlackPlace, capabilities_of, link_to
-from adapters.slack.workspaces import Managers, Workspaces
+from adapters.slack.workspaces import Workspaces, managers_in
 from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StatusAnswer
@@ -210,7 +210,7 @@ class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
     """Answers commands, button presses and submitted forms."""
 
     workspaces: Workspaces
-    managers: Managers
+    managers: Sequence[str]  # as the operator has listed them
     offers: _FollowUpPrompts = field(default_factory=_FollowUpPrompts)
     standstill: _Standstill = field(default_factory=_Standstill)
 
@@ -385,7 +385,8 @@ class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
             channel=requester.channel,
             thread=requester.thread,
             user=requester.user,
-            manager=profile.admin or requester.user in await self.managers.of(home.team),
+            manager=profile.admin
+            or requester.user in await managers_in(self.workspaces, self.managers, home.team),
             max_bytes=MOST_BYTES,
         )
 

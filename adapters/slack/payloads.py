@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, Json, StringConstraints, ValidationError
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 DIRECT = "directmessage"  # the name of a channel of private messages
+E = TypeVar("E", bound=BaseModel)
 Id = Annotated[str, StringConstraints(min_length=1)]
 Moment = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,11}(\.[0-9]{1,6})?$")]
 
@@ -285,7 +286,8 @@ class Submitted(_Request):
         return opened._replace(user=user, channel=place, response_url="")
 
 
-class _Event(_Request):
+class _Event(_Request, Generic[E]):
+    event: E
     event_id: Id
     event_time: float
 
@@ -317,10 +319,8 @@ class _Reaction(BaseModel):
         return whole.replace(microsecond=int(f"{fraction:0<6}"[:6]))
 
 
-class Reacted(_Event):
-    """A reaction was given or taken back."""
-
-    event: _Reaction
+Reacted = _Event[_Reaction]
+"""A reaction was given or taken back."""
 
 
 class _Opened(BaseModel):
@@ -329,10 +329,8 @@ class _Opened(BaseModel):
     view: dict[str, Any] | None = None
 
 
-class OpenedHome(_Event):
-    """Somebody opened the app's home."""
-
-    event: _Opened
+OpenedHome = _Event[_Opened]
+"""Somebody opened the app's home."""
 
 
 class _Tokens(BaseModel):
@@ -343,17 +341,14 @@ class _Removal(BaseModel):
     type: str
     tokens: _Tokens | None = None
 
-
-class Removed(_Event):
-    """A workspace removed the app, or revoked tokens."""
-
-    event: _Removal
-
     @property
     def ends(self) -> bool:
         """Whether it ends the app there: revoked tokens of people do not."""
-        tokens = self.event.tokens
-        return self.event.type != "tokens_revoked" or bool(tokens and tokens.bot)
+        return self.type != "tokens_revoked" or bool(self.tokens and self.tokens.bot)
+
+
+Removed = _Event[_Removal]
+"""A workspace removed the app, or revoked tokens."""
 
 
 _KINDS: Mapping[str, type[_Request]] = MappingProxyType(

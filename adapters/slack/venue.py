@@ -27,7 +27,7 @@ from adapters.slack.render import (
     typed,
 )
 from adapters.slack.rest import Json, SlackRest, share_files
-from adapters.slack.workspaces import Managers, Workspace, Workspaces
+from adapters.slack.workspaces import Workspace, Workspaces, managers_in
 from adapters.wire import GAP_SECONDS, ChannelPace, reads
 from engine.run.order import PlaceCapabilities
 from engine.values.errors import VenueError
@@ -157,7 +157,7 @@ class SlackVenue:
         gap: float = GAP_SECONDS,
     ) -> None:
         self.limits = limits or LIMITS
-        self._workspaces, self._managers = workspaces, Managers(workspaces, managers)
+        self._workspaces, self._managers = workspaces, managers
         self._unnamed: dict[str, Unnamed] = {}
         self._pace = ChannelPace(gap, after_answers=True)
 
@@ -270,7 +270,8 @@ class SlackVenue:
 
     async def managers(self, place: str) -> Sequence[str]:
         """Return the direct messages to the managers whom the operator has listed."""
-        listed = await self._managers.of(SlackPlace.parse(place).team)
+        team = SlackPlace.parse(place).team
+        listed = await managers_in(self._workspaces, self._managers, team)
         return [await self.direct(place, user) for user in listed]
 
     async def shares(self) -> int | None:

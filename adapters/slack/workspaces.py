@@ -261,21 +261,13 @@ class OneWorkspace:
 # The managers whom the operator has listed, each of one workspace.
 
 
-class Managers:
-    """Managers beside admins: `TEAM/USER`, or `USER` of the installation's own workspace.
+async def managers_in(workspaces: Workspaces, listed: Sequence[str], team: str) -> tuple[str, ...]:
+    """Return the users who manage in a workspace beside its admins.
 
-    That is the only workspace there is: of several that installed Rostrum by OAuth, none.
+    They are listed as `TEAM/USER`, or `USER` of the installation's own workspace: the only one
+    there is; of several that installed Rostrum by OAuth, none.
     """
-
-    def __init__(self, workspaces: Workspaces, listed: Sequence[str]) -> None:
-        self._workspaces, self._listed = workspaces, tuple(listed)
-
-    async def of(self, team: str) -> tuple[str, ...]:
-        """Return the users who manage in a workspace."""
-        if not self._listed:
-            return ()
-        own = await self._workspaces.teams() == (team,)
-        return managers_of(self._listed, team, own=own)
+    return managers_of(listed, team, own=await workspaces.teams() == (team,)) if listed else ()
 
 
 def managers_of(listed: Sequence[str], team: str, *, own: bool) -> tuple[str, ...]:

@@ -120,10 +120,10 @@ def _lines() -> Iterator[Report]:
 
     def show(headway: CopyProgress) -> None:
         nonlocal seen
-        begun = headway.stage, headway.table if headway.stage is CopyStage.WRITE else ""
+        begun = headway.stage, headway.table if headway.stage == "Copying" else ""
         if begun != seen:
             seen = begun
-            named = " ".join(filter(None, (headway.stage.value, begun[1])))
+            named = " ".join(filter(None, (headway.stage, begun[1])))
             print(f"{named}: {headway.done:,} of {headway.total:,} rows", file=sys.stderr)
 
     yield show
@@ -136,17 +136,18 @@ def _bar() -> Iterator[Report]:
 
     # Drawn by the reports, not by a thread, so that a stalled copy shows a stalled bar.
     bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
-    task, at, drawn = bar.add_task(CopyStage.CHECK.value), CopyStage.CHECK, 0.0
+    at: CopyStage = "Checking"
+    task, drawn = bar.add_task(at), 0.0
 
     def show(headway: CopyProgress) -> None:
         nonlocal at, drawn
-        if headway.stage is not at:
+        if headway.stage != at:
             # Reset, because the remaining time is estimated from the pace so far.
             bar.reset(task)
             at, drawn = headway.stage, 0.0
         if (now := time.monotonic()) >= drawn:
             bar.start()
-            named = f"{headway.stage.value} {headway.table}"
+            named = f"{headway.stage} {headway.table}"
             bar.update(
                 task,
                 description=named,

@@ -13,7 +13,6 @@ from bot.app import defaults_of
 from bot.console import confirm, print_json
 from bot.research.cases import CaseSource, read_source
 from bot.research.judgments import JudgingServices, asking
-from bot.research.series_runs import SeriesEndedError
 from bot.research.stats import show_panel
 from bot.settings.load import load_settings
 from bot.settings.settings import Settings
@@ -33,7 +32,7 @@ from engine.stats.jurors import FitView, view_fit
 from engine.store import NewDebate, Store
 from engine.store.learning import SESSION, Learnt
 from engine.values.debate import Fit, JurorHistory, Model, PanelSetup, Request, Setup
-from engine.values.errors import UsageError
+from engine.values.errors import RostrumError, UsageError
 from engine.values.limits import Caps
 from engine.values.ports import SystemClock, utc_now
 from engine.values.text import dollars
@@ -47,7 +46,7 @@ async def run_calibrate(
 ) -> None:
     """Learn from a source, asking jurors for the readings that it lacks; print what is known now.
 
-    A second run asks only for what is missing. Raises SeriesEndedError if readings are missing.
+    A second run asks only for what is missing. Raises RostrumError if readings are missing.
     """
     settings = load_settings()
     log.configure(settings.log, settings.secrets())
@@ -82,7 +81,7 @@ async def run_calibrate(
         if view is not None:
             show_panel(view)
     if progress.missing:
-        raise SeriesEndedError(
+        raise RostrumError(
             f"{progress.missing:,} readings are missing. {progress.problem} Run this again."
         )
 

@@ -26,7 +26,6 @@ from bot.database import read_store
 from bot.record.filters import debates_of
 from bot.record.tables import show_table
 from bot.research.series_progress import Display, open_display
-from bot.research.series_runs import SeriesEndedError
 from bot.settings.load import load_settings, read_models
 from bot.settings.settings import Settings
 from engine.fleet.leases import LeaseManager, Notifier
@@ -41,7 +40,7 @@ from engine.store.debates import no_debate
 from engine.store.journal import PANEL, Record
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, PanelMode
-from engine.values.errors import NotFoundError
+from engine.values.errors import NotFoundError, RostrumError
 from engine.values.limits import Caps
 from engine.values.options import parse_choice
 from engine.values.text import clean, headline
@@ -304,7 +303,7 @@ async def run_jury(
 ) -> None:
     """Have a jury read the debates of a series, one debate or those chosen; print what it found.
 
-    The same jury is paid once. Raises SeriesEndedError if debates are missing: ask again.
+    The same jury is paid once. Raises RostrumError if debates are missing: ask again.
     """
     settings = load_settings()
     mode = parse_choice(PanelMode, "--panel", panel)
@@ -335,13 +334,13 @@ async def run_jury(
     _show(rows, as_json=as_json)
     missing = standing.total - standing.held
     if standing.ending is Ending.CAP:
-        raise SeriesEndedError(
+        raise RostrumError(
             f"The cap is reached; {missing:,} debates were not read. Raise limits.usd or --usd, "
             "then run this again."
         )
     if missing:
         why = next(iter(jury.problems.values()))
-        raise SeriesEndedError(f"{missing:,} debates were not read. {why} Run this again.")
+        raise RostrumError(f"{missing:,} debates were not read. {why} Run this again.")
 
 
 async def _read_each(

@@ -139,10 +139,6 @@ _Verdicts: TypeAlias = Sequence[tuple[str | None, str, int]]
 """A winner, why there is none, and how many debates ended so."""
 
 
-class SeriesEndedError(RostrumError):
-    """The series ended before all of its debates were held; the message says how to go on."""
-
-
 # --- the file ----------------------------------------------------------------------------
 
 
@@ -307,7 +303,7 @@ async def run_file(file: Path, usd: float | None, *, yes: bool, as_json: bool) -
         print_lines((*_standing_lines(series, standing), *_verdict_lines(verdicts)))
         print_usage(usage)
     if standing.ending is not Ending.COMPLETE or standing.failed:
-        raise SeriesEndedError(_way_on(series, standing, usage, file))
+        raise RostrumError(_way_on(series, standing, usage, file))
 
 
 def _way_on(series: Series, standing: SeriesProgress, usage: CallUsage, file: Path) -> str:

@@ -54,16 +54,10 @@ class Within(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """A text, or one of a list's, has something in it."""
+    """A text, or one of a list's, has something in it; a text perhaps `least` characters."""
 
     fault: FaultText
-
-
-class Chars(NamedTuple):
-    """A text has at least so many characters."""
-
-    least: int | str
-    fault: FaultText
+    least: int | str | None = None
 
 
 class Words(NamedTuple):
@@ -211,10 +205,10 @@ def _rule_faults(
             if not (fits if floating else is_whole(value, low, most)):
                 called = "number" if floating else "whole number"
                 yield _fault(fault, where, value, low=low, high=most, number=called)
-        case Filled(fault):
+        case Filled(fault, None):
             if not (value or "").strip():
                 yield _fault(fault, where, value)
-        case Chars(least, fault):
+        case Filled(fault, least):
             fewest, length = _value(least, given), len(value.strip())
             if length < fewest:
                 yield _fault(fault, where, value, length, fewest)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 import adapters.slack.workspaces
 from adapters.slack.checkup import check_managers
-from adapters.slack.workspaces import Managers, OneWorkspace
+from adapters.slack.workspaces import OneWorkspace, managers_in
 from bot.settings.settings import SlackSettings
 from tests.doubles.faults import drop, status
 from tests.doubles.slack import refused
@@ -84,7 +84,7 @@ LISTED = ("U1", "T1/U2", "T2/U3", "T2/U1")
 async def test_a_bare_id_is_of_the_only_workspace_and_of_none_of_several(
     teams: tuple[str, ...], team: str, expected: tuple[str, ...]
 ) -> None:
-    assert await Managers(Installed(*teams), LISTED).of(team) == expected
+    assert await managers_in(Installed(*teams), LISTED, team) == expected
 
 
 async def test_on_slack_a_listed_person_of_another_workspace_manages_nothing(

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from engine.formats.structured.trace import STANDINGS, Argument, Leaning
+from engine.formats.structured.trace import STANDINGS, Argument
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric
-from engine.stage.forms import Between, ByKey, Chars, Filled, OneOf, Words, form
+from engine.stage.forms import Between, ByKey, Filled, OneOf, Words, form
 from engine.stage.shapes import (
     TEXT,
     AnswerPart,
@@ -53,9 +53,9 @@ STRANGE = ("wrong_id", "there is no argument “{value}” to speak of here")
 class _Statement(AnswerPart):
     """One argument as it is stated."""
 
-    claim: Annotated[str, Chars("claim", SHORT)] = ""
-    reasoning: Annotated[str, Chars("reasoning", SHORT)] = ""
-    evidence: Annotated[str, Chars("evidence", SHORT)] = ""
+    claim: Annotated[str, Filled(SHORT, "claim")] = ""
+    reasoning: Annotated[str, Filled(SHORT, "reasoning")] = ""
+    evidence: Annotated[str, Filled(SHORT, "evidence")] = ""
 
 
 class Opening(AnswerPart):
@@ -160,12 +160,14 @@ class Judgment(AnswerPart):
 # --- forms and rules -------------------------------------------------------------------
 
 
-def opening_shape(limits: StructuredLimits, leans: Leaning) -> Shape[Opening]:
-    """Return the form of an opening; `leans` finds what no argument may hold."""
+def opening_shape(
+    limits: StructuredLimits, find_leaning: Callable[[str, int], str]
+) -> Shape[Opening]:
+    """Return the form of an opening; `find_leaning` finds what no argument may hold."""
 
     def check(opening: Opening) -> tuple[Fault, ...]:
         leaning = (
-            (number, leans.find(f"{one.claim}\n{one.reasoning}", number))
+            (number, find_leaning(f"{one.claim}\n{one.reasoning}", number))
             for number, one in enumerate(opening.arguments, 1)
         )
         return tuple(

@@ -24,7 +24,7 @@ from engine.formats.structured.answers import (
     show_opening,
 )
 from engine.formats.structured.briefing import Arguments, assess, conclude, keep_position
-from engine.formats.structured.trace import Argument, Leaning
+from engine.formats.structured.trace import Argument, leaning
 from engine.jury.rubric import DEBATE, EVIDENCE_FIRST, Rubric
 from engine.stage.shapes import ShapedAnswer, TurnLimits
 from engine.stage.stage import QUESTIONS, Stage
@@ -127,7 +127,7 @@ async def _open(
         side,
         "opening",
         template=f"{NAME}/opening",
-        shape=opening_shape(limits, Leaning(labels)),
+        shape=opening_shape(limits, leaning(labels)),
         show=lambda opening: show_opening(_numbered(side, opening), labels),
         limits=TurnLimits(),
         numbers=limits,
