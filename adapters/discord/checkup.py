@@ -7,10 +7,10 @@ from typing import Any
 
 import discord
 
+from adapters import Finding
 from adapters.discord.commands import is_registered
 from adapters.discord.errors import FOR_NAMES, FOR_SECRET, DiscordAct, missing
 from adapters.discord.rest import DiscordRest, Rights, rights_in
-from adapters.finding import Finding
 from engine.values.errors import VenueError
 
 TEXT_CHANNELS = (0, 5)  # text and announcements

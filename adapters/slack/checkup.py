@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 
 from pydantic import SecretStr
 
-from adapters.finding import Finding
+from adapters import Finding
 from adapters.slack import texts
 from adapters.slack.errors import SlackAct, name_of
 from adapters.slack.install import INSTALL_PATH, OPTIONAL, SCOPES, Credentials

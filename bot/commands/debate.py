@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.commands.choice import DEBATE
+from bot.commands.choice import DEBATE, complete_debates, complete_models
 from bot.commands.options import (
     AHEAD,
     OPTION,
@@ -20,7 +20,6 @@ from bot.commands.options import (
     Text,
     takes,
 )
-from bot.completion import complete_debates, complete_models
 
 app = typer.Typer()
 SIDE_A = typer.Option(

@@ -7,9 +7,15 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from bot.commands.choice import DEBATE, DebateChoice, choosing
+from bot.commands.choice import (
+    DEBATE,
+    DebateChoice,
+    choosing,
+    complete_both,
+    complete_models,
+    complete_panels,
+)
 from bot.commands.options import JSON, MOST, Dollars, Place, Text
-from bot.completion import complete_both, complete_models, complete_panels
 
 app = typer.Typer()
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from bot.commands.choice import complete_series
 from bot.commands.options import JSON, JURY, USD, Dollars, Text
-from bot.completion import complete_series
 
 app = typer.Typer(
     name="series", help="Hold many debates as one experiment, from one file.", no_args_is_help=True

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
+from adapters import Finding
 from adapters.database.database import SqlDatabase
 from adapters.database.migrate import require_newest
-from adapters.finding import Finding
 from adapters.models.attempts import CallFault
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe

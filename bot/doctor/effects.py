@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from adapters.finding import Finding
+from adapters import Finding
 from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
 from engine.run.order import Defaults

@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from adapters.finding import Finding
+from adapters import Finding
 from adapters.models.faults import LEAST_ROOM, ROOM
 from adapters.models.router import ModelRouter
 from bot.app import defaults_of, open_configured_models

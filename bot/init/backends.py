@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from adapters.finding import Finding
+from adapters import Finding
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
 from bot.app import open_configured_models

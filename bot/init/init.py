@@ -15,7 +15,7 @@ from pathlib import Path
 from dotenv.parser import parse_stream
 from pydantic import SecretStr
 
-from adapters.finding import Finding
+from adapters import Finding
 from adapters.models.discovery import probe
 from adapters.private_files import FILE_MODE
 from adapters.proxies import proxy_of

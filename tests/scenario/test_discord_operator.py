@@ -14,11 +14,11 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
+from adapters import Finding
 from adapters.discord.checkup import check
 from adapters.discord.rest import DiscordRest
 from adapters.dispatch import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
-from adapters.finding import Finding
 from bot import __version__
 from bot.doctor.doctor import then_close
 from tests.doubles.collector import Collector

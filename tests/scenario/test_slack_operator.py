@@ -9,8 +9,8 @@ import typer
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
+from adapters import Finding
 from adapters.database.database import SqlDatabase
-from adapters.finding import Finding
 from adapters.slack.checkup import check_app, check_bot, check_installs
 from adapters.slack.install import SCOPES, Credentials
 from adapters.slack.rest import SlackRest

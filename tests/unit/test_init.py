@@ -11,7 +11,7 @@ from dotenv import dotenv_values
 from hypothesis import given, strategies as st
 from rich.table import Table
 
-from adapters.finding import Finding
+from adapters import Finding
 from bot.console import PIPE_WIDTH, TableConsole, print_json, print_lines
 from bot.doctor.doctor import show
 from bot.exits import WRONG_USAGE, fail

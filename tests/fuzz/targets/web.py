@@ -17,7 +17,7 @@ from pydantic import SecretStr, ValidationError
 
 from adapters.web import accounts
 from adapters.web.accounts import DiscordAccounts, Pending, Registration, SlackAccounts, open_code
-from adapters.web.label_forms import filled, read_answer
+from adapters.web.label_pages import filled, read_answer
 from adapters.web.management import _paid, _terms, _where
 from adapters.web.session import URLENCODED, Sessions, _host_of, read_form
 from engine.labelling.sheet import Sheet, SheetAnswer
