@@ -21,7 +21,7 @@ from engine.values.ports import SystemClock, VenueLimits, utc_now
 from engine.values.verdicts import Question
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, create, new_debate, until
+from tests.kit import beside, create, new_debate, until, until_asked
 
 COUNT = 4
 QUICK = VenueLimits(typing_seconds=5, send_seconds=0.3)
@@ -49,7 +49,7 @@ class Gateway:
 
     delivery: Delivery
     window: VoteWindow
-    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    tasks: list[asyncio.Task[object]] = field(default_factory=list)
 
     @property
     def held(self) -> frozenset[int]:
@@ -86,14 +86,8 @@ class Hall:
         delivery = Delivery(self.venue, services)
         window = VoteWindow(self.venue, services, delivery.shares)
         made = Gateway(delivery, window)
-        works = (kept.run(), delivery.run(), window.run())
-        made.tasks = [asyncio.create_task(work) for work in works]
-        try:
+        async with beside(kept.run(), delivery.run(), window.run()) as made.tasks:
             yield made
-        finally:
-            for task in made.tasks:
-                task.cancel()
-            await asyncio.gather(*made.tasks, return_exceptions=True)
 
     async def queue(self, number: int = 1) -> None:
         assert self.lease is not None
@@ -195,9 +189,9 @@ async def test_a_vote_is_closed_by_the_process_that_took_its_share_over_with_wha
             hall.venue.listening = False
             await hall.venue.react("ben", "thread", message, "B")
             await until(lambda: 1 in second.held)
-            async with asyncio.timeout(HANG_SECONDS):
-                while len(await votes.events(debate.id, Question.VOTE)) < 2:  # noqa: ASYNC110
-                    await asyncio.sleep(0.02)
+            await until_asked(
+                lambda: votes.events(debate.id, Question.VOTE), lambda found: len(found) >= 2
+            )
             await second.window.close(debate.id)
     found = await votes.events(debate.id, Question.VOTE)
     assert sorted(str(event.how) for event in found) == ["live", "recovered"]

@@ -15,7 +15,7 @@ from engine.store import Store
 from engine.store.jobs import defer
 from engine.values.debate import Model
 from tests.doubles.databases import PostgresDouble
-from tests.kit import NO_CAPS, create, new_debate, setup_of, some, until, until_true
+from tests.kit import NO_CAPS, beside, create, new_debate, setup_of, some, until, until_true
 
 Think = Callable[[str], Awaitable[None]]
 JOBS = "SELECT CAST(status AS text) AS status, queue_name FROM procrastinate_jobs ORDER BY id"
@@ -47,13 +47,9 @@ def dispatcher_on(
 
 @asynccontextmanager
 async def dispatching(dispatcher: ProcrastinateDispatcher, think: Think) -> AsyncIterator[None]:
-    running = asyncio.create_task(dispatcher.run(think))
-    try:
+    async with beside(dispatcher.run(think)):
         yield
-    finally:
         await dispatcher.stop(0.1)
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 async def a_debate(store: Store) -> str:

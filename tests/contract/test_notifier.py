@@ -25,7 +25,7 @@ from tests.doubles.databases import PostgresDouble
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
 from tests.doubles.wire import wired
-from tests.kit import until_asked, until_true
+from tests.kit import beside, until_asked, until_true
 
 MOST_SECONDS = 0.15  # that a second process may add at the median
 
@@ -34,13 +34,9 @@ MOST_SECONDS = 0.15  # that a second process may add at the median
 async def ringing(url: str, direct: str, sender: str) -> AsyncIterator[Notifier]:
     """A process's notifier, joined with those of others."""
     database, notifier = SqlDatabase(url), Notifier()
-    carrying = asyncio.create_task(NotificationExchange(direct, database, notifier, sender).run())
-    try:
+    async with beside(NotificationExchange(direct, database, notifier, sender).run()):
         yield notifier
-    finally:
-        carrying.cancel()
-        await asyncio.gather(carrying, return_exceptions=True)
-        await database.close()
+    await database.close()
 
 
 async def heard(here: Notifier, there: Notifier, key: str, seconds: float = 10.0) -> None:
@@ -51,13 +47,9 @@ async def heard(here: Notifier, there: Notifier, key: str, seconds: float = 10.0
             here.publish("votes", key)
             await asyncio.sleep(0.05)
 
-    ringing = asyncio.create_task(publish())
-    try:
-        async with asyncio.timeout(seconds):
-            while key not in await there.wait("votes", 0.5):
-                pass
-    finally:
-        ringing.cancel()
+    async with beside(publish()), asyncio.timeout(seconds):
+        while key not in await there.wait("votes", 0.5):
+            pass
 
 
 async def test_a_ring_is_heard_in_other_processes_and_not_again_in_its_own(

@@ -13,7 +13,7 @@ from engine.fleet.shares import PartitionLeases
 from engine.store import Store
 from engine.values.errors import VenueAwayError
 from engine.values.ports import SystemClock
-from tests.kit import until
+from tests.kit import beside, until
 
 
 @pytest.fixture(autouse=True)
@@ -105,9 +105,8 @@ async def test_what_a_frozen_process_held_is_taken_and_it_notices_when_it_wakes(
         one.freeze()
         taken = one.shares.held
         await until(lambda: two.shares.held >= taken)
-        waking = asyncio.create_task(one.shares.lease_manager.run())
-        await until(lambda: set(one.ended) >= {(share, True) for share in taken})
-        waking.cancel()
+        async with beside(one.shares.lease_manager.run()):
+            await until(lambda: set(one.ended) >= {(share, True) for share in taken})
 
 
 async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(shared: Store) -> None:
@@ -149,8 +148,6 @@ async def test_a_platform_that_is_away_is_asked_again_how_it_is_divided(shared: 
         return 1
 
     mine = PartitionLeases("hall", shared, kept, SystemClock())
-    running = asyncio.create_task(mine.run(divide))
-    await until(lambda: mine.held == {0})
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    async with beside(mine.run(divide)):
+        await until(lambda: mine.held == {0})
     assert asked == 3

@@ -80,7 +80,9 @@ async def test_what_a_format_finds_is_in_the_record_as_it_was_and_its_verdict_is
     assert some(found.verdict).winner == "A"
 
 
-async def test_what_is_held_is_delivered_behind_the_reveal_and_never_before(store: Store) -> None:
+async def test_what_is_held_is_delivered_behind_the_reveal_and_as_old_as_its_release(
+    store: Store,
+) -> None:
     r = await run(store)
     await store.journal.note(r.lease, r.id, HELD)
     await store.journal.note(r.lease, r.id, Note(posts=(notice("stage"),)))
@@ -89,7 +91,12 @@ async def test_what_is_held_is_delivered_behind_the_reveal_and_never_before(stor
     assert not {"briefing", "review"} & set(before)
     await r.open_vote()
     assert not {"briefing", "review"} & set(await queued(store, r))
+    assert await store.deliveries.backlog() == {}, "it waits for people, not for delivery"
+    released = utc_now()
     await close(store, r)
+    [(messages, oldest)] = (await store.deliveries.backlog()).values()
+    assert messages == 4
+    assert some(oldest) >= released
     assert await queued(store, r) == ["reveal", "briefing", "review", "again"]
     r = await run(store)  # one that ends without a vote
     await store.journal.note(r.lease, r.id, HELD)
@@ -101,19 +108,6 @@ async def test_what_is_held_is_delivered_behind_the_reveal_and_never_before(stor
     await queued(store, r)
     await close(store, r, gone=True)
     assert await queued(store, r) == []
-
-
-async def test_what_was_held_is_as_old_in_the_backlog_as_its_release(store: Store) -> None:
-    r = await run(store)
-    await store.journal.note(r.lease, r.id, HELD)
-    await r.open_vote()
-    await queued(store, r)
-    assert await store.deliveries.backlog() == {}, "it waits for people, not for delivery"
-    released = utc_now()
-    await close(store, r)
-    [(messages, oldest)] = (await store.deliveries.backlog()).values()
-    assert messages == 4
-    assert some(oldest) >= released
 
 
 async def test_what_stances_decided_is_stored_with_the_close(store: Store) -> None:

@@ -87,6 +87,7 @@ async def discord() -> AsyncIterator[Stage]:
     async with DiscordServer(rates=Rates.generous()) as server:
         for name in ("bob", "cy", "ann"):
             server.add_user(name)
+        server.add_role("loud", "mention_everyone", holder=server.world.bot.id)
         rest = DiscordRest(SecretStr(server.token), server.api_url)
         venue = DiscordVenue(rest, gap=0.0)
 
@@ -106,6 +107,7 @@ async def discord() -> AsyncIterator[Stage]:
 
         yield Stage(venue, server.channel.id, react, unreact, seen, "404404", user_id)
         await rest.close()
+        assert server.world.pings == []
 
 
 @asynccontextmanager

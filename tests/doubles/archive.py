@@ -1,10 +1,12 @@
-"""The Archive port over records in memory, and records to put into it."""
+"""The Archive port over records in memory, and the rows that an export has of a record."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
-from engine.dataset.entry import may_be_read, newest_moment
+from engine.dataset.entry import Pseudonyms, make_entry, may_be_read, newest_moment
+from engine.dataset.tables import choose_tables
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.values.debate import Debate
 from engine.values.errors import StoreError
@@ -63,3 +65,9 @@ def _is_wanted(debate: Debate, where: ExportFilter) -> bool:
         and not (where.without_rehearsal and debate.setup.rehearsal)
         and (not where.ids or debate.id in where.ids)
     )
+
+
+def export_rows(table: str, record: DebateRecord) -> list[dict[str, Any]]:
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    (chosen,) = choose_tables([table])
+    return list(chosen.rows(entry))

@@ -16,7 +16,7 @@ from engine.delivery.outbox import Delivery
 from engine.prompts.library import Prompts, load_prompts
 from engine.run.order import Defaults, Order
 from engine.run.service import Service
-from engine.store import Store
+from engine.store import DebateRecord, Store
 from engine.values.debate import Debate, Model, Sampling, Status
 from engine.values.ports import Audience, Clock, Inbound, Listener, VenueLimits
 from engine.values.protocols import Models, Moderator, Venue
@@ -111,6 +111,19 @@ class Session:
         return await self.until(
             debate_id, lambda debate: debate.status is Status.VOTING and debate.vote_opened_at
         )
+
+    async def vote(self, debate_id: str, **votes: str) -> Debate:
+        """Let people react, once they can."""
+        debate = await self.voting(debate_id)
+        for user, option in votes.items():
+            await self.venue.react(user, debate.thread or "", debate.vote_message or "", option)
+        return debate
+
+    async def close(self, debate_id: str) -> DebateRecord:
+        """Close the vote; return all that is kept once everything is delivered."""
+        await self.service.close_vote(debate_id)
+        await self.ended(debate_id)
+        return await record_of(self.store, debate_id)
 
     async def votes(self, debate_id: str, *users: str) -> dict[str, Vote]:
         """Return the votes that these users had when they were stored at the close."""

@@ -1,8 +1,8 @@
 """An open vote on a real log and a platform in memory, and the people who take part in it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,7 +18,17 @@ from engine.values.verdicts import Vote
 from engine.votes.outcome import EventOutcome
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, some, verdict, votes_in
+from tests.kit import (
+    HANG_SECONDS,
+    ballot,
+    beside,
+    create,
+    new_debate,
+    record_of,
+    some,
+    verdict,
+    votes_in,
+)
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
 USERS = ("ann", "bob", "cem", "dee", "eve")
@@ -79,15 +89,9 @@ class Poll:
             while isinstance(notifier, WatchedNotifier) and not notifier.quiet:  # noqa: ASYNC110
                 await asyncio.sleep(0)
 
-    @asynccontextmanager
-    async def watching(self) -> AsyncIterator[None]:
+    def watching(self) -> AbstractAsyncContextManager[object]:
         """Let the window close votes when they are due."""
-        task = asyncio.create_task(self.window.run())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        return beside(self.window.run())
 
     async def until(self, done: Callable[[Debate], object]) -> Debate:
         """Let some time pass with every look, so that pauses between tries end soon."""

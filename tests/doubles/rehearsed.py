@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 import pytest
@@ -48,6 +48,8 @@ from engine.values.language import speaking
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
 from engine.values.verdicts import UNANSWERED, Artifact, Score
 from tests.kit import RecordedAttempts, new_debate, stored
+
+M = TypeVar("M")
 
 WARM = {"debater": 0.7, "closing": 0.5, "cross": 0.5, "juror": 0.2, "judge": 0.2, "captain": 0.2}
 MODELS = tuple(Model.parse(f"rehearsal/{name}") for name in ("maple", "cedar", "oak", "larch"))
@@ -154,6 +156,11 @@ class RehearsedHost:
 
     def said_to(self, step: str) -> str:
         return "\n".join(message.content for message in self.asked[step])
+
+    def waiting(self, kind: type[M]) -> M:
+        """Return the one message of a kind that waits for the vote."""
+        (found,) = [post.message for post in self.held if isinstance(post.message, kind)]
+        return found
 
     @property
     def shown(self) -> str:

@@ -68,6 +68,7 @@ from tests.kit.waits import (
     PROCESS_SECONDS as PROCESS_SECONDS,
     FixedClock as FixedClock,
     Starved as Starved,
+    beside as beside,
     cancelled as cancelled,
     held_at as held_at,
     skipped_time as skipped_time,

@@ -6,19 +6,18 @@ from functools import partial
 
 import pytest
 
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.people_tables import VOTES
 from engine.run.order import Defaults
-from engine.store import DebateRecord, ExportFilter, OpenQuestion, Target
+from engine.store import DebateRecord, OpenQuestion, Target
 from engine.values.debate import BallotKind, ConfidenceScale, Debate
 from engine.values.errors import VenueError
 from engine.values.messages import Reveal
 from engine.values.ports import ButtonPressed, Reactions
 from engine.values.verdicts import Question, Vote
+from tests.doubles.archive import export_rows
 from tests.doubles.databases import traces
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
-from tests.kit import HANG_SECONDS, FixedClock, record_of, some, until_asked, votes_in
+from tests.kit import HANG_SECONDS, FixedClock, record_of, until_asked, votes_in
 
 ANN = "190384756102938475"
 BALLOTS = list(BallotKind)
@@ -30,12 +29,8 @@ def asking(minutes: float = 60, ballot: BallotKind = BallotKind.OPEN) -> Default
 
 
 async def revealed(session: Session, defaults: Defaults, **votes: str) -> Debate:
-    debate_id = await session.start(defaults)
-    debate = await session.voting(debate_id)
-    for user, option in votes.items():
-        await session.venue.react(user, debate.thread or "", debate.vote_message or "", option)
-    await session.service.close_vote(debate_id)
-    return await session.ended(debate_id)
+    debate = await session.vote(await session.start(defaults), **votes)
+    return (await session.close(debate.id)).debate
 
 
 async def asked_again(
@@ -81,9 +76,9 @@ async def test_what_is_answered_after_the_reveal_is_kept_apart(
     found = [(vote.option, vote.gold, vote.judge_visible) for vote in record.asked(Question.AGAIN)]
     assert found == [("A", False, True), ("tie", False, True)]
     assert votes_in(record) == ()
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    assert {row["phase"] for row in VOTES.rows(entry)} == {"after_reveal"}
-    assert not any(some(entry.tally).counts.values())
+    assert {row["phase"] for row in export_rows("votes", record)} == {"after_reveal"}
+    [row] = export_rows("debates", record)
+    assert row["n_a"] == row["n_b"] == row["n_tie"] == row["n_weak"] == 0
 
 
 async def test_it_is_asked_last_changes_no_vote_and_keeps_its_answers_when_it_is_deleted(
@@ -167,8 +162,7 @@ async def test_forgetting_while_it_is_asked_again_leaves_no_trace(
         assert traces(hall.url, ANN) == []
         record = await record_of(session.store, debate.id)
     assert [vote.option for vote in record.asked(Question.AGAIN)] == ["B"]
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    assert VOTES.rows(entry) == []
+    assert export_rows("votes", record) == []
     assert traces(hall.url, ANN) == []
 
 
@@ -227,12 +221,6 @@ async def open_both(session: Session, defaults: Defaults) -> tuple[str, str, str
     return debate_id, debate.thread or "", debate.vote_message or "", found[0].message
 
 
-async def finish(session: Session, debate_id: str) -> DebateRecord:
-    await session.service.close_vote(debate_id)
-    await session.ended(debate_id)
-    return await record_of(session.store, debate_id)
-
-
 def words(record: DebateRecord) -> dict[str, int]:
     said = [f"{vote.option} {vote.confidence}".strip() for vote in record.asked(Question.VOTE)]
     return {one: said.count(one) for one in said}
@@ -252,7 +240,7 @@ async def test_a_word_stands_in_the_row_of_its_persons_vote(hall: Hall) -> None:
         ):
             act = venue.unreact if word.startswith("-") else venue.react
             await act(user, place, sure, word.removeprefix("-"))
-        record = await finish(session, debate_id)
+        record = await session.close(debate_id)
     assert words(record) == {"A one-sided": 1, "B": 1, "A": 1, "tie close": 1}
     kinds = [message.kind for message in venue.meant]
     assert kinds[kinds.index("vote_invite") + 1] == "confidence_invite"
@@ -276,7 +264,7 @@ async def test_words_missed_while_nothing_ran_are_read_before_the_close(hall: Ha
     venue.listening = True
     async with hall.open() as session:
         await session.reconcile()
-        record = await finish(session, debate_id)
+        record = await session.close(debate_id)
     assert words(record) == {"A clear": 1, "B": 1}  # which word of two came last is unknown
 
 
@@ -287,7 +275,7 @@ async def test_a_question_that_can_never_be_read_leaves_the_votes_gold(hall: Hal
         debate_id, place, vote, sure = await open_both(session, asking_too())
         await venue.react("ann", place, vote, "A")
         await venue.react("ann", place, sure, "clear")
-        record = await finish(session, debate_id)
+        record = await session.close(debate_id)
     assert words(record) == {"A": 1}
     assert [answer.gold for answer in record.asked(Question.VOTE)] == [True]
 
@@ -303,7 +291,7 @@ async def test_it_is_as_private_as_the_vote(hall: Hall, ballot: BallotKind) -> N
                 await session.service.hear("memory", pressed)
             else:
                 await venue.react("ann", place, message, option)
-        record = await finish(session, debate_id)
+        record = await session.close(debate_id)
     assert words(record) == {"A close": 1}
 
 
@@ -315,7 +303,6 @@ async def test_a_forgotten_persons_word_stays_without_a_name(hall: Hall) -> None
         traces = await session.store.privacy.traces("memory", "ann")
         assert (traces.votes, traces.confidences, traces.entries) == (1, 1, 2)
         await session.store.privacy.forget("memory", "ann")
-        record = await finish(session, debate_id)
+        record = await session.close(debate_id)
     assert words(record) == {"A clear": 1}
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    assert VOTES.rows(entry) == []
+    assert export_rows("votes", record) == []

@@ -160,11 +160,13 @@ async def test_each_listed_manager_is_warned_privately_once(
     assert warned(at_slack.replies) == []
 
 
+@pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("reached", ["olga", "cleo", ""])
-async def test_the_channel_is_told_only_where_no_manager_can_be(
-    at_slack: SlackStage, slack: SlackServer, reached: str
+async def test_the_channel_is_told_only_where_no_listed_manager_can_be(
+    at_slack: SlackStage, slack: SlackServer, reached: str, listed: bool
 ) -> None:
-    at_slack.managers = tuple(slack.users[name].id for name in ("olga", "cleo"))
+    if listed:
+        at_slack.managers = tuple(slack.users[name].id for name in ("olga", "cleo"))
     for name in {"olga", "cleo"} - {reached}:
         to = f'"channel": "{slack.users[name].id}"'
         slack.fail(refused("cannot_dm_bot"), "chat.postMessage", times=-1, text=to)
@@ -172,18 +174,9 @@ async def test_the_channel_is_told_only_where_no_manager_can_be(
         await at_slack.start()
         await app.service.close_vote((await voting_on_slack(app)).id)
         await ended_on_slack(app)
-    assert [name for name in ("olga", "cleo") if told(slack, name)] == [reached] * bool(reached)
-    assert len(warned(slack.messages())) == (0 if reached else 1)
-
-
-async def test_without_listed_managers_the_channel_is_told(
-    at_slack: SlackStage, slack: SlackServer
-) -> None:
-    async with at_slack.process() as app:
-        await at_slack.start()
-        await voting_on_slack(app)
-    (text,) = warned(slack.messages())
-    assert SAID in text
+    found = [name for name in ("olga", "cleo") if told(slack, name)]
+    assert found == ([reached] if reached and listed else [])
+    assert [SAID in text for text in warned(slack.messages())] == [True] * (not found)
 
 
 @pytest.mark.slow

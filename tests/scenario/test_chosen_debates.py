@@ -1,4 +1,4 @@
-"""The options that choose debates are the same on every command, and choose the same ones."""
+"""The options that choose debates choose the same ones on every command."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-import typer
 
-from bot.cli import app
 from bot.commands.choice import EVERY_DEBATE, DebateChoice
 from bot.record.pages import viewing, write_reports
 from bot.record.tables import list_debates, show_usage
@@ -17,17 +15,8 @@ from engine.values.errors import NotFoundError, UsageError
 from tests.scenario.conftest import Stage
 from tests.scenario.test_format_debates import hold
 
-COMMANDS = ("export", "push", "usage", "list", "stats", "report", "view", "judge", "label create")
 STRUCTURED = EVERY_DEBATE._replace(formats="structured")
 YEAR_AGO = EVERY_DEBATE._replace(until="2020-01-01")
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_that_chooses_debates_has_every_option_for_it(name: str) -> None:
-    command = typer.main.get_command(app)
-    for word in name.split():
-        command = command.get_command(typer.Context(command), word)  # type: ignore[attr-defined]
-    assert {one.name for one in command.params} >= set(DebateChoice._fields)
 
 
 async def test_they_choose_the_same_debates_everywhere(

@@ -246,11 +246,6 @@ def test_settings_that_no_retry_can_mend_end_a_server_with_78(
     assert SECRET not in ended.err
 
 
-@pytest.mark.parametrize("role", ["gateway", "worker"])
-def test_a_process_of_a_fleet_on_sqlite_ends_with_78(tmp_path: Path, role: str) -> None:
-    assert "ROSTRUM_DATABASE_URL" in rostrum(tmp_path, role).failed(78)
-
-
 def test_check_exits_78_for_a_setting_and_1_for_all_else(tmp_path: Path) -> None:
     wrong = rostrum(tmp_path, "check", ROSTRUM_MODLES="x")
     assert wrong.code == 78

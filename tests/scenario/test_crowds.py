@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import Counter
+from functools import partial
 from itertools import cycle
 
 import pytest
 
 from engine.values.verdicts import Question
+from tests.kit import until_asked
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, vote
 from tests.scenario.discord_stage import DiscordStage, known, voting
 from tests.scenario.test_remarks import kept, tap
@@ -73,9 +75,8 @@ async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_co
             await chat.react(user, ballot, "tie")
             await chat.unreact(user, ballot, "tie")
             await chat.react(user, ballot, side)
-        async with asyncio.timeout(PATIENCE):
-            while len(await app.store.votes.events(debate.id)) < 3 * crowd:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        logged = partial(app.store.votes.events, debate.id)
+        await until_asked(logged, lambda found: len(found) >= 3 * crowd, PATIENCE)
         assert chat.held(ballot) == {**expected, "tie": 0, "weak": 0}
         assert f"({expected['A']}–{expected['B']})" in await close(chat)
         await chat.ended(app)

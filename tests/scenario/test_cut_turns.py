@@ -4,12 +4,11 @@ import orjson
 import pytest
 
 from adapters.models.attempts import RetryPolicy
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.turn_tables import TURNS
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord
 from engine.values.debate import CUT_SHORT, Debate, Violation
 from engine.values.errors import BudgetError
 from tests.doubles import model_server as acts
+from tests.doubles.archive import export_rows
 from tests.doubles.model_server import Act, ModelServer
 from tests.kit import RecordedAttempts, opened_models, some
 from tests.scenario.conftest import DEFAULTS, SIDES, Running, Stage, ballot, judging, play, shown
@@ -138,8 +137,7 @@ async def test_a_turn_that_loops_is_marked_in_thread_record_and_jurors_prompt(st
     jurors = [str(body["messages"]) for body in stage.server.requests if judging(body)]
     assert jurors
     assert all(prompt.count("says one sentence 40 times, spoke first") == 1 for prompt in jurors)
-    entry = make_entry(record, Pseudonyms(b"master", ExportFilter(), None), b"salt")
-    (first, *_) = TURNS.rows(entry)
+    (first, *_) = export_rows("turns", record)
     assert {"kind": "repeats", "measured": 40.0, "limit": 0.0} in first["violations"]
 
 

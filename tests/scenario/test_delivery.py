@@ -17,11 +17,10 @@ from engine.store.outbox import Outbox
 from engine.tally.questions import vote_options
 from engine.values.debate import Debate, Status
 from engine.values.errors import VenueAwayError, VenueError
-from engine.values.messages import Message, TurnPost
-from engine.values.ports import Part, VenueLimits, utc_now
+from engine.values.ports import VenueLimits, utc_now
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.venue import Fault, MemoryVenue, StoredMessage
-from tests.kit import HANG_SECONDS, held_at, some, until
+from tests.kit import HANG_SECONDS, held_at, some, until, until_asked
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
 TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(
@@ -83,30 +82,11 @@ async def test_a_notice_that_is_refused_too_ends_nothing(hall: Hall) -> None:
     assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
 
 
-async def test_a_message_that_cannot_be_rendered_is_posted_as_plain_text(
-    hall: Hall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    render = hall.venue.render
-
-    def defective(message: Message, stem: str) -> tuple[Part, ...]:
-        if isinstance(message, TurnPost) and message.number == 2:
-            raise ZeroDivisionError
-        return render(message, stem)
-
-    monkeypatch.setattr(hall.venue, "render", defective)
-    debate = await hold(hall)
-    assert (debate.status, debate.gaps) == (Status.CLOSED, 0)
-    second = next(m for m in hall.thread() if m.reference.split("·")[1] == "3")
-    assert "turn 2 of 8" in second.body
-
-
 async def test_votes_on_a_debate_with_a_gap_are_no_labels_and_all_say_so(hall: Hall) -> None:
     hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL), Fault(REFUSAL))
     extends = DEFAULTS.model_copy(update={"quorum": 2, "extend": True})
     async with hall.open() as session:
-        debate = await session.voting(await session.start(extends))
-        for user in ("ann", "bob"):
-            await hall.venue.react(user, debate.thread or "", debate.vote_message or "", "A")
+        debate = await session.vote(await session.start(extends), ann="A", bob="A")
         await session.service.windows["memory"].close(debate.id)
         await session.ended(debate.id)
         votes = await session.votes(debate.id, "ann", "bob")
@@ -148,11 +128,11 @@ async def test_reactions_that_fail_for_now_are_added_later_and_hold_nothing_up(
     async with hall.open() as session:
         debate = await session.voting(await session.start())
         message = hall.venue.messages[some(debate.vote_message)]
-        acts = ["unseeded"] * 4
-        async with asyncio.timeout(HANG_SECONDS):
-            while acts.count("seeded") < 4:
-                await asyncio.sleep(0.01)
-                acts = [n.act for n in await session.store.votes.interventions(debate.id)]
+
+        async def acts_noted() -> list[str]:
+            return [note.act for note in await session.store.votes.interventions(debate.id)]
+
+        acts = await until_asked(acts_noted, lambda acts: acts.count("seeded") >= 4)
     assert acts.count("unseeded") == 4
     assert message.seeds == set(vote_options(("A", "B")))
 
@@ -162,12 +142,9 @@ async def test_a_vote_taken_back_while_away_is_taken_back_also_without_the_bots_
 ) -> None:
     hall.venue.misbehave("seed", *[Fault(VenueError("No reactions here; allow them."))] * 9)
     async with hall.open() as session:
-        debate = await session.voting(await session.start())
-        thread, message = debate.thread or "", some(debate.vote_message)
-        for user, option in (("ann", "A"), ("bob", "A"), ("cem", "B")):
-            await hall.venue.react(user, thread, message, option)
+        debate = await session.vote(await session.start(), ann="A", bob="A", cem="B")
         hall.venue.listening = False
-        await hall.venue.unreact("ann", thread, message, "A")
+        await hall.venue.unreact("ann", debate.thread or "", some(debate.vote_message), "A")
         await session.service.close_vote(debate.id)
         votes = await session.votes(debate.id, "ann", "bob", "cem")
     assert {user: vote.option for user, vote in votes.items()} == {"bob": "A", "cem": "B"}

@@ -14,7 +14,7 @@ from bot.app import App
 from engine.values.debate import Status
 from tests.doubles.discord import DiscordServer, Rate, Rates, delay
 from tests.doubles.discord.state import Message
-from tests.kit import Starved, until_asked
+from tests.kit import Starved, beside, until_asked
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, author, reference, until
 
 VOTES = 15
@@ -73,10 +73,9 @@ async def start_all(stage: DiscordStage, number: int, gap: float) -> float:
             await asyncio.sleep(gap)
             gaps.append(discord.clock.now())
 
-    counting = asyncio.create_task(count())
-    await asyncio.gather(*(stage.start(topic=f"Topic {n}") for n in range(number)))
-    await until(lambda: len(announced(discord)) == number, 120)
-    counting.cancel()
+    async with beside(count()):
+        await asyncio.gather(*(stage.start(topic=f"Topic {n}") for n in range(number)))
+        await until(lambda: len(announced(discord)) == number, 120)
     moments = [message.created for message in announced(discord)]
     passed = sum(moments[0] < moment <= moments[-1] for moment in gaps)
     return passed - starved.seconds / gap

@@ -1,6 +1,5 @@
 """Requests that no client of ours sends, to every route of every site: none holds the process."""
 
-import asyncio
 import gzip
 import re
 import time
@@ -17,6 +16,7 @@ from bot.serve.health import Health, serve_health
 from bot.settings.settings import HealthSettings
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.wire import ask
+from tests.kit import beside
 from tests.scenario.discord_stage import free_port, until
 from tests.scenario.slack_oauth_stage import OAuthStage
 
@@ -72,12 +72,13 @@ async def every_site(url: str, opened: dict[Site, web.Application]) -> AsyncIter
     health = HealthSettings(port=free_port())
     async with SlackServer(rules=Rules.generous()) as slack:
         stage = OAuthStage(url, slack, http=True, settings={"web": pages})
-        async with stage.process() as app, viewing(None, 0):
-            serving = asyncio.create_task(serve_health(health, Health(app.store, {})))
+        async with (
+            stage.process() as app,
+            viewing(None, 0),
+            beside(serve_health(health, Health(app.store, {}))),
+        ):
             await until(lambda: len(opened) == len(SITES) and all(s.address for s in opened))
             yield
-            serving.cancel()
-            await asyncio.wait({serving})
 
 
 def routes_of(served: web.Application) -> list[tuple[str, str]]:

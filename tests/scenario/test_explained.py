@@ -10,7 +10,7 @@ import engine.run.run
 from engine.values.debate import Status
 from engine.values.messages import Reveal
 from tests.doubles import model_server as acts
-from tests.kit import HANG_SECONDS, cancelled, some
+from tests.kit import HANG_SECONDS, cancelled, some, until
 from tests.scenario.conftest import DEFAULTS, EXPLAINED, Running, Stage, explaining, play
 
 ASKED = DEFAULTS.model_copy(update={"why": True, "vote_minutes": 30})
@@ -102,8 +102,7 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
             await asyncio.sleep(60)
 
     task = asyncio.create_task(run())
-    while not asked(stage):  # noqa: ASYNC110
-        await asyncio.sleep(0.005)
+    await until(lambda: asked(stage))
     task.cancel()
     await asyncio.sleep(0.05)
     await cancelled(task)

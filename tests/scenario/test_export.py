@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from adapters.database.database import SqlDatabase
 from bot.commands.choice import DebateChoice
 from bot.record import exports
 from bot.record.filters import ExportChoices
@@ -137,23 +136,6 @@ async def test_what_was_debated_judged_and_voted_is_exported(store: Store, tmp_p
     assert [row["gold"] for row in votes if row["starter"]] == [False]
 
 
-@pytest.mark.postgresql
-async def test_a_repeated_export_is_the_same_and_names_nobody(
-    store: Store, database: SqlDatabase, tmp_path: Path
-) -> None:
-    for number in (1, 2, 3):
-        await hold_debate(store, number)
-    await write(store, tmp_path / "one", community="G0CANARY")
-    await write(store, tmp_path / "two", community="G0CANARY")
-    found = contents(tmp_path / "one")
-    assert found == contents(tmp_path / "two")
-    everything = b"".join(found.values())
-    for canary in ("U0CANARY", "G0CANARY", "T0CANARY", "message of", "700000000000000002"):
-        assert canary.encode() not in everything
-    for (secret,) in await database.rows("SELECT value FROM installation"):
-        assert len(secret) < 64 or secret.encode() not in everything
-
-
 async def test_pseudonyms_are_of_one_export_or_of_a_key_and_a_community_is_alone(
     store: Store, tmp_path: Path
 ) -> None:
@@ -170,21 +152,6 @@ async def test_pseudonyms_are_of_one_export_or_of_a_key_and_a_community_is_alone
     assert contents(tmp_path / "two") != contents(tmp_path / "set")
     await write(store, tmp_path / "out", community="elsewhere")
     assert [row["debate_id"] for row in table(tmp_path / "out", "debates")] == [elsewhere]
-
-
-@pytest.mark.postgresql
-async def test_an_open_vote_is_no_part_of_it(store: Store, tmp_path: Path) -> None:
-    await hold_debate(store, 1)
-    lease = await begin(store, 2, "Sealed still")
-    await judge(store, lease)
-    await open_vote(store, lease)
-    stopped = await begin(store, 3, "Broken off")
-    await store.debates.advance(stopped, debate_of(stopped), Status.PARTIAL, "at its cap")
-    manifest = await write(store, tmp_path / "out")
-    rows = table(tmp_path / "out", "debates")
-    assert sorted(row["status"] for row in rows) == ["closed", "partial"]
-    assert sum(manifest.rows["debates"].values()) == 2
-    assert b"Sealed still" not in b"".join(contents(tmp_path / "out").values())
 
 
 async def test_a_cancelled_export_stops_and_leaves_nothing(store: Store, tmp_path: Path) -> None:

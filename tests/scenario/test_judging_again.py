@@ -14,19 +14,17 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from bot.research.judgments import run_judge
 from engine.chat.privacy import purge
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.tables import choose_tables
-from engine.dataset.verdict_tables import VERDICTS
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.run.later_judges import judge_again
 from engine.series.later_juries import SeriesJury, cap_left
 from engine.series.runner import Ending
-from engine.store import DebateRecord, ExportFilter, Judging
+from engine.store import Judging
 from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Model, PanelMode
 from engine.values.errors import NotFoundError, StoppedError, UsageError
-from engine.values.ports import Call, Reply, utc_now
+from engine.values.ports import Call, Reply
 from engine.values.protocols import AttemptLog
+from tests.doubles.archive import export_rows
 from tests.doubles.model_server import status
 from tests.kit import HANG_SECONDS, until
 from tests.scenario.conftest import JURORS, NO_CAPS, Running, Stage
@@ -90,15 +88,14 @@ async def test_it_is_exported_with_its_own_marks(line: Running) -> None:
     await judge(line, CountedModels(), debate)
     await judge(line, CountedModels(), debate, n=1)
     record = await line.record(debate.id)
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    two, one = choose_tables(["judgings"])[0].rows(entry)
+    two, one = export_rows("judgings", record)
     assert (two["number"], one["number"]) == (1, 2)
     assert [judge["judge"] for judge in two["judges"]] == ["rehearsal/ash", "rehearsal/yew"]
     assert len(two["by_judge"]) == 2
     assert one["by_judge"] is None
     assert all(score["spread"] is not None for score in two["scores"])
     assert orjson.loads(two["found"])["artifacts"]
-    judgments = choose_tables(["judgments"])[0].rows(entry)
+    judgments = export_rows("judgments", record)
     assert [row["judge"] for row in judgments] == ["structured"]
 
 
@@ -237,11 +234,6 @@ def jury(line: Running, jurors: tuple[Model, ...] = LATER, **changes: Any) -> Se
     return SeriesJury(series(), jurors, PanelMode.ALL, *services, **changes)
 
 
-def rows(record: DebateRecord) -> list[dict[str, Any]]:
-    voters = Pseudonyms(b"master", ExportFilter(), utc_now())
-    return list(VERDICTS.rows(make_entry(record, voters, b"salt")))
-
-
 async def test_another_jury_reads_a_series_once_and_changes_nothing(stage: Stage) -> None:
     stage.priced = (*PRICED, *JURORS)
     async with stage.process() as line:
@@ -260,7 +252,7 @@ async def test_another_jury_reads_a_series_once_and_changes_nothing(stage: Stage
         after = await line.record(debates[0].id)
         for kept in ("turns", "ballots", "verdict", "verdicts", "calls", "scores"):
             assert getattr(after, kept) == getattr(before, kept)
-        found = rows(after)
+        found = export_rows("verdicts", after)
         assert [row["panel"] for row in found].count(0) == len(before.ballots)
         assert {row["juror"] for row in found if row["panel"] == 1} == {one.ref for one in LATER}
         again = await jury(line).run()
@@ -268,7 +260,9 @@ async def test_another_jury_reads_a_series_once_and_changes_nothing(stage: Stage
         other = await jury(line, JURORS[:1]).run()
         assert other.held == 12
         assert len(stage.server.requests) == asked + calls + 12 * 2
-        assert {row["panel"] for row in rows(await line.record(debates[0].id))} == {0, 1, 2}
+        assert {
+            row["panel"] for row in export_rows("verdicts", await line.record(debates[0].id))
+        } == {0, 1, 2}
 
 
 async def test_what_was_stored_before_a_kill_is_not_asked_for_again(stage: Stage) -> None:

@@ -13,16 +13,14 @@ from bot.doctor.doctor import check_database
 from bot.research.stats import run_stats
 from bot.serve.health import Health
 from bot.settings.load import load_settings
-from engine.dataset.debate_table import DEBATES
-from engine.dataset.entry import Pseudonyms, make_entry
 from engine.jury.roster import PanelFit
 from engine.run.juror_fits import LEASE, Learner, left_out_of
-from engine.store import ExportFilter, Store
+from engine.store import Store
 from engine.store.fits import Evidence
 from engine.store.learning import Learnt
 from engine.values.debate import Fit
-from engine.values.ports import utc_now
 from engine.values.verdicts import Ballot
+from tests.doubles.archive import export_rows
 from tests.doubles.model_server import hang
 from tests.kit import NOW, FixedClock, make_ballot, some, until
 from tests.scenario.conftest import DEFAULTS, Stage, judging
@@ -161,15 +159,14 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
     for ballot in after.ballots:
         one = frozen.jurors[ballot.juror]
         assert (ballot.pos, ballot.sd) == (one.lean, one.spread)
-    voters = Pseudonyms(b"master", ExportFilter(), utc_now())
-    [row] = DEBATES.rows(make_entry(after, voters, b"salt"))
+    [row] = export_rows("debates", after)
     assert [row[name] for name in ("jury_rule", "fit", "jury_variance", "jury_gain")] == [
         "model",
         number,
         verdict.variance,
         verdict.gain,
     ]
-    [row] = DEBATES.rows(make_entry(before, voters, b"salt"))
+    [row] = export_rows("debates", before)
     assert [row[name] for name in ("jury_rule", "fit", "jury_gain")] == ["balanced", None, None]
 
 

@@ -13,7 +13,7 @@ from engine.values.errors import BudgetError, UsageError
 from engine.values.verdicts import Summary
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body
-from tests.kit import conclude, some
+from tests.kit import beside, conclude, some, until
 from tests.scenario.conftest import (
     DEFAULTS,
     JURORS,
@@ -267,8 +267,7 @@ async def test_a_process_that_is_broken_off_pays_again_only_for_the_call_in_flig
             await asyncio.sleep(60)
 
     task = asyncio.create_task(run())
-    while len(stage.server.requests) < 4:  # noqa: ASYNC110
-        await asyncio.sleep(0.005)
+    await until(lambda: len(stage.server.requests) >= 4)
     task.cancel()
     await asyncio.sleep(0.05)
     task.cancel()  # whoever does not want to wait asks twice
@@ -440,8 +439,7 @@ async def test_starts_that_come_at_once_hold_the_loop_for_one_of_them_at_most(
         return identify()
 
     line.service.new_seed, line.service.new_id = draw, name
-    counting = asyncio.create_task(count())
-    await asyncio.gather(*(line.start() for _ in range(30)))
-    counting.cancel()
+    async with beside(count()):
+        await asyncio.gather(*(line.start() for _ in range(30)))
     assert len(set(begun)) == 30
     assert len(set(priced)) == 30

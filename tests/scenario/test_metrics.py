@@ -27,7 +27,6 @@ from tests.doubles.model_server import refuse, status
 from tests.doubles.venue import AttentiveVenue
 from tests.kit import HANG_SECONDS, until
 from tests.scenario.conftest import DEFAULTS, PRICE, QUICK, Running, Stage
-from tests.scenario.test_votes import vote
 from tests.unit.test_health import Samples, fetch, read, served
 
 SCRAPES = 30
@@ -151,9 +150,8 @@ async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> No
         delivery = line.deliveries["memory"]
         session = Session(line.service, store, venue, delivery, line.reconcile)
         debate_id = await session.start(HALL)
-        await vote(session, debate_id, ann="A", bob="A", cem="B")
-        await session.service.close_vote(debate_id)
-        debate = await session.ended(debate_id)
+        await session.vote(debate_id, ann="A", bob="A", cem="B")
+        debate = (await session.close(debate_id)).debate
         await venue.react("dee", debate.thread or "", debate.vote_message or "", "A")
         page = await scraped(line, store)
     seen = page.by("rostrum_votes", "platform", "question", "how", "outcome")

@@ -7,11 +7,9 @@ import pytest
 from adapters.discord.venue import LIMITS as DISCORD_LIMITS
 from adapters.slack.venue import LIMITS as SLACK_LIMITS
 from bot.app import App
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.turn_tables import TURNS
-from engine.store import ExportFilter
 from engine.values.debate import Status
 from engine.values.verdicts import Question
+from tests.doubles.archive import export_rows
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
 from tests.kit import held_at, records_of, until_asked
@@ -30,7 +28,7 @@ async def turns(app: App) -> dict[str, str]:
 
 async def exported(app: App) -> Given:
     (record,) = (await records_of(app.store)).values()
-    rows = TURNS.rows(make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
+    rows = export_rows("turns", record)
     found = {row["step"]: tuple(row[name] for name in THUMBS) for row in rows}
     return {step: given for step, given in found.items() if any(given)}
 

@@ -10,54 +10,28 @@ from typing import NamedTuple
 import pytest
 
 from adapters.models.attempts import LIMITED_TRIES, RetryPolicy
-from engine.dataset.debate_table import DEBATES
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.store import CallRecord, DebateRecord, ExportFilter
+from engine.store import CallRecord, DebateRecord
 from engine.values.debate import Cause, Debate, Model, Status
-from engine.values.ports import utc_now
 from tests.doubles import model_server as acts
+from tests.doubles.archive import export_rows
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer
 from tests.kit import some
 from tests.scenario.conftest import JURORS, NO_CAPS, PRICE, QUICK, SIDES, Running, Stage, play
+from tests.scenario.test_fault_matrix import FINAL as REFUSALS, PASSING as TROUBLES, Fault
 
 STEP = "turn/rebuttal/B"  # the second that this model is asked for
 
 
-class Fault(NamedTuple):
-    """How a backend misbehaves, and the price of one such try: 0, None (unknown) or more."""
-
-    act: Act
-    cost: float | None = 0.0
-
-
-PASSING = {
-    "429": Fault(acts.status(429)),
-    "429 with Retry-After": Fault(acts.status(429, retry_after=0.05)),
-    "500": Fault(acts.status(500)),
-    "500 after a while": Fault(replace(acts.status(500), wait=1.2), None),
-    "503": Fault(acts.status(503)),
-    "reset in mid-answer": Fault(acts.reset(), None),
-    "reset before the answer": Fault(acts.reset("before"), None),
-    "a page": Fault(acts.page(), None),
-    "half of a JSON": Fault(acts.garbage(), None),
-    "200 with an error body": Fault(acts.error_body(), None),
-    "empty": Fault(acts.empty(), 0.0001),
-    "length without text": Fault(acts.empty("length"), 0.0001),
+PASSING = TROUBLES | {
+    "429 with Retry-After": Fault(acts.status(429, retry_after=0.05), "for now (429)"),
+    "500 after a while": Fault(replace(acts.status(500), wait=1.2), "failed", cost="unknown"),
 }
+LATE = "429, Retry-After 130 s"
 FINAL = {
-    "401": (acts.status(401), "refused the key (401)", "check its key in ROSTRUM_BACKENDS"),
-    "402": (acts.status(402), "has no credit left (402)", "add credit to the account"),
-    "404": (acts.status(404), "does not know the model (404)", "check ROSTRUM_MODELS"),
-    "429 for long": (acts.status(429, retry_after=130), "asks to wait 130 s", "try again later"),
-    "429 for ever": (acts.status(429), "no more calls for now (429)", "try again later"),
-    "500 for ever": (acts.status(500), "failed (500)", "try again later"),
-    "pages for ever": (acts.page(), "something that is not JSON", "try again later"),
-    "error bodies": (acts.error_body(), "an error: upstream failed", "try again later"),
-    "empty for ever": (acts.empty(), "answered without any text", "try again later"),
-    "length for ever": (acts.empty("length"), "used up the token cap", "raise the token cap"),
-    "content filter": (acts.empty("content_filter"), "declined to answer", "reword the topic"),
-    "resets for ever": (acts.reset(), "broke the connection", "try again later"),
+    **REFUSALS,
+    LATE: REFUSALS[LATE]._replace(what="asks to wait 130 s"),
+    **{f"{name}, for ever": fault for name, fault in TROUBLES.items()},
 }
 
 
@@ -88,7 +62,7 @@ async def hold_every_case(url: str) -> dict[str, Held]:
     async with ModelServer(play) as bad, Stage(url, bad, priced=priced).process() as line:
         for name, model in models.items():
             lasting = QUICK.tries + (LIMITED_TRIES if "429" in name else 0)
-            acted = [PASSING[name].act] if name in PASSING else [FINAL[name][0]] * lasting
+            acted = [PASSING[name].act] if name in PASSING else [FINAL[name].act] * lasting
             bad.script(Act(), *acted, model=model.name)
             order = {"A": SIDES["A"], "B": model}
             started[name] = (await line.start(models=order)).debate.id
@@ -124,10 +98,10 @@ def test_a_passing_fault_is_survived_and_its_cost_is_kept(held: dict[str, Held],
     assert first.reply is None
     assert second.reply is not None
     assert second.cost is not None
-    if fault.cost:
-        assert fault.cost <= some(first.cost) <= first.cost_max
+    if fault.cost == "something":
+        assert 0.0001 <= some(first.cost) <= first.cost_max
     else:
-        assert first.cost == fault.cost
+        assert first.cost == {"nothing": 0.0, "unknown": None}[fault.cost]
     assert len(record.calls) == 16
 
 
@@ -136,14 +110,14 @@ def test_a_passing_fault_is_survived_and_its_cost_is_kept(held: dict[str, Held],
 def test_a_lasting_fault_says_what_to_do_and_the_debate_goes_on_where_it_was(
     held: dict[str, Held], name: str
 ) -> None:
-    _, what, advice = FINAL[name]
+    fault = FINAL[name]
     debate, record, after, calls = held[name]
     assert debate.status is Status.FAILED
     assert debate.reason.count(". ") == 0
     assert "Backend “near”" in debate.reason
     assert f"model “{side_b(name).name}”" in debate.reason
-    assert what in debate.reason
-    assert advice in debate.reason
+    assert fault.what in debate.reason
+    assert fault.advice in debate.reason
     assert [turn.step for turn in record.turns] == [
         "turn/opening/A",
         "turn/opening/B",
@@ -152,9 +126,7 @@ def test_a_lasting_fault_says_what_to_do_and_the_debate_goes_on_where_it_was(
     assert all(call.error for call in tries(record.calls))
     assert debate.cause is (Cause.REFUSED if name == "content filter" else Cause.MODEL)
     assert debate.cause_model == side_b(name).ref
-    (row,) = DEBATES.rows(
-        make_entry(record, Pseudonyms(b"master", ExportFilter(), utc_now()), b"salt")
-    )
+    (row,) = export_rows("debates", record)
     assert (row["cause"], row["cause_model"]) == (debate.cause, debate.cause_model)
     assert (after.status, after.reason) == (Status.CLOSED, "")
     assert after.cause is after.cause_model is None

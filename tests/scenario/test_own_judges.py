@@ -14,7 +14,6 @@ from engine.values.protocols import AttemptLog
 from engine.values.verdicts import Vote
 from tests.doubles.hall import DEFAULTS, Hall
 from tests.doubles.rehearsed import WARM
-from tests.kit import record_of
 
 TEXTS = {"note", "summary", "review", "direction", "narrative", "explanation", "reason", "claim"}
 TOLD = {  # whose words are read after the vote
@@ -71,15 +70,13 @@ async def held(
     changes = {"format": format, "scores": scores, "limits": limits, "sampling": sampling}
     async with hall.open(MarkingModels(RetryPolicy(tries=1))) as session:
         debate_id = await session.start(DEFAULTS.model_copy(update=changes), user="ann")
-        debate = await session.voting(debate_id)
+        await session.voting(debate_id)
         before = "\n".join(message.body for message in hall.thread())
-        for user, option in (("ann", "A"), ("bob", "B"), ("cem", "A")):
-            await hall.venue.react(user, debate.thread or "", debate.vote_message or "", option)
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
+        await session.vote(debate_id, ann="A", bob="B", cem="A")
+        record = await session.close(debate_id)
         after = "\n".join(message.body for message in hall.thread()).removeprefix(before)
         votes = await session.votes(debate_id, "ann", "bob", "cem")
-        return before, after, await record_of(session.store, debate_id), votes
+        return before, after, record, votes
 
 
 @pytest.mark.parametrize("format", TOLD)

@@ -12,19 +12,17 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from adapters.slack import render as slack_render
 from adapters.terminal.render import plain
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.tables import choose_tables
 from engine.jury.panel import hold_panel, open_transcript
 from engine.prompts.library import load_prompts
 from engine.run.order import Order
 from engine.run.run import warm_up
-from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, PanelMode
 from engine.values.errors import StoreError
 from engine.values.messages import Announcement, JurorLine, Reveal
 from engine.values.ports import Call, Reply
 from engine.values.protocols import AttemptLog
 from engine.values.text import marked
+from tests.doubles.archive import export_rows
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue
@@ -71,11 +69,6 @@ def first_shown(body: Any) -> str:
     return ballot({first: 5 + int(body["model"][1]) % 4 + 1, second: 5}, first)
 
 
-def rows(record: DebateRecord, table: str) -> list[dict[str, Any]]:
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    return choose_tables([table])[0].rows(entry)
-
-
 @pytest.mark.parametrize(
     ("mode", "calls", "said"),
     [
@@ -96,7 +89,7 @@ async def test_the_card_says_who_will_read_and_so_many_do(
     announced = meant(line, Announcement)
     assert said in plain(announced, "x·1/1")
     record = await line.record(debate.id)
-    (row,) = rows(record, "debates")
+    (row,) = export_rows("debates", record)
     assert (row["panel_mode"], row["single"]) == (mode.value, mode is PanelMode.ONE)
     assert row["jury_winner"] in ("A", "B")
 
@@ -117,9 +110,9 @@ async def test_all_jurors_read_in_both_orders_and_a_recused_one_does_not_count(
     stage.server.respond = respond
     debate = await line.hold(of(PanelMode.ALL, (*EIGHT[:3], KIN)))
     record = await line.record(debate.id)
-    read = Counter((one["juror"], one["order"]) for one in rows(record, "verdicts"))
+    read = Counter((one["juror"], one["order"]) for one in export_rows("verdicts", record))
     assert read == {(f"near/j{n}", order): 1 for n in (1, 2, 3, 9) for order in ("AB", "BA")}
-    marked = {one["juror"] for one in rows(record, "verdicts") if one["recused"]}
+    marked = {one["juror"] for one in export_rows("verdicts", record) if one["recused"]}
     assert marked == {"near/j9"}
     assert record.verdict is not None
     assert (record.verdict.valid, record.verdict.winner) == (6, record.ballots[0].verdict)
@@ -141,7 +134,7 @@ async def test_jurors_that_go_by_the_order_alone_give_no_verdict_yet(
     assert record.verdict.invalid == 0
     if mode is not PanelMode.ONE:
         assert sum(record.verdict.readings.values()) == record.verdict.valid
-        [row] = rows(record, "debates")
+        [row] = export_rows("debates", record)
         assert {one["option"] for one in row["jury_readings"]} == {"A", "B"}
         told = plain(meant(line, Reveal), "x·1/1")
         assert "Jury: no verdict yet (readings: 🔵 A " in told
@@ -163,7 +156,7 @@ async def test_a_failed_juror_stays_a_failed_juror(
     stage.server.respond = respond
     debate = await line.hold(of(mode, EIGHT[:4]))
     record = await line.record(debate.id)
-    failed = [one for one in rows(record, "verdicts") if one["juror"] == "near/j1"]
+    failed = [one for one in export_rows("verdicts", record) if one["juror"] == "near/j1"]
     assert [(one["valid"], one["raw"]) for one in failed] == [(False, "no ballot")] * 2
     assert record.verdict is not None
     if mode is PanelMode.ONE:

@@ -6,11 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.people_tables import VOTES
-from engine.store import ExportFilter
 from engine.values.debate import ConfidenceScale
 from engine.values.verdicts import Question
+from tests.doubles.archive import export_rows
 from tests.doubles.whole_debate import DEFAULTS
 from tests.kit import until
 from tests.scenario import test_label_pages
@@ -84,8 +82,7 @@ async def test_a_voter_gives_a_percent_in_a_form_which_is_exported_raw(chat: Cha
         record = await kept(app, debate)
     votes = record.asked(Question.VOTE)
     assert sorted((one.option, one.confidence) for one in votes) == [("A", "80"), ("B", "")]
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    rows = {row["option"]: row for row in VOTES.rows(entry)}
+    rows = {row["option"]: row for row in export_rows("votes", record)}
     assert [rows["A"][name] for name in ("confidence", "confidence_percent")] == [None, 80]
     assert [rows["B"][name] for name in ("confidence", "confidence_percent")] == [None, None]
 

@@ -106,8 +106,7 @@ async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall) ->
 async def test_forgetting_while_an_export_is_made(hall: Hall, tmp_path: Path) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN, BOB)
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
+        await session.close(debate_id)
         opened, may_end = threading.Event(), threading.Event()
 
         def read() -> int:
@@ -190,8 +189,7 @@ async def test_an_operator_forgets_somebody_beside_a_running_process(
             await forget_person("memory", BOB, yes=True)
         await tidy(session.store, SystemClock(), timedelta(days=30))
         assert traces(hall.url, ANN) == []
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
+        await session.close(debate_id)
         assert await counts(session, debate_id) == {"A": 1}
 
 
@@ -205,8 +203,7 @@ async def test_a_community_with_a_running_debate_is_not_purged(store: Store) -> 
 async def test_a_running_rostrum_purges_by_itself(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN)
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
+        await session.close(debate_id)
         await session.store.communities.joined("memory", "club", utc_now())
         await session.store.communities.left("memory", "club", utc_now() - timedelta(days=2))
     settings = Settings(database_url=SecretStr(hall.url), privacy=_PrivacySettings(purge_days=1))

@@ -284,8 +284,7 @@ async def test_what_was_asked_is_exported_without_who_asked_and_stands_on_the_pa
         await session.store.privacy.opt_out("memory", "dee")
         await session.voting(debate.id)
         await session.store.privacy.forget("memory", "ann")
-        await session.service.close_vote(debate.id)
-        await session.ended(debate.id)
+        await session.close(debate.id)
         archive = session.store.archive
         await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
         page = await StoredLibrary(session.store).report(debate.id)

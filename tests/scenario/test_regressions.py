@@ -142,8 +142,7 @@ async def test_a_vote_cast_before_the_seeds_is_heard_live(database_url: str) -> 
         debate_id = await session.start()
         await session.voting(debate_id)
         [event] = await session.store.votes.events(debate_id)
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
+        await session.close(debate_id)
         votes = await session.votes(debate_id, "ann")
     assert (event.option, event.how) == ("A", How.LIVE)
     assert votes["ann"].option == "A"

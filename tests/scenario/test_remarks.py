@@ -7,12 +7,11 @@ from typing import Any
 from bot.app import App
 from engine.chat.context import Requester
 from engine.chat.invocation import Invocation
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.people_tables import GUESSES, VOTES
-from engine.store import DebateRecord, ExportFilter, Store
+from engine.store import DebateRecord, Store
 from engine.values.debate import Debate
 from engine.values.errors import UsageError
 from engine.values.verdicts import Question
+from tests.doubles.archive import export_rows
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage
 from tests.kit import HANG_SECONDS, record_of
@@ -123,21 +122,20 @@ async def test_voters_say_why_and_guess_in_private(chat: Chat) -> None:
     guesses = {(one.step, one.option) for one in record.asked(Question.GUESS)}
     assert guesses == {("A", MENU[0]), ("B", MENU[3])}
     assert record.debate.setup.menu == MENU
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    [row] = VOTES.rows(entry)
+    [row] = export_rows("votes", record)
     assert (row["ground"], row["confidence"], row["phase"]) == (
         "evidence",
         "close",
         "before_reveal",
     )
-    rows = GUESSES.rows(entry)
+    rows = export_rows("guesses", record)
     assert [(one["side"], one["right"], one["blind"]) for one in rows] == [
         *(("A", True, True), ("B", False, True))
     ]
     assert {one["voter"] for one in rows} == {row["voter"]}
     assert {one["options"] for one in rows} == {4}
     hidden = replace(record, opted_out=frozenset({standing.person}))
-    assert not GUESSES.rows(make_entry(hidden, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
+    assert not export_rows("guesses", hidden)
 
 
 async def text_of(chat: Chat, below: Private) -> str:

@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 
 from bot.app import App
-from engine.dataset.debate_table import DEBATES
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.people_tables import VOTES
-from engine.store import ExportFilter
 from engine.values.debate import Debate
+from tests.doubles.archive import export_rows
 from tests.doubles.command import Ended, rostrum
 from tests.kit import record_of, until, until_true
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
@@ -48,8 +45,7 @@ async def finish(chat: Chat, app: App, ballot: str) -> tuple[Debate, str]:
 
 async def exported(app: App, debate: Debate) -> tuple[dict[str, Any], dict[str, Any]]:
     record = await record_of(app.store, debate.id)
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    (row,), (answer,) = DEBATES.rows(entry), VOTES.rows(entry)
+    (row,), (answer,) = export_rows("debates", record), export_rows("votes", record)
     return row, answer
 
 

@@ -108,8 +108,7 @@ async def test_a_debate_that_is_held_is_not_deleted(hall: Hall, tmp_path: Path) 
         code = (await session.store.debates.get(debate_id)).code
         refused = await asyncio.to_thread(rostrum, tmp_path, "delete", code, "--yes", **at)
         assert f"People vote on debate {code}" in refused.failed(2)
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
+        await session.close(debate_id)
         # Beside the process that holds the file.
         said = await asyncio.to_thread(rostrum, tmp_path, "delete", code, "--yes", **at)
         assert f"Deleted {code}" in said.out
@@ -153,8 +152,7 @@ async def keeping(hall: Hall, *gone: str, **days: float) -> None:
 async def closed(hall: Hall, *users: str) -> str:
     async with hall.open() as session:
         debate_id = await voted(hall, session, *users)
-        await session.service.close_vote(debate_id)
-        await session.ended(debate_id)
+        await session.close(debate_id)
     return debate_id
 
 

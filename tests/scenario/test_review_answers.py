@@ -29,11 +29,8 @@ async def say(session: Session, person: Requester, text: str) -> str:
 
 
 async def held(session: Session, defaults: Defaults = DEFAULTS) -> Debate:
-    debate_id = await session.start(defaults)
-    debate = await session.voting(debate_id)
-    await session.venue.react("ann", debate.thread or "", debate.vote_message or "", "A")
-    await session.service.close_vote(debate_id)
-    return await session.ended(debate_id)
+    debate = await session.vote(await session.start(defaults), ann="A")
+    return (await session.close(debate.id)).debate
 
 
 async def answers(session: Session, debate: Debate) -> list[str]:

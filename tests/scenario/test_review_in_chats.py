@@ -4,12 +4,10 @@ import pytest
 
 from bot.app import App
 from engine.values.verdicts import Question
-from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.slack import Rules, SlackServer
 from tests.kit import records_of, until_asked, until_true
-from tests.scenario.chat_stage import Chat, OnDiscord, close
-from tests.scenario.discord_stage import DiscordStage, until as until_seen
-from tests.scenario.slack_stage import SlackStage, voting
+from tests.scenario.chat_stage import Chat, OnDiscord, close, said, vote
+from tests.scenario.slack_stage import voting
+from tests.scenario.test_suggested_topics import change
 
 AGAIN = "Now that you know the models"
 
@@ -17,10 +15,6 @@ AGAIN = "Now that you know the models"
 async def answers(app: App) -> list[str]:
     (record,) = (await records_of(app.store)).values()
     return [one.option for one in record.asked(Question.AGAIN)]
-
-
-async def again_is_open(app: App) -> bool:
-    return Question.AGAIN in {asked.question for asked in await app.store.votes.due("slack")}
 
 
 async def until_answered(app: App, *options: str) -> None:
@@ -49,39 +43,23 @@ async def test_a_menu_takes_the_answer(chat: Chat) -> None:
         assert not any("kept separate" in message.text for message in chat.thread())
 
 
-async def test_on_discord_a_server_has_it_asked_below_the_reveal(database_url: str) -> None:
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        stage = DiscordStage(database_url, discord)
-        async with stage.process() as app:
-            change = {"setting": "again", "value": "on"}
-            await discord.slash("olga", "debate settings", change).finished()
-            await stage.vote()
-            await voting(app)
-            await stage.close()
-            asked = await stage.said(AGAIN)
-            await until_seen(lambda: len(asked.reactions) == 4 or None)
-            discord.react("ada", asked.id, "🔴")
-            await until_answered(app, "B")
-            assert "You can answer for 24 hours." in asked.text
-
-
 @pytest.mark.parametrize("ballot", ["open", "private"])
-async def test_on_slack_a_workspace_has_it_asked_below_the_reveal(
-    database_url: str, ballot: str
-) -> None:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        stage = SlackStage(database_url, slack)
-        async with stage.process() as app:
-            changed = await slack.slash("olga", "/debate settings again=on")
-            await changed.said("Changed: again")
-            await stage.vote(f'"Tea beats coffee" ballot={ballot}')
-            await voting(app)
-            await stage.close()
-            asked = await stage.said(AGAIN)
-            await until_true(lambda: again_is_open(app))
-            if ballot == "private":
-                pressed = await slack.press("ada", asked.ts, "🔴 B")
-                await pressed.said("Vote recorded: 🔴 B.")
-            else:
-                await slack.react("ada", asked.ts, "red_circle")
-            await until_answered(app, "B")
+async def test_a_community_has_it_asked_below_the_reveal(chat: Chat, ballot: str) -> None:
+    async def is_open() -> bool:
+        due = await app.store.votes.due(chat.title.casefold())
+        return Question.AGAIN in {asked.question for asked in due}
+
+    async with chat.stage.process() as app:
+        await change(chat, "again", "on")
+        await vote(chat, ballot=ballot)
+        await voting(app)
+        await close(chat)
+        asked = await said(chat, "Now that you know the models")
+        await until_true(is_open)
+        if ballot == "private":
+            _, other, *_ = chat.buttons(asked.id)
+            assert "Vote recorded: 🔴 B." in await chat.push("ada", asked.id, other)
+        else:
+            await chat.react("ada", asked.id, "B")
+        await until_answered(app, "B")
+        assert "You can answer for 24 hours." in asked.text

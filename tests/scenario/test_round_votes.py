@@ -5,20 +5,19 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.people_tables import VOTES
 from engine.run.order import Defaults
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord
 from engine.values.debate import BallotKind, Status
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.messages import Reveal, RoundInvite
 from engine.values.ports import ButtonPressed, Reactions
 from engine.values.verdicts import Question
 from engine.words.cards import card_of
+from tests.doubles.archive import export_rows
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue
-from tests.kit import held_at, record_of, some, until_asked, votes_in
+from tests.kit import held_at, some, until_asked, votes_in
 
 ROUNDS = ("opening", "rebuttal", "assumptions")  # the vote follows the closing
 Acts = list[tuple[str, str]]
@@ -68,9 +67,7 @@ def asking(ballot: BallotKind = BallotKind.OPEN) -> Defaults:
 
 async def finish(session: Session, debate_id: str) -> DebateRecord:
     await session.voting(debate_id)
-    await session.service.close_vote(debate_id)
-    await session.ended(debate_id)
-    return await record_of(session.store, debate_id)
+    return await session.close(debate_id)
 
 
 async def hold(hall: Hall, defaults: Defaults | None = None) -> DebateRecord:
@@ -123,8 +120,7 @@ async def test_people_are_asked_after_each_round_but_the_last_and_counts_come_wi
     model = record.debate.request.sides["A"].name
     assert not any(model in body for body in before if body.startswith("Round "))
     assert any("After opening: {'A': 1, 'B': 1, 'even': 1}" in body for body in venue.rendered)
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    told = [(row["phase"], row["round"], row["option"]) for row in VOTES.rows(entry)]
+    told = [(row["phase"], row["round"], row["option"]) for row in export_rows("votes", record)]
     assert sorted(told) == sorted(("round", name, one) for name in found for one in found[name])
 
 

@@ -13,7 +13,7 @@ from engine.values.debate import Status
 from engine.values.options import Options
 from engine.values.topics import built_in_topics
 from tests.doubles.model_server import ModelServer
-from tests.kit import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, until, until_asked
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.conftest import DEFAULTS, Shifted, Stage
 from tests.scenario.test_leagues import begun
@@ -258,12 +258,10 @@ async def test_two_processes_and_one_killed_between_two_writes_begin_a_debate_on
         assert debate.series_key == key_of(due)
         # As if the process had been killed before it noted the next time.
         await line.store.series.save(kept)
-        async with asyncio.timeout(HANG_SECONDS):
-            while True:
-                found = await line.store.series.find(series.name)
-                if found is not None and found.due_at is not None and found.due_at > clock.now():
-                    break
-                await asyncio.sleep(0.02)
+        await until_asked(
+            lambda: line.store.series.find(series.name),
+            lambda found: found and found.due_at and found.due_at > clock.now(),
+        )
         await begins_none(line, 1)
         second.cancel()
 

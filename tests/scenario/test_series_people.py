@@ -19,7 +19,7 @@ from engine.values.debate import Debate, Model, Status
 from engine.values.errors import BudgetError, VenueGoneError
 from tests.doubles.model_server import status
 from tests.doubles.venue import Fault
-from tests.kit import HANG_SECONDS, some, until, until_asked, until_true
+from tests.kit import HANG_SECONDS, beside, some, until, until_asked, until_true
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Shifted, Stage
 
 FILE: dict[str, Any] = {
@@ -56,11 +56,8 @@ async def serving(
         await line.line.reconcile()
         schedule = line.line.open_schedule(defaults)
         schedule.first_pause = 0.05
-        task = asyncio.create_task(schedule.run())
-        try:
+        async with beside(schedule.run()):
             yield line
-        finally:
-            task.cancel()
 
 
 async def held(line: Running, number: int) -> list[Debate]:

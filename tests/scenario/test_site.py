@@ -17,7 +17,7 @@ from adapters.site import ARRIVAL_SECONDS, Site
 from bot.serve.health import Health, serve_health
 from bot.settings.settings import HealthSettings
 from engine.store import Store
-from tests.kit import HANG_SECONDS, some
+from tests.kit import HANG_SECONDS, beside, some
 from tests.scenario.discord_stage import free_port
 
 HEAD = b"POST /hook HTTP/1.1\r\nHost: x\r\n"
@@ -118,8 +118,8 @@ def few_files(more: int) -> Iterator[None]:
 @pytest.mark.skipif(sys.platform != "linux", reason="it counts the files of /proc")
 async def test_1200_half_sent_requests_leave_health_and_the_site_well(store: Store) -> None:
     settings = HealthSettings(port=free_port())
-    serving = asyncio.create_task(serve_health(settings, Health(store, {})))
-    async with served(Site("127.0.0.1", 0)) as port:
+    health = serve_health(settings, Health(store, {}))
+    async with beside(health), served(Site("127.0.0.1", 0)) as port:
         with few_files(600):
             flood = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-c", FLOOD, str(port), repr([HEAD, BODY]), str(HALF_SENT)),
@@ -139,4 +139,3 @@ async def test_1200_half_sent_requests_leave_health_and_the_site_well(store: Sto
                 assert time.monotonic() - began < SOON, "it waited until the flood was cut"
             flood.stdin.close()
             await flood.wait()
-    serving.cancel()

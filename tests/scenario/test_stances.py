@@ -1,16 +1,15 @@
 """Stances before and after a debate, and thumbs on its turns: from the thread to the record."""
 
-from engine.dataset.entry import Pseudonyms, make_entry
-from engine.dataset.people_tables import VOTES
 from engine.run.order import Defaults
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord
 from engine.values.debate import BallotKind, Status
 from engine.values.messages import Reveal
 from engine.values.ports import ButtonPressed
 from engine.values.verdicts import Question
+from tests.doubles.archive import export_rows
 from tests.doubles.hall import DEFAULTS, Hall, Session
 from tests.doubles.venue import AttentiveVenue, StoredMessage
-from tests.kit import record_of, stances_in, until_asked, votes_in
+from tests.kit import stances_in, until_asked, votes_in
 
 
 def asking(seconds: float, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
@@ -33,9 +32,7 @@ async def answer(session: Session, debate_id: str, asked: Question, **answers: s
 async def close(session: Session, debate_id: str) -> DebateRecord:
     await session.voting(debate_id)
     await question(session, debate_id, Question.STANCE_AFTER)
-    await session.service.close_vote(debate_id)
-    await session.ended(debate_id)
-    return await record_of(session.store, debate_id)
+    return await session.close(debate_id)
 
 
 def stances(record: DebateRecord, asked: Question) -> list[str]:
@@ -67,8 +64,7 @@ async def test_the_debate_waits_for_stances_and_asks_again_with_the_vote(
     assert reveal.persuasion is not None
     assert (reveal.persuasion.winner, reveal.persuasion.people) == ("A", 3)
     assert reveal.tally.counts == {"A": 1, "B": 0, "tie": 0, "weak": 0}
-    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    told = [(row["phase"], row["option"], row["gold"]) for row in VOTES.rows(entry)]
+    told = [(row["phase"], row["option"], row["gold"]) for row in export_rows("votes", record)]
     assert sorted(told) == [
         ("before_reveal", "A", False),  # the starter's own stance is never gold
         ("stance_after", "for", False),
@@ -102,8 +98,7 @@ async def test_where_the_question_is_refused_the_debate_begins_without_it(
     async with hall.open() as session:
         debate_id = await session.start(asking(3600))
         await session.voting(debate_id)
-        await session.service.close_vote(debate_id)
-        debate = await session.ended(debate_id)
+        debate = (await session.close(debate_id)).debate
     assert (debate.status, debate.stance_deadline) == (Status.CLOSED, None)
 
 

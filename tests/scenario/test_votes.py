@@ -8,7 +8,7 @@ import pytest
 from engine.values.debate import Status
 from engine.values.errors import UsageError
 from engine.values.messages import Reveal
-from tests.doubles.hall import DEFAULTS, Hall, Session
+from tests.doubles.hall import DEFAULTS, Hall
 from tests.doubles.venue import AttentiveVenue, Fault
 from tests.kit import HANG_SECONDS, FixedClock
 
@@ -17,18 +17,12 @@ pytestmark = pytest.mark.postgresql
 NAMES = [model.name for model in (*DEFAULTS.sides.values(), *DEFAULTS.jurors)]
 
 
-async def vote(session: Session, debate_id: str, **choices: str) -> None:
-    debate = await session.voting(debate_id)
-    for user, option in choices.items():
-        await session.venue.react(user, debate.thread or "", debate.vote_message or "", option)
-
-
 async def test_models_people_and_panel_are_sealed_until_the_reveal_opens_them(
     hall: Hall, venue: AttentiveVenue
 ) -> None:
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS, user="ann")
-        await vote(session, debate_id, ann="B", bob="A", cem="A", dee="tie")
+        await session.vote(debate_id, ann="B", bob="A", cem="A", dee="tie")
         judged = await session.store.journal.read(debate_id, "verdict", "ballots")
         verdict, ballots = judged.verdict, judged.ballots
         sealed = venue.said()
@@ -57,7 +51,7 @@ async def test_a_deadline_that_no_process_saw_fires_late(hall: Hall) -> None:
     hall.clock = clock = FixedClock()
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS.model_copy(update={"vote_minutes": 0.01}))
-        await vote(session, debate_id, ann="A")
+        await session.vote(debate_id, ann="A")
     debate = hall.thread()[-1]
     hall.venue.listening = False
     await hall.venue.react("bob", debate.place, debate.id, "B")
@@ -103,7 +97,7 @@ async def test_there_is_nothing_to_close_before_the_vote_opens_or_after_it_close
         debate_id = await session.start(DEFAULTS)
         with pytest.raises(UsageError, match="has no open vote"):
             await session.service.close_vote(debate_id)
-        await vote(session, debate_id)
+        await session.vote(debate_id)
         await session.service.close_vote(debate_id)
         with pytest.raises(UsageError, match="is closed; it has no open vote"):
             await session.service.close_vote(debate_id)

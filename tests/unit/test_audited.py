@@ -206,7 +206,7 @@ async def test_what_the_judge_said_and_what_the_bands_make_of_it_are_both_kept()
         "calibration/1/logic": (host.turns[0].step, "logic", -4),
         "calibration/2/logic": (host.turns[1].step, "logic", 8),
     }
-    board = board_of(host)
+    board = host.waiting(ScoreBoard)
     assert [row.cells[0] for row in board.rows] == ["20.0*", "22.0*", "24.0", "24.0"]
     # The first turn has nothing before it, and was scored before it had a second.
     assert [row.name for row in board.rows] == ["A1°", "B2°", "A3", "B4"]
@@ -257,7 +257,7 @@ async def test_a_later_turn_docks_an_earlier_one_and_its_score_stays_as_it_was()
     assert (docked.subject, docked.by) == (host.turns[0].step, host.turns[3].step)
     assert (docked.side, docked.amount) == ("A", -2)
     assert score(host, 1, "total") == (64, None)
-    (arc,) = [post.message for post in host.held if isinstance(post.message, Arc)]
+    arc = host.waiting(Arc)
     assert [(p.score, p.docked) for p in arc.points] == [(62, -2), (64, 0), (64, 0), (64, 0)]
     assert "A1 62 (-2)" in arc.alt
 
@@ -326,8 +326,7 @@ async def test_a_sides_next_turn_may_answer_what_it_was_docked_for_once(answered
     assert "\n1:\n> turn 1, fabricated: Smith 2031 says so.\n" in host.said_to("judge/absolute/3")
     amounts = [(a.name, a.amount) for a in adjustments(host)]
     assert amounts == [("register/2/1", -2), *([("appeal/3/1", 2)] if answered else [])]
-    (arc,) = [post.message for post in host.held if isinstance(post.message, Arc)]
-    assert arc.points[0].score == (64 if answered else 62)
+    assert host.waiting(Arc).points[0].score == (64 if answered else 62)
     for later in ("turn/exchange-2/B", "turn/exchange-3/A", "turn/exchange-3/B"):
         assert "in doubt" not in host.asked[later][-1].content
     for number in (4, 5, 6):
@@ -481,8 +480,7 @@ async def test_a_turn_that_cannot_be_scored_has_no_score(said: object) -> None:
     assert kept.body["problem"]
     verdict = host.notes[-1].verdicts["audited"]
     assert (verdict.valid, verdict.invalid) == (3, 1)
-    (arc,) = [post.message for post in host.held if isinstance(post.message, Arc)]
-    assert arc.points[2].score is None
+    assert host.waiting(Arc).points[2].score is None
 
 
 async def test_a_judge_that_is_unreadable_moves_nothing_and_one_that_is_down_gives_no_verdict() -> (
@@ -554,18 +552,13 @@ def read(host: RehearsedHost, key: str) -> str:
     return message.text
 
 
-def board_of(host: RehearsedHost) -> ScoreBoard:
-    (board,) = [post.message for post in host.held if isinstance(post.message, ScoreBoard)]
-    return board
-
-
 async def test_each_line_of_the_scorecard_adds_up_and_so_does_what_is_stored() -> None:
     """The score as first given and every adjustment since: nothing was overwritten."""
     exposed = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
     judge = Judge({"judge/absolute/4": {"scores": STRONG, "exposed": [exposed]}})
     judge["judge/pairwise/4"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
     host = await debate(judge)
-    board = board_of(host)
+    board = host.waiting(ScoreBoard)
     assert board.columns == ("logic", "rhet.", "tact.", "total")
     assert board.rows[0].cells == ("22.0*", "20.0", "20.0", "62.0")
     assert max(len(line) for line in board_lines(board) if line.startswith("|")) <= 40
@@ -589,7 +582,7 @@ async def test_the_scorecard_says_who_is_ahead_and_a_story_that_agrees_is_no_con
     judge: Judge, told: str
 ) -> None:
     host = await debate(judge)
-    notes = board_of(host).notes
+    notes = host.waiting(ScoreBoard).notes
     assert notes[0].startswith("Mean of 100: 🔵 A ")
     assert told in notes[0]
     assert "a judge has a style of its own" in notes[2]

@@ -24,7 +24,18 @@ from engine.values.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.values.ports import Attempt, Call, Part, SystemClock, VenueLimits, utc_now
 from engine.values.protocols import Venue
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.kit import BIRCH, HANG_SECONDS, MAPLE, create, new_debate, reveal, some, speech, until
+from tests.kit import (
+    BIRCH,
+    HANG_SECONDS,
+    MAPLE,
+    beside,
+    create,
+    new_debate,
+    reveal,
+    some,
+    speech,
+    until,
+)
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
 
@@ -319,15 +330,13 @@ async def test_a_deliverer_that_lost_its_lease_while_it_waited_sends_nothing(
     queue = Queue(office.venue)
     office.delivery.venue = cast(Venue, queue)
     await office.queue("one")
-    first = asyncio.create_task(office.delivery.run())  # and nobody who renews its lease
-    await asyncio.wait_for(queue.asked.wait(), HANG_SECONDS)
-    await let_leases_run_out(office)
-    async with running(second):
-        await office.settled()
-        queue.open.set()
-        await asyncio.sleep(0.1)
-    first.cancel()
-    await asyncio.gather(first, return_exceptions=True)
+    async with beside(office.delivery.run()):  # and nobody who renews its lease
+        await asyncio.wait_for(queue.asked.wait(), HANG_SECONDS)
+        await let_leases_run_out(office)
+        async with running(second):
+            await office.settled()
+            queue.open.set()
+            await asyncio.sleep(0.1)
     assert office.venue.seen == []
     assert said_on(second.venue) == ["info: one"]
 
@@ -398,13 +407,11 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
             office.delivery.services.notifier.publish("outbox/memory", office.debate.id)
             await asyncio.sleep(0.01)
 
-    ringing = asyncio.create_task(ring_all_the_time())
-    async with office.delivering():
+    async with beside(ring_all_the_time()), office.delivering():
         await asyncio.sleep(0.05)
         x = Post(key="x", message=Notice(text="x"))
         await other.store.outbox.publish(other.lease, other.debate.id, [x])
         await until(lambda: office.said() == ["info: x"])
-    ringing.cancel()
 
 
 async def test_a_defect_posts_a_message_once_and_plain_where_it_kept_it_from_being_sent(

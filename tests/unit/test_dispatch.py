@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from adapters.dispatch import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from engine.fleet.leases import Notifier
+from tests.kit import beside
 
 Think = Callable[[str], Awaitable[None]]
 
@@ -18,12 +19,8 @@ Think = Callable[[str], Awaitable[None]]
 @asynccontextmanager
 async def dispatching(think: Think) -> AsyncIterator[LocalDispatcher]:
     dispatcher = LocalDispatcher()
-    running = asyncio.create_task(dispatcher.run(think))
-    try:
+    async with beside(dispatcher.run(think)):
         yield dispatcher
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 async def settle() -> None:

@@ -14,7 +14,7 @@ from engine.fleet.leases import RENEW_SECONDS, LeaseManager, Notifier
 from engine.fleet.limits import Fleet, FleetMember
 from engine.stage.steps import Pace
 from engine.store import Store
-from tests.kit import some, until
+from tests.kit import beside, some, until
 
 LIMIT = 12
 BACKEND = Backend.of("x", base_url="http://127.0.0.1:1", max_concurrency=LIMIT)
@@ -44,13 +44,8 @@ async def calling(process: Process, calls: int) -> AsyncIterator[list[int]]:
             await over.wait()
             going[0] -= 1
 
-    tasks = [asyncio.create_task(call()) for _ in range(calls)]
-    try:
+    async with beside(*(call() for _ in range(calls))):
         yield going
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def settle() -> None:
@@ -134,15 +129,11 @@ async def test_with_a_bell_all_of_it_takes_no_time(shared: Store) -> None:
     here, there = Notifier(), Notifier()
     here.outward, there.outward = there.receive, here.receive
     one, two = Process.open(shared, "one", here), Process.open(shared, "two", there)
-    async with asyncio.timeout(RENEW_SECONDS - 0.5):
-        tasks = [asyncio.create_task(one.member.run())]
+    async with asyncio.timeout(RENEW_SECONDS - 0.5), beside(one.member.run()):
         await until(lambda: one.fleet.size == 1)
-        tasks.append(asyncio.create_task(two.member.run()))
-        await until(lambda: (one.fleet.size, two.fleet.size) == (2, 2))
-        tasks[1].cancel()
+        async with beside(two.member.run()):
+            await until(lambda: (one.fleet.size, two.fleet.size) == (2, 2))
         await until(lambda: one.fleet.size == 1)
-    tasks[0].cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def test_a_limit_of_tokens_counts_what_was_used() -> None:

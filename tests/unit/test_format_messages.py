@@ -50,7 +50,7 @@ def drawn(message: Message) -> str:
 async def test_a_formats_scoreboard_fits_a_phone(options: dict[str, int]) -> None:
     setup = setup_for("audited" if options else "team", options=options)
     host = await hold(setup)
-    (board,) = [post.message for post in host.held if isinstance(post.message, ScoreBoard)]
+    board = host.waiting(ScoreBoard)
     table = [line for line in board_lines(board) if line.startswith("|")]
     assert len(table) > 10
     assert max(map(len, table)) <= 40

@@ -22,7 +22,7 @@ from bot.settings.settings import HealthSettings
 from engine.store import Post, Store
 from engine.values.debate import Model
 from engine.values.messages import Notice
-from tests.kit import HANG_SECONDS, NO_CAPS, new_debate
+from tests.kit import HANG_SECONDS, NO_CAPS, beside, new_debate, until_asked
 from tests.scenario.discord_stage import free_port
 
 MANUAL = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -64,10 +64,8 @@ async def fetch(session: ClientSession, url: str) -> ClientResponse:
 @asynccontextmanager
 async def served(health: Health) -> AsyncIterator[str]:
     settings = HealthSettings(port=free_port())
-    serving = asyncio.create_task(serve_health(settings, health))
-    yield f"http://127.0.0.1:{settings.port}"
-    serving.cancel()
-    await asyncio.wait({serving})
+    async with beside(serve_health(settings, health)):
+        yield f"http://127.0.0.1:{settings.port}"
 
 
 async def ask(url: str) -> tuple[int, dict[str, Any]]:
@@ -160,9 +158,7 @@ async def test_a_database_that_does_not_answer_is_said_until_it_does(
         assert found["rostrum_database_writable"] == {(): 0}
         other.execute("ROLLBACK")
         other.close()
-        async with asyncio.timeout(HANG_SECONDS):
-            while (await ask(f"{url}/readyz"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
-                await asyncio.sleep(0.05)
+        await until_asked(lambda: ask(f"{url}/readyz"), lambda answer: answer[0] == 200)
 
 
 async def test_a_loop_that_was_blocked_is_said_for_a_while(

@@ -13,7 +13,7 @@ from engine.values.ports import CommunityChanged, ReactionSeen, ThreadChanged
 from engine.values.verdicts import How
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
 from tests.doubles.venue import Fault
-from tests.kit import HANG_SECONDS
+from tests.kit import until
 
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.001)
 
@@ -39,9 +39,7 @@ def shown(poll: Poll) -> dict[str, set[str]]:
 
 
 async def until_hidden(poll: Poll) -> None:
-    async with asyncio.timeout(HANG_SECONDS):
-        while shown(poll):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    await until(lambda: not shown(poll))
 
 
 async def test_a_secret_vote_is_taken_off_the_message_changed_by_reacting_and_withdrawn_by_button(

@@ -11,7 +11,7 @@ from engine.fleet.leases import LEASE_SECONDS, LeaseManager, Notifier
 from engine.store import Lease, Store
 from engine.values.errors import LeaseLostError, PausedError, StoppedError
 from engine.values.limits import Caps
-from tests.kit import HANG_SECONDS, cancelled, create, new_debate, setup_of, some
+from tests.kit import HANG_SECONDS, beside, cancelled, create, new_debate, setup_of, some
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 NAME = f"debate/{DEBATE}"
@@ -20,12 +20,8 @@ NAME = f"debate/{DEBATE}"
 @asynccontextmanager
 async def running(store: Store, notifier: Notifier, holder: str) -> AsyncIterator[LeaseManager]:
     lease_manager = LeaseManager(store, notifier, holder)
-    task = asyncio.create_task(lease_manager.run())
-    try:
+    async with beside(lease_manager.run()):
         yield lease_manager
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder_but_not_what_ends_it(
@@ -149,12 +145,10 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(store
             notifier.publish("stop")
             await asyncio.sleep(0)
 
-    looking = asyncio.create_task(look_all_the_time())
-    async with running(store, notifier, "one") as lease_manager:
+    async with beside(look_all_the_time()), running(store, notifier, "one") as lease_manager:
         for _ in range(30):
             async with lease_manager.hold(NAME):
                 await asyncio.sleep(0.002)
-    looking.cancel()
 
 
 async def test_a_claim_interrupted_while_it_is_stored_leaves_the_lease_free(
@@ -206,7 +200,6 @@ async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
 
     monkeypatch.setattr("engine.fleet.leases.WATCH_SECONDS", 0.001)
     lease_manager = LeaseManager(shared, notifier, "one", hours)
-    renewing = asyncio.create_task(lease_manager.run())
 
     async def time_passes() -> None:
         monkeypatch.setattr(shared.leases, "renew", hang)
@@ -217,10 +210,9 @@ async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
         lease_manager.check_lease(lease_manager._holds[NAME].lease)
         hours.now += 0.2
 
-    with pytest.raises(LeaseLostError, match="could not renew"):
-        await hold_until_interrupted(lease_manager, time_passes)
-    renewing.cancel()
-    await asyncio.gather(renewing, return_exceptions=True)
+    async with beside(lease_manager.run()):
+        with pytest.raises(LeaseLostError, match="could not renew"):
+            await hold_until_interrupted(lease_manager, time_passes)
 
 
 async def test_a_lease_counts_from_when_its_renewal_was_sent(
@@ -238,8 +230,7 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
         return epochs
 
     lease_manager = LeaseManager(shared, notifier, "one", hours)
-    renewing = asyncio.create_task(lease_manager.run())
-    async with lease_manager.hold(NAME) as lease:
+    async with beside(lease_manager.run()), lease_manager.hold(NAME) as lease:
         monkeypatch.setattr(shared.leases, "renew", answer_late)
         notifier.publish("stop")
         await renewed.wait()
@@ -248,8 +239,6 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
         hours.now = 1_000.0 + LEASE_SECONDS + 0.1
         with pytest.raises(LeaseLostError):
             lease_manager.check_lease(lease)
-        renewing.cancel()
-        await asyncio.gather(renewing, return_exceptions=True)
 
 
 async def test_on_a_file_of_its_own_a_slow_process_loses_nothing(store: Store) -> None:

@@ -101,13 +101,6 @@ async def test_a_lasting_failure_is_final(server: ModelServer, act: acts.Act, sa
     assert log.costs == [0.0]
 
 
-async def test_patience_ends(server: ModelServer) -> None:
-    server.always(acts.status(503, message="busy"))
-    with pytest.raises(ModelError, match=r"overloaded \(503\): busy \(model “m”, 3 tries\)"):
-        await ask(server, RecordedAttempts())
-    assert len(server.requests) == 3
-
-
 def test_the_default_patience_survives_twenty_seconds() -> None:
     patience = RetryPolicy()
     assert sum(patience.wait(n, 0.0) for n in range(1, patience.tries)) > 20

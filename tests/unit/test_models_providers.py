@@ -283,6 +283,13 @@ async def test_an_answer_that_its_server_broke_off_is_asked_for_again(
     assert (await ask(server.base_url)).attempts == 2, who
 
 
+GRAMMAR = {
+    "error": {
+        "code": 400,
+        "message": "Failed to initialize samplers: failed to parse grammar",
+        "type": "invalid_request_error",
+    }
+}
 LITELLM_MODEL = {
     "message": "{'error': '/chat/completions: Invalid model name passed in model=m. Call "
     "`/v1/models` to view available models for your key.'}",
@@ -332,9 +339,17 @@ LITELLM_BUDGET = {
             "does not know the model",
         ),
         ("llama-cpp-python", failure(401, {"detail": "Invalid API key"}), "refused the key"),
+        (
+            "words that nobody knows",
+            refused(400, message="max_tokens is too large", code="x"),
+            "max_tokens is too large",
+        ),
+        ("of a form that nobody asked for", failure(400, GRAMMAR), "failed to parse grammar"),
     ],
 )
-async def test_an_error_names_its_cause(server: ModelServer, who: str, act: Act, said: str) -> None:
+async def test_an_error_names_its_cause_and_teaches_nothing(
+    server: ModelServer, who: str, act: Act, said: str
+) -> None:
     server.always(act)
     log = RecordedAttempts()
     with pytest.raises(ModelError, match=said):
@@ -416,13 +431,6 @@ PYTHON_SERVER = {
         "type": "internal_server_error",
         "param": None,
         "code": None,
-    }
-}
-GRAMMAR = {
-    "error": {
-        "code": 400,
-        "message": "Failed to initialize samplers: failed to parse grammar",
-        "type": "invalid_request_error",
     }
 }
 OLD_LLAMA = {
@@ -527,22 +535,6 @@ async def test_a_cap_that_is_too_large_is_lowered_to_what_is_left_for_that_call(
         for _ in range(2):
             await models.complete(call_of("m", None, cap=6000), RecordedAttempts())
     assert [body["max_tokens"] for body in server.requests] == [6000, cap, 6000]
-
-
-@pytest.mark.parametrize(
-    ("act", "said"),
-    [
-        (refused(400, message="max_tokens is too large", code="x"), "max_tokens is too large"),
-        (failure(400, GRAMMAR), "failed to parse grammar"),  # of a form that nobody asked for
-    ],
-)
-async def test_a_refusal_in_unknown_words_teaches_nothing(
-    server: ModelServer, act: Act, said: str
-) -> None:
-    server.always(act)
-    with pytest.raises(ModelError, match=said):
-        await ask(server.base_url)
-    assert len(server.requests) == 1
 
 
 LLAMA_FULL = {

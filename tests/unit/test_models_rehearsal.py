@@ -17,7 +17,7 @@ from adapters.models.speeches import LANGUAGES, STAGES, ArgumentPoint, compose, 
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.stage.shapes import FLAG, TEXT, by_key, choice, record, several, whole
 from engine.values.debate import Model, Sampling
-from engine.values.errors import ModelError, UsageError
+from engine.values.errors import UsageError
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
 from engine.values.text import count_arguments, count_words, split_closing
 from tests.doubles.rehearsed import RehearsedHost, hold, setup_for
@@ -132,13 +132,6 @@ async def test_latency_is_taken_and_tokens_written_can_be_told() -> None:
     assert perf_counter() - started >= 0.05
     assert reply.latency >= 0.05
     assert reply.usage.tokens_out == 1234
-
-
-async def test_a_failure_without_a_count_is_for_good() -> None:
-    log = RecordedAttempts()
-    with pytest.raises(ModelError, match=r"is overloaded \(503\) \(model .*3 tries"):
-        await ask("maple?fail=503", log)
-    assert log.costs == [0.0] * 3
 
 
 async def test_garbage_is_no_json() -> None:

@@ -145,10 +145,9 @@ async def test_without_judges_the_draft_most_like_the_others_wins_after_the_vote
     said = {"1": "tea is warm", "2": "tea is warm and good", "3": "coffee is good"}
     host = RehearsedHost(twist=lambda step: said[step.split("/")[2]])
     await hold(setup_for("roundtable"), host)
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    assert post.message.title == "Sceptic has the winning answer"
-    assert "tea is warm and good" in post.message.text
+    report = host.waiting(Report)
+    assert report.title == "Sceptic has the winning answer"
+    assert "tea is warm and good" in report.text
     assert "winning" not in host.shown
     verdict = host.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.rubric, verdict.valid) == ("2", "convergence", 0)
@@ -215,12 +214,11 @@ async def test_of_several_judges_the_median_stands_and_the_spread_is_stored_and_
     last = {turn.side: turn.step for turn in host.turns}
     (mark,) = [s for s in host.scores if (s.subject, s.criterion) == (last["1"], "correctness")]
     assert (mark.value, mark.spread) == (4, 6)
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    assert "Marks of 10: Sceptic 6.00, Practitioner 4.00, Historian 2.00." in post.message.text
-    assert "3 judges, the median counts: 1 has Practitioner ahead, " in post.message.text
-    assert "of an answer are 4.7 points apart on average" in post.message.text
-    assert "Judge 3 has Historian ahead: CANARY of a judge" in post.message.text
+    report = host.waiting(Report)
+    assert "Marks of 10: Sceptic 6.00, Practitioner 4.00, Historian 2.00." in report.text
+    assert "3 judges, the median counts: 1 has Practitioner ahead, " in report.text
+    assert "of an answer are 4.7 points apart on average" in report.text
+    assert "Judge 3 has Historian ahead: CANARY of a judge" in report.text
     assert len([a for a in host.artifacts.values() if a.kind == "opinion"]) == 3
 
 
@@ -285,9 +283,7 @@ async def test_a_judge_that_is_down_leaves_the_debate_whole() -> None:
     verdict = host.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.valid, verdict.invalid) == ("2", 1, 1)
     assert host.artifacts["opinion/judge/1"].body["problem"] == "down"
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    assert "Judge 1 gave no answer that could be read." in post.message.text
+    assert "Judge 1 gave no answer that could be read." in host.waiting(Report).text
 
 
 async def test_a_draft_over_its_words_is_sent_back_once_and_then_kept_and_marked() -> None:
@@ -393,6 +389,4 @@ def test_nine_agents_with_long_names_fit_on_every_platform(kind: BallotKind) -> 
 async def test_of_two_agents_without_a_judge_neither_wins_for_the_length_of_its_draft() -> None:
     host = await hold(setup_for("roundtable", options={"agents": 2}))
     assert host.notes[-1].verdicts["roundtable"].winner == "tie"
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    assert "how far they agree, not which is better" in post.message.text
+    assert "how far they agree, not which is better" in host.waiting(Report).text

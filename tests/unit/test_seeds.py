@@ -19,7 +19,7 @@ from engine.values.verdicts import Question
 from engine.votes.recovery import Recovered
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.kit import HANG_SECONDS, until_asked
+from tests.kit import beside, until, until_asked
 
 
 class BusyVenue(MemoryVenue):
@@ -48,12 +48,9 @@ async def test_the_next_process_adds_what_was_refused_for_now(store: Store) -> N
         poll.debate_id, Question.VOTE, poll.message, OPTIONS
     )
     venue.busy = False
-    running = asyncio.create_task(SeedReactions(venue, store, Notifier(), SystemClock()).run())
-    try:
+    async with beside(SeedReactions(venue, store, Notifier(), SystemClock()).run()):
         seen = partial(venue.reactions, THREAD, poll.message)
         await until_asked(seen, lambda read: read.seeded == set(OPTIONS))
-    finally:
-        running.cancel()
 
 
 class UnreadVenue(MemoryVenue):
@@ -80,15 +77,11 @@ async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_sai
 ) -> None:
     venue = UnreadVenue()
     venue.poll = await open_poll(store, venue)
-    running = asyncio.create_task(SeedReactions(venue, store, Notifier(), SystemClock()).run())
-    try:
-        async with asyncio.timeout(HANG_SECONDS):
-            while len(venue.reasons) < 5:
-                if then_away and len(venue.reasons) == 2:
-                    venue.error = VenueAwayError("The platform is busy.", retry_after=0.01)
-                await asyncio.sleep(0.005)
-    finally:
-        running.cancel()
+    async with beside(SeedReactions(venue, store, Notifier(), SystemClock()).run()):
+        await until(lambda: len(venue.reasons) >= 2)
+        if then_away:
+            venue.error = VenueAwayError("The platform is busy.", retry_after=0.01)
+        await until(lambda: len(venue.reasons) >= 5)
     assert venue.reasons[0] == ""
     assert all("Read Message History" in said for said in venue.reasons[1:])
 
@@ -96,17 +89,12 @@ async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_sai
 @asynccontextmanager
 async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
     """Let another process remove what is left."""
-    services = (poll.venue, poll.store, Notifier(), SystemClock())
-    seeds = SeedReactions(*services)
+    seeds = SeedReactions(poll.venue, poll.store, Notifier(), SystemClock())
     if adding:
         (target,) = await poll.store.votes.targets(poll.debate_id, Question.VOTE)
         seeds._left[target] = OPTIONS
-    task = asyncio.create_task(seeds._keep_removing())
-    try:
+    async with beside(seeds._keep_removing()):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _until_none_is_left(poll: Poll) -> None:

@@ -32,7 +32,7 @@ from engine.values.markdown import chop
 from engine.values.ports import CommunityChanged, ConnectionGap, Inbound, ReactionSeen
 from engine.values.text import clean
 from tests.doubles.facts import Discord, Slack
-from tests.kit import HANG_SECONDS, skipped_time, speech, until
+from tests.kit import HANG_SECONDS, beside, skipped_time, speech, until
 
 
 def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> SlackApiError:
@@ -169,17 +169,13 @@ async def test_events_that_stop_are_noticed_each_time(monkeypatch: pytest.Monkey
     transport, heard = MovedTransport(), asyncio.Queue[Inbound]()
     nobody = cast(Workspaces, NoWorkspaces())
     connection = SlackConnection(nobody, transport, Site("127.0.0.1", 0))
-    running = asyncio.ensure_future(connection.run(cast(Any, None), heard.put, SlackVenue(nobody)))
-    try:
+    async with beside(connection.run(cast(Any, None), heard.put, SlackVenue(nobody))):
         for _ in range(2):
             transport.says_hello.set()
             assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == ConnectionGap("missed")
             await asyncio.sleep(0.05)  # it is looked several times
             transport.connected = False
             assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == ConnectionGap("lost")
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 class BriefTransport(MovedTransport):
@@ -200,12 +196,8 @@ async def test_a_connection_that_lasted_is_followed_by_the_next_as_soon_as_the_f
     monkeypatch.setattr(slack_connection, "STEADY_SECONDS", 0.02)
     transport, nobody = BriefTransport(), cast(Workspaces, NoWorkspaces())
     connection = SlackConnection(nobody, transport, Site("127.0.0.1", 0), first_pause=0.02)
-    running = asyncio.ensure_future(connection.run(cast(Any, None), _hear, SlackVenue(nobody)))
-    try:
+    async with beside(connection.run(cast(Any, None), _hear, SlackVenue(nobody))):
         await until(lambda: transport.served >= 10, 3)
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 async def _hear(_: Inbound) -> None:

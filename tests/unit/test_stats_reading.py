@@ -13,7 +13,6 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
-import orjson
 import pytest
 
 from bot.research.stats import _guessing, _measure, _percents, _show
@@ -60,6 +59,7 @@ from tests.kit import (
     make_vote,
     some,
 )
+from tests.unit.test_dataset_export import table
 
 ANYWHERE = ExportFilter(revealed=True)
 
@@ -340,11 +340,7 @@ def test_an_export_has_the_word_and_its_probability(
 ) -> None:
     out = tmp_path / "out"
     write_export(MemoryArchive(*records(debates)), ExportFilter(), out, KEYS, version="0")
-    rows = [
-        orjson.loads(line)
-        for file in sorted(out.glob("data/votes/*.jsonl"))
-        for line in file.read_bytes().splitlines()
-    ]
+    rows = table(out, "votes")
     found = {(row["option"], row["confidence"], row["p_majority"]) for row in rows}
     assert found == {
         *(("A", "clear", clear), ("A", None, None)),
@@ -410,11 +406,7 @@ def test_an_export_has_the_percent_as_it_was_given(tmp_path: Path) -> None:
     votes = [*(make_vote(n, "A", confidence="85") for n in range(2)), make_vote(3, "B")]
     held = [make_record(make_debate(number), votes=votes) for number in range(1, 31)]
     write_export(MemoryArchive(*held), ExportFilter(), tmp_path / "out", KEYS, version="0")
-    rows = [
-        orjson.loads(line)
-        for file in sorted(tmp_path.glob("out/data/votes/*.jsonl"))
-        for line in file.read_bytes().splitlines()
-    ]
+    rows = table(tmp_path / "out", "votes")
     found = {(row["option"], row["confidence"], row["confidence_percent"]) for row in rows}
     assert found == {("A", None, 85), ("B", None, None)}
     assert {row["p_majority"] for row in rows if row["option"] == "A"} == {None}  # others level

@@ -288,9 +288,7 @@ async def test_what_became_of_a_position_is_told_with_its_reason(change: str) ->
     assert briefing.changes["A"].change == change
     body = {"change": change, "why": "The doses\nwere named."}
     assert host.artifacts["position/turn/closing/A"].body == body
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    assert f"- 🔵 A {change.replace('_', ' ')}: The doses were named." in post.message.text
+    assert f"- 🔵 A {change.replace('_', ' ')}: The doses were named." in host.waiting(Report).text
 
 
 async def test_a_position_that_stays_unreadable_is_unknown_and_never_guessed() -> None:
@@ -308,9 +306,9 @@ async def test_a_new_argument_in_cross_examination_is_asked_for_and_marked() -> 
     assert '"new_arguments"' in host.said_to("judge")
     traces = _Briefing.model_validate(host.artifacts["briefing"].body).traces
     assert {t.id: t.new_argument for t in traces if t.new_argument} == {"A-2": new["what"]}
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    assert "new argument of 🔴 B, which does not count: Tea stains teeth." in post.message.text
+    assert (
+        "new argument of 🔴 B, which does not count: Tea stains teeth." in host.waiting(Report).text
+    )
     host = await debate(Script({"judge": without("judge", "new_arguments")}))
     assert "“new_arguments” is missing" in host.asked["judge/again"][-1].content
 
@@ -434,9 +432,7 @@ async def test_a_judge_that_cannot_be_read_scores_nothing(sheet: dict[str, Any])
     kept = host.artifacts["judge"]
     assert not kept.valid
     assert orjson.loads(str(kept.body["raw"])) == told
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    assert "nothing is scored" in post.message.text
+    assert "nothing is scored" in host.waiting(Report).text
 
 
 async def test_a_judge_that_is_down_leaves_a_briefing_without_scores() -> None:
@@ -453,9 +449,8 @@ async def test_the_briefing_waits_for_the_vote_and_comes_with_both_files() -> No
     script["turn/closing/B"] = answer("turn/closing/B", concessions=["A-1"], withdrawn=["B-2"])
     host = await debate(script)
     assert "CANARY" not in host.shown
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    text = post.message.text
+    report = host.waiting(Report)
+    text = report.text
     for expected in ("Tea beats coffee", "CANARY insight", "CANARY advice", "CANARY question"):
         assert expected in text
     assert "🔵 A 6.00, 🔴 B 6.00 of 10: level." in text
@@ -470,7 +465,7 @@ async def test_the_briefing_waits_for_the_vote_and_comes_with_both_files() -> No
         "- B-2 ✅ upheld (🔴 B withdrew it)",
     ]
     assert "**A-1.** Tea keeps people awake gently.\n- It stood." in text
-    markdown, data = post.message.files
+    markdown, data = report.files
     assert (markdown.name, markdown.media) == ("briefing.md", "text/markdown")
     assert (data.name, data.media) == ("briefing.json", "application/json")
     assert "| A-1 | 🔴 B conceded | 🔴 B conceded | agreed | ✅ upheld |" in markdown.content
@@ -492,11 +487,10 @@ async def test_the_briefing_marks_fallacies_and_evidence_that_names_no_source() 
     script["judge"] = answer("judge", arguments=sheets, unresolved=["Why?", "Why?", "How?"])
     host = await debate(script, conditions="Only in Türkiye")
     assert host.artifacts["briefing"].body["unresolved"] == ["Why?", "How?"]
-    (post,) = host.held
-    assert isinstance(post.message, Report)
-    assert "gently. *(names no source, straw man)*\n- It stood." in post.message.text
-    assert post.message.text.count("names no source") == 1
-    assert "**Conditions.** Only in Türkiye" in post.message.text
+    report = host.waiting(Report)
+    assert "gently. *(names no source, straw man)*\n- It stood." in report.text
+    assert report.text.count("names no source") == 1
+    assert "**Conditions.** Only in Türkiye" in report.text
 
 
 async def test_live_the_briefing_is_shown_at_once_and_quotes_no_models_name() -> None:

@@ -308,7 +308,7 @@ async def test_a_speech_that_cannot_be_scored_has_no_score(said: object) -> None
     assert not [score for score in host.scores if score.subject == step]
     assert not host.artifacts[f"judge/{step}"].valid
     assert host.notes[-1].verdicts["team"].invalid == 1
-    (board,) = [post.message for post in host.held if isinstance(post.message, ScoreBoard)]
+    board = host.waiting(ScoreBoard)
     assert "1 speech could not be scored." in board.notes
 
 
@@ -320,7 +320,7 @@ async def test_reports_in_cross_examination_cost_and_others_are_shown() -> None:
     host = await debate(script)
     lost = [(a.subject, a.amount) for note in host.notes for a in note.adjustments]
     assert lost == [("B2", -2)]
-    (board,) = [post.message for post in host.held if isinstance(post.message, ScoreBoard)]
+    board = host.waiting(ScoreBoard)
     assert "🔴 B2 in cross-examination 1: counter question, off topic (🔴 B2 -2)." in board.notes
     assert "🔵 A2 in free debate 1: counter question, off topic." in board.notes
 
@@ -358,7 +358,7 @@ async def test_sum_and_mean_that_disagree_are_flagged(
     host = await debate(Script(words=words))
     spoken = Counter(turn.side for turn in host.turns)
     assert spoken["A"] - spoken["B"] == flagged  # whose clock runs out first speaks less often
-    (board,) = [post.message for post in host.held if isinstance(post.message, ScoreBoard)]
+    board = host.waiting(ScoreBoard)
     assert any("disagree" in note for note in board.notes) is flagged
     assert {row.cells[-1] for row in board.rows if row.cells[0] != "0"} == {"6.00"}
     totals = host.artifacts["totals"].body

@@ -25,6 +25,7 @@ SAID = st.text(
     ),
     max_size=400,
 )
+WRITTEN = ["a\tb\nc", FAMILY, "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "שלום עולם", "نص\u200f!", "@everyone <!channel>", "{{ 7*7 }}"]
 FENCED = st.lists(
     st.sampled_from(
         ["```python", "```", "~~~", "````", "x = 1", "  if y:", "Prose. More prose!", "", "  ```"]
@@ -144,18 +145,13 @@ def test_closing_divides(text: str, parts: tuple[str, str]) -> None:
         ("\x1b[31mred\x1b[0m\x00\x07\x9b2J", "[31mred[0m2J"),
         ("ab\u202etxt.exe\u202c\u2066x\u2069", "abtxt.exex"),  # it would turn the text around
         ("a\ud83db\udc00c", "abc"),
+        *((text, text) for text in [*WRITTEN, "e\u0301"]),
     ],
 )
-def test_clean_normalises_newlines_and_removes_what_acts(text: str, cleaned: str) -> None:
+def test_clean_normalises_newlines_removes_what_acts_and_leaves_what_people_write(
+    text: str, cleaned: str
+) -> None:
     assert clean(text) == cleaned
-
-
-WRITTEN = ["a\tb\nc", FAMILY, "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "שלום עולם", "نص\u200f!", "@everyone <!channel>", "{{ 7*7 }}"]
-
-
-@pytest.mark.parametrize("text", [*WRITTEN, "e\u0301"])
-def test_clean_leaves_what_people_write(text: str) -> None:
-    assert clean(text) == text
 
 
 @given(st.text(st.characters()))

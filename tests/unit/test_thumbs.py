@@ -24,6 +24,7 @@ from tests.kit import (
     some,
     turn,
     turn_post,
+    until,
     until_asked,
     until_true,
 )
@@ -263,9 +264,8 @@ async def test_votes_come_before_thumbs_and_closing_one_reads_no_turns(
 async def test_a_vote_closes_while_thumbs_cannot_be_read(poll: Poll, venue: ListedVenue) -> None:
     (message,) = await speak(poll)
     venue.hanging = {message}
-    async with poll.watching(), asyncio.timeout(HANG_SECONDS):
-        while message not in venue.read:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    async with poll.watching():
+        await until(lambda: message in venue.read)
         poll.clock.pass_minutes(31)
         await poll.until(lambda debate: debate.status is Status.CLOSED)
 

@@ -17,13 +17,14 @@ from engine.values.messages import Notice, VoteClosed
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedNotifier, watcher
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.kit import (
-    HANG_SECONDS,
     NO_CAPS,
     ballot,
+    beside,
     make_setup,
     new_debate,
     record_of,
     some,
+    until,
     verdict,
     votes_in,
 )
@@ -84,17 +85,11 @@ class Pair:
         notifier = window.services.notifier
         assert isinstance(notifier, WatchedNotifier)
         self.venue.listener = window.hearing.hear
-        task = asyncio.create_task(window.run())
-        try:
+        async with beside(window.run()):
             for _ in range(looks):
                 notifier.publish("votes/memory")
                 await asyncio.sleep(0.01)
-                async with asyncio.timeout(HANG_SECONDS):
-                    while not notifier.quiet:  # noqa: ASYNC110
-                        await asyncio.sleep(0.001)
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+                await until(lambda: notifier.quiet)
 
     async def statuses(self) -> list[Status]:
         return [(await self.debate(which)).status for which in (FIRST, SECOND)]
