@@ -38,24 +38,25 @@ class Pace:
         self._scheduled = False
 
     async def turn(self) -> None:
-        """Wait for this caller's turn."""
+        """Wait for this caller's turn, which is now if no one had this turn of the loop."""
         loop = asyncio.get_running_loop()
-        ticket = loop.create_future()
-        self._waiting.append(ticket)
         if not self._scheduled:
             self._scheduled = True
             loop.call_soon(self._release)
+            return
+        ticket = loop.create_future()
+        self._waiting.append(ticket)
         await ticket
 
     def _release(self) -> None:
-        while self._waiting:
+        self._scheduled = False
+        while self._waiting and not self._scheduled:
             ticket = self._waiting.popleft()
             if not ticket.done():
                 ticket.set_result(None)
-                break
-        self._scheduled = bool(self._waiting)
-        if self._scheduled:
-            asyncio.get_running_loop().call_soon(self._release)
+                # It runs in the loop's next turn, which is then taken.
+                self._scheduled = True
+                asyncio.get_running_loop().call_soon(self._release)
 
 
 # Work beside a script's main line, such as scoring a speech while the next one is written.

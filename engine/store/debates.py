@@ -5,8 +5,10 @@ What lists search them by is a small row beside each setup, which is large.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import orjson
 
@@ -220,7 +222,7 @@ TEMPLATES = "SELECT texts FROM templates WHERE digest = :digest"
 BEFORE = {
     status: (status, *(old for old in Status if status in TRANSITIONS[old])) for status in Status
 }
-MOST_SETUPS = 64  # kept parsed; each takes some kilobytes
+KEPT_SETUPS = 64  # that no one holds any more; each takes some kilobytes
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
 NEW_FIELDS = tuple(
     name for name in NewDebate.model_fields if name in DEBATE_FIELDS and name != "guest"
@@ -237,13 +239,14 @@ def to_debate(row: Any) -> Debate:
     )
 
 
-_setups: dict[str, Setup] = {}
+# Parsing one takes most of a millisecond: those of debates under way stay as long as these run.
+_setups: WeakValueDictionary[str, Setup] = WeakValueDictionary()
+_newest: deque[Setup] = deque(maxlen=KEPT_SETUPS)
 
 
 def _remember(stored: str, setup: Setup) -> Setup:
-    if len(_setups) >= MOST_SETUPS:
-        _setups.clear()
     _setups[stored] = setup
+    _newest.append(setup)
     return setup
 
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from engine.store import Closing, DeliveryState, Lease, Note, Store
+from engine.store.debates import KEPT_SETUPS
 from engine.store.vote_log import NewEvent
 from engine.values.debate import TRANSITIONS, Status
 from engine.values.errors import (
@@ -189,6 +190,15 @@ async def test_a_stored_debate_reads_back_as_it_was_asked_for_by_its_code_in_any
     assert some(await store.outbox.next(new.id)).key == "announcement"
     for name in (made.code, made.code.upper(), made.id.lower(), made.id):
         assert await store.debates.get(name) == made
+
+
+async def test_setups_of_debates_under_way_are_read_once_however_many_there_are(
+    store: Store,
+) -> None:
+    news = [new_debate(request={"topic": f"Topic {n}"}) for n in range(KEPT_SETUPS + 3)]
+    held = [await create(store, new) for new in news]
+    for debate in held:
+        assert (await store.debates.get(debate.id)).setup is debate.setup
 
 
 async def test_a_code_of_several_debates_asks_which(store: Store) -> None:
