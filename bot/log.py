@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from math import isfinite
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -112,21 +113,16 @@ def _say_what_is_known(_: Any, __: str, event: EventDict) -> EventDict:
 
 def redactor(secrets: Iterable[str]) -> Processor:
     """Return a processor that hides known secrets, and values with secret-like names."""
-    hide = _hider(secrets)
+    long_enough = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
+    forms = {f for s in long_enough for f in (s, quote(s, safe=""), repr(s)[1:-1])}
+    # The longest first, as one secret may begin with another.
+    known = map(re.escape, sorted(forms, key=len, reverse=True))
+    hide = partial(re.compile("|".join([*known, _TOKENS])).sub, REDACTED)
 
     def redact(_: Any, __: str, event: EventDict) -> EventDict:
         return {hide(str(key)): _redacted(str(key), value, hide) for key, value in event.items()}
 
     return redact
-
-
-def _hider(secrets: Iterable[str]) -> Callable[[str], str]:
-    long_enough = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
-    forms = {f for s in long_enough for f in (s, quote(s, safe=""), repr(s)[1:-1])}
-    # The longest first, as one secret may begin with another.
-    known = map(re.escape, sorted(forms, key=len, reverse=True))
-    pattern = re.compile("|".join([*known, _TOKENS]))
-    return lambda text: pattern.sub(REDACTED, text)
 
 
 def _redacted(name: str, value: Any, hide: Callable[[str], str]) -> Any:

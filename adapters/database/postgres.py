@@ -560,9 +560,7 @@ def spell(sql: str) -> tuple[str, tuple[str, ...]]:
     """Return a text as psycopg takes it, and the names of its lists."""
     lists = tuple(name for _, name in LIST.findall(sql))
     text = OURS.sub(r"\1", sql).replace("%", "%%")
-    text = LIST.sub(lambda found: _among(found[2], without=bool(found[1])), text)
+    text = LIST.sub(
+        lambda found: f"<> ALL(%({found[2]})s)" if found[1] else f"= ANY(%({found[2]})s)", text
+    )
     return PARAMETER.sub(r"%(\1)s", text), lists
-
-
-def _among(name: str, *, without: bool) -> str:
-    return f"<> ALL(%({name})s)" if without else f"= ANY(%({name})s)"

@@ -71,17 +71,14 @@ async def _check_guild(rest: DiscordRest, guild: dict[str, Any]) -> AsyncIterato
         more = f" and {len(channels) - MOST_NAMED} more" if len(channels) > MOST_NAMED else ""
         text = f"lacks {names} in {shown}{more}; grant it there, or debates cannot be held there"
         yield Finding(subject, None, text)
-    yield _sum_up(subject, rights.held, missing(rights.held))
-
-
-def _sum_up(subject: str, held: discord.Permissions, absent: list[str]) -> Finding:
-    if absent and not held.administrator:
-        text = f"lacks {', '.join(absent)}; invite it again with the link of rostrum invite"
-        return Finding(subject, False, text)
+    held, text = rights.held, "all permissions are there"
     said = [why for wanted, why in OPTIONAL.items() if missing(held, discord.Permissions(wanted))]
-    if said and not held.administrator:
-        return Finding(subject, True, f"all permissions are there but {', and '.join(said)}")
-    return Finding(subject, True, "all permissions are there")
+    absent = [] if held.administrator else missing(held)
+    if absent:
+        text = f"lacks {', '.join(absent)}; invite it again with the link of rostrum invite"
+    elif said and not held.administrator:
+        text = f"{text} but {', and '.join(said)}"
+    yield Finding(subject, not absent, text)
 
 
 def _lacking(rights: Rights, channels: list[dict[str, Any]]) -> dict[str, list[str]]:

@@ -309,7 +309,14 @@ class _RehearsedCall:
         outcome = self._outcome()
         until = began + self._options.latency
         if self._call.on_text is not None and isinstance(outcome, CallAnswer):
-            await _recite(outcome.text, self._call.model.name, until, self._call.on_text)
+            # Streamed in slices of equal length.
+            started, text = time.perf_counter(), outcome.text
+            slices = max(1, int((until - started) / SLICE_S))
+            for number in range(slices):
+                self._call.on_text(text[: len(text) * number // slices], self._call.model.name)
+                due = started + (number + 1) * SLICE_S
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            self._call.on_text(text, self._call.model.name)
         await asyncio.sleep(max(0.0, until - time.perf_counter()))
         return outcome
 
@@ -348,16 +355,6 @@ class _RehearsedCall:
             tokens_out=token_count(text) if written is None else written,
         )
         return CallAnswer(text, "stop", self._call.model.name, usage, 0.0)
-
-
-async def _recite(text: str, model: str, until: float, hear: Callable[[str, str], None]) -> None:
-    """Stream a text in slices of equal length until a time of `perf_counter`."""
-    began = time.perf_counter()
-    slices = max(1, int((until - began) / SLICE_S))
-    for number in range(slices):
-        hear(text[: len(text) * number // slices], model)
-        await asyncio.sleep(max(0.0, began + (number + 1) * SLICE_S - time.perf_counter()))
-    hear(text, model)
 
 
 def structured_answer(

@@ -70,9 +70,19 @@ async def check_app(
 ) -> AsyncIterator[Finding]:
     """Check the app itself."""
     if app_token is not None:
-        yield await _check_app_token(rest, app_token)
+        good, text = True, "opens connections"
+        try:
+            await rest.connections_url(app_token)
+        except VenueError as error:
+            why = name_of(error).replace("_", " ")
+            good, text = False, texts.APP_REFUSED.format(why=why) if why else str(error)
+        yield Finding("slack app token", good, text)
     if signing_secret is not None:
-        yield _check_secret(signing_secret)
+        good = _SECRET.fullmatch(signing_secret.get_secret_value().strip()) is not None
+        text = "is not 32 digits of 0-9 and a-f; copy it from Basic Information of the app"
+        if good:
+            text = "has the right form; only a request of Slack's can show that it is the right one"
+        yield Finding("slack signing secret", good, text)
     if credentials is not None:
         yield await _check_credentials(rest, credentials)
 
@@ -87,24 +97,6 @@ def _check_scopes(identity: Identity, subject: str) -> Finding:
     said = "; ".join(f"{scope} ({SCOPES[scope]})" for scope in lacking)
     text = f"lacks {said}; add it to the app and reinstall it"
     return Finding(subject, False, text)
-
-
-async def _check_app_token(rest: SlackRest, app_token: SecretStr) -> Finding:
-    try:
-        await rest.connections_url(app_token)
-    except VenueError as error:
-        why = name_of(error).replace("_", " ")
-        said = texts.APP_REFUSED.format(why=why) if why else str(error)
-        return Finding("slack app token", False, said)
-    return Finding("slack app token", True, "opens connections")
-
-
-def _check_secret(secret: SecretStr) -> Finding:
-    if _SECRET.fullmatch(secret.get_secret_value().strip()):
-        text = "has the right form; only a request of Slack's can show that it is the right one"
-        return Finding("slack signing secret", True, text)
-    text = "is not 32 digits of 0-9 and a-f; copy it from Basic Information of the app"
-    return Finding("slack signing secret", False, text)
 
 
 async def _check_credentials(rest: SlackRest, given: Credentials) -> Finding:

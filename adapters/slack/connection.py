@@ -248,7 +248,14 @@ class SocketTransport:
 
     async def serve(self, app: AsyncApp, missed: Missed) -> None:
         """Pass events to Bolt until cancelled; some may be missed before each hello."""
-        url = await self._open()
+        try:
+            url = await self._rest.connections_url(self._app_token)
+        except VenueError as error:
+            name = name_of(error)
+            if not (isinstance(error, VenueGoneError) or name in OF_THE_TOKEN):
+                raise  # it passes, whatever it is
+            why = name.replace("_", " ")
+            raise SettingsError(texts.APP_REFUSED.format(why=why)) from error
 
         async def on_message(_: object, message: dict[str, Any], __: object = None) -> None:
             if message.get("type") == "hello":
@@ -276,16 +283,6 @@ class SocketTransport:
             await client.close()
             if self._handling:
                 await asyncio.wait(self._handling, timeout=FINISH_SECONDS)
-
-    async def _open(self) -> str:
-        try:
-            return await self._rest.connections_url(self._app_token)
-        except VenueError as error:
-            name = name_of(error)
-            if not (isinstance(error, VenueGoneError) or name in OF_THE_TOKEN):
-                raise  # it passes, whatever it is
-            why = name.replace("_", " ")
-            raise SettingsError(texts.APP_REFUSED.format(why=why)) from error
 
     async def _handle(
         self, app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest

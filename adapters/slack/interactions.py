@@ -245,7 +245,17 @@ class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
         if command is None:
             return await self.person(requester)
         self.standstill.check()
-        _refuse_what_slack_lacks(command)
+        if command.name == "settings":
+            changes: Mapping[str, str] = command.arguments.get("changes", {})
+            ballot = changes.get("ballot", "").strip().casefold()
+            if ballot == BallotKind.SECRET:
+                raise UsageError(texts.NOT_HIDDEN)
+            if ballot not in (*texts.BALLOTS, *RESET):
+                raise UsageError(texts.BALLOT_IS)
+            if changes.get("manager_role", "") not in RESET:
+                raise UsageError(texts.NO_ROLES)
+            if {changes.get(f"{whose}_days", "") for whose in ("account", "member")} - RESET:
+                raise UsageError(texts.NO_AGES)
         person = await self._with_groups(await self._asking(requester, command))
         if person.manager and command.name == "settings":
             named = command.arguments.get("changes", {}).get("starters", "").strip()
@@ -389,18 +399,3 @@ class SlackInteractionHandler(InteractionHandler[_EphemeralReply]):
             or requester.user in await managers_in(self.workspaces, self.managers, home.team),
             max_bytes=MOST_BYTES,
         )
-
-
-def _refuse_what_slack_lacks(command: Invocation) -> None:
-    """Refuse settings that Slack does not support: a secret ballot, a role, a least age."""
-    if command.name == "settings":
-        changes: Mapping[str, str] = command.arguments.get("changes", {})
-        ballot = changes.get("ballot", "").strip().casefold()
-        if ballot == BallotKind.SECRET:
-            raise UsageError(texts.NOT_HIDDEN)
-        if ballot not in (*texts.BALLOTS, *RESET):
-            raise UsageError(texts.BALLOT_IS)
-        if changes.get("manager_role", "") not in RESET:
-            raise UsageError(texts.NO_ROLES)
-        if {changes.get(f"{whose}_days", "") for whose in ("account", "member")} - RESET:
-            raise UsageError(texts.NO_AGES)

@@ -216,7 +216,17 @@ class SlackAccounts:
     async def _claims(self, token: str) -> _SlackClaims:
         """Return what an id token says, if Slack signed it, for us, and not long ago."""
         try:
-            key = await self._key(jwt.get_unverified_header(token).get("kid", ""))
+            kid = jwt.get_unverified_header(token).get("kid", "")
+            age = time.monotonic() - self._read_at
+            known = self._keys is not None and any(key.key_id == kid for key in self._keys.keys)
+            if self._keys is None or age > KEYS_SECONDS or (not known and age > FRESH_SECONDS):
+                address = str(self._app.origin.with_path("/openid/connect/keys"))
+                self._keys = _key_set(await _ask(self.title, address))
+                self._read_at = time.monotonic()
+            try:
+                key = self._keys[kid]
+            except KeyError:
+                raise jwt.InvalidKeyError(kid) from None
             said = jwt.decode(
                 token,
                 key,
@@ -230,19 +240,6 @@ class SlackAccounts:
         except (jwt.PyJWTError, ValidationError) as error:
             log.warning("id token refused", why=type(error).__name__)
             raise NotAllowedError(EXPIRED) from error
-
-    async def _key(self, kid: str) -> jwt.PyJWK:
-        """Return one of Slack's keys; they are exchanged now and then."""
-        age = time.monotonic() - self._read_at
-        known = self._keys is not None and any(key.key_id == kid for key in self._keys.keys)
-        if self._keys is None or age > KEYS_SECONDS or (not known and age > FRESH_SECONDS):
-            address = str(self._app.origin.with_path("/openid/connect/keys"))
-            self._keys = _key_set(await _ask(self.title, address))
-            self._read_at = time.monotonic()
-        try:
-            return self._keys[kid]
-        except KeyError:
-            raise jwt.InvalidKeyError(kid) from None
 
 
 def _key_set(said: dict[str, Any]) -> jwt.PyJWKSet:

@@ -492,11 +492,13 @@ def filled(form: Form, sheet: Sheet) -> _FilledForm:
 
     numbers = (speech.number for one in sheet.rounds for speech in one.speeches)
     thumbs = ((number, form.get(f"{THUMB}{number}")) for number in numbers)
+    comment = form.get("comment")
+    # Browsers send a line's end as two characters, and count it as one.
     return _FilledForm(
         one_of("option", OPTIONS),
         _typed(form) if sheet.percent else one_of("confidence", CONFIDENCES),
         one_of("ground", GROUNDS),
-        _comment(form),
+        comment.replace("\r\n", "\n").strip() if isinstance(comment, str) else "",
         {number: thumb == UP for number, thumb in thumbs if thumb in (UP, DOWN)},
     )
 
@@ -534,12 +536,6 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
 def _typed(form: Form) -> str:
     given = form.get("confidence")
     return given.strip()[:MOST_TYPED] if isinstance(given, str) else ""
-
-
-def _comment(form: Form) -> str:
-    given = form.get("comment")
-    # Browsers send a line's end as two characters, and count it as one.
-    return given.replace("\r\n", "\n").strip() if isinstance(given, str) else ""
 
 
 def _seconds(form: Form) -> float | None:

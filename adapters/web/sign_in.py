@@ -75,7 +75,11 @@ class SignIn:
         try:
             pending, goal = self._pending(request, platform)
             code = open_code(request.query, pending, accounts.issuer)
-            user = await self._identify(request, accounts, code, pending)
+            try:
+                user = await accounts.identify(code, pending, self._back(pending.platform))
+            except NotAllowedError:
+                self._tries.failed(client_of(request))
+                raise
             if goal[0] == MANAGING:
                 response = await self._manage(request, platform, user)
             else:
@@ -89,15 +93,6 @@ class SignIn:
             response = failure_page(request, 403, PageFailure(FAILED, error.text))
         self._sessions.end(response)
         return response
-
-    async def _identify(
-        self, request: web.Request, accounts: Accounts, code: str, pending: Pending
-    ) -> str:
-        try:
-            return await accounts.identify(code, pending, self._back(pending.platform))
-        except NotAllowedError:
-            self._tries.failed(client_of(request))
-            raise
 
     def _pending(self, request: web.Request, platform: str) -> tuple[Pending, Goal]:
         session = self._sessions.read(request)

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -49,7 +50,10 @@ async def check_day(settings: Settings) -> AsyncIterator[Finding]:
     """Say what all communities together have spent today, or that nothing caps it."""
     cap = settings.budget.installation_daily_usd
     if cap is not None:
-        day = await _read_day(settings)
+        day = Day()
+        with suppress(StoreError):  # none without a database
+            async with read_store(settings) as store:
+                day = await store.usage.day(utc_now())
         text = f"today {day.spent:.2f} USD spent and {day.reserved:.2f} reserved, of {cap:.2f} USD"
         yield Finding("budget", True if day.held < cap else None, text)
         return
@@ -59,15 +63,6 @@ async def check_day(settings: Settings) -> AsyncIterator[Finding]:
     if settings.slack.client_id is not None and not settings.slack.allowed_teams:
         allowing = "list the workspaces in ROSTRUM_SLACK__ALLOWED_TEAMS"
         yield Finding("budget", None, OPEN.format(allowing=allowing))
-
-
-async def _read_day(settings: Settings) -> Day:
-    """Return today's money; none without a database."""
-    try:
-        async with read_store(settings) as store:
-            return await store.usage.day(utc_now())
-    except StoreError:
-        return Day()
 
 
 # `rostrum check` on the database: integrity, a test write, free space.
@@ -87,6 +82,12 @@ def check_retention(settings: Settings) -> Finding:
     return Finding("retention", True, text)
 
 
+CHANGED = (
+    "{juror} judges otherwise than before, so {number:,} older ballots of it count no longer; look "
+    "whether its provider has put another model under its name, and see rostrum stats"
+)
+
+
 async def check_database(settings: Settings) -> AsyncIterator[Finding]:
     """Check that the database is intact and writable; the test write is undone."""
     try:
@@ -99,26 +100,15 @@ async def check_database(settings: Settings) -> AsyncIterator[Finding]:
             finding = await _check(database)
             yield finding
             if finding.good:
-                async for change in _check_jurors(Store(database)):
-                    yield change
+                fit = await Store(database).fits.newest(rehearsal=False)
+                for juror, number in left_out_of(fit).items():
+                    yield Finding("juror", None, CHANGED.format(juror=juror, number=number))
         else:
             yield Finding("database", None, f"{database.name} will be created when needed")
         if database.dialect.path is not None:
             yield _check_folder(database.dialect.path)
     finally:
         await database.close()
-
-
-async def _check_jurors(store: Store) -> AsyncIterator[Finding]:
-    """Name the jurors that have changed."""
-    for juror, number in left_out_of(await store.fits.newest(rehearsal=False)).items():
-        yield Finding(
-            "juror",
-            None,
-            f"{juror} judges otherwise than before, so {number:,} older ballots of it count no "
-            "longer; look whether its provider has put another model under its name, and "
-            "see rostrum stats",
-        )
 
 
 async def _check(database: SqlDatabase) -> Finding:
@@ -341,7 +331,11 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
     rest = SlackRest(slack.bot_token, slack.api_url, proxy=proxy_of(slack.api_url))
     given = credentials_of(slack)
     try:
-        installs = [] if given is None else await _installs(settings)
+        installs: list[Install] = []
+        if given is not None:
+            with suppress(StoreError):  # none without a database
+                async with read_store(settings) as store:
+                    installs = await store.installs.every("slack")
         bots = check_bot(rest) if given is None else check_installs(rest, installs)
         async for finding in bots:
             yield finding
@@ -351,17 +345,6 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
             yield finding
     finally:
         await rest.close()
-
-
-async def _installs(settings: Settings) -> list[Install]:
-    """Return the workspaces that installed Rostrum; none without a database."""
-    from bot.database import read_store
-
-    try:
-        async with read_store(settings) as store:
-            return await store.installs.every("slack")
-    except StoreError:
-        return []
 
 
 async def check_roster(settings: Settings) -> AsyncIterator[Finding]:

@@ -72,8 +72,14 @@ async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
         yield Finding("debate", False, f"cannot start: {error.for_operator}")
     finally:
         await models.aclose()
-    for finding in _check_counts(settings):
-        yield finding
+    slack = settings.slack
+    if settings.discord.token is None and slack.bot_token is None and slack.client_id is None:
+        return
+    # With caps of 0 no one in a chat can start a debate.
+    for name in ("user_daily_debates", "max_live_per_community"):
+        if getattr(settings.budget, name) == 0:
+            text = f"ROSTRUM_BUDGET__{name.upper()} is 0, so no one can start a debate; raise it"
+            yield Finding("debate", False, text)
 
 
 async def _prices(models: Models, named: Iterable[Model]) -> dict[str, Price | None]:
@@ -203,14 +209,3 @@ async def check_contexts(
         else:
             text = f"{text}: of the token cap of {cap:,} that leaves {size - needed:,}"
             yield Finding("context", None, text)
-
-
-def _check_counts(settings: Settings) -> Iterable[Finding]:
-    """Find caps of 0, with which no one in a chat can start a debate."""
-    slack = settings.slack
-    if settings.discord.token is None and slack.bot_token is None and slack.client_id is None:
-        return
-    for name in ("user_daily_debates", "max_live_per_community"):
-        if getattr(settings.budget, name) == 0:
-            text = f"ROSTRUM_BUDGET__{name.upper()} is 0, so no one can start a debate; raise it"
-            yield Finding("debate", False, text)

@@ -73,21 +73,16 @@ async def _ask(app: App, venue: TerminalVenue, debate: Debate, given: Sequence[s
             for number, text in enumerate(given, start=1):
                 await _put(app, venue, debate, number, text)
         elif has_keyboard():
-            await _by_lines(app, venue, debate)
+            venue.note(ASK_BY_LINES)
+            place = len(await app.store.guests.questions(debate.id))
+            with typed_lines(sys.stdin.fileno()) as lines:
+                while line := await lines.get():
+                    place += 1
+                    await _put(app, venue, debate, place, line)
         else:
             venue.note(NO_ASKERS)
         with suppress(LeaseLostError):  # it is ending right now
             await app.service.windows[PLATFORM].end(OpenQuestion(debate.id, Question.SUPPORT))
-
-
-async def _by_lines(app: App, venue: TerminalVenue, debate: Debate) -> None:
-    """Take a question from each line until an empty one, or until the time is over."""
-    venue.note(ASK_BY_LINES)
-    number = len(await app.store.guests.questions(debate.id))
-    with typed_lines(sys.stdin.fileno()) as lines:
-        while text := await lines.get():
-            number += 1
-            await _put(app, venue, debate, number, text)
 
 
 async def _put(app: App, venue: TerminalVenue, debate: Debate, number: int, text: str) -> None:

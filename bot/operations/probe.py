@@ -34,7 +34,15 @@ def ask_health(url: str | None) -> None:
             "http://127.0.0.1:8080/readyz."
         )
     try:
-        status, body = _ask(address)
+        parts = urlsplit(address)
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
+        try:
+            connection.request("GET", parts._replace(scheme="", netloc="").geturl() or "/readyz")
+            response: HTTPResponse = connection.getresponse()
+            status, body = response.status, response.read(MOST_BYTES)
+        finally:
+            connection.close()
         answer = json.loads(body)
         well, problems = answer["ok"], answer.get("problems", ())
     except (OSError, HTTPException) as error:
@@ -53,18 +61,6 @@ def _is_web(url: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
-
-
-def _ask(url: str) -> tuple[int, bytes]:
-    parts = urlsplit(url)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
-    try:
-        connection.request("GET", parts._replace(scheme="", netloc="").geturl() or "/readyz")
-        response: HTTPResponse = connection.getresponse()
-        return response.status, response.read(MOST_BYTES)
-    finally:
-        connection.close()
 
 
 def _configured() -> str | None:

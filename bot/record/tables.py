@@ -59,7 +59,12 @@ def show_table(
         console.print()
     if title:
         console.print(title, style="italic")
-    table = _aligned(names, kept)
+    table = Table(box=None, pad_edge=False)
+    for at, heading in enumerate(names):
+        numbers = at > 0 and all(NUMBER.fullmatch(row[at]) for row in kept)
+        table.add_column(heading, justify="right" if numbers else "left")
+    for row in kept:
+        table.add_row(*row)
     unbounded = console.options.update(width=UNBOUNDED)
     width = Measurement.get(console, unbounded, table).maximum
     if width <= console.width or not console.is_terminal:
@@ -82,17 +87,6 @@ def _alike(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, s
         for name, cell in alike.items()
         if not any(character.isdecimal() for character in cell)
     }
-
-
-def _aligned(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return a table in which columns of numbers are aligned to the right."""
-    table = Table(box=None, pad_edge=False)
-    for at, name in enumerate(names):
-        numbers = at > 0 and all(NUMBER.fullmatch(row[at]) for row in rows)
-        table.add_column(name, justify="right" if numbers else "left")
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def _in_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:

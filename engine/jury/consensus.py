@@ -161,7 +161,21 @@ def _fit(courts: Courts) -> dict[str, _Loading]:
     for _ in range(ROUNDS):
         sums = {juror: _Sums() for juror in jurors}
         for court, heard in courts.items():
-            _add(sums, court, heard, _look(court, loadings))
+            look = _look(court, loadings)
+            xt = [_dot(row, look.t) for row in heard.products]
+            xh = [_dot(row, look.h) for row in heard.products]
+            tt = _dot(look.t, xt) + heard.n * look.tt
+            hh = _dot(look.h, xh) + heard.n * look.hh
+            th = _dot(look.t, xh) + heard.n * look.th
+            for at, juror in enumerate(court):
+                one = sums[juror]
+                one.n += heard.n
+                one.xx += heard.products[at][at]
+                one.xt += xt[at]
+                one.xh += xh[at]
+                one.tt += tt
+                one.hh += hh
+                one.th += th
         total = sum(one.n for one in sums.values())
         toward = math.fsum(one.n * loadings[juror].common for juror, one in sums.items()) / total
         lines = {juror: one.regress(toward) for juror, one in sums.items()}
@@ -193,23 +207,6 @@ def _look(jurors: Sequence[str], loadings: Mapping[str, _Loading]) -> _Look:
         hh=hh,
         th=th,
     )
-
-
-def _add(sums: Mapping[str, _Sums], jurors: Sequence[str], heard: _Heard, look: _Look) -> None:
-    xt = [_dot(row, look.t) for row in heard.products]
-    xh = [_dot(row, look.h) for row in heard.products]
-    tt = _dot(look.t, xt) + heard.n * look.tt
-    hh = _dot(look.h, xh) + heard.n * look.hh
-    th = _dot(look.t, xh) + heard.n * look.th
-    for at, juror in enumerate(jurors):
-        one = sums[juror]
-        one.n += heard.n
-        one.xx += heard.products[at][at]
-        one.xt += xt[at]
-        one.xh += xh[at]
-        one.tt += tt
-        one.hh += hh
-        one.th += th
 
 
 def _dot(one: Iterable[float], other: Iterable[float]) -> float:

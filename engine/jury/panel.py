@@ -252,22 +252,6 @@ async def summarise(
     """
     if begun is not None:
         await begun.wait()
-    call = await _ask_for(debate, turns, prompts, steps, writer)
-    try:
-        reply = await steps.call(call)
-    except ModelError as error:
-        return Summary(problem=error.problem)
-    # A text as one paragraph, with sides and their marks in place of neutral names.
-    names = debate.setup.names
-    sides = {name: marked(side) for side, name in names.items()}
-    text = rename(" ".join(clean(reply.text).split()), sides)
-    return _fit(text) if text else Summary(problem="the answer is empty")
-
-
-async def _ask_for(
-    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, writer: TranscriptWriter
-) -> Call:
-    """Return the juror's call: a ballot's prompt, which providers have cached, up to the task."""
     setup, request = debate.setup, debate.request
     panel = await _lay_out(debate, turns, prompts, steps, writer)
     order = rotations(setup.panel, tuple(request.sides))[0]
@@ -275,7 +259,7 @@ async def _ask_for(
     shown = panel.show(variables)
     asked, system = (prompts.render(f"jury/{part}", **variables) for part in ("summary", "system"))
     hint = {"kind": STEP, "topic": request.topic, "language": request.language}
-    return Call(
+    call = Call(
         STEP,
         setup.panel.roster[-1],
         messages=(
@@ -286,6 +270,15 @@ async def _ask_for(
         hint=hint | {"shown": ",".join(setup.names[side] for side in request.sides)},
         role="juror",
     )
+    try:
+        reply = await steps.call(call)
+    except ModelError as error:
+        return Summary(problem=error.problem)
+    # A text as one paragraph, with sides and their marks in place of neutral names.
+    names = debate.setup.names
+    sides = {name: marked(side) for side, name in names.items()}
+    text = rename(" ".join(clean(reply.text).split()), sides)
+    return _fit(text) if text else Summary(problem="the answer is empty")
 
 
 def _length(text: str) -> int:

@@ -157,7 +157,14 @@ class Roundtable(Format):
         rounds = self.rounds(stage.request)
         for round_name in rounds:
             if drafts and least_overlap(drafts) >= limits.overlap:
-                await _say_saved(stage, self.turns(stage.request), limits.overlap)
+                saved = self.turns(stage.request) - len(stage.turns)
+                agreed = say(
+                    "Every two drafts share at least {share}% of their words, so no one revises "
+                    "further: {n} calls saved.",
+                    share=round(100 * limits.overlap),
+                    n=saved,
+                )
+                await stage.tell("roundtable/agreed", agreed)
                 break
             texts = await stage.all_at_once(
                 *(
@@ -210,14 +217,3 @@ def _others(stage: Stage, drafts: Mapping[str, str], agent: str) -> list[_Other]
 def _told(others: Sequence[_Other]) -> str:
     """Return drafts as one text, which rehearsal models answer."""
     return "\n\n".join(f"{other.name}:\n{other.draft}" for other in others)
-
-
-async def _say_saved(stage: Stage, planned: int, overlap: float) -> None:
-    saved = planned - len(stage.turns)
-    agreed = say(
-        "Every two drafts share at least {share}% of their words, so no one revises further: "
-        "{n} calls saved.",
-        share=round(100 * overlap),
-        n=saved,
-    )
-    await stage.tell("roundtable/agreed", agreed)

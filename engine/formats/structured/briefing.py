@@ -263,7 +263,14 @@ def _pages(briefing: _Briefing, stances: Mapping[str, str], traced: str) -> Iter
     yield from (say(ARGUES, side=marked(side), stance=text) for side, text in stances.items())
     if briefing.conditions:
         yield say("**Conditions.** {text}", text=briefing.conditions)
-    yield _tell_totals(briefing)
+    if briefing.totals:
+        totals = say(", ").join(
+            f"{marked(side)} {number(total, '.2f')}" for side, total in briefing.totals.items()
+        )
+        gap = read_gap(briefing.totals)
+        yield say("**Totals.** {totals} of 10: {gap}.", totals=totals, gap=gap)
+    else:
+        yield say("The judge gave no answer that could be read, so nothing is scored.")
     if briefing.judges:
         yield say("**Judges.** {text}", text=briefing.judges)
     yield traced
@@ -287,12 +294,3 @@ def _pages(briefing: _Briefing, stances: Mapping[str, str], traced: str) -> Iter
         )
         yield "\n".join((say(POSITIONS), *(f"- {said}" for said in moved)))
     yield f"*{say(AID)}*"
-
-
-def _tell_totals(briefing: _Briefing) -> str:
-    if not briefing.totals:
-        return say("The judge gave no answer that could be read, so nothing is scored.")
-    totals = say(", ").join(
-        f"{marked(side)} {number(total, '.2f')}" for side, total in briefing.totals.items()
-    )
-    return say("**Totals.** {totals} of 10: {gap}.", totals=totals, gap=read_gap(briefing.totals))
