@@ -13,7 +13,7 @@ from pathlib import Path
 from bot import __version__, sentences
 from bot.database import find_series, read_store
 from bot.settings.settings import Settings
-from engine.dataset.tables import ExportProgress, ExportRequest, ExportStage, Report
+from engine.dataset.tables import ExportRequest, ExportStage, Report
 from engine.dataset.writer import export
 from engine.store import Store, count_rehearsals
 from engine.values.errors import NotFoundError
@@ -69,7 +69,7 @@ async def _license_of(store: Store, community: str) -> str | None:
 def _progress() -> Iterator[Report]:
     """Show a bar for each stage once an export has taken two seconds, in a terminal."""
     if not sys.stderr.isatty():
-        yield lambda headway: None
+        yield lambda *headway: None
         return
     from rich.console import Console
     from rich.progress import Progress
@@ -77,15 +77,15 @@ def _progress() -> Iterator[Report]:
     began = time.monotonic()
     # Drawn by the reports, not by a thread, so that a stalled export shows a stalled bar.
     bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
-    task, at = bar.add_task(sentences.EXPORTING[ExportStage.LINES.name]), ExportStage.LINES
+    at: ExportStage = "LINES"
+    task = bar.add_task(sentences.EXPORTING[at])
     drawn = began + PATIENCE_SECONDS
 
-    def report(headway: ExportProgress) -> None:
+    def report(stage: ExportStage, done: int, total: int) -> None:
         nonlocal at, drawn
-        stage, done, total = headway
-        if stage is not at:
+        if stage != at:
             # Reset, because the remaining time is estimated from the pace so far.
-            bar.reset(task, description=sentences.EXPORTING[stage.name])
+            bar.reset(task, description=sentences.EXPORTING[stage])
             at = stage
         now = time.monotonic()
         if now >= drawn:

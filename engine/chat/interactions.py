@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 import structlog
 
-from engine.chat.answers.base import Answer, VotedAnswer
+from engine.chat.answers.base import Answer, voted
 from engine.chat.answers.debates import DebateLine, StartedAnswer, StatusAnswer
 from engine.chat.answers.voters import RemarkAnswer
 from engine.chat.commands import Commands
@@ -108,7 +108,8 @@ class InteractionHandler(ABC, Generic[R]):
             self.commands.check_database()
             heard = await self._press(pressed)
             more = await self.remark(reply, heard.voted) if heard and heard.voted else None
-            await self.show(reply, VotedAnswer(heard=heard, more=more))
+            said = voted(heard)
+            await self.show(reply, more.model_copy(update={"first": said}) if more else said)
 
         await self.explained(reply, run)
 

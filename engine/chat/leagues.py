@@ -20,7 +20,7 @@ from engine.delivery.reasons import without_settings
 from engine.formats import find_format
 from engine.run.order import Defaults
 from engine.series.contents import begin_in_chat, first_time
-from engine.series.matches import LeagueMatches, draw
+from engine.series.matches import choose, draw
 from engine.series.recurrence import written
 from engine.series.runner import order_of
 from engine.series.schedule import read_record, table_of
@@ -126,7 +126,7 @@ async def _start(context: Context, person: Requester, wanted: _Wanted) -> Answer
     defaults, now = overlay(context.defaults, settings), context.service.clock.now()
     series = _series(context, person, wanted, defaults)
     where = Location(person.community, person.place)
-    first = next(iter(LeagueMatches(series, _league(series)).next((), {})))
+    first = next(iter(choose(series).next((), {})))
     await context.service.quote(order_of(series, first, where), defaults, first.ordinal)
     due = now if series.people is None else first_time(series.people, now)
     await begin_in_chat(context.store, series, where, person.platform, due, now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ulid import ULID
 
 from engine.chat.answers.base import Answer
-from engine.chat.answers.management import SCHEDULE_ENDED, ScheduleLine, schedule_list
+from engine.chat.answers.management import SCHEDULE_ENDED, schedule_list
 from engine.chat.context import Context, Requester, check, managers, settings_of
 from engine.chat.invocation import StartArguments
 from engine.chat.lifecycle import begin
@@ -33,7 +33,7 @@ ANY_TOPIC = N_(
 async def schedule(context: Context, person: Requester, when: str, asked: StartArguments) -> Answer:
     """Show the schedules here, set the one of this channel, or end it."""
     if not when:
-        return schedule_list(await _lines(context, person))
+        return schedule_list(await _lines(context, person), person.place)
     await check(MANAGERS, context.store, person)
     if when == "off":
         ended = await _here(context, person)
@@ -69,7 +69,7 @@ async def schedule(context: Context, person: Requester, when: str, asked: StartA
     where, due = Location(person.community, person.place), first_time(people, now)
     await begin_in_chat(context.store, series, where, person.platform, due, now)
     context.service.notifier.notify("series")
-    return schedule_list(await _lines(context, person), new=True)
+    return schedule_list(await _lines(context, person), person.place, new=True)
 
 
 async def hold(
@@ -132,17 +132,15 @@ async def _here(context: Context, person: Requester) -> list[StoredSeries]:
     return [stored for stored, _, recurring in going if recurring.place == person.place]
 
 
-async def _lines(context: Context, person: Requester) -> tuple[ScheduleLine, ...]:
-    return tuple(
-        ScheduleLine(
-            said=recurring.said,
-            topic=recurring.options.topic or "",
-            following=written(people, stored.due_at) if stored.due_at else "",
-            here=recurring.place == person.place,
-            problem=without_settings(stored.problem or ""),
+async def _lines(context: Context, person: Requester) -> list[tuple[Recurring, str, str]]:
+    return [
+        (
+            recurring,
+            written(people, stored.due_at) if stored.due_at else "",
+            without_settings(stored.problem or ""),
         )
         for stored, people, recurring in await _going(context, person)
-    )
+    ]
 
 
 async def _going(

@@ -21,7 +21,7 @@ import orjson
 from engine.dataset.croissant import CROISSANT
 from engine.dataset.entry import Keys
 from engine.dataset.folder import MANIFEST, Manifest, explained
-from engine.dataset.tables import TABLES, ExportProgress, ExportRequest
+from engine.dataset.tables import TABLES, ExportRequest
 from engine.dataset.writer import keys_of, write_export
 from engine.store import Archive, Store
 from engine.values.errors import RostrumError, StoppedError, UsageError
@@ -67,7 +67,7 @@ def _write(
     version: str,
     max_bytes: int,
 ) -> Bundle:
-    def go_on(_: ExportProgress) -> None:
+    def go_on(*_: object) -> None:
         if stopped.is_set():
             raise StoppedError("The export was stopped; nothing was kept.")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from math import log
 from typing import NamedTuple, TypeAlias
 
@@ -100,32 +99,6 @@ def _say(messages: Messages, role: str, text: str) -> None:
         last["content"] += f"\n\n{text}"
     else:
         messages.append(message(role, text))
-
-
-# Finds pairs of a debate and its mirror.
-
-
-@dataclass(slots=True)
-class Mirrors:
-    """Collects pairs of a debate and its mirror; remembers only ids."""
-
-    _decided: set[str] = field(default_factory=set)
-    _linked: list[tuple[str, str]] = field(default_factory=list)
-
-    def note(self, entry: Entry) -> None:
-        """Add a debate between A and B that people decided, before or after its mirror."""
-        debate, spoken = entry.debate, {speech.turn.side for speech in entry.speeches}
-        decided = entry.tally is not None and entry.tally.quorum_met
-        if not (decided and debate.request.sides.keys() == STANDS.keys() == spoken):
-            return
-        self._decided.add(debate.id)
-        if debate.setup.mirror_of is not None:
-            self._linked.append((debate.setup.mirror_of, debate.id))
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The pairs with both debates added, in the order of the mirrors."""
-        return [pair for pair in self._linked if pair[0] in self._decided]
 
 
 class _Draft(NamedTuple):

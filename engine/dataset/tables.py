@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import Enum, auto
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import orjson
 
@@ -38,7 +37,7 @@ from engine.dataset.findings_tables import (
 )
 from engine.dataset.folder import FileFormat
 from engine.dataset.people_tables import GUESSES, QUESTIONS_ASKED, VOTES
-from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED, Mirrors
+from engine.dataset.preferences import PREFERENCE, SAME_SIDE, STANDS, UNPAIRED
 from engine.dataset.turn_tables import CALLS, TURNS
 from engine.dataset.verdict_tables import CALIBRATION, VERDICTS
 from engine.store import Archive, ExportFilter
@@ -97,23 +96,10 @@ def choose_tables(names: Iterable[str]) -> tuple[Table[Any], ...]:
 Rows: TypeAlias = dict[str, dict[str, int]]
 
 
-class ExportStage(Enum):
-    """The stages of an export; Parquet is converted from the written JSON lines."""
-
-    LINES = auto()
-    MIRRORS = auto()
-    PARQUET = auto()
-
-
-class ExportProgress(NamedTuple):
-    """The progress of a stage: in debates, mirrored pairs or bytes of lines."""
-
-    stage: ExportStage
-    done: int
-    total: int
-
-
-Report: TypeAlias = Callable[[ExportProgress], None]
+ExportStage: TypeAlias = Literal["LINES", "MIRRORS", "PARQUET"]
+"""The stages of an export; Parquet is converted from the written JSON lines."""
+Report: TypeAlias = Callable[[ExportStage, int, int], None]
+"""Gets the progress of a stage, done and in all: debates, mirrored pairs or bytes of lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +161,29 @@ class ExportFigures:
 
 
 @dataclass(slots=True)
+class _Mirrors:
+    """Collects pairs of a debate and its mirror; remembers only ids."""
+
+    _decided: set[str] = field(default_factory=set)
+    _linked: list[tuple[str, str]] = field(default_factory=list)
+
+    def note(self, entry: Entry) -> None:
+        """Add a debate between A and B that people decided, before or after its mirror."""
+        debate, spoken = entry.debate, {speech.turn.side for speech in entry.speeches}
+        decided = entry.tally is not None and entry.tally.quorum_met
+        if not (decided and debate.request.sides.keys() == STANDS.keys() == spoken):
+            return
+        self._decided.add(debate.id)
+        if debate.setup.mirror_of is not None:
+            self._linked.append((debate.setup.mirror_of, debate.id))
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs with both debates added, in the order of the mirrors."""
+        return [pair for pair in self._linked if pair[0] in self._decided]
+
+
+@dataclass(slots=True)
 class Writing:
     """One pass through the archive, and its results so far."""
 
@@ -198,11 +207,11 @@ class Writing:
         debates, not the clock's, so that a repeated export is the same.
         """
         total = self.archive.size(where)
-        report(ExportProgress(ExportStage.LINES, 0, total))
+        report("LINES", 0, total)
         if cutoff is None:
             return
         self._calibrate(where, cutoff)
-        mirrors, done = Mirrors(), 0
+        mirrors, done = _Mirrors(), 0
         with self._entries(where) as entries:
             for entry in entries:
                 if newest_moment(entry.debate) <= cutoff:
@@ -210,10 +219,10 @@ class Writing:
                     self.figures.count(entry)
                     mirrors.note(entry)
                     done += 1
-                    report(ExportProgress(ExportStage.LINES, done, total))
+                    report("LINES", done, total)
         pairs = mirrors.pairs if SAME_SIDE in self.tables else []
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
-            report(ExportProgress(ExportStage.MIRRORS, first, len(pairs)))
+            report("MIRRORS", first, len(pairs))
             self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
 
     def _calibrate(self, where: ExportFilter, cutoff: datetime) -> None:

@@ -16,7 +16,6 @@ from engine.dataset.entry import Keys, Pseudonyms
 from engine.dataset.folder import MANIFEST, FileFormat, Filters, Manifest, Staging, staged
 from engine.dataset.tables import (
     ExportFigures,
-    ExportProgress,
     ExportRequest,
     ExportStage,
     Report,
@@ -49,11 +48,11 @@ async def export(
     keys = await keys_of(store, master_key)
     stopped = threading.Event()
 
-    def go_on(headway: ExportProgress) -> None:
+    def go_on(stage: ExportStage, done: int, total: int) -> None:
         if stopped.is_set():
             raise StoppedError("The export was stopped; its folder is unchanged.")
         if report is not None:
-            report(headway)
+            report(stage, done, total)
 
     try:
         return await asyncio.to_thread(
@@ -88,7 +87,7 @@ def write_export(
     StoreError if the debates cannot be read. `out` is then unchanged.
     """
     asked = ExportRequest(wanted) if isinstance(wanted, ExportFilter) else wanted
-    tables, report = choose_tables(asked.tables), report or (lambda headway: None)
+    tables, report = choose_tables(asked.tables), report or (lambda *headway: None)
     layout = _check(asked)
     with staged(out) as staging:
         written = _write_lines(archive, staging, asked, layout, keys, report)
@@ -98,12 +97,7 @@ def write_export(
         if asked.file_format is FileFormat.PARQUET:
             from engine.dataset.conversion import turn_into_parquet  # 40 MB, for one option
 
-            turn_into_parquet(
-                staging,
-                tables,
-                SPLITS,
-                lambda *done: report(ExportProgress(ExportStage.PARQUET, *done)),
-            )
+            turn_into_parquet(staging, tables, SPLITS, lambda *done: report("PARQUET", *done))
         _write_about(staging, written, asked, layout, version)
         manifest = Manifest(
             schema_version=SCHEMA_VERSION,

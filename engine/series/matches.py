@@ -232,7 +232,7 @@ def met(league: League, revealed: Collection[int]) -> frozenset[str]:
 # --- its debates -------------------------------------------------------------------------
 
 
-class LeagueMatches:
+class _LeagueMatches:
     """Yields the matches of a league that were drawn, in order."""
 
     def __init__(self, series: Series, league: League) -> None:
@@ -288,7 +288,7 @@ class Chooser(Protocol):
 def choose(series: Series) -> Chooser:
     """Return what chooses the debates of a series."""
     if series.league is not None:
-        return LeagueMatches(series, series.league)
+        return _LeagueMatches(series, series.league)
     match series.pairing:
         case Pairing.ALL:
             return _AllDebates(series)

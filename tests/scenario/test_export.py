@@ -14,7 +14,7 @@ from bot.commands.choice import DebateChoice
 from bot.record import exports
 from bot.record.filters import ExportChoices
 from engine.dataset.folder import FileFormat, Manifest
-from engine.dataset.tables import ExportProgress, ExportRequest, ExportStage
+from engine.dataset.tables import ExportRequest
 from engine.dataset.writer import export
 from engine.store import AttemptStart, Closing, ExportFilter, Lease, Post, Store
 from engine.values.debate import Sampling, Status
@@ -159,7 +159,7 @@ async def test_a_cancelled_export_stops_and_leaves_nothing(store: Store, tmp_pat
         await hold_debate(store, number)
     writing, go_on = threading.Event(), threading.Event()
 
-    def hold_up(_: ExportProgress) -> None:
+    def hold_up(*_: object) -> None:
         writing.set()
         go_on.wait(5)
 
@@ -258,9 +258,9 @@ def draw(stderr: StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr("sys.stderr", stderr)
     monkeypatch.setattr(exports, "REDRAW_SECONDS", 0.0)
     with exports._progress() as report:
-        report(ExportProgress(ExportStage.LINES, 3, 4))
-        report(ExportProgress(ExportStage.MIRRORS, 20, 80))
-        report(ExportProgress(ExportStage.PARQUET, 2_000, 5_000))
+        report("LINES", 3, 4)
+        report("MIRRORS", 20, 80)
+        report("PARQUET", 2_000, 5_000)
     return stderr.getvalue()
 
 

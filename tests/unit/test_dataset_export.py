@@ -17,7 +17,7 @@ from engine.dataset import folder
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest
-from engine.dataset.tables import TABLES, ExportProgress, ExportRequest, ExportStage
+from engine.dataset.tables import TABLES, ExportRequest
 from engine.dataset.writer import write_export
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, Status
@@ -202,15 +202,22 @@ def test_a_sealed_debate_is_not_in_it(tmp_path: Path, status: Status) -> None:
 def test_progress_counts_the_debates_and_then_the_pairs(tmp_path: Path) -> None:
     firsts = [held(number) for number in range(1, 25)]
     mirrors = [held(100 + number, number) for number in range(1, 25)]
-    told: list[ExportProgress] = []
+    told: list[tuple[str, int, int]] = []
     archive = MemoryArchive(*firsts, *mirrors)
-    write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
+    write_export(
+        archive,
+        ExportFilter(),
+        tmp_path / "out",
+        KEYS,
+        lambda *done: told.append(done),
+        version="1",
+    )
     *lines, first, last = told
-    assert [first, last] == [ExportProgress(ExportStage.MIRRORS, done, 24) for done in (0, 20)]
-    seen = [headway.done for headway in lines]
+    assert [first, last] == [("MIRRORS", done, 24) for done in (0, 20)]
+    seen = [done for _, done, _ in lines]
     assert sorted(set(seen)) == list(range(48 + 1))
     assert seen == sorted(seen)
-    assert {(headway.stage, headway.total) for headway in lines} == {(ExportStage.LINES, 48)}
+    assert {(stage, total) for stage, _, total in lines} == {("LINES", 48)}
     assert len(pairs(tmp_path / "out")) == 2 * len(mirrors)
 
 
@@ -411,8 +418,8 @@ def test_a_failed_reading_leaves_the_old_export_whole_and_a_stopped_one_nothing(
         write_export(archive, ExportFilter(), tmp_path / "out", KEYS, version="1")
     assert contents(tmp_path / "out") == before
 
-    def stop(headway: ExportProgress) -> None:
-        if headway.done == 3:
+    def stop(stage: str, done: int, total: int) -> None:
+        if done == 3:
             raise StoppedError("enough")
 
     archive, out = MemoryArchive(*RECORDS), tmp_path / "two"

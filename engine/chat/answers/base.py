@@ -121,47 +121,30 @@ SUPPORTED = N_(
 )
 
 
-class VotedAnswer(Answer):
-    """What became of a press; `more` is what its person may say beside their vote."""
-
-    private: bool = True
-    heard: EventOutcome | None = None
-    more: Answer | None = None
-
-    def say(self, chat: Wording) -> Iterator[str]:
-        """Say what holds now, then what else there is to say."""
-        yield self._outcome()
-        if self.more is not None:
-            yield ""
-            yield from self.more.say(chat)
-
-    def rows(self) -> tuple[Row, ...]:
-        """Return those of what else there is to say."""
-        return self.more.rows() if self.more else ()
-
-    def _outcome(self) -> str:
-        match self.heard:
-            case EventOutcome(
-                outcome="stored" | "duplicate", question=Question.SUPPORT, option=number
-            ):
-                return (
-                    say(SUPPORTED, number=number)
-                    if number
-                    else say("You support no question any more.")
-                )
-            case EventOutcome(outcome="stored" | "duplicate", option=None):
-                return say("Your vote is withdrawn.")
-            case EventOutcome(outcome="stored" | "duplicate", option=str(option), name=name):
-                return say(
-                    "Vote recorded: {option}. Press another option to change it, or the same "
-                    "one to withdraw.",
-                    option=name or option_name(option),
-                )
-            case EventOutcome(outcome="closed"):
-                return say("This vote is closed; nothing was changed.")
-            case EventOutcome(outcome="forgotten"):
-                return say(FORGOTTEN)
-        return say("This message has no open vote yet; try again in a moment.")
+@answering(private=True)
+def voted(_: Wording, heard: EventOutcome | None) -> Iterator[str]:
+    """Say what holds after a press."""
+    match heard:
+        case EventOutcome(outcome="stored" | "duplicate", question=Question.SUPPORT, option=number):
+            yield (
+                say(SUPPORTED, number=number)
+                if number
+                else say("You support no question any more.")
+            )
+        case EventOutcome(outcome="stored" | "duplicate", option=None):
+            yield say("Your vote is withdrawn.")
+        case EventOutcome(outcome="stored" | "duplicate", option=str(option), name=name):
+            yield say(
+                "Vote recorded: {option}. Press another option to change it, or the same "
+                "one to withdraw.",
+                option=name or option_name(option),
+            )
+        case EventOutcome(outcome="closed"):
+            yield say("This vote is closed; nothing was changed.")
+        case EventOutcome(outcome="forgotten"):
+            yield say(FORGOTTEN)
+        case _:
+            yield say("This message has no open vote yet; try again in a moment.")
 
 
 # Answers to somebody who asks the sides of a debate something, as canonical Markdown.

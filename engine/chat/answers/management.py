@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from engine.chat.answers.base import PREFIX, Answer, SentFile, Wording, answering
 from engine.chat.answers.statistics import left_out
+from engine.series.spec import Recurring
 from engine.values.debate import Value
 from engine.values.language import N_, Count, Text
 from engine.values.messages import LeagueTable
@@ -21,52 +22,41 @@ from engine.words.translation import say
 TOPIC_LENGTH = 100  # characters
 
 
-class ScheduleLine(Value):
-    """One schedule: when, as it was asked for, on what (empty: the topic most wanted), and next.
-
-    `problem` is why the last time was skipped; empty if it was not.
-    """
-
-    said: str
-    topic: str
-    following: str
-    here: bool
-    problem: str = ""
-
-
 @answering()
-def schedule_list(_: Wording, lines: Sequence[ScheduleLine], *, new: bool = False) -> Iterator[str]:
-    """List the schedules of a community; `new`: one was set just now."""
+def schedule_list(
+    _: Wording, schedules: Sequence[tuple[Recurring, str, str]], place: str, *, new: bool = False
+) -> Iterator[str]:
+    """List the schedules of a community; `new`: one was set just now, in this `place`.
+
+    With each stand when it is next, and why the last time was skipped, if it was.
+    """
     if new:
         yield say("The schedule is set. `{prefix} schedule off` ends it.", prefix=PREFIX)
-    if not lines:
+    if not schedules:
         yield say(
             "There is no schedule here. A manager can set one, for example: `{prefix} schedule "
             '"every weekday 09:00 Europe/Berlin"`.',
             prefix=PREFIX,
         )
-    for line in lines:
+    for recurring, following, problem in schedules:
         template = (
             N_("**{said}** in this channel: {topic}. Next: {time}.")
-            if line.here
+            if recurring.place == place
             else N_("**{said}** in another channel: {topic}. Next: {time}.")
         )
-        yield say(template, said=line.said, topic=_topic(line), time=line.following)
-        if line.problem:
-            yield say("The last one was skipped. {problem}", problem=say_stored(line.problem))
+        yield say(template, said=recurring.said, topic=_topic(recurring), time=following)
+        if problem:
+            yield say("The last one was skipped. {problem}", problem=say_stored(problem))
 
 
 SCHEDULE_ENDED = N_("The schedule has ended; a debate that is going on is finished.")
 
 
-def _topic(line: ScheduleLine) -> str:
-    if line.topic.casefold() == RANDOM:
+def _topic(recurring: Recurring) -> str:
+    topic = recurring.options.topic or ""
+    if topic.casefold() == RANDOM:
         return say("a topic drawn from the list")
-    return (
-        f"“{headline(line.topic, TOPIC_LENGTH)}”"
-        if line.topic
-        else say("the topic that people want most")
-    )
+    return f"“{headline(topic, TOPIC_LENGTH)}”" if topic else say("the topic that people want most")
 
 
 # Answers about leagues; Markdown for any chat.

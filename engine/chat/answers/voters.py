@@ -58,9 +58,9 @@ def read_percent(text: str) -> str:
 class RemarkAnswer(Answer):
     """What a voter has said beside their vote so far, and what else they may say.
 
-    `asks`: for the reason and how clear it was, or, in `percent`, how sure they are; `names` are
-    those of agents. Models may be guessed of `sides`, from a `menu`. `page` is that of menus to
-    show.
+    `first` is said before that. `asks`: for the reason and how clear it was, or, in `percent`, how
+    sure they are; `names` are those of agents. Models may be guessed of `sides`, from a `menu`.
+    `page` is that of menus to show.
     """
 
     private: bool = True
@@ -73,6 +73,7 @@ class RemarkAnswer(Answer):
     menu: tuple[str, ...] = ()
     names: Mapping[str, str] = {}
     page: int = 0
+    first: Answer | None = None
 
     @property
     def open(self) -> bool:
@@ -83,6 +84,8 @@ class RemarkAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Say what is held, or why nothing is."""
+        if self.first is not None:
+            yield from (*self.first.say(chat), "")
         if refused := REFUSALS.get(self.held.outcome):
             yield say(refused)
             return
