@@ -106,8 +106,8 @@ async def serve_web(settings: Settings, port: int, store: Store, clock: Clock) -
 
 # What only some debates need: imported before anything is served, as later the loop would wait.
 SERVED = {
-    "engine.blinding": "posts self_naming",
-    "engine.delivery": "board deleter plain_words reasons",
+    "engine.blinding": "self_naming",
+    "engine.delivery": "board deleter reasons",
     "engine.fleet": "limits",
     "engine.formats": "trial",
     "engine.jury": "history model",
@@ -116,7 +116,7 @@ SERVED = {
     "engine.store": "ballots communities deliveries installs labels learning listings "
     "privacy queue retention series suggestions usage",
     "engine.values": "failures overlap source_files trial",
-    "engine.votes": "audience hiding persuasion reveals threads",
+    "engine.votes": "audience hiding threads",
     "engine.words": "invitations pieces progress result_picture scores stored",
 }
 RECONCILE_SECONDS = 3.0

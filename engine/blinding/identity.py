@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import regex
 
+from engine.store import Post
 from engine.values.debate import Setup
 from engine.values.makers import (
     END,
@@ -27,6 +28,7 @@ from engine.values.makers import (
     squash,
     tail,
 )
+from engine.values.messages import MESSAGE
 
 if TYPE_CHECKING:
     from engine.blinding.self_naming import SelfNaming
@@ -173,3 +175,24 @@ def names_of(setup: Setup) -> frozenset[str]:
     gone = (change.was for change in setup.replaced)
     models = (*setup.request.speakers, *setup.request.judges, *gone)
     return frozenset(name for model in models for name in (model.name, model.family))
+
+
+# Posts without the models' names, for voters and judges, until the reveal.
+
+
+_FIXED = frozenset({"kind", "side", "media"})  # keys whose values are fixed words
+
+
+def redact_post(post: Post, names: Iterable[str]) -> Post:
+    """Take models' names out of a post: scores may be live, names never are."""
+    hidden = frozenset(names)
+
+    def veil(value: Any, key: str = "") -> Any:
+        if isinstance(value, str) and key not in _FIXED:
+            return redact(value, hidden)
+        if isinstance(value, dict):
+            return {name: veil(item, name) for name, item in value.items()}
+        return [veil(item) for item in value] if isinstance(value, list | tuple) else value
+
+    message = MESSAGE.validate_python(veil(post.message.model_dump()))
+    return post.model_copy(update={"message": message})

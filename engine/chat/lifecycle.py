@@ -46,7 +46,7 @@ from engine.values.options import BUILT_IN
 from engine.values.ports import Permalinks
 from engine.values.topics import RANDOM
 from engine.values.verdicts import Log, Question
-from engine.votes.reveals import read_reveal, unread_logs
+from engine.votes.close import read_reveal, unread_logs
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING)

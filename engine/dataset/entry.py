@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import orjson
 
 from engine.store import DebateRecord, ExportFilter
-from engine.tally.tally import agreement, count
+from engine.tally.tally import agreement, count, persuasion
 from engine.values.debate import ENDED, Debate, Turn
 from engine.values.text import redact
 from engine.values.topics import split_of, topic_id
@@ -183,11 +183,6 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
     told = record.debate.revealed_at is not None and (record.debate.attended or votes)
     tally = count(votes, sides, record.debate.request.quorum) if told else None
     stances = (record.asked(Question.STANCE_BEFORE), record.asked(Question.STANCE_AFTER))
-    moved = None
-    if any(stances) and len(sides) == 2:
-        from engine.votes.persuasion import persuasion  # few debates ask for stances
-
-        moved = persuasion(*stances, sides)
     return Entry(
         record=record,
         voters=voters,
@@ -201,7 +196,7 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
         tally=tally,
         labels=tally_labels(labels, sides) if labels else None,
         agree=agreement(tally, record.verdict) if tally and record.verdict else None,
-        persuasion=moved,
+        persuasion=persuasion(*stances, sides),
     )
 
 

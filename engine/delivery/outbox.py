@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from engine.delivery.fallbacks import LastWord, is_plain, notice_of, stem_of
+from engine.delivery.fallbacks import LastWord, in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.seeds import SeedReactions
 from engine.fleet.leases import Services
 from engine.fleet.shares import PartitionLeases
@@ -319,8 +319,6 @@ class Delivery:
         # A message without a place is refused before its plain parts are frozen.
         refused_plain = tried.refs == intent.refs and is_plain(tried)
         if not (isinstance(intent.message, FOLLOWED) or refused_plain):
-            from engine.delivery.plain_words import in_plain_words  # few are refused for good
-
             plain = in_plain_words(self.venue, intent)
             if plain is not None:
                 return plain

@@ -48,7 +48,7 @@ from engine.values.debate import Debate, Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.language import speaking
 from engine.values.text import headline, redact
-from engine.votes.reveals import reveal_in
+from engine.votes.close import reveal_in
 
 Row: TypeAlias = Mapping[str, Any]
 UNREADABLE = "The export in {folder} is damaged: {file} cannot be read. Export it again."

@@ -42,7 +42,7 @@ from engine.values.language import N_, speaking
 from engine.values.messages import File, LeagueTable, Outcome
 from engine.values.ports import Clock
 from engine.values.text import redact as redact_mentions
-from engine.votes.reveals import read_reveal
+from engine.votes.close import read_reveal
 from engine.words.result_picture import LETTERS, LINE, MARGIN, MOTION, WIDTH, result_picture
 from engine.words.reveal import outcome_line
 from engine.words.translation import say

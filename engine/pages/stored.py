@@ -63,8 +63,8 @@ from engine.values.errors import NotFoundError, StoreError
 from engine.values.language import speaking
 from engine.values.text import marked, redact
 from engine.values.verdicts import RETRIEVED
+from engine.votes.close import read_reveal
 from engine.votes.outcome import tally_of
-from engine.votes.reveals import read_reveal
 
 log = structlog.get_logger(__name__)
 FOUND = {"judgments", "scores", "adjustments", "artifacts", "judgings"}

@@ -43,7 +43,7 @@ from engine.values.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
 from engine.values.ports import Location, Retries
 from engine.values.text import headline
 from engine.values.verdicts import TIE
-from engine.votes.reveals import read_reveal
+from engine.votes.close import read_reveal
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue

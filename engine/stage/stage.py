@@ -435,7 +435,9 @@ class Stage:
         """Store findings; posts of the format's judge wait for the reveal, unless live."""
         veiled: tuple[Post, ...] = ()
         if after_vote:
-            from engine.blinding.posts import redact_post  # few formats have a judge of their own
+            from engine.blinding.identity import (
+                redact_post,  # few formats have a judge of their own
+            )
 
             veiled = tuple(redact_post(post, self._hidden) for post in after_vote)
         note = Note(

@@ -21,6 +21,7 @@ from engine.values.verdicts import (
     TIE,
     WEAK,
     NotGold,
+    Persuasion,
     Question,
     Recovery,
     Tally,
@@ -272,3 +273,39 @@ def wilson(k: int, n: int) -> Interval:
     middle = (share + spread / 2) / scale
     reach = Z95 * sqrt(share * (1 - share) / n + spread / (4 * n)) / scale
     return Interval(max(0.0, middle - reach), min(1.0, middle + reach))
+
+
+LEANING = {"for": 1, "unsure": 0, "against": -1}
+
+
+def persuasion(
+    before: Sequence[Vote], after: Sequence[Vote], contenders: Sequence[str]
+) -> Persuasion | None:
+    """Count moves towards and away from the thesis, among people with both stances.
+
+    None without stances, and where more than two contend, as none argues against.
+
+    The first contender argues for the thesis, the second against it; a move to unsure counts as
+    leaving one's side. An ambiguous or a scripted stance is ignored.
+    """
+    if not (before or after) or len(contenders) != 2:
+        return None
+    stood = {
+        vote.person: LEANING[vote.option]
+        for vote in before
+        if not vote.ambiguous and vote.reason != "scripted"
+    }
+    moves = [
+        LEANING[vote.option] - stood[vote.person]
+        for vote in after
+        if vote.person in stood and not vote.ambiguous
+    ]
+    towards = sum(move > 0 for move in moves)
+    away = sum(move < 0 for move in moves)
+    thesis, antithesis = contenders
+    winner = TIE if towards == away else thesis if towards > away else antithesis
+    return Persuasion(
+        moved={thesis: towards, antithesis: away},
+        people=len(moves),
+        winner=winner if moves else None,
+    )

@@ -9,12 +9,12 @@ from datetime import datetime
 from engine.delivery.fallbacks import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
-from engine.jury.explain import REASONS, mean_marks, of_artifacts, quote_juror, told_reasons
+from engine.jury.explain import REASONS, STEP, mean_marks, of_artifacts, quote_juror, told_reasons
 from engine.jury.rubric import DEBATE, find_rubric
-from engine.store import Closing, DebateRecord, Intervention, Post
+from engine.store import Closing, DebateRecord, Intervention, Post, Store
 from engine.store.journal import Record
 from engine.tally.questions import vote_options
-from engine.tally.tally import agreement, count, leader, wilson
+from engine.tally.tally import agreement, count, leader, persuasion, wilson
 from engine.values.debate import Criterion, Debate, Setup
 from engine.values.language import N_
 from engine.values.messages import (
@@ -186,6 +186,43 @@ def reveal_of(
     )
 
 
+# A reveal told again: of a stored debate, and of a record.
+
+
+async def read_reveal(store: Store, debate: Debate) -> Reveal:
+    """Return the reveal of a debate whose vote is closed."""
+    kept = await store.journal.read(debate.id, "verdict", "ballots", "verdicts", artifacts=STEP)
+    calls, usd = await store.journal.spending(debate.id)
+    events = await store.votes.events(debate.id)
+    unread = await unread_logs(store, debate)
+    tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
+    own = kept.verdicts.get(debate.request.format)
+    why = of_artifacts(kept.artifacts)
+    rounds = round_votes_of(debate, events, unread)
+    guesses = guesses_of(debate, events, standing(debate, events))
+    stood = (*stances, *rounds, *guesses)
+    people = count_of(debate, tally, stood, Log(Question.VOTE) in unread)
+    found = (kept.verdict or NO_VERDICT, kept.ballots, calls, usd, own, why)
+    return reveal_of(debate, people, *found)
+
+
+def reveal_in(record: DebateRecord, calls: int, usd: float | None) -> Reveal | None:
+    """Return the reveal of a record; None for a debate that had none."""
+    debate = record.debate
+    if debate.revealed_at is None:
+        return None
+    own = record.verdicts.get(debate.request.format)
+    why = of_artifacts([one for one in record.artifacts if one.kind == STEP])
+    found = (record.verdict or NO_VERDICT, record.ballots, calls, usd, own, why)
+    return reveal_of(debate, people_of(record), *found)
+
+
+async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:
+    """Return the questions that closed without a reading of their reactions."""
+    targets = await store.votes.targets(debate.id)
+    return frozenset(Log(target.question, target.step) for target in targets if target.unread)
+
+
 def _closed(
     debate: Debate, tally: Tally, early: bool, interventions: Iterable[Intervention]
 ) -> Post:
@@ -227,19 +264,14 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
 
 
 def count_of(debate: Debate, tally: Tally, stood: Iterable[Vote], unread: bool) -> PeopleCounts:
-    """Count what people said; None moved where more than two contend, as none argues against."""
+    """Count what people said."""
     by: defaultdict[str, list[Vote]] = defaultdict(list)
     for answer in stood:
         by[answer.question].append(answer)
-    stances = (by[Question.STANCE_BEFORE], by[Question.STANCE_AFTER])
-    sides, moved = tuple(debate.request.sides), None
-    if any(stances) and len(sides) == 2:
-        from engine.votes.persuasion import persuasion  # few debates ask for stances
-
-        moved = persuasion(*stances, sides)
+    stances, sides = (by[Question.STANCE_BEFORE], by[Question.STANCE_AFTER]), debate.request.sides
     return PeopleCounts(
         tally=tally,
-        persuasion=moved,
+        persuasion=persuasion(*stances, tuple(sides)),
         course=course_of(debate, by[Question.ROUND]),
         guessed=guessed_of(debate, by[Question.GUESS]),
         unread=unread,

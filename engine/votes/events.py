@@ -25,8 +25,7 @@ from engine.values.ports import (
 )
 from engine.values.verdicts import How, Question
 from engine.votes.outcome import EventOutcome
-from engine.votes.recovery import ReactionReader, days_since
-from engine.votes.removal import Removals
+from engine.votes.recovery import ReactionReader, Removals, days_since
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue

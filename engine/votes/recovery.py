@@ -25,7 +25,6 @@ from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, V
 from engine.values.ports import Clock, Reactions, VisibleReaction, Watch
 from engine.values.text import split_variant, with_variant
 from engine.values.verdicts import How, Log, Question, VoteEvent
-from engine.votes.removal import Removals
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue
@@ -193,6 +192,35 @@ class Recovered(NamedTuple):
 
     found: int = 0
     unread: frozenset[Log] = frozenset()
+
+
+@dataclass(slots=True)
+class Removals:
+    """Removes the reactions of secret ballots from their messages, as soon as they are stored.
+
+    In order; a failed removal is left to the recovery.
+    """
+
+    venue: Venue
+    store: Store
+    clock: Clock
+    _waiting: asyncio.Queue[VisibleReaction] = field(default_factory=asyncio.Queue)
+    _known: set[VisibleReaction] = field(default_factory=set)
+
+    def add(self, shown: VisibleReaction) -> None:
+        """Queue the removal of a reaction that is already stored."""
+        if shown not in self._known:
+            self._known.add(shown)
+            self._waiting.put_nowait(shown)
+
+    async def run(self) -> None:
+        """Remove reactions until cancelled."""
+        while True:
+            shown = await self._waiting.get()
+            self._known.discard(shown)
+            from engine.votes.hiding import hide  # few ballots are secret
+
+            await hide(shown, self.venue, self.store, self.clock)
 
 
 @dataclass(slots=True)

@@ -32,8 +32,7 @@ from engine.values.ports import Retries
 from engine.values.verdicts import Question
 from engine.votes.closer import Closer
 from engine.votes.events import MISSED, Hearing
-from engine.votes.recovery import ReactionReader, never
-from engine.votes.removal import Removals
+from engine.votes.recovery import ReactionReader, Removals, never
 from engine.words.phrases import CLOSES_ONCE_READ, WAITS_TO_CHECK
 
 if TYPE_CHECKING:

@@ -16,11 +16,10 @@ from engine.labelling.tasks import queue_of
 from engine.store import DebateRecord
 from engine.store.labels import Drawn, Kind, Queued, StoredSheetAnswer, Task
 from engine.tally.questions import options_of, stance_name
-from engine.tally.tally import turn_labels
+from engine.tally.tally import persuasion, turn_labels
 from engine.values.errors import UsageError
 from engine.values.verdicts import How, Question, Verdict, Vote, VoteEvent
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
-from engine.votes.persuasion import persuasion
 from tests.kit import NOW, event, id_of, make_debate, make_turn, make_vote, some, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -78,6 +77,7 @@ def test_who_moved_more_people_has_persuaded() -> None:
     before = stances(p1="against", p2="unsure", p3="for", p4="for", p5="unsure")
     after = stances(p1="for", p2="for", p3="unsure", p4="for", p6="against")
     moved = persuasion(before, after, ("A", "B"))
+    assert moved is not None
     assert (moved.moved, moved.people, moved.winner) == ({"A": 2, "B": 1}, 4, "A")
 
 
@@ -93,8 +93,11 @@ def test_who_moved_more_people_has_persuaded() -> None:
     ],
 )
 def test_one_person_moves_towards_one_side(first: str, then: str, winner: str | None) -> None:
-    assert persuasion(stances(p1=first), stances(p1=then), ("A", "B")).winner == winner
+    moved = persuasion(stances(p1=first), stances(p1=then), ("A", "B"))
     others = persuasion(stances(p1=first), stances(p2=then), ("A", "B"))
+    assert moved is not None
+    assert others is not None
+    assert moved.winner == winner
     assert (others.moved, others.people, others.winner) == ({"A": 0, "B": 0}, 0, None)
 
 

@@ -40,16 +40,16 @@ adapters.models.discovery adapters.models.faults adapters.models.moderation adap
 adapters.terminal.keys adapters.wire bot.commands.bench bot.commands.data bot.commands.debate
 bot.commands.label bot.commands.operate bot.commands.series bot.commands.serve bot.console
 bot.local.keyboard bot.local.single bot.record.filters bot.serve.health bot.settings.load
-engine.blinding.posts engine.blinding.self_naming engine.dataset.conversion engine.dataset.layouts
+engine.blinding.self_naming engine.dataset.conversion engine.dataset.layouts
 engine.dataset.license engine.dataset.prompt_table engine.delivery.board engine.delivery.deleter
-engine.delivery.plain_words engine.delivery.reasons engine.drawing engine.fleet.limits
+engine.delivery.reasons engine.drawing engine.fleet.limits
 engine.jury.history engine.jury.model engine.jury.rubric_file engine.run.guest
 engine.run.question_time engine.run.rematch engine.stage.repair engine.stage.research
 engine.stats.confidence engine.store.ballots engine.store.deliveries engine.store.guests
 engine.store.learning engine.store.listings engine.store.privacy engine.store.purge
 engine.store.queue engine.values.failures engine.values.markdown engine.values.overlap
-engine.values.protocols engine.votes.audience engine.votes.hiding engine.votes.persuasion
-engine.votes.reveals engine.votes.threads engine.words.buttons engine.words.invitations
+engine.values.protocols engine.votes.audience engine.votes.hiding
+engine.votes.threads engine.words.buttons engine.words.invitations
 engine.words.pieces engine.words.progress engine.words.scores engine.words.stored aiohttp numpy
 procrastinate psycopg
 """
