@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from pydantic import Field
 
 from engine.values.debate import Origin, Usage, Value
-from engine.values.errors import BudgetError, ModelError, RefusedError
+from engine.values.errors import BudgetError, ModelError
 from engine.values.ports import Attempt, Call, FaultKind, Reply
 
 if TYPE_CHECKING:
@@ -148,11 +148,11 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: _Sen
         if wait is None:
             passing = outcome.then is not Next.FINAL and not outcome.refused
             sentence = _sentence(call, outcome, number, policy)
-            kind = RefusedError if outcome.refused else ModelError
-            raise kind(
+            raise ModelError(
                 sentence,
                 model=call.model.ref,
                 passing=passing,
+                refused=outcome.refused,
                 failure=outcome.failure,
             )
         await asyncio.sleep(wait)

@@ -205,18 +205,18 @@ class LabelPages:
         if not token:
             return self._see(request, "next") if known else self._offer_accounts(request)
         self._tries.check(client_of(request))
-        link = await self._labelling.invitation(token)
-        if link.task is None or link.task.name != name or link.state == "unknown":
+        state, task, _ = await self._labelling.invitation(token)
+        if task is None or task.name != name or state == "unknown":
             self._tries.failed(client_of(request))
             return failure_page(request, 404, UNKNOWN)
-        participant = request.query.get(link.task.parameter, "") if link.task.parameter else ""
+        participant = request.query.get(task.parameter, "") if task.parameter else ""
         if known and not participant:
             return self._see(request, "next")
-        if link.state != "open" and not (participant and link.state == "used"):
-            return failure_page(request, *REFUSALS[link.state])
+        if state != "open" and not (participant and state == "used"):
+            return failure_page(request, *REFUSALS[state])
         session = self._sessions.read(request)
         begun = session or Sessions.draw(_pack({}))
-        response = self._consent(request, link.task, token, participant, begun=begun)
+        response = self._consent(request, task, token, participant, begun=begun)
         if session is None:
             self._sessions.put(response, begun)
         return response

@@ -197,7 +197,10 @@ class Board:
         return self.venue.render(message, stem)
 
     async def _progress(self, debate: Debate) -> Progress:
-        unread = await self._unread(debate)
+        unread = 0  # turns that wait until those before them have been read
+        on_its_way = debate.status is Status.RUNNING or debate.vote_deadline is None
+        if debate.request.pace and on_its_way and debate.status not in ENDED:
+            unread = await self.store.outbox.undelivered_turns(debate.id)
         turns = await self.store.journal.turns_held(debate.id) - unread
         total = await turns_expected(self.store, debate)
         mirror, now = await self.store.debates.mirror_of(debate), self.clock.now()
@@ -206,7 +209,10 @@ class Board:
         waits = mirror is not None and awaits(debate, mirror, now)
         revealed = await where_revealed(self.store.outbox, debate)
         told = revealed is not None and revealed != "waiting"
-        steps = await self._steps_of(debate)
+        steps = self._steps.get(debate.id, [])  # of what is being written
+        if debate.request.guest and debate.status is Status.RUNNING:
+            turn = await self.store.guests.open_turn(debate.id)
+            steps = steps if turn is None else [*steps, turn.step]
         writing, its_round = ((), "") if unread else self._writing(debate, turns, steps)
         return Progress(
             phase=await self._phase(debate, turns, total, unread),
@@ -230,21 +236,6 @@ class Board:
         if debate.thread and not turns and await awaits_consent(self.store, debate):
             return "asked"
         return _phase(debate, judging=0 < total <= turns)
-
-    async def _unread(self, debate: Debate) -> int:
-        """Return how many turns wait until those before them have been read."""
-        on_its_way = debate.status is Status.RUNNING or debate.vote_deadline is None
-        if not debate.request.pace or not on_its_way or debate.status in ENDED:
-            return 0
-        return await self.store.outbox.undelivered_turns(debate.id)
-
-    async def _steps_of(self, debate: Debate) -> list[str]:
-        """Return what is being written: by models, and by a person whose turn it is."""
-        steps = self._steps.get(debate.id, [])
-        if debate.request.guest and debate.status is Status.RUNNING:
-            turn = await self.store.guests.open_turn(debate.id)
-            return [*steps, turn.step] if turn is not None else steps
-        return steps
 
     def _writing(
         self, debate: Debate, turns: int, steps: Sequence[str]

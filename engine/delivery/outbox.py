@@ -511,19 +511,15 @@ class Delivery:
                 lease, intent.debate, thread, self.services.clock.now()
             )
         elif isinstance(message, Invitation):
-            await self._ask(lease, intent, message)
-
-    async def _ask(self, lease: Lease, intent: Intent, invite: Invitation) -> None:
-        """Open the question of an invitation that was posted."""
-        votes, debate_id, ref = self.services.store.votes, intent.debate, intent.refs[0]
-        question, lasts, step = invite.asks()
-        # People may react before the first seed is visible.
-        await votes.accept(lease, debate_id, ref, question, step)
-        await self._seeds.plant(debate_id, question, ref, invite.options)
-        now = self.services.clock.now()
-        closes_at = None if lasts is None else now + lasts
-        await votes.open(lease, debate_id, ref, now, closes_at, question, step)
-        self.services.notifier.publish(f"votes/{self.venue.platform}")
+            question, lasts, step = message.asks()
+            # People may react before the first seed is visible.
+            votes, debate_id = self.services.store.votes, intent.debate
+            await votes.accept(lease, debate_id, ref, question, step)
+            await self._seeds.plant(debate_id, question, ref, message.options)
+            now = self.services.clock.now()
+            closes_at = None if lasts is None else now + lasts
+            await votes.open(lease, debate_id, ref, now, closes_at, question, step)
+            self.services.notifier.publish(f"votes/{self.venue.platform}")
 
     async def _settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""

@@ -17,7 +17,6 @@ from engine.values.errors import (
     DeclinedError,
     DesertedError,
     ModelError,
-    RefusedError,
     RostrumError,
     SettingsError,
     StoppedError,
@@ -93,7 +92,6 @@ def reason_of(error: RostrumError) -> str:
 def cause_of(error: RostrumError) -> Cause:
     """Return the kind of reason for a debate's end."""
     kinds: dict[type[RostrumError], Cause] = {
-        RefusedError: Cause.REFUSED,
         ModelError: Cause.MODEL,
         BudgetError: Cause.BUDGET,
         ThreadGoneError: Cause.THREAD,
@@ -103,6 +101,8 @@ def cause_of(error: RostrumError) -> Cause:
     }
     if str(error) == STOPPED_BY_BUG:
         return Cause.BUG
+    if isinstance(error, ModelError) and error.refused:
+        return Cause.REFUSED
     return next((cause for kind, cause in kinds.items() if isinstance(error, kind)), Cause.OTHER)
 
 
@@ -123,7 +123,7 @@ def said_of(error: RostrumError) -> str:
         return OVER_BUDGET
     if isinstance(error, StoppedError) or str(error) == STOPPED_BY_BUG:
         return without_settings(str(error))
-    if isinstance(error, RefusedError):
+    if isinstance(error, ModelError) and error.refused:
         return MODEL_REFUSED
     return model_failed(error.problem) if isinstance(error, ModelError) else HELD_UP
 

@@ -37,7 +37,7 @@ from engine.store.labels import (
     Drawn,
     Joining,
     Kind,
-    LabelLink,
+    LinkState,
     Queued,
     SaveOutcome,
     Task,
@@ -240,8 +240,8 @@ class Labelling:
         await self.store.labelling.invite(name, tokens, people, now + timedelta(days=days), now)
         return tokens
 
-    async def invitation(self, token: str) -> LabelLink:
-        """Return what a link is good for, without using it."""
+    async def invitation(self, token: str) -> tuple[LinkState, Task | None, bool]:
+        """Return what a link is good for, without using it: see `LabellingStore.link`."""
         return await self.store.labelling.link(token, self.clock.now())
 
     async def join(self, token: str, claim: str, participant: str = "") -> Joining:
@@ -252,8 +252,8 @@ class Labelling:
         wherever it is sent; it is refused where the task names no parameter for it.
         """
         if participant:
-            link = await self.invitation(token)
-            named = link.task is not None and link.task.parameter and not link.personal
+            _, task, personal = await self.invitation(token)
+            named = task is not None and task.parameter and not personal
             if not named or not _PARTICIPANT.fullmatch(participant):
                 return "unknown", None
         now = self.clock.now()

@@ -272,19 +272,17 @@ class Prompts:
         Raises SettingsError for a wrong one.
         """
         if (name, shape) not in self._data:
-            self._data[name, shape] = self._read_data(name, shape)
+            try:
+                read = shape.model_validate(tomllib.loads(self.texts[name + DATA]))
+            except (tomllib.TOMLDecodeError, ValidationError) as error:
+                problem = str(error).partition("\n  For further")[0].replace("\n", " ")
+                raise SettingsError(
+                    f"The file {name}{DATA} cannot be used: {problem}. Correct it, or remove it "
+                    "from ROSTRUM_TEMPLATES_DIR to use the built-in one."
+                ) from error
+            self._data[name, shape] = read
         known: D = self._data[name, shape]
         return known
-
-    def _read_data(self, name: str, shape: type[D]) -> D:
-        try:
-            return shape.model_validate(tomllib.loads(self.texts[name + DATA]))
-        except (tomllib.TOMLDecodeError, ValidationError) as error:
-            problem = str(error).partition("\n  For further")[0].replace("\n", " ")
-            raise SettingsError(
-                f"The file {name}{DATA} cannot be used: {problem}. Correct it, or remove it from "
-                "ROSTRUM_TEMPLATES_DIR to use the built-in one."
-            ) from error
 
     def variables(self, name: str) -> set[str]:
         """Return the names of the variables that a template uses. Raises SettingsError."""

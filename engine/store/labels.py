@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from engine.store.database import Database, SqlConnection, make_secret
-from engine.store.people import PersonIdentity, ensure_person, find_key, find_person, lock_person
+from engine.store.people import ensure_person, find_key, find_person, lock_person
 from engine.tally.questions import DOWN, UP
 from engine.values.debate import Value
 from engine.values.errors import NotFoundError, UsageError
@@ -89,15 +89,8 @@ class Queued(NamedTuple):
     known: str | None = None
 
 
-class LabelLink(Value):
-    """A link to a task; `personal`: for one person.
-
-    It is "used" once as many people as it is for have joined by it.
-    """
-
-    state: Literal["open", "unknown", "expired", "used", "closed"]
-    task: Task | None = None
-    personal: bool = False
+LinkState = Literal["open", "unknown", "expired", "used", "closed"]
+"""What a link to a task is good for: "used" once as many people as it is for have joined by it."""
 
 
 class Annotator(Value):
@@ -441,17 +434,18 @@ class LabellingStore:
 
         await self._database.write(store)
 
-    async def link(self, token: str, now: datetime) -> LabelLink:
-        """Return what a link is good for now."""
+    async def link(self, token: str, now: datetime) -> tuple[LinkState, Task | None, bool]:
+        """Return what a link is good for now, its task, and whether it is for one person."""
         row = await self._database.first(LINK, digest=_digest(token))
         if row is None:
-            return LabelLink(state="unknown")
+            return "unknown", None, False
         task = await self.task(row.task)
         personal = row.people == 1
         if task is None or task.closed_at is not None:
-            return LabelLink(state="closed", task=task, personal=personal)
-        state = "expired" if row.until <= now else "used" if row.used >= row.people else "open"
-        return LabelLink(state=state, task=task, personal=personal)
+            return "closed", task, personal
+        if row.until <= now:
+            return "expired", task, personal
+        return "used" if row.used >= row.people else "open", task, personal
 
     async def join(self, token: str, claim: str, user: str, now: datetime) -> Joining:
         """Let somebody join by a link; the same `claim` or `user` again is the same person.
@@ -677,7 +671,10 @@ def _admit(
     refused: Any,
 ) -> Joining:
     """Let a platform's user join, or come back; `refused` says why one who is new may not."""
-    person = _person(connection, who, add=refused is None)
+    if refused is not None:
+        person = find_person(connection, *who)
+    elif person := ensure_person(connection, *who, find_key(connection)):
+        lock_person(connection, person.id)  # they may join twice at once
     known = person and connection.first(BY_PERSON, task=task, person=person.id)
     if known:
         return "again", _read_annotator(known)
@@ -692,15 +689,6 @@ def _admit(
         connection.run(USE, digest=link)
     row = connection.first(BY_KEY, key=key)
     return "joined", _read_annotator(row)
-
-
-def _person(connection: SqlConnection, who: tuple[str, str], *, add: bool) -> PersonIdentity | None:
-    if not add:
-        return find_person(connection, *who)
-    person = ensure_person(connection, *who, find_key(connection))
-    if person is not None:
-        lock_person(connection, person.id)  # they may join twice at once
-    return person
 
 
 def _read_annotator(row: Any) -> Annotator:

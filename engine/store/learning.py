@@ -90,10 +90,21 @@ class Learning:
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
         """Return the ballots of the newest revealed debates of one kind, oldest first."""
+
+        def read(connection: SqlConnection) -> list[PastDebate]:
+            closed = connection.rows(PAST, limit=limit, rehearsal=rehearsal)
+            chosen = [row.id for row in closed]
+            readings: defaultdict[str, list[Ballot]] = defaultdict(list)
+            for row in connection.rows(BALLOTS, debates=chosen):
+                readings[row.debate].append(to_ballot(row))
+            cast: defaultdict[str, list[Vote]] = defaultdict(list)
+            for row in connection.rows(VOTES, debates=chosen):
+                cast[row.debate].append(Vote.of(orjson.loads(row.body)))
+            past = (_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed))
+            return [one for one in past if one is not None]
+
         # Thousands of ballots are read here: work for a thread.
-        return await asyncio.to_thread(
-            self._database.read_snapshot, lambda connection: _past(connection, limit, rehearsal)
-        )
+        return await asyncio.to_thread(self._database.read_snapshot, read)
 
     async def learn(self, lease: Lease, judgments: Sequence[Learnt]) -> None:
         """Store judgments from outside; one that is there already gets the new ballots too."""
@@ -165,19 +176,6 @@ class Learning:
             connection.run(CLOSE_JUDGING, debate=debate_id, number=number, body=body)
 
         await self._database.write(close)
-
-
-def _past(connection: SqlConnection, limit: int, rehearsal: bool) -> list[PastDebate]:
-    closed = connection.rows(PAST, limit=limit, rehearsal=rehearsal)
-    chosen = [row.id for row in closed]
-    readings: defaultdict[str, list[Ballot]] = defaultdict(list)
-    for row in connection.rows(BALLOTS, debates=chosen):
-        readings[row.debate].append(to_ballot(row))
-    cast: defaultdict[str, list[Vote]] = defaultdict(list)
-    for row in connection.rows(VOTES, debates=chosen):
-        cast[row.debate].append(Vote.of(orjson.loads(row.body)))
-    past = (_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed))
-    return [one for one in past if one is not None]
 
 
 def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> PastDebate | None:

@@ -186,7 +186,15 @@ class Retention:
 
         def store(connection: SqlConnection) -> Debate:
             if connection.value(FREE, debate=debate_id, now=utc_now()) is None:
-                raise _why_not(connection, debate_id)
+                row = connection.first(BY_ID, id=debate_id)
+                if row is None:
+                    raise NotFoundError(f"There is no debate {debate_id}.")
+                debate = to_debate(row)
+                raise UsageError(
+                    f"A process works on debate {debate.code}; try again once it is done."
+                    if debate.status in ENDED
+                    else f"Debate {debate.code} is {debate.status}; wait for its end."
+                )
             return _delete(connection, debate_id)
 
         await load_tables()
@@ -260,16 +268,6 @@ def _delete(connection: SqlConnection, debate_id: str) -> Debate:
     delete_debates(connection, [debate_id])
     mark_unwiped(connection)
     return debate
-
-
-def _why_not(connection: SqlConnection, debate_id: str) -> NotFoundError | UsageError:
-    row = connection.first(BY_ID, id=debate_id)
-    if row is None:
-        return NotFoundError(f"There is no debate {debate_id}.")
-    debate = to_debate(row)
-    if debate.status not in ENDED:
-        return UsageError(f"Debate {debate.code} is {debate.status}; wait for its end.")
-    return UsageError(f"A process works on debate {debate.code}; try again once it is done.")
 
 
 def _empty_calls(connection: SqlConnection, debate_id: str) -> None:

@@ -226,14 +226,10 @@ def take(event: VoteEvent, fold: VoteEventFold, *, tally_visible: bool) -> None:
         fold[_held(event)] = event
     elif held.how is How.RECOVERED:
         fold[_held(event)] = _tell(held, event)
-    elif _given_again(event, held):
-        fold[_held(event)] = event
-
-
-def _given_again(event: VoteEvent, held: VoteEvent) -> bool:
-    """Whether a held option was removed unheard and given again; else it is a duplicate report."""
-    silent_between = event.heard_from is not None and event.heard_from > held.received_at
-    return _given_after(event, held) or (event.given_at is None and silent_between)
+    else:  # removed unheard and given again, or a duplicate report
+        silent_between = event.heard_from is not None and event.heard_from > held.received_at
+        if _given_after(event, held) or (event.given_at is None and silent_between):
+            fold[_held(event)] = event
 
 
 def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:

@@ -10,7 +10,6 @@ RostrumError
 ├── BudgetError           a cap would be exceeded, or a price is unknown
 │   └── SeriesCapError    … the cap of a series
 ├── ModelError            a model call failed for good
-│   └── RefusedError      … because the model, or its backend's filter, declined the content
 ├── VenueError            the platform refused
 │   ├── VenueAwayError    … temporarily: retry later
 │   ├── MessageGoneError  … because a message was deleted
@@ -118,7 +117,8 @@ class SeriesCapError(BudgetError):
 class ModelError(RostrumError):
     """A model call failed for good; the message names the backend, the model and what to do.
 
-    `passing`: retries are used up, but a later call may succeed; `model` is that of the call.
+    `passing`: retries are used up, but a later call may succeed; `refused`: the model, or its
+    backend's content filter, declined what it was asked. `model` is that of the call, and
     `failure` is the public name of a backend's failure. The message has the backend's own words:
     the journal and the log have it, chats and exports the `problem`.
     """
@@ -129,11 +129,12 @@ class ModelError(RostrumError):
         *,
         model: str = "",
         passing: bool = False,
+        refused: bool = False,
         failure: str = "",
     ) -> None:
         super().__init__(message)
         self.model = model
-        self.passing = passing
+        self.passing, self.refused = passing, refused
         self.failure = failure
 
     @property
@@ -147,10 +148,6 @@ class ModelError(RostrumError):
     def text(self) -> str:
         """What chats say."""
         return self.problem if self.failure else super().text
-
-
-class RefusedError(ModelError):
-    """A model, or its backend's content filter, declined what it was asked; tries are used up."""
 
 
 class VenueError(RostrumError):

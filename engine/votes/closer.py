@@ -234,19 +234,17 @@ class Closer:
 
         Raises VenueAwayError or ModelError while it cannot be read or checked.
         """
-        from engine.votes.audience import said_below, take_over  # few debates have any
+        from engine.votes.audience import moderate, said_below, take_over  # few debates have any
+
+        async def check(text: str) -> None:
+            if self.moderator is not None:
+                await moderate(self.moderator, [text], WITHHELD)
 
         guest = await self.services.store.guests.guest(debate.id)
         if guest is None:
             return "", ""
         text = await said_below(self.venue, self.services.store, debate, guest, step)
-        return await take_over(self.services.store, debate, text, self._check)
-
-    async def _check(self, text: str) -> None:
-        if self.moderator is not None:
-            from engine.votes.audience import moderate  # few installations ask one
-
-            await moderate(self.moderator, [text], WITHHELD)
+        return await take_over(self.services.store, debate, text, check)
 
 
 def _together(asked: OpenQuestion) -> tuple[Question, ...]:

@@ -162,12 +162,10 @@ class Hearing:
             # People react in crowds; one lookup serves them all.
             async with self._looking.setdefault(key, asyncio.Lock()):
                 if key not in self._targets:
-                    await self._look(place, message)
+                    platform = self.venue.platform
+                    target = await self.services.store.votes.target(platform, place, message)
+                    if target is not None:
+                        if len(self._targets) >= MOST_REMEMBERED:
+                            self._targets.clear()
+                        self._targets[key] = target
         return self._targets.get(key)
-
-    async def _look(self, place: str, message: str) -> None:
-        target = await self.services.store.votes.target(self.venue.platform, place, message)
-        if target is not None:
-            if len(self._targets) >= MOST_REMEMBERED:
-                self._targets.clear()
-            self._targets[place, message] = target

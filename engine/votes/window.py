@@ -6,7 +6,7 @@ Deadlines are rows, not timers: after a restart they fire late rather than never
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -173,9 +173,17 @@ class VoteWindow:
     async def _do_due(
         self, work: Work, dues: Mapping[OpenQuestion, datetime], now: datetime
     ) -> None:
-        """Run due tasks, except those that failed recently."""
+        """Run due tasks, a few at a time, except those that failed recently."""
         due = [one for one, at in dues.items() if self._retries.due((work, one), at) <= now]
-        await self._at_once(work, sorted(due, key=lambda one: IN_ORDER.index(one.question)))
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def attempt(asked: OpenQuestion) -> None:
+            async with room:
+                await self._attempt(asked, work)
+
+        async with asyncio.TaskGroup() as group:
+            for asked in sorted(due, key=lambda one: IN_ORDER.index(one.question)):
+                group.create_task(attempt(asked))
 
     def _seconds_to(
         self, work: Work, dues: Mapping[OpenQuestion, datetime], now: datetime
@@ -185,18 +193,6 @@ class VoteWindow:
         left = min(((due - now).total_seconds() for due in next_ones), default=LONGEST_WAIT)
         # A task that just failed is still due: check again, but not at once.
         return min(max(left, 0.0), LONGEST_WAIT) or LOOK_SECONDS
-
-    async def _at_once(self, work: Work, due: Iterable[OpenQuestion]) -> None:
-        """Run a task for several questions, a few at a time."""
-        room = asyncio.Semaphore(AT_ONCE)
-
-        async def one(asked: OpenQuestion) -> None:
-            async with room:
-                await self._attempt(asked, work)
-
-        async with asyncio.TaskGroup() as group:
-            for asked in due:
-                group.create_task(one(asked))
 
     async def _attempt(self, asked: OpenQuestion, work: Work) -> bool:
         """Run a task and tell whether to retry it after a pause."""

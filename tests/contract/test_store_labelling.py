@@ -108,7 +108,7 @@ async def test_links_are_for_so_many_people_and_a_repeated_request_is_one(
     (shared,) = await labelling.invite("tea", people=2)
     assert traces(database_url, personal) == []
     assert traces(database_url, shared) == []
-    assert [(await labelling.invitation(token)).state for token in (personal, "guessed")] == [
+    assert [(await labelling.invitation(token))[0] for token in (personal, "guessed")] == [
         "open",
         "unknown",
     ]
@@ -118,7 +118,7 @@ async def test_links_are_for_so_many_people_and_a_repeated_request_is_one(
     assert Counter(outcome for outcome, _ in twice) == {"joined": 1, "again": 4}
     assert len(people) == 1
     assert (await labelling.join(personal, "another"))[0] == "used"
-    assert (await labelling.invitation(personal)).state == "used"
+    assert (await labelling.invitation(personal))[0] == "used"
     assert (await labelling.join("guessed", "browser"))[0] == "unknown"
     # A participant is the same person on any device.
     assert (await labelling.join(personal, "x", "p1"))[0] == "unknown"  # not by a personal link
@@ -138,7 +138,7 @@ async def test_links_are_for_so_many_people_and_a_repeated_request_is_one(
     assert (await labelling.join(shared, "three", "p2"))[0] == "expired"
     assert (await labelling.join(shared, "three", "p1"))[0] == "again"
     await labelling.close("tea")
-    assert (await labelling.invitation(shared)).state == "closed"
+    assert (await labelling.invitation(shared))[0] == "closed"
     assert (await labelling.join(shared, "three", "p2"))[0] == "closed"
 
 
@@ -527,4 +527,4 @@ async def test_many_at_once_whose_processes_share_a_database_label_each_debate_o
         await other.close()
     assert await labels(store) == dict.fromkeys(ids, 20)
     link_state = await labelling.invitation(link)
-    assert link_state.state == "used"
+    assert link_state[0] == "used"

@@ -36,7 +36,6 @@ from engine.values.debate import Cause, Model, PanelSetup, Status
 from engine.values.errors import (
     BudgetError,
     ModelError,
-    RefusedError,
     StoreError,
     ThreadGoneError,
     VenueLockedError,
@@ -254,7 +253,7 @@ AWAY = ModelError(
 )
 FULL = StoreError("The database /srv/canary.db could not be used: full.")
 LOCKED_THERE = VenueLockedError("<#4242424242> is locked; unlock it.")
-REFUSED = RefusedError(str(AWAY), model="near-canary/birch")
+REFUSED = ModelError(str(AWAY), model="near-canary/birch", refused=True)
 CAPPED = BudgetError("It would pass 1 USD for near-canary/birch (ROSTRUM_BUDGET__DEBATE_USD).")
 DELETED = ThreadGoneError("<#4242424242> was deleted; nothing can be posted there any more.")
 WAITS = [

@@ -22,7 +22,7 @@ from adapters.models.pace import Gate
 from engine.stage.steps import Pace
 from engine.stage.structured import read_object
 from engine.values.debate import Model, Sampling
-from engine.values.errors import ModelError, RefusedError
+from engine.values.errors import ModelError
 from engine.values.ports import AnswerSchema, Call, FaultKind, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.loopback import close, once, raw_server
@@ -267,9 +267,10 @@ async def test_an_unknown_reason_is_logged_once_and_taken_as_the_end(server: Mod
 )
 async def test_declined_is_declined(server: ModelServer, who: str, act: Act) -> None:
     server.always(act)
-    with pytest.raises(RefusedError, match="reword the topic") as caught:
+    with pytest.raises(ModelError, match="reword the topic") as caught:
         await ask(server.base_url)
-    assert (caught.value.model, caught.value.passing) == ("online/m", False)
+    error = caught.value
+    assert (error.model, error.passing, error.refused) == ("online/m", False, True)
     assert len(server.requests) == 1, who
 
 
