@@ -21,15 +21,14 @@ from engine.prompts.library import NAMES
 from engine.run.order import Defaults, Order
 from engine.store import Store
 from engine.store.suggestions import listed
-from engine.values.blocked_words import check_words, has_blocked
 from engine.values.debate import Debate, Model, Value
 from engine.values.errors import BudgetError, UsageError
 from engine.values.language import ENGLISH, N_, speaking, spoken
 from engine.values.limits import Caps
 from engine.values.messages import Estimate
-from engine.values.options import BUILT_IN
+from engine.values.options import BUILT_IN, clean_text
 from engine.values.text import MENTION, clean, headline, is_visible, redact
-from engine.values.topics import RANDOM, Topic, check_topic
+from engine.values.topics import RANDOM, Topic, check_topic, check_words, has_blocked
 from engine.words.stored import called_language
 
 # The motion of a debate that is about a message in a chat.
@@ -245,7 +244,7 @@ async def suggest(context: Context, person: Requester, topic: str) -> Answer:
     Raises UsageError for a topic that cannot be debated here, and at a limit; ModelError while a
     moderation model cannot be asked.
     """
-    topic = check_topic(topic)
+    topic = check_topic(clean_text("topic", topic))
     if topic.casefold() == RANDOM:
         raise UsageError(
             "“{random}” draws a topic, so it cannot be one; suggest another.",

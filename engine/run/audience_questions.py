@@ -6,12 +6,12 @@ from engine.fleet.leases import Notifier
 from engine.run.service import Service
 from engine.store import Store
 from engine.store.guests import MOST_ASKED
-from engine.values.blocked_words import check_words
 from engine.values.debate import Debate
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import N_
 from engine.values.ports import Clock
 from engine.values.text import clean, is_visible, redact
+from engine.values.topics import check_words
 from engine.votes.audience import MOST_LISTED, standing_questions
 
 LONGEST_QUESTION = 300  # characters

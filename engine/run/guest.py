@@ -13,13 +13,13 @@ from engine.store import Lease, Post, Store
 from engine.store.budgets import NewGuest
 from engine.store.guests import Guest, OpenTurn
 from engine.tally.questions import waiting_for
-from engine.values.blocked_words import check_words
 from engine.values.debate import Debate
 from engine.values.errors import DeclinedError, DesertedError, PausedError, UsageError
 from engine.values.language import N_
 from engine.values.messages import GuestInvite, Notice, SpeakInvite
 from engine.values.ports import Clock
 from engine.values.text import count_words
+from engine.values.topics import check_words
 from engine.values.verdicts import Question, Withheld
 from engine.votes.audience import moderate, said_below, spoken_text
 from engine.votes.window import VoteWindow

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Self
 
-from pydantic import Field, SkipValidation
+from pydantic import Field, SkipValidation, model_validator
 
 from engine.jury.rubric import Rubric
+from engine.prompts.library import check_language
 from engine.store.leases import OWN
 from engine.values.debate import Debate, Model, Retrieval, Sampling, SeriesKey, Source, Value
 from engine.values.errors import NotAllowedError
 from engine.values.language import N_
 from engine.values.limits import Caps
-from engine.values.options import BUILT_IN, Options
+from engine.values.options import BUILT_IN, Options, check_limits
 from engine.values.sources import SourceLimits
-from engine.values.topics import Topic, built_in_topics
+from engine.values.topics import Topic, built_in_topics, has_blocked
 
 ME = "me"  # in place of a model: the person who starts the debate argues that side
 ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
@@ -76,6 +77,14 @@ class Order(Options):
     rematch: Rematch | None = None
     guest: Invited | None = None
     listed: Topic | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        """Refuse an order that no place could hold. Raises UsageError."""
+        check_limits(self)
+        if self.language:
+            check_language(self.language)
+        return self
 
 
 class Defaults(Options):
@@ -139,8 +148,6 @@ class Defaults(Options):
         """The topics without a word that is blocked."""
         if not self.blocked_words:
             return self.topics
-        from engine.values.blocked_words import has_blocked  # few communities have any
-
         return tuple(one for one in self.topics if not has_blocked(self.blocked_words, one.text))
 
     def __copy__(self) -> Self:

@@ -9,14 +9,14 @@ from pydantic import JsonValue
 
 from engine.formats import FORMATS, Format, find_format
 from engine.formats.format import Roles
-from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts, check_language
+from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts
 from engine.run.order import Defaults, Order
 from engine.run.seats import exchange, seat
 from engine.values.debate import OTHER, UNATTENDED, BallotKind, Length, Model, Moderation, Request
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import Text
-from engine.values.options import BUILT_IN, Options, check_limits
-from engine.values.topics import Topic, motion_of
+from engine.values.options import BUILT_IN, Options
+from engine.values.topics import Topic, check_words, motion_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,6 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     own = script.complete(options)
     if order.rematch is None:
         _check_asked(script, order, options)
-        check_limits(options)
     roster = order.jurors or offer.jurors
     if not roster:
         raise UsageError(
@@ -66,10 +65,7 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
         from engine.run.trial import put_on_trial  # few answers are known
 
         request, answer = put_on_trial(request, topic, offer.sources, seed)
-    if offer.blocked_words:
-        from engine.values.blocked_words import check_words  # few communities have any
-
-        check_words(offer.blocked_words, *request.texts)
+    check_words(offer.blocked_words, *request.texts)
     may = order.capabilities
     if refusal := may.unfit or (may.no_files if script.files else ""):
         raise NotAllowedError(refusal)
@@ -129,7 +125,6 @@ def _complete(
         seed,
         sided=roles.contenders == tuple(OTHER),
     )
-    language = check_language(options.language or "")
     seated = seat(order, offer, script, roles, roster, seed)
     attended = order.platform != UNATTENDED
     person = any(model.person for model in seated["sides"].values())
@@ -141,7 +136,6 @@ def _complete(
         | seated
         | {
             "options": own,
-            "language": language,
             "sources": order.sources,
             "rounds": options.rounds or sized.rounds or script.default_rounds,
             "turn_order": script.turn_order or options.turn_order,

@@ -13,9 +13,9 @@ from engine.blinding.identity import names_of, redact
 from engine.fleet.leases import LeaseManager, Notifier
 from engine.store import Lease, Note, Post, Store
 from engine.store.targets import AudienceQuestion
-from engine.values.blocked_words import has_blocked
 from engine.values.debate import Debate
 from engine.values.messages import QuestionsClosed, QuestionsInvite
+from engine.values.topics import has_blocked
 from engine.values.verdicts import QUESTIONS, Artifact, Question
 from engine.votes.audience import MOST_LISTED, choose, standing_questions, support_of
 

@@ -23,7 +23,6 @@ from engine.series.spec import Recurring, Series, SeriesAudience
 from engine.store import Lease, Post, Store
 from engine.store.series import SeriesDebate, StoredSeries
 from engine.store.suggestions import next_topic
-from engine.values.blocked_words import has_blocked
 from engine.values.debate import SeriesKey
 from engine.values.errors import (
     BudgetError,
@@ -38,6 +37,7 @@ from engine.values.errors import (
 from engine.values.language import N_, speaking
 from engine.values.messages import Message, Skipped
 from engine.values.ports import Clock, Location
+from engine.values.topics import has_blocked
 
 if TYPE_CHECKING:
     from engine.values.protocols import Venue

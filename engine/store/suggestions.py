@@ -10,11 +10,10 @@ from engine.store.communities import Communities, join
 from engine.store.database import Database, SqlConnection
 from engine.store.people import ensure_person, find_key
 from engine.store.purge import mark_unwiped
-from engine.values.blocked_words import has_blocked
 from engine.values.debate import Value, short_code
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.language import N_
-from engine.values.topics import topic_id
+from engine.values.topics import has_blocked, topic_id
 
 MOST_OF_PERSON = 5  # open suggestions
 MOST_OF_COMMUNITY = 200

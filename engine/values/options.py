@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
 
-from pydantic import BeforeValidator, JsonValue, field_validator
+from pydantic import BeforeValidator, JsonValue, ValidationInfo, field_validator
 
 from engine.values.debate import (
     BallotKind,
@@ -29,7 +29,7 @@ from engine.values.debate import (
 )
 from engine.values.errors import UsageError
 from engine.values.language import N_, Text
-from engine.values.text import READING, headline
+from engine.values.text import READING, clean, headline, is_visible, marked
 
 E = TypeVar("E", bound=StrEnum)
 Reader = Callable[[str, str], Any]
@@ -82,6 +82,11 @@ class Options(Value):
     turn_minutes: float | None = None
     protocol: TrialProtocol | None = None
 
+    @field_validator("topic", "conditions", "stance_a", "stance_b")
+    @classmethod
+    def _clean(cls, text: str | None, info: ValidationInfo) -> str | None:
+        return text and clean_text(info.field_name or "", text)
+
     @field_validator("topic", "format", "language")
     @classmethod
     def _skip_empty(cls, text: str | None) -> str | None:
@@ -109,6 +114,23 @@ class Options(Value):
 
 STANCES = {"for": "stance_a", "against": "stance_b"}
 """The options of what the sides argue, by the names that people write."""
+_STANCE = N_("All characters of side {side}'s stance are invisible; write a few.")
+_INVISIBLE = {
+    "topic": Text(
+        "All characters of this topic are invisible. Write one, for example "
+        "“Remote work is better”."
+    ),
+    **{name: Text(_STANCE, side=marked(name[-1].upper())) for name in STANCES.values()},
+}
+
+
+def clean_text(name: str, text: str) -> str:
+    """Return the text of an option as safe data. Raises UsageError where no one could see it."""
+    text = clean(text)
+    if name in _INVISIBLE and text.strip() and not is_visible(text):
+        raise UsageError(_INVISIBLE[name])
+    return text
+
 
 # --- the table ---------------------------------------------------------------------------
 

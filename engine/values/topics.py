@@ -13,17 +13,18 @@ from operator import not_
 from random import Random
 from typing import NamedTuple
 
-from pydantic import Field
+import regex
+from pydantic import Field, field_validator
 
 from engine.values.debate import Value
-from engine.values.errors import UsageError
-from engine.values.language import N_
+from engine.values.errors import FlaggedError, UsageError
 from engine.values.options import STANCES, Options
-from engine.values.text import clean, is_visible, marked
+from engine.values.text import clean, marked
 
 RANDOM = "random"  # asks for a topic of the list
 LONGEST_STANCE = 200  # characters
 LONGEST_TEXT = 20_000  # characters
+MARKED = {side: marked(side) for side in "AB"}
 
 
 class Topic(Value):
@@ -43,6 +44,11 @@ class Topic(Value):
     choices: tuple[str, ...] = Field((), exclude_if=not_)
     answer: str = Field("", exclude_if=not_, repr=False)
     source: str = Field("", exclude_if=not_)
+
+    @field_validator("text", "conditions", "stance_a", "stance_b")
+    @classmethod
+    def _clean(cls, text: str) -> str:
+        return clean(text)
 
     def speaks(self, language: str) -> bool:
         """Return whether it is in a language, whatever the region."""
@@ -97,100 +103,72 @@ def motion_of(
             )
         listed = Random(f"topic/{seed}").choice(fit)
         text = listed.text
+    conditions = (options.conditions or "").strip()
+    if len(conditions) > LONGEST_TEXT:
+        raise UsageError(
+            "The conditions of a debate may have at most {most} characters; these have {n}. "
+            "Shorten them.",
+            most=LONGEST_TEXT,
+            n=len(conditions),
+        )
     own = any(getattr(options, name) for name in STANCES.values())
-    stances = listed if listed is not None and not own and sided else options
-    motion = {
-        "topic": check_topic(text),
-        "conditions": _clean("conditions", options.conditions or ""),
-        **_check_stances(stances, models, sided=sided),
-    }
-    return motion, listed
+    stated = listed if listed is not None and not own and sided else options
+    stances = {name: " ".join((getattr(stated, name) or "").split()) for name in STANCES.values()}
+    if any(stances.values()):
+        _check_stances(tuple(stances.values()), models, sided=sided)
+    return {"topic": check_topic(text), "conditions": conditions, **stances}, listed
 
 
-def check_topic(given: str) -> str:
+def check_topic(text: str) -> str:
     """Return a topic as it is stored. Raises UsageError for one that cannot be debated."""
-    topic = _clean("topic", given)
+    topic = text.strip()
     if not topic:
         raise UsageError(
             "A debate needs a topic; give one, for example “Remote work is better”, or write "
             "random for one of the list."
         )
-    if not is_visible(topic):
+    if len(topic) > LONGEST_TEXT:
         raise UsageError(
-            "All characters of this topic are invisible. Write one, for example "
-            "“Remote work is better”."
+            "The topic of a debate may have at most {most} characters; this one has {n}. "
+            "Shorten it.",
+            most=LONGEST_TEXT,
+            n=len(topic),
         )
     return topic
 
 
-def _clean(name: str, given: str) -> str:
-    text = clean(given).strip()
-    if len(text) > LONGEST_TEXT:
-        raise UsageError(
-            N_(
-                "The topic of a debate may have at most {most} characters; this one has {n}. "
-                "Shorten it."
-            )
-            if name == "topic"
-            else N_(
-                "The conditions of a debate may have at most {most} characters; these have {n}. "
-                "Shorten them."
-            ),
-            most=LONGEST_TEXT,
-            n=len(text),
-        )
-    return text
-
-
-def _check_stances(
-    stated: Options | Topic, models: Iterable[str], *, sided: bool
-) -> dict[str, str]:
-    """Return what both sides argue in the asker's own words, or nothing for either."""
-    given = {
-        name: " ".join(clean(getattr(stated, name) or "").split()) for name in STANCES.values()
-    }
-    if not any(given.values()):
-        return given
+def _check_stances(stances: Sequence[str], models: Iterable[str], *, sided: bool) -> None:
+    """Refuse what both sides cannot argue in the asker's own words. Raises UsageError."""
     if not sided:
         raise UsageError(
             "Only a debate between two sides takes stances for and against; leave both out."
         )
-    missing = [side for side, text in zip("AB", given.values(), strict=True) if not text]
-    if missing:
-        raise UsageError(
-            "The stance of side {missing} is missing: say what both sides argue, for "
-            "example “tabs” for 🔵 A and “spaces” for 🔴 B, or leave both out.",
-            missing=marked(missing[0]),
-        )
     names = {model.casefold() for model in models}
-    for side, text in zip("AB", given.values(), strict=True):
-        _check_stance(side, text, names)
-    if len({fold_topic(text) for text in given.values()}) < len(given):
+    for side, text in zip("AB", stances, strict=True):
+        if not text:
+            raise UsageError(
+                "The stance of side {missing} is missing: say what both sides argue, for "
+                "example “tabs” for 🔵 A and “spaces” for 🔴 B, or leave both out.",
+                missing=MARKED[side],
+            )
+    for side, text in zip("AB", stances, strict=True):
+        if len(text) > LONGEST_STANCE:
+            raise UsageError(
+                "The stance of side {side} has {n} characters; at most {most} are allowed. "
+                "Shorten it, and put the rest into the conditions.",
+                side=MARKED[side],
+                n=len(text),
+                most=LONGEST_STANCE,
+            )
+        if text.casefold() in names:
+            raise UsageError(
+                "The stance of side {side} is the name of a model; write what the side argues, "
+                "and choose the model that argues it with {option}.",
+                side=MARKED[side],
+                option=side.lower(),
+            )
+    if len(set(map(fold_topic, stances))) < len(stances):
         raise UsageError("Both sides have the same stance; give each one of its own.")
-    return given
-
-
-def _check_stance(side: str, text: str, names: Collection[str]) -> None:
-    if len(text) > LONGEST_STANCE:
-        raise UsageError(
-            "The stance of side {side} has {n} characters; at most {most} are allowed. "
-            "Shorten it, and put the rest into the conditions.",
-            side=marked(side),
-            n=len(text),
-            most=LONGEST_STANCE,
-        )
-    if not is_visible(text):
-        raise UsageError(
-            "All characters of side {side}'s stance are invisible; write a few.",
-            side=marked(side),
-        )
-    if text.casefold() in names:
-        raise UsageError(
-            "The stance of side {side} is the name of a model; write what the side argues, "
-            "and choose the model that argues it with {option}.",
-            side=marked(side),
-            option=side.lower(),
-        )
 
 
 # --- ids -----------------------------------------------------------------------------------
@@ -250,3 +228,55 @@ def fold_case(text: str) -> str:
     for _ in range(2):
         folded = unicodedata.normalize("NFKD", folded.casefold())
     return folded
+
+
+# --- words that a community blocks, in whatever case, accents and width ---------------------
+
+
+def has_blocked(words: Collection[str], *texts: str) -> bool:
+    """Return whether a text has one of these words, whatever the case, accents and width.
+
+    Only whole words count, but where a script writes none apart, such as Chinese or Thai.
+    """
+    if not words:
+        return False
+    pattern = _pattern_of(tuple(words))
+    return any(pattern.search(_fold_accents(text)) for text in texts if text)
+
+
+def check_words(blocked: Collection[str], *texts: str) -> None:
+    """Refuse texts with a word that is blocked. Raises FlaggedError, which does not name it."""
+    if has_blocked(blocked, *texts):
+        raise FlaggedError(
+            "This has a word that is blocked here. Reword it, or ask a manager of this community."
+        )
+
+
+# Hebrew's points have its script; the voicing marks of kana make another letter.
+_ACCENT = regex.compile(
+    r"(?V1)[[\p{M}&&\p{Script=Inherited}]--[\u3099\u309a]]|[\p{M}&&\p{Hebrew}]"
+    r"|\p{Default_Ignorable_Code_Point}|\u0640"
+)
+_RUN = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+_ALONE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_UNSPACED = regex.compile(rf"[{_ALONE}]")
+_INSIDE = rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}]--[{_ALONE}]]"
+
+
+@lru_cache(maxsize=256)
+def _pattern_of(words: tuple[str, ...]) -> regex.Pattern[str]:
+    return regex.compile("|".join(_one_pattern(_fold_accents(word)) for word in words))
+
+
+def _one_pattern(word: str) -> str:
+    runs = _RUN.findall(word)
+    if not runs:  # an emoji
+        return str(regex.escape(word))
+    before = "" if _UNSPACED.match(runs[0]) else rf"(?<!{_INSIDE})"
+    after = "" if _UNSPACED.match(runs[-1][-1]) else rf"(?!{_INSIDE})"
+    return before + r"[^\p{L}\p{N}]+".join(map(regex.escape, runs)) + after
+
+
+def _fold_accents(text: str) -> str:
+    bare = _ACCENT.sub("", fold_case(text)).replace("ı", "i")
+    return unicodedata.normalize("NFC", bare)

@@ -15,10 +15,10 @@ from engine.store import Store
 from engine.store.guests import Guest
 from engine.store.targets import AudienceQuestion
 from engine.tally.fold import standing_option, vote_folds
-from engine.values.blocked_words import has_blocked
 from engine.values.debate import Debate, Moderation
 from engine.values.errors import FlaggedError, VenueAwayError, VenueError
 from engine.values.text import clean, is_visible, redact
+from engine.values.topics import has_blocked
 from engine.values.verdicts import VoteEvent, Withheld
 
 if TYPE_CHECKING:

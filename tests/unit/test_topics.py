@@ -2,8 +2,7 @@
 
 import pytest
 
-from engine.values.blocked_words import has_blocked
-from engine.values.topics import built_in_topics, find_topic
+from engine.values.topics import built_in_topics, find_topic, has_blocked
 from tests.kit import some
 
 
