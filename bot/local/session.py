@@ -133,6 +133,10 @@ class TerminalSession:
             defaults = app.defaults.model_copy(update=update)
             if order.mirror:
                 venue.watch("")  # both run at once, and are shown one after the other
+            if asked.rematch:
+                from engine.run.rematch import repeat  # few orders are one
+
+                asked = repeat(asked, asked.rematch, defaults, app.service.new_seed())
             started = await app.service.start(asked, defaults)
             self.on_start(started)
             if started.mirror is None:

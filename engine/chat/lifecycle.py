@@ -35,7 +35,7 @@ from engine.chat.settings import check_channel, order_of, overlay, page_of
 from engine.delivery.board import awaits_consent, turns_expected
 from engine.delivery.reasons import where_revealed, why
 from engine.run.order import Defaults, Order, Rematch
-from engine.run.rematch import check_repeatable
+from engine.run.rematch import check_repeatable, repeat
 from engine.store import Store
 from engine.store.communities import PublicPart
 from engine.store.votes import closes_with, tied
@@ -79,7 +79,7 @@ async def begin(
         }
         defaults = defaults.model_copy(update={"caps": defaults.caps.model_copy(update=small)})
     order = make(defaults)
-    if person.trial is not None:  # one person votes, with buttons
+    if person.trial is not None and not order.rematch:  # one person votes, with buttons
         order = order.model_copy(update={"ballot": BallotKind.PRIVATE, "quorum": 1})
     if (order.topic or "").strip().casefold() == RANDOM:
         # The topic is one that people suggested, if any is in the debate's language.
@@ -96,7 +96,7 @@ async def begin(
         estimate=started.estimate,
         waits=started.waits,
         warnings=started.warnings,
-        models={side: model.ref for side, model in order.models.items()},
+        models={} if order.rematch else {side: one.ref for side, one in order.models.items()},
         names=started.debate.setup.called,
         jurors=() if order.rematch else tuple(juror.ref for juror in order.jurors),
     )
@@ -217,8 +217,9 @@ async def rematch(
     if person.thread is not None and person.thread == found.thread != found.place:
         # In the thread that this debate had to itself: the next one has its own.
         person = person.model_copy(update={"thread": None})
-    again = Rematch(of=found, swapped=swap)
-    return await begin(context, person, lambda _: _order(person, again))
+    order, again = _order(person), Rematch(of=found, swapped=swap)
+    seed = context.service.new_seed()
+    return await begin(context, person, lambda offer: repeat(order, again, offer, seed))
 
 
 async def _find_revealed(store: Store, person: Requester, code: str | None) -> Debate:
@@ -234,12 +235,11 @@ async def _find_revealed(store: Store, person: Requester, code: str | None) -> D
     return found
 
 
-def _order(person: Requester, again: Rematch) -> Order:
+def _order(person: Requester) -> Order:
     return Order(
         platform=person.platform,
         community=person.community,
         place=person.thread or person.place,
         capabilities=person.capabilities,
         user=person.user,
-        rematch=again,
     )

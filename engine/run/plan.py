@@ -45,10 +45,6 @@ def plan(order: Order, offer: Defaults, prompts: Prompts, seed: int) -> Plan:
     Raises UsageError if it is impossible, and NotAllowedError where it could not finish.
     """
     seed = seed if order.seed is None else order.seed
-    if order.rematch is not None:
-        from engine.run.rematch import repeat  # few orders are one
-
-        order = repeat(order, order.rematch, offer, seed)
     options = (BUILT_IN if order.rematch else offer.usual) | order
     script = find_format(options.format or "", options.protocol)
     own = script.complete(options)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from random import Random
 
 from engine.run.order import Defaults, Order, Rematch
-from engine.run.seats import exchange, seated
-from engine.values.debate import ENDED, OTHER, Debate, Request
+from engine.values.debate import ENDED, OTHER, Debate, Model, Request, side_of
 from engine.values.errors import UsageError
 from engine.values.language import N_
 from engine.values.options import Options
@@ -20,16 +19,20 @@ NO_RESULT = N_(
 )
 
 
-def repeat(order: Order, rematch: Rematch, offer: Defaults, seed: int) -> Order:
-    """Return the order with all that the debate before had. Raises UsageError if it cannot be."""
-    before = rematch.of.setup
-    request = _offered_again(before.request, offer)
+def repeat(order: Order, rematch: Rematch, offer: Defaults, new_seed: int) -> Order:
+    """Return the order with all that the debate before had; `new_seed` is for one without.
+
+    Raises UsageError if it cannot be held again.
+    """
+    seed = new_seed if order.seed is None else order.seed
+    before, request = rematch.of.setup, rematch.of.request
+    models = _offered_again(request, offer)
     if rematch.swapped:
-        request = _swap(request)
+        taken = _swapped(request)
     else:
         sides = list(request.sides)
         drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
-        request = seated(request, dict(zip(sides, drawn, strict=True)))
+        taken = dict(zip(drawn, sides, strict=True))
     judges = {model.ref: model for model in offer.judges}
     asked = {model.ref for model in (*before.panel.roster, *before.panel.recused)}
     kept = tuple(judges[one.ref] for one in request.judges if one.ref in judges)
@@ -37,7 +40,9 @@ def repeat(order: Order, rematch: Rematch, offer: Defaults, seed: int) -> Order:
         name: getattr(request, name) for name in Options.model_fields if hasattr(request, name)
     }
     update |= {
-        "models": {**request.sides, **request.seats},
+        "rematch": rematch,
+        "seed": seed,
+        "models": {taken[side_of(seat)] + seat[1:]: model for seat, model in models.items()},
         "judges": kept if len(kept) == len(request.judges) else (),  # else today's
         "jurors": order.jurors or tuple(one for ref, one in judges.items() if ref in asked),
         "sources": request.sources,
@@ -66,8 +71,8 @@ def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
         )
 
 
-def _offered_again(request: Request, offer: Defaults) -> Request:
-    """Return the request with its models as they are offered today. Raises UsageError."""
+def _offered_again(request: Request, offer: Defaults) -> dict[str, Model]:
+    """Return who had which side or seat, as it is offered today. Raises UsageError."""
     offered = {model.ref: model for model in offer.debaters}
     missing = sorted({one.ref for one in request.speakers} - offered.keys())
     if missing:
@@ -76,28 +81,29 @@ def _offered_again(request: Request, offer: Defaults) -> Request:
             "models. Start the motion with other models; the command models lists them.",
             models=tuple(missing),
         )
-    return request.model_copy(
-        update={
-            "sides": {
-                side: model if model.person else offered[model.ref]
-                for side, model in request.sides.items()
-            },
-            "seats": {seat: offered[model.ref] for seat, model in request.seats.items()},
-        }
-    )
+    seated = {**request.sides, **request.seats}
+    return {seat: model if model.person else offered[model.ref] for seat, model in seated.items()}
 
 
-def _swap(request: Request) -> Request:
+def _swapped(request: Request) -> dict[str, str]:
+    """Return the side that each one's models take. Raises UsageError where nothing would change."""
     if tuple(request.sides) != tuple(OTHER):
         raise UsageError(
             "Only two sides can be swapped, and this debate has {number} speakers; start a rematch "
             "instead.",
             number=len(request.sides),
         )
-    swapped = exchange(request)
-    if (swapped.sides, swapped.seats) == (request.sides, request.seats):
+    one, other = (
+        {
+            seat[1:]: model
+            for seat, model in (*request.sides.items(), *request.seats.items())
+            if side_of(seat) == side
+        }
+        for side in OTHER
+    )
+    if one == other:
         raise UsageError(
             "The same model argued both sides, so there is nothing to swap; start a rematch "
             "instead."
         )
-    return swapped
+    return OTHER

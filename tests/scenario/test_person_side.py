@@ -10,6 +10,7 @@ import pytest
 
 from engine.dataset.writer import write_export
 from engine.run.order import Defaults, Invited, Order, Rematch
+from engine.run.rematch import repeat
 from engine.stats.row import work_out
 from engine.store import ExportFilter, OpenQuestion
 from engine.store.communities import CommunitySettings
@@ -393,7 +394,8 @@ async def test_a_rematch_asks_the_person_again_and_no_vote_in_it_is_gold(
         await session.service.close_vote(debate.id)
         debate = await session.ended(debate.id)
         swap = Rematch(of=debate, swapped=True)
-        again = (await session.service.start(order(guest=None, rematch=swap), DEFAULTS)).debate
+        repeated = repeat(order(guest=None), swap, DEFAULTS, 1)
+        again = (await session.service.start(repeated, DEFAULTS)).debate
         assert again.request.guest == "A"
         assert again.request.turn_minutes == MINUTES
         await agree(session, again)
@@ -403,4 +405,4 @@ async def test_a_rematch_asks_the_person_again_and_no_vote_in_it_is_gold(
         await session.ended(again.id)
         await session.store.privacy.forget("memory", "bob")
         with pytest.raises(UsageError, match="no rematch with them"):
-            await session.service.start(order(guest=None, rematch=swap), DEFAULTS)
+            await session.service.start(repeated, DEFAULTS)
