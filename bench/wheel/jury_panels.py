@@ -21,7 +21,7 @@ from bench.wheel.jury_world import (
     weigh_exactly,
     weigh_perfectly,
 )
-from engine.jury.aggregate import BEHIND, aggregate
+from engine.jury.aggregate import aggregate
 from engine.jury.ballot import MOST_JURORS
 from engine.jury.fit import fit_jurors
 from engine.jury.fit_quality import compare_rules
@@ -31,7 +31,7 @@ from engine.jury.plan import next_readings
 from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import DEBATE
 from engine.store.learning import PastDebate
-from engine.values.debate import Fit, PanelSetup
+from engine.values.debate import BEHIND, Fit, PanelSetup
 from engine.values.verdicts import TIE, Ballot, Verdict
 
 NAIVE_JURORS = 6

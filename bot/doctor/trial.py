@@ -17,10 +17,10 @@ from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
 from engine.jury.roster import PanelFit, seat_panel
 from engine.prompts.library import load_prompts
-from engine.run.estimate import check_prices, price
+from engine.run.estimate import check_prices, longest_prompts, price
+from engine.run.freeze import freeze
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
-from engine.run.prompt_sizes import longest_prompts
 from engine.values.configuration import parse_model
 from engine.values.debate import Model, PanelMode, Price, Sampling
 from engine.values.errors import RostrumError
@@ -132,7 +132,7 @@ def _fewest_seated(
 
 def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:
     """Return the default format's number of sides, the fixed models, and those to draw from."""
-    request = plan(ORDER, defaults, load_prompts(), 0).request
+    request = plan(ORDER, defaults, load_prompts(), 0)[0].request
     fixed = [defaults.sides[side] for side in request.sides if side in defaults.sides]
     taken = {model.ref for model in fixed}
     free = [model for model in defaults.models if model.ref not in taken]
@@ -180,9 +180,11 @@ async def _forecast(
 ) -> _CostForecast:
     """Estimate a debate between some of the models. Raises UsageError or BudgetError."""
     defaults = defaults.model_copy(update={"models": tuple(offered)})
-    planned = plan(ORDER, defaults, load_prompts(settings.templates_dir), 0)
-    setup, expected = await price(planned, 1, models, _no_history)
-    longest = await longest_prompts(setup, planned.script, planned.prompts)
+    (planned,) = plan(ORDER, defaults, load_prompts(settings.templates_dir), 0)
+    setup = await freeze(planned, 1, models, _no_history)
+    script, prompts = planned.script, planned.prompts
+    setup, expected = await price(setup, script, prompts, defaults.caps, models)
+    longest = await longest_prompts(setup, script, prompts)
     return _CostForecast(expected, setup.reserved_usd, longest)
 
 

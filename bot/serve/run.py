@@ -111,7 +111,7 @@ SERVED = {
     "engine.fleet": "limits",
     "engine.formats": "trial",
     "engine.jury": "history model",
-    "engine.run": "estimate guest prompt_sizes question_time rematch replacement trial",
+    "engine.run": "estimate guest question_time rematch replacement trial",
     "engine.stage": "repair research",
     "engine.store": "ballots communities deliveries installs labels learning listings "
     "privacy queue retention series suggestions usage",

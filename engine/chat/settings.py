@@ -24,7 +24,7 @@ from engine.dataset.license import read_license
 from engine.formats import FORMATS, find_format
 from engine.prompts.library import check_language
 from engine.run.order import Defaults, Order
-from engine.run.seats import MOST_JUDGES
+from engine.run.request import MOST_JUDGES
 from engine.store.communities import SETTING_NAMES, CommunitySettings, PublicPart
 from engine.values.debate import Model, Source
 from engine.values.errors import NotAllowedError, UsageError

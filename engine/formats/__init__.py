@@ -9,6 +9,8 @@ from pkgutil import resolve_name
 from engine.formats.format import Format
 from engine.values.debate import Setup, TrialProtocol
 from engine.values.errors import PausedError, StoreError, UsageError
+from engine.values.language import Text
+from engine.values.options import Options
 from engine.values.text import clean, headline
 
 
@@ -46,13 +48,10 @@ FORMATS: Mapping[str, Format] = _Formats(
 )
 
 
-def find_format(name: str, protocol: TrialProtocol | None = None) -> Format:
-    """Return a format by name, or what a protocol in which no side is opposed has in its place.
-
-    Raises UsageError naming those that exist.
-    """
+def find_format(name: str) -> Format:
+    """Return a format by name. Raises UsageError naming those that exist."""
     if name in FORMATS:
-        return under(protocol, FORMATS[name])
+        return FORMATS[name]
     said = headline(clean(name), 40)
     raise UsageError(
         "There is no format “{said}”; choose from {formats}.",
@@ -66,9 +65,36 @@ def under(protocol: TrialProtocol | None, script: Format) -> Format:
     """Return a format's script, or what a protocol in which no side is opposed has in its place."""
     if protocol is None or protocol.opposed:
         return script
-    from engine.formats.trial import Unopposed  # few answers are known
+    unopposed: Format = resolve_name("engine.formats.trial:Unopposed")(protocol, script)
+    return unopposed
 
-    return Unopposed(protocol, script)
+
+def choose_format(asked: Options, options: Options) -> Format:
+    """Return the script of a debate's options; `asked` are those that are nobody's default.
+
+    Raises UsageError for what the format does not have.
+    """
+    script = under(options.protocol, FORMATS[options.format or ""])
+    if options.rounds is not None and not script.takes_rounds:
+        raise UsageError(
+            "The format {name} has a fixed number of rounds: leave rounds out. Its own "
+            "options: {own}.",
+            name=script.name,
+            own=tuple(script.options.model_fields) or Text("none"),
+        )
+    if script.question and asked.stance:
+        raise UsageError(
+            "A {name} debate answers a question, so no one takes a side on it: leave stance out.",
+            name=script.name,
+        )
+    if asked.questions and not script.takes_questions:
+        raise UsageError(
+            "In the format {name} the audience cannot ask questions; leave questions out, or "
+            "choose one of {known}.",
+            name=script.name,
+            known=tuple(name for name in FORMATS if FORMATS[name].takes_questions),
+        )
+    return script
 
 
 def length_of(setup: Setup) -> int:
@@ -102,4 +128,4 @@ def format_of(setup: Setup) -> Format:
     return under(setup.request.protocol, script)
 
 
-__all__ = ["FORMATS", "Format", "find_format", "format_of", "length_of", "under"]
+__all__ = ["FORMATS", "Format", "choose_format", "find_format", "format_of", "length_of", "under"]

@@ -23,7 +23,6 @@ from engine.values.language import N_
 from engine.values.verdicts import AGREEING, TIE, Ballot, Verdict
 
 TIE_BAND = 0.15
-BEHIND = -1.5  # errors by which the model may tell held-back ballots worse than the balanced rule
 KNOWN_AFTER = 10  # ballots of history after which a juror's lean counts as measured
 UNKNOWN = JurorHistory()
 UNPROVEN = N_("these jurors have not yet shown that they see more than order or chance")
@@ -80,23 +79,9 @@ def aggregate(
     return verdict, measured
 
 
-def ready_fit(setup: PanelSetup) -> Fit | None:
-    """Return the model of jurors if it decides, as far as that is known before they read.
-
-    It has to be proven that they see something, and the model must not tell held-back ballots worse
-    than the balanced rule.
-    """
-    fit = setup.fit
-    if fit is None or setup.mode is not PanelMode.ADAPTIVE or setup.stake is not None:
-        return None
-    seated = (fit.jurors.get(juror.ref) for juror in setup.roster)
-    known = sum(one is not None and one.known for one in seated)
-    return fit if fit.ahead > BEHIND and known >= min(2, len(setup.roster)) else None
-
-
 def find_fit(setup: PanelSetup, ballots: Sequence[Ballot]) -> Fit | None:
     """Return the model of jurors if it decides on these ballots: two of jurors that it knows."""
-    fit = ready_fit(setup)
+    fit = setup.ready_fit
     return fit if fit and len(known_jurors(fit, ballots)) > 1 else None
 
 

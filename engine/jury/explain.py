@@ -12,7 +12,7 @@ from engine.prompts.library import Prompts, language_name, quote
 from engine.stage.shapes import TEXT, by_key, choice, named
 from engine.stage.steps import Caller
 from engine.stage.structured import Object, example_texts, is_filler, read_object
-from engine.values.debate import Debate, Model, Price, Setup
+from engine.values.debate import Debate, Model, Setup
 from engine.values.errors import BudgetError, ModelError, StoppedError, UnreadableError
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from engine.values.text import clean, is_visible, marked, rename, unmarked, whole_sentences
@@ -107,20 +107,11 @@ def writer(case: ExplanationRequest) -> Model | None:
     """Return the cheapest juror whose ballot decided; of several, the nearest to the result."""
     jurors = {juror.ref: juror for juror in case.setup.panel.roster}
     left = [one for one in case.counted if one.juror in jurors]
-    cheapest = cheapest_of([jurors[one.juror] for one in left], case.setup.prices)
-    lowest = cheapest and _rate(case.setup.prices.get(cheapest.ref))
-    alike = [one for one in left if _rate(case.setup.prices.get(one.juror)) == lowest]
+    cheapest = case.setup.cheapest(jurors[one.juror] for one in left)
+    lowest = cheapest and case.setup.rate(cheapest.ref)
+    alike = [one for one in left if case.setup.rate(one.juror) == lowest]
     chosen = representative(case.verdict, alike)
     return jurors[chosen.juror] if chosen else None
-
-
-def cheapest_of(jurors: Sequence[Model], prices: Mapping[str, Price | None]) -> Model | None:
-    """Return the first of the cheapest jurors; one of unknown price is the dearest."""
-    return min(jurors, key=lambda juror: _rate(prices.get(juror.ref)), default=None)
-
-
-def _rate(price: Price | None) -> float:
-    return float("inf") if price is None else price.cost(1000, 300)
 
 
 def why_schema(names: tuple[str, ...]) -> AnswerSchema:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import mul
 from statistics import NormalDist, fmean
@@ -322,23 +322,21 @@ def choose(
 # A panel's verdict, and its next readings, by the model of jurors.
 
 
-def knows_enough(fit: Fit, jurors: Iterable[Model]) -> bool:
-    """Return whether the model knows jurors well enough to choose among them."""
-    known = [fit.jurors.get(juror.ref) for juror in jurors]
-    errors = [
-        one.skill_error if one else UNKNOWN_SKILL for one in known if not one or one.sees >= SEES
-    ]
-    return fit.debates >= LEARNT_AFTER or not errors or fmean(errors) <= SKILL_ERROR
-
-
 def draw(
     shy: Sequence[Model], fit: Fit, ordinal: int, prices: Mapping[str, float] | None
 ) -> tuple[Model, ...]:
     """Return jurors in the sequence to ask them; `shy` are those jurors, the least known first.
 
-    Every fifth debate the least known one sits with those who tell most (a new one, every second).
+    None while the model does not know them well enough to choose among them. Every fifth debate the
+    least known one sits with those who tell most (a new one, every second).
     """
-    every = ROTATE_EVERY if fit.heard(shy[0]) >= KNOWN_AFTER else 2
+    known = [fit.jurors.get(juror.ref) for juror in shy]
+    errors = [
+        one.skill_error if one else UNKNOWN_SKILL for one in known if not one or one.sees >= SEES
+    ]
+    if fit.debates < LEARNT_AFTER and errors and fmean(errors) > SKILL_ERROR:
+        return ()
+    every = ROTATE_EVERY if known[0] and known[0].ballots >= KNOWN_AFTER else 2
     exploring = [shy[0].ref] if ordinal % every == 0 else []
     named = {juror.ref: juror for juror in shy}
     chosen = choose(fit, list(named), MOST_JURORS, exploring, prices)

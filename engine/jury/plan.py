@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.jury.aggregate import aggregate, ready_fit
+from engine.jury.aggregate import aggregate
 from engine.jury.ballot import MOST_JURORS, MOST_READINGS, JurorReading
 from engine.values.debate import Model, PanelMode, PanelSetup
 from engine.values.verdicts import Ballot
@@ -55,31 +55,40 @@ def next_readings(
 class _Attendance(NamedTuple):
     """How many jurors read at least and at most, of how many; how often each at most.
 
-    `calls` are readings in all: at least, usually and at most.
+    `calls` are readings in all, usually and at most, with audits; `waves` are those usual ones, in
+    pairs, that follow the first without audits.
     """
 
     fewest: int
     most: int
     seated: int
     readings: int
-    calls: tuple[int, int, int]
+    calls: tuple[int, int]
+    waves: float
 
 
 def attendance(setup: PanelSetup) -> _Attendance:
-    """Return how many jurors will read, without the few debates that are audited."""
-    seated = len(setup.readers)
+    """Return how many jurors will read; jurors, too, without the few debates that are audited."""
+    seated, readings = len(setup.readers), 2
     first = min(_wave(setup), seated)
     if setup.mode in MATRIX:
-        return _Attendance(seated, seated, seated, 2, (2 * seated,) * 3)
-    if setup.mode is PanelMode.STRICT or setup.stake is not None:
-        most = min(MOST_JURORS, seated)
-        usual = max(first, min(USUAL, most)) if setup.mode is PanelMode.STRICT else first
-        return _Attendance(first, most, seated, 2, (2 * first, 2 * usual, 2 * most))
-    most = setup.wave or (MOST_READINGS if ready_fit(setup) else MOST_JURORS)
-    again = 1 if setup.fit is None else 2
-    fewest, most = min(_wave(setup), again * seated), min(most, again * seated)
-    calls = fewest, max(fewest, min(USUAL, most)), most
-    return _Attendance(first, min(most, seated), seated, again if most > seated else 1, calls)
+        first = at_most = seated
+        fewest = usual = most = 2 * seated
+    elif setup.mode is PanelMode.STRICT or setup.stake is not None:
+        at_most = min(MOST_JURORS, seated)
+        often = max(first, min(USUAL, at_most)) if setup.mode is PanelMode.STRICT else first
+        fewest, usual, most = 2 * first, 2 * often, 2 * at_most
+    else:
+        again = 1 if setup.fit is None else 2
+        most = setup.wave or (MOST_READINGS if setup.ready_fit else MOST_JURORS)
+        fewest, most = min(_wave(setup), again * seated), min(most, again * seated)
+        usual = max(fewest, min(USUAL, most))
+        at_most, readings = min(most, seated), again if most > seated else 1
+    waves = (usual - fewest) / 2
+    if setup.audit:  # with a model of jurors only one reads the other order too
+        usual += 1 if setup.fit else usual
+        most += 1 if setup.fit else most
+    return _Attendance(first, at_most, seated, readings, (usual, most), waves)
 
 
 def rotations(setup: PanelSetup, contenders: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -108,7 +117,7 @@ def _count_asked(setup: PanelSetup, deciding: Sequence[Ballot]) -> int:
 
 
 def _wave(setup: PanelSetup) -> int:
-    return setup.wave or (FIRST_PAIR if ready_fit(setup) else FIRST_WAVE)
+    return setup.wave or (FIRST_PAIR if setup.ready_fit else FIRST_WAVE)
 
 
 def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[JurorReading, ...]:
@@ -159,7 +168,7 @@ def _ask(
     """Return the next reading, if one is worth its call: in strict mode those in both orders."""
     verdict, _ = aggregate(setup, contenders, deciding)
     orders = rotations(setup, contenders)
-    if fit := ready_fit(setup):
+    if fit := setup.ready_fit:
         from engine.jury.model import next_readings  # it decides
 
         following, _ = next_readings(fit, setup, deciding)

@@ -93,12 +93,12 @@ def _order(
         return spread_families(_rank(jurors, learnt.history, ordinal)), 0
     if stake is not None:
         return spread_families(_trust(jurors, fit, ordinal)), 0
-    from engine.jury.model import draw, knows_enough  # only now: there is one
-
     shy = sorted(jurors, key=fit.heard)
-    if not knows_enough(fit, jurors):
-        return spread_families(shy), MOST_JURORS
-    return draw(shy, fit, ordinal, prices), 0
+    spread = spread_families(shy)
+    from engine.jury.model import draw  # only now: there is one
+
+    drawn = draw(shy, fit, ordinal, prices)
+    return (drawn, 0) if drawn else (spread, MOST_JURORS)
 
 
 # Whether jurors have shown that they see more than the order of showing, or chance.

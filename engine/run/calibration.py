@@ -19,8 +19,7 @@ from engine.fleet.leases import LeaseManager
 from engine.jury.ballot import JurorReading
 from engine.jury.panel import JurorPrompt, PanelReadings, open_transcript
 from engine.prompts.library import Prompts
-from engine.run.dry_run import manner_of
-from engine.run.estimate import JURY_PROMPT_TOKENS
+from engine.run.estimate import JURY_PROMPT_TOKENS, manner_of
 from engine.run.later_judges import LaterJurors
 from engine.stage.steps import BYTES_PER_TOKEN, Pace, Steps
 from engine.store import Lease, Store

@@ -18,7 +18,7 @@ from engine.jury.roster import seat_panel
 from engine.jury.rubric import find_rubric
 from engine.prompts.library import Prompts
 from engine.run.estimate import check_prices
-from engine.run.seats import MOST_JUDGES
+from engine.run.request import MOST_JUDGES
 from engine.stage.stage import Stage
 from engine.stage.steps import Pace, Steps
 from engine.store import Journaled, Judging, Note, Post, Store

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field, SkipValidation, model_validator
 
+from engine.formats import find_format
 from engine.jury.rubric import Rubric
 from engine.prompts.library import check_language
 from engine.store.leases import OWN
@@ -78,10 +79,22 @@ class Order(Options):
     guest: Invited | None = None
     listed: Topic | None = None
 
+    @property
+    def placed(self) -> dict[str, Any]:
+        """The fields of a new debate that say where it is, and which one of its series."""
+        fields = {"platform", "community", "place", "user"}
+        placed = {name: getattr(self, name) for name in fields}
+        if self.series is not None:
+            arm = self.series.arm or None
+            placed |= {"series": self.series.name, "series_key": self.series.key, "arm": arm}
+        return placed
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         """Refuse an order that no place could hold. Raises UsageError."""
         check_limits(self)
+        if self.format:
+            find_format(self.format)
         if self.language:
             check_language(self.language)
         return self

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from random import Random
 
+from engine.formats import find_format
 from engine.run.order import Defaults, Order, Rematch
 from engine.values.debate import ENDED, OTHER, Debate, Model, Request, side_of
 from engine.values.errors import UsageError
@@ -40,6 +41,7 @@ def repeat(order: Order, rematch: Rematch, offer: Defaults, new_seed: int) -> Or
         name: getattr(request, name) for name in Options.model_fields if hasattr(request, name)
     }
     update |= {
+        "rounds": request.rounds if find_format(request.format).takes_rounds else None,
         "rematch": rematch,
         "seed": seed,
         "models": {taken[side_of(seat)] + seat[1:]: model for seat, model in models.items()},

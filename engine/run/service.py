@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import structlog
@@ -14,13 +14,13 @@ from engine.fleet.leases import Notifier
 from engine.formats import format_of
 from engine.jury.plan import attendance
 from engine.prompts.library import Prompts
-from engine.run.estimate import check_prices, price
+from engine.run.estimate import check_prices, longest_prompts, price
+from engine.run.freeze import freeze
 from engine.run.juror_fits import Learner
-from engine.run.order import Defaults, Order, Rematch, check_allowed
-from engine.run.plan import Plan, mirror, plan
+from engine.run.order import Defaults, Order
+from engine.run.plan import plan
 from engine.stage.steps import Pace
 from engine.store import NewDebate, Post, Store
-from engine.store.budgets import NewGuest
 from engine.store.votes import awaits, closes_with
 from engine.values.debate import (
     UNATTENDED,
@@ -100,34 +100,37 @@ class Service:
         Raises UsageError or BudgetError, and ModelError while a moderation model cannot be asked;
         then nothing is stored. Raises NotAllowedError for a community that is not served.
         """
-        check_allowed(offer, order.platform, order.community)
         await self._pace.turn()  # of many starts at once, running debates have turns in between
-        first = plan(order, offer, self.prompts, self.new_seed())
-        plans = [first, mirror(first)] if order.mirror else [first]
-        guest = await self.guests.named(order) if first.request.guest else None
-        moderation = await self._moderate(order, first.request.texts)
+        plans = plan(order, offer, self.prompts, self.new_seed())
+        prompts, request = plans[0].prompts, plans[0].request
+        guest = await self.guests.named(order) if request.guest else None
+        moderation = await self._moderate(order, request.texts)
         queued: list[tuple[NewDebate, Estimate]] = []
         for planned in plans:
-            before = queued[0][0].id if queued else None
-            planned = replace(planned, moderation=moderation, mirror_of=before)
             number = await self.store.debates.next_number()
             await self._pace.turn()
             ordinal = number if order.series is None else order.series.ordinal
-            setup, expected = await price(planned, ordinal, self.models, self.learner.fit)
-            queued.append((self._new(planned, number, setup, guest), expected))
-        await self.store.debates.keep_templates(first.prompts.digest, first.prompts.texts)
-        posts = [(new, [_announce(new, usual, order.rematch)]) for new, usual in queued]
+            setup = await freeze(planned, ordinal, self.models, self.learner.fit)
+            setup, usual = await price(setup, planned.script, prompts, offer.caps, self.models)
+            beside = {"moderation": moderation, "mirror_of": queued[0][0].id if queued else None}
+            new = NewDebate(
+                id=self.new_id(),
+                number=number,
+                created_at=self.clock.now(),
+                setup=setup.model_copy(update=beside),
+                guest=guest,
+                answer=planned.answer,
+                **order.placed,
+            )
+            queued.append((new, usual))
+        await self.store.debates.keep_templates(prompts.digest, prompts.texts)
+        posts = [(new, [_announce(new, usual)]) for new, usual in queued]
         debates = await self.store.debates.create(posts, offer.caps)
         await self._pace.turn()
         for debate, (_, usual) in zip(debates, queued, strict=True):
             await self.dispatcher.submit(debate.id)
             self.notifier.publish(f"outbox/{debate.platform}", debate.id)
-            log.info(
-                "debate queued",
-                debate=debate.id,
-                format=debate.request.format,
-                calls=usual.calls,
-            )
+            log.info("debate queued", debate=debate.id, format=request.format, calls=usual.calls)
         new, expected = queued[0]
         return Started(
             debate=debates[0],
@@ -145,29 +148,11 @@ class Service:
 
         Nothing is stored. Raises UsageError or BudgetError as `start` does.
         """
-        planned = plan(order, offer, self.prompts, self.new_seed())
-        setup, expected = await price(planned, ordinal, self.models, self.learner.fit)
-        from engine.run.prompt_sizes import longest_prompts  # before a series, or a check
-
-        return setup, expected, await longest_prompts(setup, planned.script, planned.prompts)
-
-    def _new(self, planned: Plan, number: int, setup: Setup, guest: NewGuest | None) -> NewDebate:
-        order = planned.order
-        return NewDebate(
-            id=self.new_id(),
-            number=number,
-            platform=order.platform,
-            community=order.community,
-            place=order.place,
-            user=order.user,
-            setup=setup,
-            created_at=self.clock.now(),
-            series=order.series and order.series.name,
-            series_key=order.series and order.series.key,
-            arm=(order.series and order.series.arm) or None,
-            guest=guest,
-            answer=planned.answer,
-        )
+        planned, *_ = plan(order, offer, self.prompts, self.new_seed())
+        script, prompts = planned.script, planned.prompts
+        setup = await freeze(planned, ordinal, self.models, self.learner.fit)
+        setup, expected = await price(setup, script, prompts, offer.caps, self.models)
+        return setup, expected, await longest_prompts(setup, script, prompts)
 
     async def _moderate(self, order: Order, texts: Sequence[str]) -> Moderation | None:
         """Ask about what people read; the topics of a series before no one are its operator's."""
@@ -284,10 +269,10 @@ class Service:
         return await self.store.debates.get(debate.id)
 
 
-def _announce(new: NewDebate, expected: Estimate, rematch: Rematch | None) -> Post:
-    request, before = new.setup.request, None
-    if rematch is not None:
-        before = Before(debate=rematch.of.id, code=rematch.of.code, swapped=rematch.swapped)
+def _announce(new: NewDebate, expected: Estimate) -> Post:
+    request, again, before = new.setup.request, new.setup.rematch_of, None
+    if again is not None:
+        before = Before(debate=again, code=short_code(again), swapped=new.setup.swapped)
     script, seats = format_of(new.setup), attendance(new.setup.panel)
     message = Announcement(
         code=short_code(new.id),

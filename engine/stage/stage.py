@@ -10,8 +10,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -104,34 +104,34 @@ class _ScriptHost(Caller, Protocol):
         """Let the audience ask; return what is put to the sides once its time is over."""
 
 
+@dataclass(eq=False)
 class Stage:
     """The stage of one debate.
 
-    `prompts` are the format's templates and data at the debate's start; `sources` are what everyone
-    reads, in the order of their numbers.
+    `prompts` are the format's templates and data at the debate's start.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        prompts: Prompts,
-        host: _ScriptHost,
-        total: int,
-        unanswered: Mapping[str, str] | None = None,
-    ) -> None:
-        self._setup = setup
-        self.sources = setup.request.sources
-        self._unanswered = unanswered or {}
-        self.prompts = prompts
-        self._host = host
-        self._total = total
-        self._hidden = names_of(setup)
-        self._histories: dict[str, list[ChatMessage]] = {}
-        self._spoken: Counter[str] = Counter()
-        self._adjourned = asyncio.Event()
-        self._asked: tuple[str, ...] = ()
-        self._numbered: list[QuotedSpeech] = []
-        self.turns: list[Turn] = []
+    _setup: Setup
+    prompts: Prompts
+    _host: _ScriptHost
+    _total: int
+    _unanswered: Mapping[str, str] = field(default_factory=dict)
+    turns: list[Turn] = field(default_factory=list, init=False)
+    _histories: dict[str, list[ChatMessage]] = field(default_factory=dict, init=False)
+    _spoken: Counter[str] = field(default_factory=Counter, init=False)
+    _adjourned: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _looked_up: tuple[Source, ...] = field(default=(), init=False)
+    _asked: tuple[str, ...] = field(default=(), init=False)
+    _numbered: list[QuotedSpeech] = field(default_factory=list, init=False)
+
+    @cached_property
+    def _hidden(self) -> frozenset[str]:
+        return names_of(self._setup)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What everyone reads, in the order of their numbers."""
+        return self._setup.request.sources + self._looked_up
 
     @property
     def request(self) -> Request:
@@ -421,7 +421,7 @@ class Stage:
 
     def know(self, sources: Sequence[Source]) -> None:
         """Put further sources before everyone who has not been asked yet."""
-        self.sources += tuple(sources)
+        self._looked_up += tuple(sources)
 
     async def keep(
         self,

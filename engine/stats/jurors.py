@@ -11,13 +11,12 @@ from math import fsum
 from statistics import fmean, median, stdev
 from typing import Literal
 
-from engine.jury.aggregate import BEHIND
 from engine.jury.model import choose, weigh
 from engine.jury.roster import combine, stake_of
 from engine.stats.figure import Difference, Mean, Share, mean_of
 from engine.stats.row import JurorBallot, Row, names_of, read_by
 from engine.store.fits import Evidence
-from engine.values.debate import SEES, Fit, JurorFit, Value
+from engine.values.debate import BEHIND, SEES, Fit, JurorFit, Value
 
 # What the model of jurors says of each juror, and what one more would be worth; pure.
 #

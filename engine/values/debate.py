@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
+from math import inf
 from operator import not_
 from typing import Any, Literal
 
@@ -507,6 +508,7 @@ class JurorFit(Value):
         return self.ballots >= KNOWN_AFTER and self.sees >= SEES
 
 
+BEHIND = -1.5  # errors by which the model may tell held-back ballots worse than the balanced rule
 KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
 SEES = 0.5  # the chance that a juror sees something, from which its ballots count
 
@@ -613,6 +615,19 @@ class PanelSetup(Value):
     def readers(self) -> tuple[Model, ...]:
         """Every juror that may be asked; a recused one only where all read, without a say."""
         return (*self.roster, *self.recused) if self.mode is PanelMode.ALL else self.roster
+
+    @property
+    def ready_fit(self) -> Fit | None:
+        """The model of jurors if it decides, as far as that is known before they read.
+
+        It has to be proven that they see something, and the model must not tell held-back ballots
+        worse than the balanced rule.
+        """
+        fit = self.fit
+        if fit is None or self.mode is not PanelMode.ADAPTIVE or self.stake is not None:
+            return None
+        known = sum(fit.knows(juror.ref) for juror in self.roster)
+        return fit if fit.ahead > BEHIND and known >= min(2, len(self.roster)) else None
 
 
 class Request(Value):
@@ -787,6 +802,15 @@ class Setup(Value):
         asked = [*self.request.speakers, *self.request.judges, *self.panel.readers]
         asked += [self.retrieval.model] if self.retrieval else []
         return tuple({model.ref: model for model in asked}.values())
+
+    def cheapest(self, jurors: Iterable[Model]) -> Model | None:
+        """Return the first of the cheapest jurors; one of unknown price is the dearest."""
+        return min(jurors, key=lambda juror: self.rate(juror.ref), default=None)
+
+    def rate(self, model: str) -> float:
+        """Return what a short call of a model costs in USD, by its reference."""
+        price = self.prices.get(model)
+        return inf if price is None else price.cost(1000, 300)
 
     @property
     def known(self) -> bool:

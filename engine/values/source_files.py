@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from engine.values.debate import Source
 from engine.values.errors import NotTextError, UsageError
-from engine.values.sources import PASTED, UNTITLED, SourceFile, SourceLimits
+from engine.values.sources import PASTED, TOO_LONG, TOO_MANY, UNTITLED, SourceFile, SourceLimits
 from engine.values.text import clean, headline, is_visible
 
 TITLE_CHARS = 80
@@ -20,17 +20,13 @@ def pasted(text: str) -> SourceFile:
     return SourceFile(name=f"{PASTED}.txt", content=text.encode(errors="ignore"))
 
 
-def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits, beside: int = 0) -> None:
-    """Check names and sizes in bytes, before anything is read; `beside` sources are read already.
+def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
+    """Check names and sizes in bytes, before anything is read.
 
     Raises UsageError; of a file that is no text, NotTextError.
     """
-    if len(sizes) + beside > limits.files:
-        raise UsageError(
-            "A debate takes at most {files} sources, and these are {n}; leave some out.",
-            files=limits.files,
-            n=len(sizes) + beside,
-        )
+    if len(sizes) > limits.files:
+        raise UsageError(TOO_MANY, files=limits.files, n=len(sizes))
     for name, size in sizes:
         if PurePath(name).suffix.lower() not in SUFFIXES:
             raise NotTextError(
@@ -48,23 +44,11 @@ def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits, beside: 
             )
 
 
-def read_sources(
-    files: Sequence[SourceFile], limits: SourceLimits, beside: Sequence[Source] = ()
-) -> tuple[Source, ...]:
-    """Read files as the sources of a debate, in their order. Raises what `check_files` does.
-
-    Those `beside` them count towards the limits.
-    """
-    check_files([(file.name, len(file.content)) for file in files], limits, len(beside))
+def read_sources(files: Sequence[SourceFile], limits: SourceLimits) -> tuple[Source, ...]:
+    """Read files as the sources of a debate, in their order. Raises what `check_files` does."""
+    check_files([(file.name, len(file.content)) for file in files], limits)
     sources = tuple(_read(file, limits.characters) for file in files)
-    total = sum(len(source.text) for source in (*beside, *sources))
-    if total > limits.total:
-        raise UsageError(
-            "The sources have {total:,} characters together; at most {most:,} are "
-            "allowed. Leave some out, or shorten them.",
-            total=total,
-            most=limits.total,
-        )
+    limits.check(sources)
     return sources
 
 
@@ -88,13 +72,7 @@ def _read(file: SourceFile, most: int) -> Source:
             name=_called(file.name),
         )
     if len(text) > most:
-        raise UsageError(
-            "{name} has {n:,} characters; a source may have at most {most:,}. Shorten it, "
-            "or divide it.",
-            name=_called(file.name),
-            n=len(text),
-            most=most,
-        )
+        raise UsageError(TOO_LONG, name=_called(file.name), n=len(text), most=most)
     return Source(title=_title(file.name), text=text)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from random import Random
 from typing import Any
 
 import orjson
 
 from engine.values.debate import Value
-from engine.values.options import STANCES
-from engine.values.topics import Topic, fold_topic
+from engine.values.topics import fold_topic
 
 
 class SealedAnswer(Value):
@@ -42,28 +40,3 @@ class SealedAnswer(Value):
         longest = max(named, key=len, default="")
         others = [one for one in named if fold_topic(one) not in fold_topic(longest)]
         return longest if longest and not others else None
-
-
-def draw_claims(topic: Topic, seed: int) -> dict[str, str]:
-    """Return the stances of both sides: the answer and another choice, in a drawn order.
-
-    With two choices nothing of that depends on which of them is right.
-    """
-    wrong = Random(f"claims/{seed}").choice([one for one in topic.choices if one != topic.answer])
-    claims = [one for one in topic.choices if one in (topic.answer, wrong)]
-    Random(f"claims/{seed}/order").shuffle(claims)
-    return dict(zip(STANCES.values(), claims, strict=True))
-
-
-def seal(topic: Topic | None, stances: Mapping[str, str], *, sided: bool) -> SealedAnswer | None:
-    """Return the right answer of a debate on a listed topic; `stances` are by side.
-
-    None where none is known, or where the sides argue something else.
-    """
-    if topic is None or not topic.answer:
-        return None
-    choices = topic.choices or (topic.stance_a, topic.stance_b)
-    if not sided:
-        return SealedAnswer(answer=topic.answer, choices=choices)
-    side = next((side for side, claim in stances.items() if claim == topic.answer), None)
-    return SealedAnswer(answer=topic.answer, side=side, choices=choices) if side else None

@@ -5,7 +5,6 @@ from itertools import takewhile
 
 import pytest
 
-from engine.jury.aggregate import ready_fit
 from engine.values.debate import Fit, Setup, Status
 from engine.values.verdicts import Ballot
 from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
@@ -94,7 +93,7 @@ def test_a_debate_begun_after_the_crash_would_be_another(clean: Scene, killed: l
         known = [juror.ref for juror in fresh.panel.roster if juror in begun.panel.roster]
         assert begun.panel.fit == Fit()
         assert begun.panel.stake is not None
-        assert ready_fit(fresh.panel)  # by which it is seated, stopped and decided
+        assert fresh.panel.ready_fit  # by which it is seated, stopped and decided
         assert not begun.panel.history
         assert fresh.panel.slope != begun.panel.slope
         assert len({round(item.weight, 3) for item in fresh.panel.history.values()}) == len(known)

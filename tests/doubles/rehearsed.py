@@ -26,7 +26,7 @@ from engine.prompts.library import (
     quote,
     unquote,
 )
-from engine.run.estimate import freeze
+from engine.run.freeze import setup_of
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
 from engine.run.trial import choose_side
@@ -76,7 +76,7 @@ def setup_for(format: str, *, limits: Mapping[str, float] | None = None, **asked
     """Return the setup of a debate between rehearsal models, as intake makes it."""
     order = Order(platform="memory", community="club", place="lobby", format=format, **asked)
     defaults = DEFAULTS.model_copy(update={"limits": {format: limits or {}}})
-    return freeze(plan(order, defaults, todays_prompts(), seed=1), number=1, fit=fit([]))
+    return setup_of(plan(order, defaults, todays_prompts(), seed=1)[0], ordinal=1, fit=fit([]))
 
 
 @dataclass(slots=True)

@@ -137,7 +137,7 @@ def setup_of(
 
 
 def stage_on(host: ScriptedHost, setup: Setup, prompts: Prompts | None = None) -> Stage:
-    return Stage(setup, prompts or load_prompts(), host, total=8)
+    return Stage(setup, prompts or load_prompts(), host, 8)
 
 
 class Onlooker:

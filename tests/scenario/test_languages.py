@@ -203,9 +203,9 @@ def test_what_was_asked_for_goes_before_the_length_and_that_before_the_default()
     assert setup_for("classic").request.length is Length.NORMAL
     where = {"platform": "memory", "community": "club", "place": "lobby"}
     defaults = REHEARSED.model_copy(update={"length": Length.SHORT})
-    assert plan(Order(**where), defaults, load_prompts(), 1).request.length is Length.SHORT
+    assert plan(Order(**where), defaults, load_prompts(), 1)[0].request.length is Length.SHORT
     assert (
-        plan(Order(**where, length=Length.LONG), defaults, load_prompts(), 1).request.length
+        plan(Order(**where, length=Length.LONG), defaults, load_prompts(), 1)[0].request.length
         is Length.LONG
     )
     assert read_option("length", "Short") is Length.SHORT

@@ -340,7 +340,7 @@ def test_the_recipe_holds_five_arms_of_known_answers(tmp_path: Path) -> None:
     planned = list(expand(series))
     assert {one.arm for one in planned} == {one.value for one in TrialProtocol}
     for one in planned[:: len(planned) // 20]:
-        held = plan(order_of(series, one), DEFAULTS, load_prompts(), seed=0)
+        (held,) = plan(order_of(series, one), DEFAULTS, load_prompts(), seed=0)
         assert held.request.protocol is not None
         assert held.request.protocol.value == one.arm
         assert held.answer["answer"] == one.topic.answer

@@ -83,7 +83,7 @@ def test_judges_and_seats_are_those_that_are_set_here() -> None:
     assert here.seats == {"A3": CAM, "B2": ANA, "A2": BEN}
     assert overlay(operators, NOTHING) == operators
     order = Order(platform="p", community="c", place="x", topic="Tea", format="team")
-    request = plan(order, here, load_prompts(), seed=1).request
+    request = plan(order, here, load_prompts(), seed=1)[0].request
     assert [judge.ref for judge in request.judges] == ["near/judge", "near/ana"]
     assert (request.seats["A2"], request.seats["B2"]) == (BEN, ANA)
 

@@ -4,7 +4,7 @@ import pytest
 
 from engine.formats.classic import Classic
 from engine.prompts.library import DATA, Prompts, load_prompts
-from engine.run import dry_run as module
+from engine.run import estimate as module
 from engine.run.estimate import estimate
 from engine.stage.stage import Stage
 from engine.values.debate import Model, PanelMode, PanelSetup, Price, TurnOrder

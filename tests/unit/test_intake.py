@@ -7,7 +7,8 @@ from hypothesis import given, strategies as st
 
 from engine.jury.roster import PanelFit
 from engine.prompts.library import load_prompts
-from engine.run.estimate import check_prices, freeze
+from engine.run.estimate import check_prices
+from engine.run.freeze import setup_of
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
 from engine.values.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
@@ -37,11 +38,11 @@ def defaults(**given: Any) -> Defaults:
 
 
 def ask(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1) -> Request:
-    return plan(asked, by_default, load_prompts(), seed).request
+    return plan(asked, by_default, load_prompts(), seed)[0].request
 
 
 def setup(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1, number: int = 1) -> Setup:
-    return freeze(plan(asked, by_default, load_prompts(), seed), number, PanelFit())
+    return setup_of(plan(asked, by_default, load_prompts(), seed)[0], number, PanelFit())
 
 
 def test_what_is_asked_for_wins_over_the_default_and_what_is_left_out_is_the_default() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.jury.aggregate import BEHIND, UNPROVEN
+from engine.jury.aggregate import UNPROVEN
 from engine.jury.ballot import MOST_JURORS, JurorReading
 from engine.jury.consensus import track
 from engine.jury.fit import bet, fit_jurors
@@ -18,7 +18,16 @@ from engine.jury.history import HeardDebate, PairBallot, fit, hear
 from engine.jury.plan import attendance, next_readings
 from engine.jury.roster import PROVEN, PanelFit, combine, seat_panel, stake_of
 from engine.store.learning import PastDebate
-from engine.values.debate import SEES, Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
+from engine.values.debate import (
+    BEHIND,
+    SEES,
+    Fit,
+    JurorFit,
+    JurorHistory,
+    Model,
+    PanelMode,
+    PanelSetup,
+)
 from engine.values.verdicts import TIE, Ballot
 from tests.kit import some
 from tests.slow import slow_after

@@ -4,15 +4,12 @@ from typing import Any
 
 import pytest
 
-from engine.formats.format import Roles
-from engine.run.plan import check_mirrored
-from engine.run.seats import exchange
+from engine.run.request import exchange, mirror
 from engine.values.debate import Model, Request
 from engine.values.errors import UsageError
 from engine.values.messages import Estimate
 
 ANA, BEN, CLEO = (Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))
-TWO = Roles(("A", "B"))
 
 
 def _request(**fields: Any) -> Request:
@@ -33,11 +30,12 @@ def test_a_mirror_exchanges_sides_seats_and_draws_alone_and_is_refused_where_it_
     assert mirrored.conditions == "At work."
     assert exchange(mirrored) == request
     with pytest.raises(UsageError, match="a roundtable debate has 3"):
-        check_mirrored("roundtable", Roles(("1", "2", "3")), _request())
+        mirror(_request(format="roundtable", sides={"1": ANA, "2": BEN, "3": CLEO}))
     with pytest.raises(UsageError, match="would be the same debate"):
-        check_mirrored("classic", TWO, _request(sides={"A": ANA, "B": ANA}))
-    check_mirrored("team", TWO, _request(sides={"A": ANA, "B": ANA}, seats={"A1": BEN}))
-    check_mirrored("classic", TWO, _request())
+        mirror(_request(sides={"A": ANA, "B": ANA}))
+    seated = _request(format="team", sides={"A": ANA, "B": ANA}, seats={"A1": BEN})
+    assert mirror(seated) == exchange(seated)
+    assert mirror(_request()) == exchange(_request())
 
 
 def test_both_are_paid_for_and_run_at_the_same_time() -> None:

@@ -5,7 +5,7 @@ import pytest
 from engine.prompts.library import load_prompts
 from engine.run.order import Defaults, Order
 from engine.run.plan import plan
-from engine.run.seats import exchange
+from engine.run.request import exchange
 from engine.values.debate import Model, Request
 from engine.values.errors import UsageError
 from engine.values.options import BUILT_IN, Options
@@ -26,7 +26,7 @@ REFUSED = {
 def ask(a: str | None, b: str | None, defaults: Defaults = DEFAULTS, **asked: object) -> Request:
     where = {"platform": "memory", "community": "club", "place": "lobby"}
     order = Order(**where | {"topic": "Tabs or spaces", "stance_a": a, "stance_b": b} | asked)
-    return plan(order, defaults, load_prompts(), 1).request
+    return plan(order, defaults, load_prompts(), 1)[0].request
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from engine.chat.invocation import StartArguments
 from engine.chat.settings import change_settings, order_of, overlay
 from engine.jury.history import fit
 from engine.prompts.library import load_prompts
-from engine.run.estimate import freeze
+from engine.run.freeze import setup_of
 from engine.run.plan import plan
 from engine.store.communities import CommunitySettings
 from engine.values.debate import Setup
@@ -58,8 +58,8 @@ def frozen(line: str) -> Setup:
     defaults = overlay(operator, community)
     person = Requester(platform="chat", community="club", place="lobby", user="ada")
     order = order_of(person, asked, defaults)
-    planned = plan(order, defaults, load_prompts(), SEED)
-    return freeze(planned, NUMBER, fit([])).model_copy(
+    (planned,) = plan(order, defaults, load_prompts(), SEED)
+    return setup_of(planned, NUMBER, fit([])).model_copy(
         update={"templates": "f" * 64, "prices": {"near/ana": None}}
     )
 

@@ -167,7 +167,7 @@ OWN = DEFAULTS.model_copy(update={"topics": (TABS, BAHN), "topic": None})
 
 
 def requested(defaults: Defaults, seed: int, **asked: Any) -> Request:
-    return plan(Order(**WHERE, **asked), defaults, PROMPTS, seed).request
+    return plan(Order(**WHERE, **asked), defaults, PROMPTS, seed)[0].request
 
 
 def test_random_draws_one_in_the_language_of_the_debate() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.jury.roster import PanelFit, seat_panel
-from engine.run.estimate import weigh_costs
+from engine.run.freeze import weigh_costs
 from engine.values.debate import Fit, JurorFit, Model, Price
 
 CHEAP, DEAR, BEST = (Model.parse(f"near/{name}") for name in ("cheap", "dear", "best"))

@@ -1,0 +1,302 @@
+"""From options to a complete request: who sits where, and what sides of a known answer argue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from engine.formats import FORMATS, Format
+from engine.formats.format import Roles
+from engine.run.order import Defaults, Order
+from engine.values.debate import (
+    OTHER,
+    SOMEBODY,
+    UNATTENDED,
+    Length,
+    Model,
+    Request,
+    Source,
+    TrialProtocol,
+    side_of,
+)
+from engine.values.errors import UsageError
+from engine.values.language import Text, speaking
+from engine.values.options import BUILT_IN, STANCES, Options
+from engine.values.sources import PASTED, SourceLimits
+from engine.values.topics import Topic
+from engine.values.trial import SealedAnswer
+from engine.words.translation import say
+
+MOST_JUDGES = 9  # of a format's own
+
+
+def request_of(
+    order: Order,
+    offer: Defaults,
+    options: Options,
+    script: Format,
+    motion: dict[str, str],
+    roster: Sequence[Model],
+    seed: int,
+) -> Request:
+    """Return an order's request, with who sits where. Raises UsageError."""
+    roles = script.roles(options.options)
+    asked, beside = _models_of(order, offer, script, roles)
+    sides, drawn = _seat_contenders(roles, asked, offer.sides, offer.models, seed)
+    seats = {seat: model for seat, model in beside.items() if seat in roles.seats}
+    speakers = (*sides.values(), *seats.values())
+    attended = order.platform != UNATTENDED
+    person = any(model.person for model in sides.values())
+    sized = script.sized(options.length or Length.NORMAL)
+    return Request(
+        **options.model_dump(exclude={"mirror", "panel"})
+        | motion
+        | {
+            "sides": sides,
+            "drawn": drawn,
+            "seats": seats,
+            "judges": seat_judges(roles, order.judges, offer.own_judges, roster, speakers),
+            "sources": order.sources,
+            "rounds": options.rounds or sized.rounds or script.default_rounds,
+            "turn_order": script.turn_order or options.turn_order,
+            "stance": script.stance or (options.stance and not script.question),
+            # A default counts only where anyone can ask.
+            "questions": (options.questions or 0) * (script.takes_questions and attended),
+            "why": options.why and attended,  # else no one reads the reveal
+            "reasons": options.reasons and attended,
+            "guess": options.guess and attended,
+            "turn_minutes": (options.turn_minutes or BUILT_IN.turn_minutes) if person else 0.0,
+        }
+    )
+
+
+def _models_of(
+    order: Order, offer: Defaults, script: Format, roles: Roles
+) -> tuple[Mapping[str, Model], Mapping[str, Model]]:
+    """Return the models asked for, with what stands for a person, and these beside the usual ones.
+
+    A person's side has no usual models, and a rematch has none. Raises UsageError.
+    """
+    if order.guest is None:
+        usual = {} if order.rematch else offer.seats
+        return order.models, {**usual, **order.models}
+    if not script.takes_person:
+        known = ", ".join(name for name in FORMATS if FORMATS[name].takes_person)
+        raise UsageError(
+            "In the format {name} only models can argue; choose one of {known} for a person.",
+            name=script.name,
+            known=known,
+        )
+    if order.mirror:
+        raise UsageError(
+            "A mirror swaps the models of both sides, and a person can argue only one debate at a "
+            "time; leave mirror out."
+        )
+    if order.platform == UNATTENDED or order.series is not None:
+        raise UsageError("Only a single debate that people watch can have a person as a side.")
+    side = order.guest.side
+    own = [seat for seat in order.models if seat != side and seat[0] == side]
+    if own or side not in roles.contenders:
+        raise UsageError(
+            "A person argues for a whole side, 🔵 A or 🔴 B; name no models for its speakers."
+        )
+    asked = {**order.models, side: SOMEBODY}
+    usual = {seat: model for seat, model in offer.seats.items() if seat[0] != side}
+    return asked, usual | asked
+
+
+def _seat_contenders(
+    roles: Roles,
+    asked: Mapping[str, Model],
+    usual: Mapping[str, Model],
+    models: Sequence[Model],
+    seed: int,
+) -> tuple[dict[str, Model], tuple[str, ...]]:
+    """Assign every contender a model: the requested one, the usual one, or a drawn one.
+
+    Returns them by contender, and the contenders whose model was drawn. Raises UsageError.
+    """
+    contenders = roles.contenders
+    strange = sorted(set(asked) - {*contenders, *roles.seats})
+    if strange:
+        raise UsageError(
+            "This format has no side {strange}; its sides are {contenders:and}.",
+            strange=strange[0],
+            contenders=tuple(contenders),
+        )
+    chosen = {**usual, **asked}
+    drawn = tuple(side for side in contenders if side not in chosen)
+    taken = {chosen[side].ref for side in contenders if side in chosen}
+    offered = [model for model in models if model.ref not in taken]
+    offered = offered if len(offered) >= len(drawn) else list(models) * len(contenders)
+    if drawn and not offered:
+        raise UsageError(
+            "No models are configured; name one for each side.", hint="Or set ROSTRUM_MODELS."
+        )
+    picked = Random(f"sides/{seed}").sample(offered, len(drawn))
+    if roles.one_model and drawn:
+        alike = next((chosen[side] for side in contenders if side in chosen), picked[0])
+        picked = [alike] * len(drawn)
+    sides = {**chosen, **dict(zip(drawn, picked, strict=True))}
+    return {side: sides[side] for side in contenders}, drawn
+
+
+def seat_judges(
+    roles: Roles,
+    asked: Sequence[Model],
+    usual: Sequence[Model],
+    roster: Sequence[Model],
+    speakers: Sequence[Model],
+) -> tuple[Model, ...]:
+    """Assign a format's own judges: the requested ones, else jurors of other families first.
+
+    `usual` are the operator's or the community's, and `roster` are the jurors. Raises UsageError.
+    """
+    if not roles.judges:
+        if asked:
+            raise UsageError(
+                "This format, with these options, has no judges of its own; leave "
+                "judges out. To choose the jury, use jurors."
+            )
+        return ()
+    own = {model.maker for model in speakers}
+    free = [juror for juror in roster if juror.maker not in own] or list(roster)
+    most = roles.judges if roles.fixed else MOST_JUDGES
+    if len(asked) > most:
+        raise UsageError(_too_many(most, fixed=roles.fixed), most=most, n=len(asked))
+    named = asked or usual
+    seated = named or free
+    wanted = len(named) if named and not roles.fixed else roles.judges
+    return tuple(seated[at % len(seated)] for at in range(wanted))
+
+
+def _too_many(most: int, *, fixed: bool) -> str:
+    if not fixed:
+        return Text(
+            "This format, with these options, has at most {most} judges of its own, and you named "
+            "{n}. Leave out the rest. To choose the jury, use jurors."
+        )
+    if most == 1:
+        return Text(
+            "This format, with these options, has 1 judge of its own, and you named {n}. Leave out "
+            "the rest. To choose the jury, use jurors."
+        )
+    return Text(
+        "This format, with these options, has {most} judges of its own, and you named {n}. Leave "
+        "out the rest. To choose the jury, use jurors."
+    )
+
+
+# A debate and its mirror: the same debate with sides swapped, to cancel position effects.
+#
+# A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
+# can. engine/store/votes.py decides when their votes end.
+
+
+def exchange(request: Request) -> Request:
+    """Return the request with the models of both sides, and of their seats, swapped."""
+    return request.model_copy(
+        update={
+            "sides": {side: request.sides[other] for side, other in OTHER.items()},
+            "drawn": tuple(side for side, other in OTHER.items() if other in request.drawn),
+            "seats": {OTHER[side_of(seat)] + seat[1:]: one for seat, one in request.seats.items()},
+        }
+    )
+
+
+def mirror(request: Request) -> Request:
+    """Return the request of a debate's mirror. Raises UsageError if that adds no information."""
+    if tuple(request.sides) != tuple(OTHER):
+        raise UsageError(
+            "A mirror swaps two sides, but a {name} debate has {n}; leave mirror out, or "
+            "choose another format.",
+            name=request.format,
+            n=len(request.sides),
+        )
+    mirrored = exchange(request)
+    if mirrored.model_copy(update={"drawn": request.drawn}) == request:
+        raise UsageError(
+            "The same model argues both sides, so the mirror would be the same debate; "
+            "leave mirror out, or name two models."
+        )
+    return mirrored
+
+
+# A debate whose right answer is known. The answer itself is stored beside the debate
+# (engine/store/debates.py); nothing later reads it but statistics and exports.
+
+
+def put_on_trial(
+    request: Request, topic: Topic | None, limits: SourceLimits, seed: int
+) -> tuple[Request, Mapping[str, str | None]]:
+    """Return the request of a debate under a protocol, and the row of its right answer.
+
+    Its sides argue two choices of its topic, whose source it has; agents of a round table read what
+    they choose among. One whose sides argue something else stays as it is. Raises UsageError.
+    """
+    sided = "A" in request.sides
+    if topic and topic.choices and sided and not request.stances:
+        request = request.model_copy(update=_draw_claims(topic, seed))
+    answer = _seal(topic, request.stances, sided=sided)
+    if answer is None and request.protocol is None:
+        return request, {}
+    protocol = request.protocol or TrialProtocol.DEBATE
+    if topic is None or answer is None:
+        raise UsageError(
+            "The protocol {protocol} is for a question whose right answer is known, and none is "
+            "known of “{topic}”; leave protocol out, or take a topic with an answer.",
+            protocol=protocol.value,
+            topic=request.topic,
+        )
+    if answer.side is None and protocol is not TrialProtocol.DEBATE:
+        raise UsageError(
+            "A {name} debate answers a question by itself; leave the protocol {protocol} out, or "
+            "choose a format with two sides.",
+            name=request.format,
+            protocol=protocol.value,
+        )
+    sources, conditions = request.sources, request.conditions
+    if topic.source:
+        sources = (*sources, Source(title=PASTED, text=topic.source))
+        limits.check(sources)
+    if protocol is TrialProtocol.EXPERT and not sources:
+        raise UsageError(
+            "Under the protocol expert the jury reads the sources, and “{topic}” has none; add "
+            "one, or choose another protocol.",
+            topic=request.topic,
+        )
+    if not answer.side:
+        with speaking(request.language):
+            told = say(
+                "The last line of each answer names one of these, and nothing else: {choices}",
+                choices=" · ".join(answer.choices),
+            )
+        conditions = f"{conditions}\n{told}".strip()
+    sources = () if protocol is TrialProtocol.DIRECT else sources
+    tried = {"protocol": protocol, "conditions": conditions, "sources": sources}
+    return request.model_copy(update=tried), answer.row
+
+
+def _draw_claims(topic: Topic, seed: int) -> dict[str, str]:
+    """Return the stances of both sides: the answer and another choice, in a drawn order.
+
+    With two choices nothing of that depends on which of them is right.
+    """
+    wrong = Random(f"claims/{seed}").choice([one for one in topic.choices if one != topic.answer])
+    claims = [one for one in topic.choices if one in (topic.answer, wrong)]
+    Random(f"claims/{seed}/order").shuffle(claims)
+    return dict(zip(STANCES.values(), claims, strict=True))
+
+
+def _seal(topic: Topic | None, stances: Mapping[str, str], *, sided: bool) -> SealedAnswer | None:
+    """Return the right answer of a debate on a listed topic; `stances` are by side.
+
+    None where none is known, or where the sides argue something else.
+    """
+    if topic is None or not topic.answer:
+        return None
+    choices = topic.choices or (topic.stance_a, topic.stance_b)
+    if not sided:
+        return SealedAnswer(answer=topic.answer, choices=choices)
+    side = next((side for side, claim in stances.items() if claim == topic.answer), None)
+    return SealedAnswer(answer=topic.answer, side=side, choices=choices) if side else None
