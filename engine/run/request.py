@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from random import Random
+from typing import TYPE_CHECKING
 
 from engine.formats import FORMATS, Format
 from engine.formats.format import Roles
@@ -24,8 +25,10 @@ from engine.values.language import Text, speaking
 from engine.values.options import BUILT_IN, STANCES, Options
 from engine.values.sources import PASTED, SourceLimits
 from engine.values.topics import Topic
-from engine.values.trial import SealedAnswer
 from engine.words.translation import say
+
+if TYPE_CHECKING:
+    from engine.values.trial import SealedAnswer
 
 MOST_JUDGES = 9  # of a format's own
 
@@ -295,6 +298,8 @@ def _seal(topic: Topic | None, stances: Mapping[str, str], *, sided: bool) -> Se
     """
     if topic is None or not topic.answer:
         return None
+    from engine.values.trial import SealedAnswer  # few answers are known
+
     choices = topic.choices or (topic.stance_a, topic.stance_b)
     if not sided:
         return SealedAnswer(answer=topic.answer, choices=choices)
