@@ -114,22 +114,22 @@ class Options(Value):
 
 STANCES = {"for": "stance_a", "against": "stance_b"}
 """The options of what the sides argue, by the names that people write."""
-_STANCE = N_("All characters of side {side}'s stance are invisible; write a few.")
-_INVISIBLE = {
-    "topic": Text(
-        "All characters of this topic are invisible. Write one, for example "
-        "“Remote work is better”."
-    ),
-    **{name: Text(_STANCE, side=marked(name[-1].upper())) for name in STANCES.values()},
-}
 
 
 def clean_text(name: str, text: str) -> str:
     """Return the text of an option as safe data. Raises UsageError where no one could see it."""
     text = clean(text)
-    if name in _INVISIBLE and text.strip() and not is_visible(text):
-        raise UsageError(_INVISIBLE[name])
-    return text
+    if name == "conditions" or not text.strip() or is_visible(text):
+        return text
+    if name == "topic":
+        raise UsageError(
+            "All characters of this topic are invisible. Write one, for example "
+            "“Remote work is better”."
+        )
+    raise UsageError(
+        "All characters of side {side}'s stance are invisible; write a few.",
+        side=marked(name[-1].upper()),
+    )
 
 
 # --- the table ---------------------------------------------------------------------------
