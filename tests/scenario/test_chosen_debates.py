@@ -6,7 +6,9 @@ from pathlib import Path
 
 import orjson
 import pytest
+import typer
 
+from bot.cli import app
 from bot.commands.choice import EVERY_DEBATE, DebateChoice
 from bot.record.pages import viewing, write_reports
 from bot.record.tables import list_debates, show_usage
@@ -60,3 +62,14 @@ async def test_they_choose_the_same_debates_everywhere(
         await run_judge(None, "rehearsal/ash", STRUCTURED)
     await run_judge(None, "rehearsal/ash", STRUCTURED, yes=True, as_json=True)
     assert len(orjson.loads(capsys.readouterr().out)["debates"]) == 1
+
+
+COMMANDS = ("export", "push", "usage", "list", "stats", "report", "view", "judge", "label create")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_chooses_debates_has_every_option_for_it(name: str) -> None:
+    command = typer.main.get_command(app)
+    for word in name.split():
+        command = command.get_command(typer.Context(command), word)  # type: ignore[attr-defined]
+    assert {one.name for one in command.params} >= set(DebateChoice._fields)

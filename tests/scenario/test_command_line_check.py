@@ -370,3 +370,8 @@ async def test_usd_caps_a_debate_and_its_mirror_before_anything_is_paid(tmp_path
     with closing(sqlite3.connect(tmp_path / "rostrum.db")) as database:
         [setup] = database.execute("SELECT setup FROM debates").fetchone()
     assert json.loads(setup)["cap_usd"] == 0.5
+
+
+@pytest.mark.parametrize("role", ["gateway", "worker"])
+def test_a_process_of_a_fleet_on_sqlite_ends_with_78(tmp_path: Path, role: str) -> None:
+    assert "ROSTRUM_DATABASE_URL" in rostrum(tmp_path, role).failed(78)

@@ -17,7 +17,8 @@ from engine.store.outbox import Outbox
 from engine.tally.questions import vote_options
 from engine.values.debate import Debate, Status
 from engine.values.errors import VenueAwayError, VenueError
-from engine.values.ports import VenueLimits, utc_now
+from engine.values.messages import Message, TurnPost
+from engine.values.ports import Part, VenueLimits, utc_now
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.venue import Fault, MemoryVenue, StoredMessage
 from tests.kit import HANG_SECONDS, held_at, some, until, until_asked
@@ -282,3 +283,20 @@ async def test_another_terminals_debate_is_not_shown_or_closed_here(hall: Hall) 
         assert await session.store.journal.thinking("memory", "elsewhere") == []
         assert list(await session.store.votes.due("memory", LOBBY)) == [OpenQuestion(mine)]
     assert len(hall.venue.threads) == 1
+
+
+async def test_a_message_that_cannot_be_rendered_is_posted_as_plain_text(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render = hall.venue.render
+
+    def defective(message: Message, stem: str) -> tuple[Part, ...]:
+        if isinstance(message, TurnPost) and message.number == 2:
+            raise ZeroDivisionError
+        return render(message, stem)
+
+    monkeypatch.setattr(hall.venue, "render", defective)
+    debate = await hold(hall)
+    assert (debate.status, debate.gaps) == (Status.CLOSED, 0)
+    second = next(m for m in hall.thread() if m.reference.split("·")[1] == "3")
+    assert "turn 2 of 8" in second.body

@@ -9,9 +9,13 @@ from functools import partialmethod
 import orjson
 import pytest
 from discord import AutoShardedClient
+from pydantic import SecretStr
 
 from adapters.discord import render
+from adapters.discord.rest import DiscordRest
+from adapters.discord.venue import DiscordVenue
 from engine.values.debate import Status
+from engine.values.messages import TurnPost
 from tests.doubles.databases import select, traces
 from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.server import NotOfferedError
@@ -338,3 +342,28 @@ async def test_nothing_of_it_is_offered_unless_the_operator_wants_it(stage: Disc
         await until(lambda: discord.world.commands.get(None))
         with pytest.raises(NotOfferedError):
             discord.slash("ben", "debate list", channel=place.id)
+
+
+async def test_hostile_turns_are_whole_and_ping_nobody_where_the_bot_may_ping_everybody(
+    discord: DiscordServer,
+) -> None:
+    discord.add_role("loud", "mention_everyone", holder=discord.world.bot.id)
+    rest = DiscordRest(SecretStr(discord.token), discord.api_url)
+    venue = DiscordVenue(rest, gap=0.0)
+    place = {"seat": "A", "side": "A", "round": "opening", "number": 1, "total": 8}
+    for number, text in enumerate(HOSTILE.values()):
+        before = len(discord.messages())
+        turn = TurnPost.model_validate(place | {"text": text, "words": 9, "limit": 0})
+        for part in venue.render(turn, f"k7f2qz·{number}"):
+            await venue.post(discord.channel.id, part)
+        shown = [m.embeds[0]["description"] for m in discord.messages()[before:]]
+        assert all(piece.count("```") % 2 == 0 for piece in shown)
+        assert "||" not in "".join(shown)
+        words = words_of(text)
+        assert words
+        assert [word for word in words_of("\n".join(shown)) if word in words] == words
+    for part in venue.plain(HOSTILE["mentions"], "k7f2qz·9·1/1"):
+        await venue.post(discord.channel.id, part)
+    await rest.close()
+    assert "@everyone" in discord.messages()[-1].content
+    assert discord.world.pings == []

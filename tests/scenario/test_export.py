@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from adapters.database.database import SqlDatabase
 from bot.commands.choice import DebateChoice
 from bot.record import exports
 from bot.record.filters import ExportChoices
@@ -325,3 +326,35 @@ def test_what_cannot_be_read_is_refused_with_what_to_write(
 ) -> None:
     with pytest.raises(UsageError, match=told):
         chosen.wanted()
+
+
+@pytest.mark.postgresql
+async def test_a_repeated_export_is_the_same_and_names_nobody(
+    store: Store, database: SqlDatabase, tmp_path: Path
+) -> None:
+    for number in (1, 2, 3):
+        await hold_debate(store, number)
+    await write(store, tmp_path / "one", community="G0CANARY")
+    await write(store, tmp_path / "two", community="G0CANARY")
+    found = contents(tmp_path / "one")
+    assert found == contents(tmp_path / "two")
+    everything = b"".join(found.values())
+    for canary in ("U0CANARY", "G0CANARY", "T0CANARY", "message of", "700000000000000002"):
+        assert canary.encode() not in everything
+    for (secret,) in await database.rows("SELECT value FROM installation"):
+        assert len(secret) < 64 or secret.encode() not in everything
+
+
+@pytest.mark.postgresql
+async def test_an_open_vote_is_no_part_of_it(store: Store, tmp_path: Path) -> None:
+    await hold_debate(store, 1)
+    lease = await begin(store, 2, "Sealed still")
+    await judge(store, lease)
+    await open_vote(store, lease)
+    stopped = await begin(store, 3, "Broken off")
+    await store.debates.advance(stopped, debate_of(stopped), Status.PARTIAL, "at its cap")
+    manifest = await write(store, tmp_path / "out")
+    rows = table(tmp_path / "out", "debates")
+    assert sorted(row["status"] for row in rows) == ["closed", "partial"]
+    assert sum(manifest.rows["debates"].values()) == 2
+    assert b"Sealed still" not in b"".join(contents(tmp_path / "out").values())

@@ -22,6 +22,7 @@ from adapters.terminal.render import plain
 from engine.values.messages import MESSAGE, Announcement, Reveal
 from engine.values.verdicts import TIE
 from engine.words.phrases import captioned
+from engine.words.translation import LANGUAGES
 
 KEPT = Path(__file__).parents[1] / "recorded" / "threads.json"
 # No setting, no code of a reference, no word of the engine.
@@ -100,3 +101,29 @@ def test_nothing_on_card_and_reveal_is_a_word_of_the_machine(one: Held) -> None:
         text = MODEL.sub("", plain(message, f"{one.code}·7·1/2").split("\nWhy?\n")[0])
         assert not FOREIGN.search(text), FOREIGN.findall(text)
         assert text.count(one.code) == (message is not reveal)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("one", HELD, ids=lambda one: f"{one.card.format} {one.code}")
+def test_no_english_is_left_in_another_language(one: Held, language: str) -> None:
+    for message in (one.card, one.reveal, one.card.model_copy(update={"progress": None})):
+        english = plain(message, "x·1·1/1").splitlines()
+        result = message.progress and message.progress.result if message is one.card else None
+        said: dict[str, object] = {"language": language}
+        if result is not None and one.card.progress is not None:
+            spoken = result.model_copy(update=said)
+            said |= {"progress": one.card.progress.model_copy(update={"result": spoken})}
+        text = plain(message.model_copy(update=said), "x·1·1/1").splitlines()
+        assert len(text) == len(english)
+        alike = (without_own_words(line, one) for line in set(text) & set(english))
+        assert not [line for line in alike if re.search(r"[a-z]{4}", line)]
+
+
+def without_own_words(line: str, one: Held) -> str:
+    """Return a line without what models and people wrote, and without words of two languages."""
+    why, summary = one.reveal.why, one.reveal.verdict.summary
+    reasons = [why.text, *why.best.values(), why.differed] if why else []
+    own = [one.card.topic, one.card.conditions, *reasons]
+    for part in filter(None, [*own, summary.text if summary else ""]):
+        line = line.replace(part, "")
+    return re.sub(r"Details|Debate", "", MODEL.sub("", line))
