@@ -9,7 +9,7 @@ from engine.blinding.identity import draw_names
 from engine.formats import Format, choose_format
 from engine.prompts.library import AUDIENCE, SOURCES, TRIAL, Prompts
 from engine.run.order import Defaults, Order
-from engine.run.request import mirror, put_on_trial, request_of
+from engine.run.request import mirror, request_of
 from engine.values.debate import OTHER, BallotKind, Model, Request
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.options import BUILT_IN
@@ -80,7 +80,9 @@ def plan(order: Order, offer: Defaults, templates: Prompts, seed: int) -> list[P
     requests = [request, mirror(request)] if order.mirror else [request]
     answer: Mapping[str, str | None] = {}
     if not order.rematch and (request.protocol or (topic and topic.answer)):
-        tried = [put_on_trial(one, topic, offer.sources, seed) for one in requests]
+        from engine.run.trial import put_on_trial  # few answers are known
+
+        tried = [put_on_trial(one, topic, offer.sources) for one in requests]
         requests, answer = [one for one, _ in tried], tried[0][1]
     return [
         Plan(order, offer, one, script, templates, seed, roster, answer=answer) for one in requests

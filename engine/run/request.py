@@ -16,19 +16,14 @@ from engine.values.debate import (
     Length,
     Model,
     Request,
-    Source,
-    TrialProtocol,
     side_of,
 )
 from engine.values.errors import UsageError
-from engine.values.language import Text, speaking
-from engine.values.options import BUILT_IN, STANCES, Options
-from engine.values.sources import PASTED, SourceLimits
-from engine.values.topics import Topic
-from engine.words.translation import say
+from engine.values.language import Text
+from engine.values.options import BUILT_IN, Options
 
 if TYPE_CHECKING:
-    from engine.values.trial import SealedAnswer
+    pass
 
 MOST_JUDGES = 9  # of a format's own
 
@@ -223,85 +218,3 @@ def mirror(request: Request) -> Request:
             "leave mirror out, or name two models."
         )
     return mirrored
-
-
-# A debate whose right answer is known. The answer itself is stored beside the debate
-# (engine/store/debates.py); nothing later reads it but statistics and exports.
-
-
-def put_on_trial(
-    request: Request, topic: Topic | None, limits: SourceLimits, seed: int
-) -> tuple[Request, Mapping[str, str | None]]:
-    """Return the request of a debate under a protocol, and the row of its right answer.
-
-    Its sides argue two choices of its topic, whose source it has; agents of a round table read what
-    they choose among. One whose sides argue something else stays as it is. Raises UsageError.
-    """
-    sided = "A" in request.sides
-    if topic and topic.choices and sided and not request.stances:
-        request = request.model_copy(update=_draw_claims(topic, seed))
-    answer = _seal(topic, request.stances, sided=sided)
-    if answer is None and request.protocol is None:
-        return request, {}
-    protocol = request.protocol or TrialProtocol.DEBATE
-    if topic is None or answer is None:
-        raise UsageError(
-            "The protocol {protocol} is for a question whose right answer is known, and none is "
-            "known of “{topic}”; leave protocol out, or take a topic with an answer.",
-            protocol=protocol.value,
-            topic=request.topic,
-        )
-    if answer.side is None and protocol is not TrialProtocol.DEBATE:
-        raise UsageError(
-            "A {name} debate answers a question by itself; leave the protocol {protocol} out, or "
-            "choose a format with two sides.",
-            name=request.format,
-            protocol=protocol.value,
-        )
-    sources, conditions = request.sources, request.conditions
-    if topic.source:
-        sources = (*sources, Source(title=PASTED, text=topic.source))
-        limits.check(sources)
-    if protocol is TrialProtocol.EXPERT and not sources:
-        raise UsageError(
-            "Under the protocol expert the jury reads the sources, and “{topic}” has none; add "
-            "one, or choose another protocol.",
-            topic=request.topic,
-        )
-    if not answer.side:
-        with speaking(request.language):
-            told = say(
-                "The last line of each answer names one of these, and nothing else: {choices}",
-                choices=" · ".join(answer.choices),
-            )
-        conditions = f"{conditions}\n{told}".strip()
-    sources = () if protocol is TrialProtocol.DIRECT else sources
-    tried = {"protocol": protocol, "conditions": conditions, "sources": sources}
-    return request.model_copy(update=tried), answer.row
-
-
-def _draw_claims(topic: Topic, seed: int) -> dict[str, str]:
-    """Return the stances of both sides: the answer and another choice, in a drawn order.
-
-    With two choices nothing of that depends on which of them is right.
-    """
-    wrong = Random(f"claims/{seed}").choice([one for one in topic.choices if one != topic.answer])
-    claims = [one for one in topic.choices if one in (topic.answer, wrong)]
-    Random(f"claims/{seed}/order").shuffle(claims)
-    return dict(zip(STANCES.values(), claims, strict=True))
-
-
-def _seal(topic: Topic | None, stances: Mapping[str, str], *, sided: bool) -> SealedAnswer | None:
-    """Return the right answer of a debate on a listed topic; `stances` are by side.
-
-    None where none is known, or where the sides argue something else.
-    """
-    if topic is None or not topic.answer:
-        return None
-    from engine.values.trial import SealedAnswer  # few answers are known
-
-    choices = topic.choices or (topic.stance_a, topic.stance_b)
-    if not sided:
-        return SealedAnswer(answer=topic.answer, choices=choices)
-    side = next((side for side, claim in stances.items() if claim == topic.answer), None)
-    return SealedAnswer(answer=topic.answer, side=side, choices=choices) if side else None

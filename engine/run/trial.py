@@ -1,14 +1,89 @@
-"""An open debate's choice of sides, by the model that argues first."""
+"""A debate whose right answer is known: what its sides argue, and an open debate's choice of sides.
+
+The answer itself is stored beside the debate (engine/store/debates.py). Nothing here or later
+reads it but statistics and exports.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from engine.prompts.library import TRIAL
 from engine.run.request import exchange
 from engine.stage.shapes import TEXT, Shape, choice, named
 from engine.stage.stage import Stage
-from engine.values.debate import Setup, Value
+from engine.values.debate import Request, Setup, Source, TrialProtocol, Value
+from engine.values.errors import UsageError
+from engine.values.language import speaking
+from engine.values.source_files import check_sources
+from engine.values.sources import PASTED, SourceLimits
+from engine.values.topics import Topic
+from engine.values.trial import SealedAnswer
+from engine.words.translation import say
+
+
+def put_on_trial(
+    request: Request, topic: Topic | None, limits: SourceLimits
+) -> tuple[Request, Mapping[str, str | None]]:
+    """Return the request of a debate under a protocol, and the row of its right answer.
+
+    It has its topic's source; agents of a round table read what they choose among. One whose sides
+    argue something else stays as it is. Raises UsageError.
+    """
+    sided = "A" in request.sides
+    answer = _seal(topic, request.stances, sided=sided)
+    if answer is None and request.protocol is None:
+        return request, {}
+    protocol = request.protocol or TrialProtocol.DEBATE
+    if topic is None or answer is None:
+        raise UsageError(
+            "The protocol {protocol} is for a question whose right answer is known, and none is "
+            "known of “{topic}”; leave protocol out, or take a topic with an answer.",
+            protocol=protocol.value,
+            topic=request.topic,
+        )
+    if answer.side is None and protocol is not TrialProtocol.DEBATE:
+        raise UsageError(
+            "A {name} debate answers a question by itself; leave the protocol {protocol} out, or "
+            "choose a format with two sides.",
+            name=request.format,
+            protocol=protocol.value,
+        )
+    sources, conditions = request.sources, request.conditions
+    if topic.source:
+        sources = (*sources, Source(title=PASTED, text=topic.source))
+        check_sources(sources, limits)
+    if protocol is TrialProtocol.EXPERT and not sources:
+        raise UsageError(
+            "Under the protocol expert the jury reads the sources, and “{topic}” has none; add "
+            "one, or choose another protocol.",
+            topic=request.topic,
+        )
+    if not answer.side:
+        with speaking(request.language):
+            told = say(
+                "The last line of each answer names one of these, and nothing else: {choices}",
+                choices=" · ".join(answer.choices),
+            )
+        conditions = f"{conditions}\n{told}".strip()
+    sources = () if protocol is TrialProtocol.DIRECT else sources
+    tried = {"protocol": protocol, "conditions": conditions, "sources": sources}
+    return request.model_copy(update=tried), answer.row
+
+
+def _seal(topic: Topic | None, stances: Mapping[str, str], *, sided: bool) -> SealedAnswer | None:
+    """Return the right answer of a debate on a listed topic; `stances` are by side.
+
+    None where none is known, or where the sides argue something else.
+    """
+    if topic is None or not topic.answer:
+        return None
+    choices = topic.choices or (topic.stance_a, topic.stance_b)
+    if not sided:
+        return SealedAnswer(answer=topic.answer, choices=choices)
+    side = next((side for side, claim in stances.items() if claim == topic.answer), None)
+    return SealedAnswer(answer=topic.answer, side=side, choices=choices) if side else None
 
 
 class _Choice(Value, extra="ignore"):

@@ -8,11 +8,16 @@ from pathlib import PurePath
 
 from engine.values.debate import Source
 from engine.values.errors import NotTextError, UsageError
-from engine.values.sources import PASTED, TOO_LONG, TOO_MANY, UNTITLED, SourceFile, SourceLimits
+from engine.values.language import N_
+from engine.values.sources import PASTED, UNTITLED, SourceFile, SourceLimits
 from engine.values.text import clean, headline, is_visible
 
 TITLE_CHARS = 80
 SUFFIXES = (".txt", ".text", ".md", ".markdown")
+TOO_MANY = N_("A debate takes at most {files} sources, and these are {n}; leave some out.")
+TOO_LONG = N_(
+    "{name} has {n:,} characters; a source may have at most {most:,}. Shorten it, or divide it."
+)
 
 
 def pasted(text: str) -> SourceFile:
@@ -44,11 +49,29 @@ def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
             )
 
 
+def check_sources(sources: Sequence[Source], limits: SourceLimits) -> None:
+    """Refuse more sources than a debate takes, or longer ones. Raises UsageError."""
+    if len(sources) > limits.files:
+        raise UsageError(TOO_MANY, files=limits.files, n=len(sources))
+    for source in sources:
+        if len(source.text) > limits.characters:
+            name, n = f"“{source.title}”", len(source.text)
+            raise UsageError(TOO_LONG, name=name, n=n, most=limits.characters)
+    total = sum(len(source.text) for source in sources)
+    if total > limits.total:
+        raise UsageError(
+            "The sources have {total:,} characters together; at most {most:,} are "
+            "allowed. Leave some out, or shorten them.",
+            total=total,
+            most=limits.total,
+        )
+
+
 def read_sources(files: Sequence[SourceFile], limits: SourceLimits) -> tuple[Source, ...]:
     """Read files as the sources of a debate, in their order. Raises what `check_files` does."""
     check_files([(file.name, len(file.content)) for file in files], limits)
     sources = tuple(_read(file, limits.characters) for file in files)
-    limits.check(sources)
+    check_sources(sources, limits)
     return sources
 
 

@@ -7,15 +7,10 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from engine.values.debate import Quotation, Source, Value
-from engine.values.errors import UsageError
 from engine.values.language import N_
 from engine.values.limits import MOST
 
 PASTED, UNTITLED = N_("pasted text"), N_("untitled")  # titles of sources without one of their own
-TOO_MANY = N_("A debate takes at most {files} sources, and these are {n}; leave some out.")
-TOO_LONG = N_(
-    "{name} has {n:,} characters; a source may have at most {most:,}. Shorten it, or divide it."
-)
 IN_NAMED, IN_OTHER, IN_NONE = "found", "elsewhere", "missing"
 
 
@@ -26,23 +21,6 @@ class SourceLimits(Value):
     bytes: int = Field(200_000, ge=1, le=10_000_000)
     characters: int = Field(20_000, ge=1, le=MOST)
     total: int = Field(40_000, ge=1, le=MOST)
-
-    def check(self, sources: Sequence[Source]) -> None:
-        """Refuse more sources than a debate takes, or longer ones. Raises UsageError."""
-        if len(sources) > self.files:
-            raise UsageError(TOO_MANY, files=self.files, n=len(sources))
-        for source in sources:
-            if len(source.text) > self.characters:
-                name, n = f"“{source.title}”", len(source.text)
-                raise UsageError(TOO_LONG, name=name, n=n, most=self.characters)
-        total = sum(len(source.text) for source in sources)
-        if total > self.total:
-            raise UsageError(
-                "The sources have {total:,} characters together; at most {most:,} are "
-                "allowed. Leave some out, or shorten them.",
-                total=total,
-                most=self.total,
-            )
 
 
 class SourceFile(Value):

@@ -88,8 +88,9 @@ def motion_of(
 ) -> tuple[dict[str, str], Topic | None]:
     """Return a debate's topic, conditions and stances as they are stored, and a listed topic.
 
-    A topic is drawn if the options ask for one, and a listed one has its own stances. `models` are
-    names that no stance may have; `sided` says that two sides argue. Raises UsageError.
+    A topic is drawn if the options ask for one, and a listed one has its own stances: two of its
+    choices where it has some, one of them right. `models` are names that no stance may have;
+    `sided` says that two sides argue. Raises UsageError.
     """
     text, listed = options.topic or "", find_topic(topics, options.topic or "")
     if text.strip().casefold() == RANDOM:
@@ -116,7 +117,20 @@ def motion_of(
     stances = {name: " ".join((getattr(stated, name) or "").split()) for name in STANCES.values()}
     if any(stances.values()):
         _check_stances(tuple(stances.values()), models, sided=sided)
+    elif listed is not None and listed.answer and listed.choices and sided:
+        stances = _draw_claims(listed, seed)
     return {"topic": check_topic(text), "conditions": conditions, **stances}, listed
+
+
+def _draw_claims(topic: Topic, seed: int) -> dict[str, str]:
+    """Return the stances of both sides: the answer and another choice, in a drawn order.
+
+    With two choices nothing of that depends on which of them is right.
+    """
+    wrong = Random(f"claims/{seed}").choice([one for one in topic.choices if one != topic.answer])
+    claims = [one for one in topic.choices if one in (topic.answer, wrong)]
+    Random(f"claims/{seed}/order").shuffle(claims)
+    return dict(zip(STANCES.values(), claims, strict=True))
 
 
 def check_topic(text: str) -> str:
