@@ -37,7 +37,7 @@ from adapters.models.faults import (
     redact,
     unreachable_fault,
 )
-from adapters.proxies import OtherProxy, find_proxy
+from adapters.wire import OtherProxy, find_proxy
 from engine.values.ports import FaultKind
 
 if TYPE_CHECKING:

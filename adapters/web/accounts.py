@@ -29,7 +29,7 @@ import structlog
 from pydantic import BaseModel, Field, SecretStr, ValidationError
 from yarl import URL
 
-from adapters.proxies import proxy_of
+from adapters.wire import proxy_of
 from engine.values.debate import Value
 from engine.values.errors import MISFITS, NotAllowedError, VenueAwayError, VenueError
 from engine.values.language import N_, Text

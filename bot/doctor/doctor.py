@@ -18,7 +18,7 @@ from adapters.models.attempts import CallFault
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
 from adapters.models.moderation import HttpModerator
-from adapters.proxies import proxy_of
+from adapters.wire import proxy_of
 from bot.console import fitted, print_json
 from bot.database import open_database, read_store
 from bot.doctor.effects import check_effects

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from adapters import Finding
 from adapters.models.discovery import probe
 from adapters.private_files import FILE_MODE
-from adapters.proxies import proxy_of
+from adapters.wire import proxy_of
 from bot.console import ask, confirm, fitted, has_terminal
 from bot.doctor.doctor import check_backend, check_roster, show, then_close
 from bot.doctor.trial import check_debate

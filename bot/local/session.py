@@ -16,9 +16,8 @@ from ulid import ULID
 
 from adapters.database.file import local_file
 from adapters.private_files import make_private_folder
-from adapters.terminal.record import records_of
 from adapters.terminal.texts import next_round
-from adapters.terminal.venue import TerminalVenue
+from adapters.terminal.venue import TerminalVenue, records_of
 from adapters.terminal.votes import (
     GUEST,
     Hand,

@@ -17,7 +17,7 @@ from adapters.database.file import local_file
 from adapters.database.migrate import migrate, require_ours
 from adapters.private_files import open_private
 from adapters.terminal import texts
-from adapters.terminal.record import records_of
+from adapters.terminal.venue import records_of
 from bot import log
 from bot.app import defaults_of, open_configured_models
 from bot.console import confirm

@@ -14,7 +14,7 @@ from pathlib import Path
 from adapters.database.database import OR_A_FILE, SERVERS, SqlDatabase
 from adapters.database.file import local_file, sqlite_path
 from adapters.database.transfer import CopyProgress, CopyStage, Report, Sums, copy
-from adapters.terminal.record import records_of
+from adapters.terminal.venue import records_of
 from bot import log
 from bot.database import open_database
 from bot.settings.load import load_store_settings

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 from adapters.discord.connection import DiscordConnection
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
-from adapters.proxies import proxy_of
 from adapters.site import Site
 from adapters.slack import texts
 from adapters.slack.connection import HttpTransport, SlackConnection, SocketTransport, Transport
@@ -20,6 +19,7 @@ from adapters.slack.install import Credentials, Installations, Installer
 from adapters.slack.rest import SlackRest
 from adapters.slack.venue import SlackVenue
 from adapters.slack.workspaces import OneWorkspace, Workspaces
+from adapters.wire import proxy_of
 from bot.app import App
 from bot.serve.health import PlatformPresence
 from bot.settings.settings import DiscordSettings, Settings, SlackSettings

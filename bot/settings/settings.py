@@ -268,7 +268,7 @@ else:
 
 
 class Settings(_OfOptions, BaseSettings):
-    """Every setting, complete; bot/settings/contradictions.py says which exclude one another.
+    """Every setting, complete; bot/settings/load.py says which exclude one another.
 
     `models` are offered by commands, and `jurors` are the roster in order of preference; both are
     empty if a backend but no model is set. Raises pydantic's ValidationError for an invalid value.

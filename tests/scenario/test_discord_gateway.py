@@ -21,7 +21,7 @@ from adapters.discord.client import IdentifyLimit
 from adapters.discord.connection import DiscordConnection
 from adapters.discord.rest import DiscordRest
 from adapters.discord.venue import DiscordVenue
-from adapters.proxies import proxy_of
+from adapters.wire import proxy_of
 from bot.app import App
 from bot.serve.platforms import Discord, open_platforms
 from bot.serve.run import serving
