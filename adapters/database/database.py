@@ -9,6 +9,7 @@ agree with one another run on a snapshot. What differs between databases is in `
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,7 +28,8 @@ from engine.values.errors import StoreError
 T = TypeVar("T")
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
-REST_SECONDS = 0.00005  # per write beyond the first of each group since the queue was empty
+MOST_IN_A_GROUP = 400  # a write that goes first waits for no more than these
+REST_SECONDS = 0.00005  # per write of the crowd, which halves when the queue is empty
 LONGEST_REST = 0.005
 POOL = 4  # connections to a server that read; one more writes
 START_SECONDS = 4.0  # how long a command waits for a server at its start
@@ -93,7 +95,9 @@ class SqlDatabase(Database):
         self.queues = queues
         self.dialect = open_dialect(url, writable=writable, pool=pool, start_seconds=start_seconds)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self._queue: list[_Write] = []
+        self._first: deque[_Write] = deque()
+        self._queue: deque[_Write] = deque()
+        self._crowd = 0  # writes beyond the first of each group, of late
         self._flushing: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -117,10 +121,12 @@ class SqlDatabase(Database):
     def away(self) -> bool:
         return self.dialect.away
 
-    def enqueue(self, operation: Callable[[SqlConnection], T]) -> asyncio.Future[T]:
+    def enqueue(
+        self, operation: Callable[[SqlConnection], T], *, first: bool = False
+    ) -> asyncio.Future[T]:
         self._check_open()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Write(operation, done))
+        (self._first if first else self._queue).append(_Write(operation, done))
         if self._flushing is None or self._flushing.done():
             self._flushing = asyncio.create_task(self._flush(), name="writer")
         return done
@@ -197,12 +203,13 @@ class SqlDatabase(Database):
 
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()
-        crowd = 0
-        while self._queue:
+        while self._first or self._queue:
             # Writes of tasks that wake together arrive one loop turn after another.
             for _ in range(COMPANY_TURNS):
                 await asyncio.sleep(0)
-            batch, self._queue = self._queue, []
+            batch: list[_Write] = []
+            while len(batch) < MOST_IN_A_GROUP and (queue := self._first or self._queue):
+                batch.append(queue.popleft())
             await loop.run_in_executor(self._thread, self._commit, batch)
             for number, write in enumerate(batch, start=1):
                 write.report()
@@ -211,9 +218,10 @@ class SqlDatabase(Database):
                     await asyncio.sleep(0)
             # A commit costs the same for one write as for fifty: while writes keep coming, each
             # group waits a little longer for more of them.
-            crowd += len(batch) - 1
-            if crowd:
-                await asyncio.sleep(min(crowd * REST_SECONDS, LONGEST_REST))
+            self._crowd += len(batch) - 1
+            if self._crowd:
+                await asyncio.sleep(min(self._crowd * REST_SECONDS, LONGEST_REST))
+        self._crowd //= 2
 
     def _commit(self, batch: list[_Write]) -> None:
         """Commit a group; if one write fails, roll back and commit each alone."""

@@ -102,11 +102,14 @@ class Database(ABC):
         """Whether a server does not answer now or a disk is full, so that what asks it waits."""
 
     @abstractmethod
-    def enqueue(self, operation: Callable[[SqlConnection], T]) -> asyncio.Future[T]:
+    def enqueue(
+        self, operation: Callable[[SqlConnection], T], *, first: bool = False
+    ) -> asyncio.Future[T]:
         """Queue a write for the next group; its result comes once that is committed.
 
-        A write that raises is rolled back alone, so an operation may run twice; it must change
-        nothing but the database.
+        Writes follow one another as they were queued, but for those that go `first`, as a person
+        waits for them. A write that raises is rolled back alone, so an operation may run twice; it
+        must change nothing but the database.
         """
 
     @abstractmethod
@@ -140,9 +143,9 @@ class Database(ABC):
     async def close(self) -> None:
         """Finish queued work and close every connection; further calls are refused."""
 
-    async def write(self, operation: Callable[[SqlConnection], T]) -> T:
+    async def write(self, operation: Callable[[SqlConnection], T], *, first: bool = False) -> T:
         """Run a write in the next group and return its result; see `enqueue`."""
-        return await self.enqueue(operation)
+        return await self.enqueue(operation, first=first)
 
     async def run(self, sql: str, /, **values: Any) -> int:
         """Run one change in the next group; return how many rows it changed."""

@@ -259,7 +259,7 @@ class Debates:
 
     async def next_number(self) -> int:
         """Count one more debate and return its number, from 1."""
-        return int(await self._database.write(lambda c: c.value(NEXT_NUMBER)))
+        return int(await self._database.write(lambda c: c.value(NEXT_NUMBER), first=True))
 
     async def create(
         self, queued: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
@@ -281,7 +281,7 @@ class Debates:
                     defer(connection, debate.id, debate.setup)
             return debates
 
-        return await self._database.write(store)
+        return await self._database.write(store, first=True)
 
     async def get(self, debate_id: str) -> Debate:
         """Return a debate by its id or its short code.

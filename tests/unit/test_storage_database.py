@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import adapters.database.sqlite
-from adapters.database.database import SqlDatabase
+from adapters.database.database import MOST_IN_A_GROUP, SqlDatabase
 from adapters.database.migrate import make_ready, require_newest
 from engine.store import Store
 from engine.store.database import SqlConnection
@@ -75,6 +75,26 @@ async def test_a_thousand_writes_at_once_share_a_few_commits_in_their_order(
     assert await asyncio.gather(*map(write, range(1000))) == list(range(1000))
     assert order == await notes.column(NUMBERS) == list(range(1000))
     assert 1 <= frames(notes.path) - before <= 3
+
+
+async def test_a_write_for_which_a_person_waits_goes_before_those_that_were_queued(
+    notes: SqlDatabase,
+) -> None:
+    ended: list[int] = []
+
+    def write(number: int, *, first: bool = False) -> asyncio.Future[int]:
+        def operation(connection: SqlConnection) -> int:
+            ended.append(number)
+            return insert(connection, number)
+
+        return notes.enqueue(operation, first=first)
+
+    queued = [write(number) for number in range(2 * MOST_IN_A_GROUP)]
+    ahead = [write(-2, first=True), write(-1, first=True)]
+    await asyncio.wait(ahead)
+    assert not queued[-1].done()
+    await asyncio.gather(*queued)
+    assert ended == [-2, -1, *range(2 * MOST_IN_A_GROUP)]
 
 
 async def test_a_write_that_fails_is_undone_alone(notes: SqlDatabase) -> None:
