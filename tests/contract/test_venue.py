@@ -136,6 +136,7 @@ async def slack() -> AsyncIterator[Stage]:
         channel = f"{TEAM}:{server.channel.id}"
         yield Stage(venue, channel, react, unreact, seen, "404.000404", user_id)
         await rest.close()
+        assert server.pings == []
 
 
 VENUES: dict[str, Callable[[Path], Stage]] = {
@@ -373,6 +374,13 @@ async def test_hostile_text_is_shown_whole(stage: Stage, name: str) -> None:
         position = shown.find(word, position)
         assert position >= 0, f"{word[:40]} is missing"
         position += len(word)
+
+
+async def test_plain_text_is_shown_whole_and_pings_nobody(stage: Stage) -> None:
+    for part in stage.venue.plain(HOSTILE["mentions"], "k7f2qz·9·1/1"):
+        await stage.venue.post(stage.channel, part)
+    for word in ("everyone", "here", "123", "channel", "S1", "C1", "done"):
+        assert word in stage.seen()
 
 
 async def test_control_characters_never_reach_the_platform(stage: Stage) -> None:

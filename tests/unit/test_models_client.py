@@ -82,25 +82,6 @@ async def test_passing_failures_end(server: ModelServer, act: acts.Act, cost: fl
     assert log.balanced()
 
 
-@pytest.mark.parametrize(
-    ("act", "said"),
-    [
-        (acts.status(429, kind="insufficient_quota"), "add credit"),
-        (acts.status(403), "may use this model"),
-        (acts.status(400, message="context too long"), "context too long"),
-    ],
-)
-async def test_a_lasting_failure_is_final(server: ModelServer, act: acts.Act, said: str) -> None:
-    server.always(act)
-    log = RecordedAttempts()
-    with pytest.raises(ModelError, match=said) as caught:
-        await ask(server, log)
-    assert "“online”" in str(caught.value)
-    assert "“m”" in str(caught.value)
-    assert len(server.requests) == 1
-    assert log.costs == [0.0]
-
-
 def test_the_default_patience_survives_twenty_seconds() -> None:
     patience = RetryPolicy()
     assert sum(patience.wait(n, 0.0) for n in range(1, patience.tries)) > 20
@@ -146,20 +127,6 @@ async def test_only_a_closed_schema_is_asked_strictly(server: ModelServer) -> No
         await ask(server, RecordedAttempts(), call=call_of(schema=schema))
     strict = [body["response_format"]["json_schema"]["strict"] for body in server.requests]
     assert strict == [False, True]
-
-
-async def test_a_cap_used_up_by_reasoning_is_doubled_once_and_then_named(
-    server: ModelServer,
-) -> None:
-    server.script(acts.empty("length"))
-    log = RecordedAttempts()
-    assert (await ask(server, log)).text
-    assert [body["max_tokens"] for body in server.requests] == [500, 1000]
-    assert [attempt.doubles_cap for attempt in log.attempts] == [True, False]
-    server.always(acts.empty("length"))
-    with pytest.raises(ModelError, match="ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS"):
-        await ask(server, RecordedAttempts())
-    assert len(server.requests) == 4
 
 
 async def test_text_comes_back_as_it_is_with_every_kind_of_token(server: ModelServer) -> None:

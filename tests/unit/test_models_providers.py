@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import product
 from time import perf_counter
 from typing import Any
 
@@ -146,21 +147,22 @@ async def test_thought_is_counted_not_said(server: ModelServer, who: str, stream
     assert "model of" not in reply.model_dump_json()
 
 
+THOUGHT_ALONE = [
+    "<think>I am a model of …",
+    "<think>I am a model of … </thi",
+    "<thi",
+    "<think>Hm.</think>",
+    "Hm.</think>",
+    '{"a": 1}</think>',
+    "<|channel|>analysis<|message|>We argue",
+    "<|channel|>anal",
+    "analysisWe argue for tea",
+]
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        "<think>I am a model of …",
-        "<think>I am a model of … </thi",
-        "<thi",
-        "<think>Hm.</think>",
-        "Hm.</think>",
-        '{"a": 1}</think>',
-        "<|channel|>analysis<|message|>We argue",
-        "<|channel|>anal",
-        "analysisWe argue for tea",
-    ],
+    ("text", "finish"), [*product(THOUGHT_ALONE, ("length", "stop")), ("", "length")]
 )
-@pytest.mark.parametrize("finish", ["length", "stop"])
 async def test_a_reply_that_is_thought_alone_is_asked_again_with_more_room(
     server: ModelServer, text: str, finish: str
 ) -> None:
@@ -168,9 +170,11 @@ async def test_a_reply_that_is_thought_alone_is_asked_again_with_more_room(
     log = RecordedAttempts()
     assert (await ask(server.base_url, log)).text == "An answer to 1 messages."
     assert [body["max_tokens"] for body in server.requests] == [500, 1000]
+    assert [attempt.doubles_cap for attempt in log.attempts] == [True, False]
     server.always(acts.says(text, finish))
     with pytest.raises(ModelError, match="ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS"):
         await ask(server.base_url)
+    assert len(server.requests) == 4
 
 
 async def test_reasoning_is_not_shown_while_it_is_written(server: ModelServer) -> None:
@@ -346,6 +350,9 @@ LITELLM_BUDGET = {
             "max_tokens is too large",
         ),
         ("of a form that nobody asked for", failure(400, GRAMMAR), "failed to parse grammar"),
+        ("a quota used up", acts.status(429, kind="insufficient_quota"), "add credit"),
+        ("a model not allowed", acts.status(403), "may use this model"),
+        ("too long a prompt", acts.status(400, message="context too long"), "context too long"),
     ],
 )
 async def test_an_error_names_its_cause_and_teaches_nothing(
@@ -353,8 +360,10 @@ async def test_an_error_names_its_cause_and_teaches_nothing(
 ) -> None:
     server.always(act)
     log = RecordedAttempts()
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=said) as caught:
         await ask(server.base_url, log)
+    assert "“online”" in str(caught.value)
+    assert "“m”" in str(caught.value)
     assert len(server.requests) == 1, who
     assert log.costs == [0.0]
 

@@ -228,25 +228,6 @@ def test_backends_as_json_and_nested_are_one(place: Place) -> None:
     assert given == ("http://127.0.0.1:2/v1", 9, 3)
 
 
-UNKNOWN = [
-    ("TOPIK", "ROSTRUM_TOPIC"),
-    ("DISCORD__TOKN", "ROSTRUM_DISCORD__TOKEN"),
-    ("DISCORD_TOKEN", "ROSTRUM_DISCORD__TOKEN"),
-    ("BACKENDS__LOCAL__BASEURL", "ROSTRUM_BACKENDS__LOCAL__BASE_URL"),
-    ("SAMPLING__JURER__TEMPERATURE", "ROSTRUM_SAMPLING__JUROR__TEMPERATURE"),
-    ("BACKENDS____API_KEY", "ROSTRUM_BACKENDS____API_KEY"),
-    ("TOPIC__MORE", "ROSTRUM_TOPIC"),
-]
-
-
-@pytest.mark.parametrize(("name", "close"), UNKNOWN)
-def test_an_unknown_name_is_refused_with_the_nearest(place: Place, name: str, close: str) -> None:
-    place.env(**{name: SECRET})
-    sentence = place.refusal()
-    assert sentence.startswith(f"ROSTRUM_{name} is not a setting; did you mean ROSTRUM_")
-    assert close in sentence
-
-
 def test_an_unknown_name_is_found_in_every_layer(place: Place) -> None:
     place.file("rostrum.toml", f'[discord]\ntokn = "{SECRET}"\n')
     assert "ROSTRUM_DISCORD__TOKN in rostrum.toml is not a setting" in place.refusal()
@@ -328,23 +309,6 @@ def test_a_wrong_value_is_refused(place: Place, name: str, value: str, said: str
     assert place.refusal().startswith(f"ROSTRUM_{name}{said}")
 
 
-@pytest.mark.parametrize(
-    ("url", "advice"),
-    [
-        ("sqlite:///x.db", "write sqlite+aiosqlite:///… instead"),
-        (f"postgresql+asyncpg://me:{SECRET}@db/x", "write postgresql://… instead"),
-        (f"mysql://me:{SECRET}@db/x", "must begin with sqlite+aiosqlite:///"),
-        ("sqlite+aiosqlite:///", "must go on after sqlite+aiosqlite:///"),
-        ("postgres://", "must go on after postgres://"),
-    ],
-)
-def test_a_database_that_cannot_be_used_is_refused(place: Place, url: str, advice: str) -> None:
-    place.env(DATABASE_URL=url)
-    sentence = place.refusal()
-    assert sentence.startswith("ROSTRUM_DATABASE_URL must")
-    assert advice in sentence
-
-
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_postgresql_is_accepted(place: Place, scheme: str) -> None:
     place.env(DATABASE_URL=f"{scheme}://me:{SECRET}@db/x")
@@ -353,7 +317,31 @@ def test_postgresql_is_accepted(place: Place, scheme: str) -> None:
 
 ONLINE = {"BACKENDS__ONLINE__PRESET": "vllm"}
 APP = {"SLACK__CLIENT_ID": "1", "SLACK__CLIENT_SECRET": SECRET}
-CONTRADICTIONS = [
+UNKNOWN = {
+    "TOPIK": "ROSTRUM_TOPIC",
+    "DISCORD__TOKN": "ROSTRUM_DISCORD__TOKEN",
+    "DISCORD_TOKEN": "ROSTRUM_DISCORD__TOKEN",
+    "BACKENDS__LOCAL__BASEURL": "ROSTRUM_BACKENDS__LOCAL__BASE_URL",
+    "SAMPLING__JURER__TEMPERATURE": "ROSTRUM_SAMPLING__JUROR__TEMPERATURE",
+    "BACKENDS____API_KEY": "ROSTRUM_BACKENDS____API_KEY",
+    "TOPIC__MORE": "ROSTRUM_TOPIC",
+}
+DATABASES = {
+    "sqlite:///x.db": "write sqlite+aiosqlite:///… instead",
+    f"postgresql+asyncpg://me:{SECRET}@db/x": "write postgresql://… instead",
+    f"mysql://me:{SECRET}@db/x": "must begin with sqlite+aiosqlite:///",
+    "sqlite+aiosqlite:///": "must go on after sqlite+aiosqlite:///",
+    "postgres://": "must go on after postgres://",
+}
+REFUSED = [
+    *(
+        ({name: SECRET}, f"ROSTRUM_{name} is not a setting; did you mean ROSTRUM_", close)
+        for name, close in UNKNOWN.items()
+    ),
+    *(
+        ({"DATABASE_URL": url}, "ROSTRUM_DATABASE_URL must", said)
+        for url, said in DATABASES.items()
+    ),
     ({"MODELS": "onlin/x", **ONLINE}, "ROSTRUM_MODELS names onlin/x", "did you mean online?"),
     ({"JURORS": "box/x"}, "ROSTRUM_JURORS names box/x", "set ROSTRUM_BACKENDS__BOX__BASE_URL."),
     ({"DEFAULT_A": "box/x"}, "ROSTRUM_DEFAULT_A names box/x", "no backend “box”"),
@@ -396,8 +384,8 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("variables", "beginning", "advice"), CONTRADICTIONS)
-def test_a_contradiction_is_refused_with_what_to_set(
+@pytest.mark.parametrize(("variables", "beginning", "advice"), REFUSED)
+def test_an_unknown_name_an_unusable_value_and_a_contradiction_are_refused_with_what_to_set(
     place: Place, variables: dict[str, str], beginning: str, advice: str
 ) -> None:
     place.env(**variables)
