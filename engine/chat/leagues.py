@@ -131,15 +131,10 @@ async def _start(context: Context, person: Requester, wanted: _Wanted) -> Answer
     due = now if series.people is None else first_time(series.people, now)
     await begin_in_chat(context.store, series, where, person.platform, due, now)
     context.service.notifier.notify("series")
-    played = _league(series)
+    played = series.league
+    assert played is not None  # noqa: S101 - as `_series` made it
     later = written(series.people, due) if due > now else ""
     return league_started(len(played.models), played.total, later)
-
-
-def _league(series: Series) -> League:
-    if series.league is None:
-        raise UsageError(NO_LEAGUE)
-    return series.league
 
 
 def _series(context: Context, person: Requester, wanted: _Wanted, defaults: Defaults) -> Series:

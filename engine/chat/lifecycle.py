@@ -217,7 +217,14 @@ async def rematch(
     if person.thread is not None and person.thread == found.thread != found.place:
         # In the thread that this debate had to itself: the next one has its own.
         person = person.model_copy(update={"thread": None})
-    order, again = _order(person), Rematch(of=found, swapped=swap)
+    order = Order(
+        platform=person.platform,
+        community=person.community,
+        place=person.thread or person.place,
+        capabilities=person.capabilities,
+        user=person.user,
+    )
+    again = Rematch(of=found, swapped=swap)
     seed = context.service.new_seed()
     return await begin(context, person, lambda offer: repeat(order, again, offer, seed))
 
@@ -233,13 +240,3 @@ async def _find_revealed(store: Store, person: Requester, code: str | None) -> D
         found = here[0]
     check_repeatable(found, await store.debates.mirror_of(found))
     return found
-
-
-def _order(person: Requester) -> Order:
-    return Order(
-        platform=person.platform,
-        community=person.community,
-        place=person.thread or person.place,
-        capabilities=person.capabilities,
-        user=person.user,
-    )

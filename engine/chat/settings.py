@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from pydantic import JsonValue
 
@@ -42,6 +43,7 @@ from engine.values.ports import Permalinks
 from engine.values.text import clean, headline, is_visible
 from engine.words.translation import say
 
+T = TypeVar("T")
 MOST_CHANNELS = 100
 MOST_STARTERS = 25
 MOST_WORDS, LONGEST_WORD = 200, 60
@@ -311,16 +313,10 @@ def _choose_all(names: Sequence[str], offered: Sequence[Model]) -> tuple[Model, 
     return tuple({model.ref: model for model in chosen}.values())
 
 
-def _judges(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
-    judges = _choose_all(parse_list(name, text), (*defaults.judges, *defaults.own_judges))
-    if len(judges) > MOST_JUDGES:
-        raise UsageError(
-            "{name} lists {n} models; the limit is {most}.",
-            name=name,
-            n=len(judges),
-            most=MOST_JUDGES,
-        )
-    return judges
+def _at_most(most: int, refusal: str, name: str, chosen: tuple[T, ...]) -> tuple[T, ...]:
+    if len(chosen) > most:
+        raise UsageError(refusal, name=name, n=len(chosen), most=most)
+    return chosen
 
 
 def _seats(name: str, text: str, defaults: Defaults) -> dict[str, Model]:
@@ -344,39 +340,9 @@ def _seats(name: str, text: str, defaults: Defaults) -> dict[str, Model]:
     return seats
 
 
-def _channels(name: str, text: str, _: Defaults) -> tuple[str, ...]:
-    channels = tuple(_reference(name, item) for item in parse_list(name, text))
-    if len(channels) > MOST_CHANNELS:
-        raise UsageError(
-            "{name} lists {n} channels; the limit is {most}.",
-            name=name,
-            n=len(channels),
-            most=MOST_CHANNELS,
-        )
-    return channels
-
-
-def _starters(name: str, text: str, _: Defaults) -> tuple[str, ...]:
-    groups = tuple(_reference(name, item) for item in parse_list(name, text))
-    if len(groups) > MOST_STARTERS:
-        raise UsageError(
-            "{name} lists {n} groups; the limit is {most}.",
-            name=name,
-            n=len(groups),
-            most=MOST_STARTERS,
-        )
-    return groups
-
-
 def _words(name: str, text: str, _: Defaults) -> tuple[str, ...]:
-    words = parse_list(name, text)
-    if len(words) > MOST_WORDS:
-        raise UsageError(
-            "{name} lists {n} words; the limit is {most}.",
-            name=name,
-            n=len(words),
-            most=MOST_WORDS,
-        )
+    refusal = N_("{name} lists {n} words; the limit is {most}.")
+    words = _at_most(MOST_WORDS, refusal, name, parse_list(name, text))
     for word in words:
         if len(word) > LONGEST_WORD or not is_visible(word):
             raise UsageError(
@@ -470,11 +436,21 @@ def _capped(name: str, value: float, defaults: Defaults) -> float:
 _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "models": lambda name, text, has: _choose_all(parse_list(name, text), has.models),
     "jurors": lambda name, text, has: _choose_all(parse_list(name, text), has.judges),
-    "judges": _judges,
+    "judges": lambda name, text, has: _at_most(
+        MOST_JUDGES,
+        N_("{name} lists {n} models; the limit is {most}."),
+        name,
+        _choose_all(parse_list(name, text), (*has.judges, *has.own_judges)),
+    ),
     "seats": _seats,
     "format": lambda name, text, _: find_format(read_option(name, text)).name,
     "language": lambda _, text, __: check_language(text),
-    "channels": _channels,
+    "channels": lambda name, text, _: _at_most(
+        MOST_CHANNELS,
+        N_("{name} lists {n} channels; the limit is {most}."),
+        name,
+        tuple(_reference(name, item) for item in parse_list(name, text)),
+    ),
     "debate_usd": _usd,
     "daily_usd": _usd,
     "user_daily_debates": _number,
@@ -483,7 +459,12 @@ _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "license": lambda name, text, _: read_license(name, text),
     "blocked_words": _words,
     "topic_approval": lambda name, text, _: parse_switch(name, text),
-    "starters": _starters,
+    "starters": lambda name, text, _: _at_most(
+        MOST_STARTERS,
+        N_("{name} lists {n} groups; the limit is {most}."),
+        name,
+        tuple(_reference(name, item) for item in parse_list(name, text)),
+    ),
     "public": _public,
     "account_days": _days,
     "member_days": _days,

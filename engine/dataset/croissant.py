@@ -65,11 +65,20 @@ def write_croissant(
 
     `tables` are those with rows to describe; a layout has none.
     """
-    sets = [
-        _record_set(table, split, file_format.path(table.name, split))
-        for table in tables
-        for split in rows[table.name]
-    ]
+    sets = []
+    for table in tables:
+        for split in rows[table.name]:
+            name, path = f"{table.name}/{split}", file_format.path(table.name, split)
+            fields = [_field(column, name, path) for column in table.columns]
+            sets.append(
+                {
+                    "@type": "cr:RecordSet",
+                    "@id": name,
+                    "name": name,
+                    "description": f"One row is {table.about}.",
+                    "field": fields,
+                }
+            )
     licensed = {}
     if license is not None:
         from engine.dataset.license import OWN, page_of  # a demo's publisher has set none
@@ -86,33 +95,21 @@ def write_croissant(
         "version": f"{SCHEMA_VERSION}.0.0",
         **licensed,
         **dates,
-        "distribution": [_file(file) for file in files],
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": file.path,
+                "name": file.path,
+                "contentUrl": file.path,
+                "contentSize": f"{file.bytes} B",
+                "encodingFormat": _ENCODINGS[file.path.rpartition(".")[2]],
+                "sha256": file.sha256,
+            }
+            for file in files
+        ],
         "recordSet": sets,
     }
     return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _file(file: ExportedFile) -> dict[str, Any]:
-    return {
-        "@type": "cr:FileObject",
-        "@id": file.path,
-        "name": file.path,
-        "contentUrl": file.path,
-        "contentSize": f"{file.bytes} B",
-        "encodingFormat": _ENCODINGS[file.path.rpartition(".")[2]],
-        "sha256": file.sha256,
-    }
-
-
-def _record_set(table: Table[Any], split: str, path: str) -> dict[str, Any]:
-    name = f"{table.name}/{split}"
-    return {
-        "@type": "cr:RecordSet",
-        "@id": name,
-        "name": name,
-        "description": f"One row is {table.about}.",
-        "field": [_field(column, name, path) for column in table.columns],
-    }
 
 
 def _field(column: Column[Any], parent: str, path: str) -> dict[str, Any]:

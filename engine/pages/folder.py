@@ -44,7 +44,7 @@ from engine.pages.timeline import picture_of
 from engine.store import DebateRecord
 from engine.store.debates import ListedResult, result_of
 from engine.store.listings import UNCHOSEN, DebateQuery, DebateSummary
-from engine.values.debate import Debate, Source
+from engine.values.debate import Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.language import speaking
 from engine.values.text import headline, redact
@@ -340,6 +340,10 @@ class FolderLibrary:
         rows = self._rows(name)
         record, row = _record_of(rows), rows[DEBATES][0]
         debate, sources = record.debate, retrieved(record.artifacts)
+        mirror, before = (
+            one if one in self._items else None for one in (debate.mirror, debate.setup.rematch_of)
+        )
+        linked = mirror_and_rematches(mirror, before, self._rematches.get(debate.id, ()))
         spoken = outline(record.turns).spoken
         found = PageSources(
             self._item(name),
@@ -352,20 +356,9 @@ class FolderLibrary:
             calls=row["n_calls"],
             usd=row["cost_usd"],
             judgings=record.judgings,
-            situation=self._situation(debate),
+            situation=DebateSituation(linked=linked),
         )
         return found, record
-
-    def _situation(self, debate: Debate) -> DebateSituation:
-        """Return which debates of this export belong to one."""
-        mirror, before = debate.mirror, debate.setup.rematch_of
-        return DebateSituation(
-            linked=mirror_and_rematches(
-                mirror if mirror in self._items else None,
-                before if before in self._items else None,
-                self._rematches.get(debate.id, ()),
-            )
-        )
 
     # --- the list ------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ from engine.values.debate import Status
 from engine.values.errors import LeaseLostError, RostrumError, SeriesCapError, StoreError
 from engine.values.failures import without_words
 from engine.values.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
-from engine.values.ports import Location, Retries
+from engine.values.ports import Retries
 from engine.values.text import headline
 from engine.values.verdicts import TIE
 from engine.votes.close import read_reveal
@@ -245,19 +245,14 @@ class Schedule:
                 else None
             )
             table = table_of(series, league, record, due_at=due, outcome=outcome)
-            await self._post(lease, stored, debates[-1].id, table)
+            # After a match, and once more if the league is stopped later.
+            newest, outbox = debates[-1].id, self.services.store.outbox
+            known = await outbox.find(newest, STANDING)
+            if known is None or (outcome != "going" and known.message != table):
+                key = STANDING if known is None else STOPPED
+                await outbox.publish(lease, newest, [Post(key=key, message=table)])
+                self.services.notifier.publish(f"outbox/{stored.platform}", newest)
         return stored, over
-
-    async def _post(
-        self, lease: Lease, stored: StoredSeries, debate: str, table: LeagueTable
-    ) -> None:
-        """Post the standing after a match, and once more if the league is stopped later."""
-        known = await self.services.store.outbox.find(debate, STANDING)
-        if known is not None and (table.outcome == "going" or known.message == table):
-            return
-        key = STANDING if known is None else STOPPED
-        await self.services.store.outbox.publish(lease, debate, [Post(key=key, message=table)])
-        self.services.notifier.publish(f"outbox/{stored.platform}", debate)
 
     async def _end(self, lease: Lease, stored: StoredSeries) -> None:
         await self._keep(lease, stored, due_at=None, problem=None)
@@ -309,7 +304,10 @@ class Schedule:
         people = _people_of(series)
         where = await self.venues[people.place.platform].locate(people.place.channel)
         check_allowed(self.installed, people.place.platform, where.community)
-        defaults = await self._defaults(series, where)
+        defaults = defaults_of(series, self.installed)
+        if series.league is not None:  # to which the settings of its community apply
+            of = people.place.platform, where.community
+            defaults = self.frame(self.installed, await self.services.store.communities.get(*of))
         stored = await self._keep(lease, stored, community=where.community)
         if debates and debates[-1].gone and debates[-1].status is Status.FAILED:
             due = next_time(people, self.services.clock.now(), self.services.clock.now())
@@ -317,14 +315,6 @@ class Schedule:
             await self.service.resume(debates[-1].id, defaults.caps)
         else:
             await self.service.start(order_of(series, planned, where), defaults)
-
-    async def _defaults(self, series: Series, where: Location) -> Defaults:
-        """Return what applies to a debate: to a league the settings of its community."""
-        if series.league is None:
-            return defaults_of(series, self.installed)
-        platform = _people_of(series).place.platform
-        settings = await self.services.store.communities.get(platform, where.community)
-        return self.frame(self.installed, settings)
 
     async def _keep(self, lease: Lease, stored: StoredSeries, **changes: Any) -> StoredSeries:
         changed = stored.model_copy(update=changes)

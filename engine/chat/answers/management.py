@@ -44,19 +44,17 @@ def schedule_list(
             if recurring.place == place
             else N_("**{said}** in another channel: {topic}. Next: {time}.")
         )
-        yield say(template, said=recurring.said, topic=_topic(recurring), time=following)
+        topic = say("the topic that people want most")
+        if wanted := recurring.options.topic:
+            drawn = wanted.casefold() == RANDOM
+            topic = f"“{headline(wanted, TOPIC_LENGTH)}”"
+            topic = say("a topic drawn from the list") if drawn else topic
+        yield say(template, said=recurring.said, topic=topic, time=following)
         if problem:
             yield say("The last one was skipped. {problem}", problem=say_stored(problem))
 
 
 SCHEDULE_ENDED = N_("The schedule has ended; a debate that is going on is finished.")
-
-
-def _topic(recurring: Recurring) -> str:
-    topic = recurring.options.topic or ""
-    if topic.casefold() == RANDOM:
-        return say("a topic drawn from the list")
-    return f"“{headline(topic, TOPIC_LENGTH)}”" if topic else say("the topic that people want most")
 
 
 # Answers about leagues; Markdown for any chat.

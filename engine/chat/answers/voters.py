@@ -103,10 +103,8 @@ class RemarkAnswer(Answer):
                 for side, at in self.held.guesses.items()
             )
             yield say("**Your guess:** {guesses}", guesses=say(", ").join(told))
-        if self.open:
-            yield from self._asked()
-
-    def _asked(self) -> Iterator[str]:
+        if not self.open:
+            return
         yield " ".join(
             say(ASK[what])
             for what, missing in (
