@@ -14,14 +14,11 @@ from engine.store import DeliveryState, Intent, Lease, Outbox, Post, Store
 from engine.values.debate import Cause, Debate, Status, short_code
 from engine.values.errors import (
     BudgetError,
-    DeclinedError,
-    DesertedError,
     ModelError,
     RostrumError,
     SettingsError,
     StoppedError,
     StoreError,
-    ThreadGoneError,
     VenueError,
 )
 from engine.values.failures import name_failure, no_answer, without_words
@@ -91,19 +88,19 @@ def reason_of(error: RostrumError) -> str:
 
 def cause_of(error: RostrumError) -> Cause:
     """Return the kind of reason for a debate's end."""
-    kinds: dict[type[RostrumError], Cause] = {
-        ModelError: Cause.MODEL,
-        BudgetError: Cause.BUDGET,
-        ThreadGoneError: Cause.THREAD,
-        DeclinedError: Cause.PERSON,
-        DesertedError: Cause.PERSON,
-        StoppedError: Cause.STOPPED,
-    }
     if str(error) == STOPPED_BY_BUG:
         return Cause.BUG
-    if isinstance(error, ModelError) and error.refused:
-        return Cause.REFUSED
-    return next((cause for kind, cause in kinds.items() if isinstance(error, kind)), Cause.OTHER)
+    match error:
+        case ModelError():
+            return Cause.REFUSED if error.refused else Cause.MODEL
+        case BudgetError():
+            return Cause.BUDGET
+        case StoppedError(ends="thread"):
+            return Cause.THREAD
+        case StoppedError():
+            return Cause.PERSON if error.ends else Cause.STOPPED
+        case _:
+            return Cause.OTHER
 
 
 def waiting_for(error: ModelError) -> str:

@@ -14,7 +14,7 @@ from engine.store.budgets import NewGuest
 from engine.store.guests import Guest, OpenTurn
 from engine.tally.questions import waiting_for
 from engine.values.debate import Debate
-from engine.values.errors import DeclinedError, DesertedError, PausedError, UsageError
+from engine.values.errors import PausedError, StoppedError, UsageError
 from engine.values.language import N_
 from engine.values.messages import GuestInvite, Notice, SpeakInvite
 from engine.values.ports import Clock
@@ -59,7 +59,7 @@ class GuestTime:
     leaves: bool = False  # the debate once the person has been asked: others need its place
 
     async def agree(self, turns: int) -> None:
-        """Wait until the person agrees to argue a side of so many turns. Raises DeclinedError."""
+        """Wait until the person agrees to argue a side of so many turns. Raises StoppedError."""
         request = self.debate.request
         accepted = await self._answer()
         if accepted:
@@ -86,17 +86,18 @@ class GuestTime:
         )
         await self._post(Post(key=f"{KEY}/answered", message=told, target=KEY))
         if not accepted:
-            raise DeclinedError(
+            raise StoppedError(
                 SILENT
                 if accepted is None
-                else N_("The person who was asked to argue a side declined. Nothing was spent.")
+                else N_("The person who was asked to argue a side declined. Nothing was spent."),
+                ends="declined",
             )
 
     async def hear(self, step: str, words: int) -> tuple[str, str]:
         """Ask for a turn and return what was written; empty if nothing was in time.
 
         Begun again after a kill it goes on: the invitation is posted once, and its end is a row.
-        Raises DesertedError for a person who was forgotten.
+        Raises StoppedError for a person who was forgotten.
         """
         guests, debate_id = self.store.guests, self.debate.id
         key = f"{KEY}/{step}"
@@ -144,11 +145,12 @@ class GuestTime:
     async def _check_there(self) -> None:
         guest = await self.store.guests.guest(self.debate.id)
         if guest is None or guest.user is None:
-            raise DesertedError(
+            raise StoppedError(
                 N_(
                     "The person who argued a side asked to be forgotten, so the "
                     "debate cannot go on."
-                )
+                ),
+                ends="deserted",
             )
 
     async def _look(self, since: float) -> None:

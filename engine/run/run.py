@@ -24,14 +24,12 @@ from engine.store import Lease, Note, Post, Store
 from engine.values.debate import Debate, Setup, Status, TrialProtocol, Turn, Value
 from engine.values.errors import (
     BudgetError,
-    DesertedError,
     LeaseLostError,
     ModelError,
     PausedError,
     RostrumError,
     StoppedError,
     StoreError,
-    ThreadGoneError,
 )
 from engine.values.language import N_, speaking
 from engine.values.messages import Notice
@@ -460,11 +458,9 @@ class _LiveHost:
 
 def _status_after(error: RostrumError | None) -> Status:
     match error:
-        case BudgetError() | DesertedError():
+        case BudgetError() | StoppedError(ends="deserted"):
             return Status.PARTIAL
-        case ThreadGoneError():
-            return Status.FAILED
-        case StoppedError():
+        case StoppedError(ends="" | "declined"):
             return Status.CANCELLED
         case _:
             return Status.FAILED

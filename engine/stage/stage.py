@@ -57,7 +57,7 @@ from engine.values.debate import (
     not_given,
     side_of,
 )
-from engine.values.errors import DesertedError, ModelError, StoppedError
+from engine.values.errors import ModelError, StoppedError
 from engine.values.language import N_
 from engine.values.messages import Notice, TurnPost
 from engine.values.ports import KEPT, Call, CallRole, ChatMessage, Reply
@@ -370,7 +370,7 @@ class Stage:
     async def _hear(self, seat: str, round_name: str, limits: TurnLimits) -> str:
         """Let a person speak; what is over the limit is cut and marked, as is a missed turn.
 
-        Raises DesertedError after two missed turns in a row.
+        Raises StoppedError after two missed turns in a row.
         """
         await self._host.room()
         most = limits.words or int(self._setup.limits.get("words", 0))
@@ -387,11 +387,12 @@ class Stage:
         shown = TurnLimits(words=most or None)
         await self._publish(self._turn(seat, round_name, text, shown, "", broken))
         if not said and before is not None and not_given(before.violations):
-            raise DesertedError(
+            raise StoppedError(
                 N_(
                     "The person who argued a side gave no turn twice in a row, so the debate ends "
                     "here. Start it again once they have time."
-                )
+                ),
+                ends="deserted",
             )
         return text
 

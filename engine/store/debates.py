@@ -23,7 +23,6 @@ from engine.values.errors import (
     NotFoundError,
     StoppedError,
     StoreError,
-    ThreadGoneError,
     UsageError,
 )
 from engine.values.language import N_
@@ -45,7 +44,7 @@ class Stop(Value):
 
     def error(self) -> StoppedError:
         """Return the error that ends the debate's work."""
-        return ThreadGoneError(self.reason) if self.gone else StoppedError(self.reason)
+        return StoppedError(self.reason, ends="thread" if self.gone else "")
 
 
 def no_debate(name: str) -> str:

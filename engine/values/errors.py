@@ -17,9 +17,6 @@ RostrumError
 │       └── VenueLockedError  … or until a moderator unlocks the thread
 ├── LeaseLostError        another process holds the debate now
 ├── StoppedError          the debate was stopped
-│   ├── ThreadGoneError   … because its thread is gone
-│   ├── DeclinedError     … because the person who was to argue a side does not
-│   └── DesertedError     … because the person who argues a side no longer speaks
 ├── PausedError           this process leaves the debate as it is, to be continued
 └── StoreError            the database is unusable
 ```
@@ -31,7 +28,7 @@ language.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from engine.values.language import Text
 
@@ -203,20 +200,21 @@ class LeaseLostError(RostrumError):
     """Another process holds this debate or connection; nothing was written."""
 
 
+Ends = Literal["", "thread", "declined", "deserted"]
+"""Why a debate stops that nobody stopped.
+
+"thread": its thread, or the permission to post there, is gone; "declined": the person who was to
+argue a side does not, or said nothing in time, and nothing was paid; "deserted": the person who
+argues a side missed their turns, or left for good.
+"""
+
+
 class StoppedError(RostrumError):
-    """The debate was stopped."""
+    """The debate was stopped; `ends` says why if nobody did that."""
 
-
-class ThreadGoneError(StoppedError):
-    """The debate stops because its thread, or the permission to post there, is gone."""
-
-
-class DeclinedError(StoppedError):
-    """The person who was to argue a side declined, or said nothing in time; nothing was paid."""
-
-
-class DesertedError(StoppedError):
-    """The person who argues a side missed their turns, or left for good."""
+    def __init__(self, message: str = "", *, ends: Ends = "") -> None:
+        super().__init__(message)
+        self.ends = ends
 
 
 class PausedError(RostrumError):

@@ -9,7 +9,7 @@ from engine.store import Closing, Note, Store
 from engine.store.journal import Record, prompt_hash
 from engine.store.usage import UsageFilter
 from engine.values.debate import Status, Usage
-from engine.values.errors import StoppedError, ThreadGoneError
+from engine.values.errors import StoppedError
 from engine.values.ports import Attempt, FaultKind, Reply
 from engine.values.verdicts import Artifact, Vote, VoteEvent
 from tests.kit import NOW, ballot, make_call, new_debate, real, run, verdict, vote
@@ -59,8 +59,9 @@ async def test_nothing_begins_for_a_debate_asked_to_stop(store: Store) -> None:
     with pytest.raises(StoppedError, match=r"^the starter cancelled it$"):
         await r.began("turn/opening/B")
     await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
-    with pytest.raises(ThreadGoneError, match=r"^the thread was deleted$"):
+    with pytest.raises(StoppedError, match=r"^the thread was deleted$") as caught:
         await r.began("turn/opening/B")
+    assert caught.value.ends == "thread"
     assert (await store.journal.load(r.id)).attempts == {"turn/opening/A": 1}
 
 

@@ -36,8 +36,8 @@ from engine.values.debate import Cause, Model, PanelSetup, Status
 from engine.values.errors import (
     BudgetError,
     ModelError,
+    StoppedError,
     StoreError,
-    ThreadGoneError,
     VenueLockedError,
 )
 from engine.values.ports import Permalinks
@@ -255,7 +255,9 @@ FULL = StoreError("The database /srv/canary.db could not be used: full.")
 LOCKED_THERE = VenueLockedError("<#4242424242> is locked; unlock it.")
 REFUSED = ModelError(str(AWAY), model="near-canary/birch", refused=True)
 CAPPED = BudgetError("It would pass 1 USD for near-canary/birch (ROSTRUM_BUDGET__DEBATE_USD).")
-DELETED = ThreadGoneError("<#4242424242> was deleted; nothing can be posted there any more.")
+DELETED = StoppedError(
+    "<#4242424242> was deleted; nothing can be posted there any more.", ends="thread"
+)
 WAITS = [
     (Status.QUEUED, waiting_for(AWAY), None),
     (Status.VOTING, waiting_for(AWAY), None),

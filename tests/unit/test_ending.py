@@ -23,8 +23,8 @@ from engine.values.errors import (
     ModelError,
     RostrumError,
     SettingsError,
+    StoppedError,
     StoreError,
-    ThreadGoneError,
     UsageError,
     VenueGoneError,
 )
@@ -58,8 +58,8 @@ def test_a_command_that_storage_or_settings_refuse_shows_nothing_of_them(
 @pytest.mark.parametrize("text", TOKENS)
 def test_a_platform_that_refuses_the_token_names_no_setting_to_members(text: str) -> None:
     assert refusal_of(VenueGoneError(text)) == TOKENS[text]
-    debate = ended(ThreadGoneError(text), gone=True)
-    assert why(debate) == said_of(ThreadGoneError(text)) == TOKENS[text]
+    debate = ended(StoppedError(text, ends="thread"), gone=True)
+    assert why(debate) == said_of(StoppedError(text, ends="thread")) == TOKENS[text]
     assert debate.reason == text  # which the operator reads
 
 
