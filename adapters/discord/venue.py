@@ -356,18 +356,17 @@ class DiscordVenue:
             if user in holders:
                 raise VenueError(texts.SUPER_STAYS)
 
-    async def erase(self, place: str, message: str) -> None:
-        """Delete a message of the bot's own."""
+    async def erase(self, place: str, message: str | None) -> bool:
+        """Delete a message of the bot's own, or a thread with all in it: needs Manage Threads."""
+        if message is None:
+            async with self.turn(place):
+                await self._rest.request(DiscordAct.ERASE_THREAD, "DELETE", CHANNEL, place=place)
+            return True
         try:
             await self._awake(DiscordAct.ERASE, "DELETE", MESSAGE, place=place, message=message)
         except VenueError as error:
             if code_of(error) != NO_PERMISSION or not await self._webhooks.erase(place, message):
                 raise
-
-    async def erase_thread(self, thread: str) -> bool:
-        """Delete a thread with everything in it; needs Manage Threads."""
-        async with self.turn(thread):
-            await self._rest.request(DiscordAct.ERASE_THREAD, "DELETE", CHANNEL, place=thread)
         return True
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:

@@ -305,21 +305,18 @@ class SlackVenue:
         holders = {option: users - bots for option, users in held.items()}
         return Reactions(holders, seeded, is_whole(shown))
 
-    async def erase(self, place: str, message: str) -> None:
-        """Delete a message of the bot's own."""
+    async def erase(self, place: str, message: str | None) -> bool:
+        """Delete a message of the bot's own, or the pictures that it put into a thread."""
         where = SlackPlace.parse(place)
-        rest = (await self._home(where)).rest
-        body = {"channel": where.channel, "ts": message}
-        await rest.write(SlackAct.ERASE, "chat.delete", body, place=where.channel, message=message)
-
-    async def erase_thread(self, thread: str) -> bool:
-        """Delete the pictures that the bot put into a thread; texts go message by message."""
-        where = SlackPlace.parse(thread)
         home = await self._home(where)
-        async for message in self._read(where, None):
-            for file in message.get("files") or () if message.get("user") == home.user else ():
-                body = {"file": file["id"]}
-                await home.rest.write(SlackAct.ERASE, "files.delete", body, place=where.channel)
+        act, channel = SlackAct.ERASE, where.channel
+        if message is not None:
+            body = {"channel": channel, "ts": message}
+            await home.rest.write(act, "chat.delete", body, place=channel, message=message)
+            return True
+        async for posted in self._read(where, None):
+            for file in posted.get("files") or () if posted.get("user") == home.user else ():
+                await home.rest.write(act, "files.delete", {"file": file["id"]}, place=channel)
         return False
 
     # --- inside -----------------------------------------------------------------------

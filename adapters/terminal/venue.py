@@ -79,7 +79,7 @@ class TerminalVenue:
     platform = "terminal"
     # Everyone at a terminal sees the same, and what is shown there stays.
     shares = unnamed = direct = managers = account_made_at = None
-    remove_reaction = erase = erase_thread = None
+    remove_reaction = erase = None
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ class SilentVenue:
 
     platform = "memory"
     shares = unnamed = direct = managers = account_made_at = None
-    remove_reaction = erase = erase_thread = typing = None
+    remove_reaction = erase = typing = None
     channel: str | None = None
 
     def __init__(self) -> None:

@@ -5,6 +5,7 @@ What is left to delete is stored, so a process that is killed leaves it to the n
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ class Deleter:
     """Deletes debates of one platform, those of the shares that this process holds."""
 
     venue: Venue
+    erase: Callable[[str, str | None], Awaitable[bool]]  # the venue's
     store: Store
     notifier: Notifier
     clock: Clock
@@ -75,8 +77,7 @@ class Deleter:
             place, message = left.messages[0]
             async with self.venue.turn(place):
                 try:
-                    if self.venue.erase is not None:
-                        await self.venue.erase(place, message)
+                    await self.erase(place, message)
                 except VenueAwayError:
                     raise
                 except (MessageGoneError, VenueGoneError):
@@ -103,7 +104,7 @@ class Deleter:
             return left
         messages = left.messages or ()
         try:
-            if self.venue.erase_thread and await self.venue.erase_thread(left.thread):
+            if await self.erase(left.thread, None):
                 messages = tuple(one for one in messages if one[0] != left.thread)
         except VenueAwayError:
             raise

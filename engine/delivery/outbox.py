@@ -102,7 +102,7 @@ class Delivery:
         if venue.erase is not None:
             from engine.delivery.deleter import Deleter  # not all platforms delete messages
 
-            self._deleter = Deleter(venue, store, notifier, clock, self.shares)
+            self._deleter = Deleter(venue, venue.erase, store, notifier, clock, self.shares)
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while other processes hold every share."""

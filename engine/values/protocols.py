@@ -228,14 +228,11 @@ class Venue(Protocol):
         """
 
     @property
-    def erase(self) -> Callable[[str, str], Awaitable[None]] | None:
-        """Delete a message of ours, by place and message, within a turn of its place."""
+    def erase(self) -> Callable[[str, str | None], Awaitable[bool]] | None:
+        """Delete a message of ours by place and message, within a turn of its place.
 
-    @property
-    def erase_thread(self) -> Callable[[str], Awaitable[bool]] | None:
-        """Delete a thread that we opened; False where the rest has to go message by message.
-
-        Raises VenueError if that is not allowed.
+        Without a message and a turn, delete the place, a thread that we opened; False where the
+        rest of it has to go message by message. Raises VenueError if that is not allowed.
         """
 
     @property

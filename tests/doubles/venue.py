@@ -362,17 +362,17 @@ class MemoryVenue:
         if await self._ask("remove_reaction", place, f"{user} {option}", remove):
             await self.tell(ReactionSeen(place, message, user, option, False))
 
-    async def erase(self, place: str, message: str) -> None:
-        """Delete a message."""
+    async def erase(self, place: str, message: str | None) -> bool:
+        """Delete a message; a thread goes message by message."""
+        if message is None:
+            return False
 
         def delete() -> None:
             self._message(message)
 
         await self._ask("erase", place, message, delete)
         self.delete_message(message)
-
-    async def erase_thread(self, thread: str) -> bool:
-        return False
+        return True
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
 
