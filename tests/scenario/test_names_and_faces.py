@@ -166,7 +166,7 @@ async def test_without_a_webhook_a_debate_is_held_under_the_bots_own_name(
         for number in range(15):
             discord.add_webhook(discord.channel.id, f"Other {number}")
     if trouble == "forbidden name":
-        monkeypatch.setattr("engine.run.estimate.draw_names", lambda *_: {"A": "Clyde", "B": "Pip"})
+        monkeypatch.setattr("engine.run.plan.draw_names", lambda *_: {"A": "Clyde", "B": "Pip"})
     async with on_discord.at_vote() as (app, _, debate):
         said = [m.username for m in turns(on_discord)]
         b = names(debate)[1]
