@@ -41,7 +41,7 @@ from engine.stats.comparisons import (
 )
 from engine.stats.confidence import PercentFigures
 from engine.stats.figure import Figure, signed
-from engine.stats.jurors import FitView, IntervalEstimate, JurorView, view_fit
+from engine.stats.jurors import FitView, view_fit
 from engine.stats.presentation import draw_pictures
 from engine.stats.ratings import (
     EFFECTS,
@@ -102,12 +102,26 @@ def show_panel(view: FitView) -> None:
             "drift",
             "USD",
         ),
-        ((one.juror, *_cells(one)) for one in view.jurors),
+        (
+            (
+                one.juror,
+                one.skill.tell(),
+                one.lean.tell("+.2f"),
+                one.spread.tell(),
+                one.group.tell(),
+                f"{one.weight:.2f}" if one.known or one.sees < SEES else "too few",
+                f"{100 * one.alone:.0f} %",
+                str(one.ballots),
+                f"{one.drift:.1f}",
+                "unknown" if one.usd is None else f"{one.usd:.4f}",
+            )
+            for one in view.jurors
+        ),
     )
     show_table(
         "Errors that jurors share, beside a truth of 1",
         ("", "variance"),
-        (("by all", _interval(view.shared)), ("by one family", _interval(view.family))),
+        (("by all", view.shared.tell()), ("by one family", view.family.tell())),
     )
     panels = (
         (
@@ -121,19 +135,6 @@ def show_panel(view: FitView) -> None:
     show_table("The best panel of each size", ("", "right", "the last one adds", "last"), panels)
     for line in _notes(view):
         console.print(line)
-
-
-def _cells(one: JurorView) -> Iterator[str]:
-    yield _interval(one.skill)
-    yield _interval(one.lean, "+.2f")
-    yield _interval(one.spread)
-    yield _interval(one.group)
-    counts = one.known or one.sees < SEES
-    yield f"{one.weight:.2f}" if counts else "too few"
-    yield f"{100 * one.alone:.0f} %"
-    yield str(one.ballots)
-    yield f"{one.drift:.1f}"
-    yield "unknown" if one.usd is None else f"{one.usd:.4f}"
 
 
 def _notes(view: FitView) -> Iterator[str]:
@@ -153,11 +154,6 @@ def _notes(view: FitView) -> Iterator[str]:
                 f"{one.juror} judges otherwise than before ({one.drift:.1f} standard errors): "
                 f"{one.left_out:,} older ballots of it count no longer."
             )
-
-
-def _interval(one: IntervalEstimate, form: str = ".2f") -> str:
-    value, low, high = (signed(figure, form) for figure in (one.value, one.low, one.high))
-    return f"{value} ({low} to {high})"
 
 
 SCHEMA_VERSION = 1

@@ -46,7 +46,7 @@ PRIOR = 1 / SPREAD**2
 SHARPNESS = 15  # how much more a wide interval weighs
 
 
-class Seats(NamedTuple):
+class _Seats(NamedTuple):
     """The models on both sides: the place of that on A and of that on B."""
 
     a: int
@@ -67,9 +67,9 @@ class _Design:
 
     models: int
     parameters: Vector
-    met: Counter[Seats]
+    met: Counter[_Seats]
     _covariance: Matrix = field(init=False)
-    _spreads: dict[Seats, float] = field(init=False, default_factory=dict)
+    _spreads: dict[_Seats, float] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         free = PairLikelihood((), self.models, effects=1, prior=PRIOR)
@@ -80,7 +80,7 @@ class _Design:
         assert covariance is not None, "a prior makes it positive definite"  # noqa: S101
         self._covariance = covariance
 
-    def _spread(self, seats: Seats) -> float:
+    def _spread(self, seats: _Seats) -> float:
         """Return the expected information of a comparison about its lead."""
         if seats not in self._spreads:
             found, models = self.parameters, self.models
@@ -101,12 +101,12 @@ class _Design:
         spreads = (row[n] - 2 * means[n] + mean for n, row in enumerate(rows))
         return [width_of(sqrt(max(0.0, spread))) for spread in spreads]
 
-    def gap(self, seats: Seats) -> float:
+    def gap(self, seats: _Seats) -> float:
         """Return the width of the interval of two models' difference in points."""
         a, b = self._covariance[seats.a], self._covariance[seats.b]
         return width_of(sqrt(max(0.0, a[seats.a] + b[seats.b] - 2 * a[seats.b])))
 
-    def best(self, offered: Iterable[Seats]) -> Seats | None:
+    def best(self, offered: Iterable[_Seats]) -> _Seats | None:
         """Return the most informative seats of those that can be had, None without any.
 
         Models that nothing connects yet come first; of a pair, the side that it had less often.
@@ -123,7 +123,7 @@ class _Design:
         weights = [(width / widest) ** (2 * SHARPNESS) for width in widths]
         return max(apart or sides, key=lambda seats: self._gain(seats, weights), default=None)
 
-    def begin(self, seats: Seats) -> None:
+    def begin(self, seats: _Seats) -> None:
         """Count a comparison as begun."""
         moved, spread = self._moved(seats), self._spread(seats)
         rate = spread / (1 + spread * self._along(seats, moved))
@@ -132,32 +132,32 @@ class _Design:
                 row[place] -= rate * one * other
         self.met[seats] += 1
 
-    def _even(self, offered: Iterable[Seats]) -> list[Seats]:
+    def _even(self, offered: Iterable[_Seats]) -> list[_Seats]:
         """Return one side of each pair: the one held less often, where both can be had."""
-        sides: dict[Seats, Seats] = {}
+        sides: dict[_Seats, _Seats] = {}
         for seats in offered:
-            pair = Seats(min(seats), max(seats))
+            pair = _Seats(min(seats), max(seats))
             other = sides.setdefault(pair, seats)
             if self.met[seats] < self.met[other]:
                 sides[pair] = seats
         return list(sides.values())
 
-    def _gain(self, seats: Seats, weights: Sequence[float]) -> float:
+    def _gain(self, seats: _Seats, weights: Sequence[float]) -> float:
         """Return by how much a comparison lowers the weighted variances."""
         moved, spread = self._moved(seats), self._spread(seats)
         lowered = sum(weight * one * one for weight, one in zip(weights, moved, strict=False))
         return spread * lowered / (1 + spread * self._along(seats, moved))
 
-    def _moved(self, seats: Seats) -> Vector:
+    def _moved(self, seats: _Seats) -> Vector:
         """Return the covariance of all parameters with a lead."""
         a, b, side = (self._covariance[place] for place in (*seats, self.models))
         return [one - other + third for one, other, third in zip(a, b, side, strict=True)]
 
-    def _along(self, seats: Seats, moved: Vector) -> float:
+    def _along(self, seats: _Seats, moved: Vector) -> float:
         return moved[seats.a] - moved[seats.b] + moved[self.models]
 
 
-def learn(tallies: Mapping[Seats, PairTally], models: int, start: Vector | None = None) -> _Design:
+def learn(tallies: Mapping[_Seats, PairTally], models: int, start: Vector | None = None) -> _Design:
     """Return what results say; `start` are parameters close to theirs, such as earlier ones.
 
     A weak prior keeps strengths finite where a model has won or lost everything so far.
@@ -175,7 +175,7 @@ def learn(tallies: Mapping[Seats, PairTally], models: int, start: Vector | None 
     return _Design(models, parameters, Counter({one: sum(of) for one, of in tallies.items()}))
 
 
-def rate_seats(tallies: Mapping[Seats, PairTally]) -> StrengthFit | None:
+def rate_seats(tallies: Mapping[_Seats, PairTally]) -> StrengthFit | None:
     """Return the maximum-likelihood ratings of results, with A's advantage where it is finite.
 
     Models are named by their places. None if not all have a finite strength.
@@ -197,7 +197,7 @@ def width_of(error: float) -> float:
     return 2 * Z95 * POINTS * error
 
 
-def _lead(seats: Seats, models: int) -> Lead:
+def _lead(seats: _Seats, models: int) -> Lead:
     """Return what the lead of A adds up: both strengths, and the advantage of A."""
     return ((seats.a, 1.0), (seats.b, -1.0), (models, 1.0))
 
@@ -221,7 +221,7 @@ class Informative:
     _rest: Iterator[Planned] = field(init=False)
     _places: dict[str, int] = field(init=False)
     _pulled: dict[str, Planned] = field(default_factory=dict)
-    _waiting: dict[Seats, deque[Planned]] = field(default_factory=dict)
+    _waiting: dict[_Seats, deque[Planned]] = field(default_factory=dict)
     _results: Results = field(default_factory=dict)
     _known: _Design = field(init=False)
     _goal: float = 0.0
@@ -232,7 +232,7 @@ class Informative:
         self._places = {model.ref: place for place, model in enumerate(self.series.models)}
         for pair in self.series.pairs:
             a, b = (self._places[model.ref] for model in pair)
-            self._waiting |= {Seats(a, b): deque(), Seats(b, a): deque()}
+            self._waiting |= {_Seats(a, b): deque(), _Seats(b, a): deque()}
         self._known = learn({}, len(self._places))
         self._goal = self.series.limits.interval_points
 
@@ -275,7 +275,7 @@ class Informative:
     def _count(self, results: Results) -> None:
         """Work out what the results say, and whether that is enough."""
         self._results = dict(results)
-        counts: dict[Seats, Counter[str]] = {}
+        counts: dict[_Seats, Counter[str]] = {}
         for key, winner in results.items():
             planned = self._pulled.get(key)
             if planned is not None and winner is not None:
@@ -293,7 +293,7 @@ class Informative:
             rated = max(map(width_of, fit.errors.values())) if fit else inf
             self._goal, self._done = limit * designed / rated, rated <= limit
 
-    def _has(self, seats: Seats, begun: Collection[str]) -> bool:
+    def _has(self, seats: _Seats, begun: Collection[str]) -> bool:
         """Return whether a pair has a debate left on these sides."""
         waiting = self._waiting[seats]
         while waiting and waiting[0].key in begun:
@@ -302,5 +302,5 @@ class Informative:
             pass
         return bool(waiting)
 
-    def _seats(self, planned: Planned) -> Seats:
-        return Seats(self._places[planned.a.ref], self._places[planned.b.ref])
+    def _seats(self, planned: Planned) -> _Seats:
+        return _Seats(self._places[planned.a.ref], self._places[planned.b.ref])

@@ -203,7 +203,7 @@ class _Arm(Value):
         return (options | self.options).model_copy(update={"options": own})
 
 
-class Limits(Value):
+class _Limits(Value):
     """What a series may spend and do at once.
 
     `interval_points` is the width of ratings' intervals at which `informative` pairing stops.
@@ -238,7 +238,7 @@ class Series(Value):
     jury: Jury = Jury()
     judges: tuple[Model, ...] = Field((), exclude_if=not_)
     seats: Mapping[str, Model] = Field({}, exclude_if=not_)
-    limits: Limits = Limits()
+    limits: _Limits = _Limits()
     people: SeriesAudience | None = None
     league: League | None = None
     recurring: Recurring | None = Field(None, exclude_if=not_)
@@ -307,7 +307,7 @@ class _File(Value):
     jury: _Jury = _Jury()
     judges: Texts = ()
     seats: Mapping[str, str] = {}
-    limits: Limits = Limits()
+    limits: _Limits = _Limits()
     people: _People | None = None
 
 
@@ -368,7 +368,7 @@ def read_series(
 def _describe(error: ValidationError) -> str:
     """Return the sentence for the first mistake, with the nearest key for an unknown one."""
     mistake = error.errors(include_url=False, include_input=False)[0]
-    sections: Mapping[str, type[BaseModel]] = {"jury": _Jury, "limits": Limits, "people": _People}
+    sections: Mapping[str, type[BaseModel]] = {"jury": _Jury, "limits": _Limits, "people": _People}
     kinds: tuple[type[BaseModel], ...] = (_File, *sections.values())
     keys = {name for kind in kinds for name in kind.model_fields}
     path = [part for part in mistake["loc"] if isinstance(part, str) and part in keys]

@@ -13,7 +13,7 @@ from typing import Literal
 
 from engine.jury.model import choose, weigh
 from engine.jury.roster import combine, stake_of
-from engine.stats.figure import Difference, Mean, Share, mean_of
+from engine.stats.figure import Difference, Mean, Share, mean_of, signed
 from engine.stats.row import JurorBallot, Row, names_of, read_by
 from engine.store.fits import Evidence
 from engine.values.debate import BEHIND, SEES, Fit, JurorFit, Value
@@ -31,15 +31,20 @@ PSEUDO_BALLOTS = 10  # of the usual spread, which each juror's is drawn toward
 NEWCOMER = "a further juror"
 
 
-class IntervalEstimate(Value):
+class _IntervalEstimate(Value):
     """A figure with its 95 % interval."""
 
     value: float
     low: float
     high: float
 
+    def tell(self, form: str = ".2f") -> str:
+        """Return it in words, with so many digits."""
+        value, low, high = (signed(figure, form) for figure in (self.value, self.low, self.high))
+        return f"{value} ({low} to {high})"
 
-class JurorView(Value):
+
+class _JurorView(Value):
     """What is known of a juror.
 
     `skill` is how much of its signal is the truth, with an error of its own of 1; `lean` is toward
@@ -54,10 +59,10 @@ class JurorView(Value):
     juror: str
     family: str
     ballots: int
-    skill: IntervalEstimate
-    lean: IntervalEstimate
-    spread: IntervalEstimate
-    group: IntervalEstimate
+    skill: _IntervalEstimate
+    lean: _IntervalEstimate
+    spread: _IntervalEstimate
+    group: _IntervalEstimate
     weight: float
     alone: float
     drift: float
@@ -94,14 +99,14 @@ class FitView(Value):
     made_at: datetime
     evidence: Evidence
     labels: int
-    shared: IntervalEstimate
-    family: IntervalEstimate
+    shared: _IntervalEstimate
+    family: _IntervalEstimate
     people: float
     sure: float
     stake: float
     ahead: float
     rule: Literal["none", "model", "balanced"]
-    jurors: tuple[JurorView, ...]
+    jurors: tuple[_JurorView, ...]
     panels: tuple[_PanelWorth, ...]
     further: float | None
 
@@ -153,9 +158,9 @@ def best_panels(fit: Fit, most: int = MOST_READERS) -> list[_PanelWorth]:
     return found
 
 
-def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
+def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> _JurorView:
     group = _plain(abs(one.group), one.group_error)  # whose sign means nothing
-    return JurorView(
+    return _JurorView(
         juror=name,
         family=one.family,
         ballots=one.ballots,
@@ -173,14 +178,14 @@ def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
     )
 
 
-def _plain(value: float, error: float) -> IntervalEstimate:
-    return IntervalEstimate(value=value, low=value - WIDE * error, high=value + WIDE * error)
+def _plain(value: float, error: float) -> _IntervalEstimate:
+    return _IntervalEstimate(value=value, low=value - WIDE * error, high=value + WIDE * error)
 
 
-def _scaled(value: float, error: float) -> IntervalEstimate:
+def _scaled(value: float, error: float) -> _IntervalEstimate:
     """Return a figure whose error is of its logarithm."""
     factor = math.exp(WIDE * error)
-    return IntervalEstimate(value=value, low=value / factor, high=value * factor)
+    return _IntervalEstimate(value=value, low=value / factor, high=value * factor)
 
 
 def _further(fit: Fit, panel: Sequence[str]) -> float:

@@ -27,7 +27,7 @@ from engine.series.contents import (
     first_time,
     next_time,
 )
-from engine.series.design import PRIOR, Informative, Seats, _Design, learn, rate_seats, width_of
+from engine.series.design import PRIOR, Informative, _Design, _Seats, learn, rate_seats, width_of
 from engine.series.matches import Chooser, _Swiss, choose, pair_up
 from engine.series.runner import SeriesProgress, one_of_each, order_of
 from engine.series.spec import Series, SeriesAudience, SeriesPlace, read_series, read_when
@@ -531,10 +531,10 @@ class Hall:
                 fails = silent in (one.a.ref, one.b.ref)
                 self.results[one.key] = None if fails else decide(one)
 
-    def tallies(self) -> dict[Seats, tuple[int, int, int]]:
-        counts: dict[Seats, Counter[str | None]] = {}
+    def tallies(self) -> dict[_Seats, tuple[int, int, int]]:
+        counts: dict[_Seats, Counter[str | None]] = {}
         for key, one in self.begun.items():
-            seats = Seats(int(one.a.name[1:]), int(one.b.name[1:]))
+            seats = _Seats(int(one.a.name[1:]), int(one.b.name[1:]))
             if self.results[key] is not None:
                 counts.setdefault(seats, Counter())[self.results[key]] += 1
         return {seats: (of["A"], of["B"], of[TIE]) for seats, of in counts.items()}
@@ -630,7 +630,7 @@ def test_a_model_without_verdicts_does_not_take_the_debates_of_others() -> None:
     assert one.widest() <= 150
 
 
-def direction(seats: Seats, models: int) -> np.ndarray:
+def direction(seats: _Seats, models: int) -> np.ndarray:
     lead = np.zeros(models + 1)
     lead[[seats.a, seats.b, models]] = 1, -1, 1
     return lead
@@ -655,7 +655,7 @@ def widths(design: _Design) -> list[float]:
     return [width_of(one**0.5) for one in np.diag(centre @ found[:models, :models] @ centre)]
 
 
-SEATS = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
+SEATS = [_Seats(a, b) for a in range(5) for b in range(5) if a != b]
 
 
 def drawn(random: Random, least: int) -> _Design:
@@ -675,7 +675,7 @@ def test_updates_of_the_inverse_are_the_inverse_of_the_updated() -> None:
 def test_the_best_pair_lowers_the_widest_intervals_most() -> None:
     design = drawn(Random(4), 1)
 
-    def widest_after(seats: Seats) -> float:
+    def widest_after(seats: _Seats) -> float:
         more = _Design(design.models, design.parameters, design.met + Counter([seats]))
         return float(np.linalg.norm(widths(more), ord=32))  # the widest counts most
 
