@@ -11,7 +11,7 @@ import pytest
 
 from engine.jury.aggregate import UNPROVEN
 from engine.run.order import Defaults
-from engine.values.debate import Debate, Model, PanelMode, Price, Status
+from engine.values.debate import Debate, Model, PanelMode, Status
 from engine.values.verdicts import Ballot, Verdict
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body, ModelServer, answers_in
@@ -19,7 +19,6 @@ from tests.kit import some
 from tests.scenario.conftest import (
     DEFAULTS,
     JURORS,
-    NO_CAPS,
     Running,
     Stage,
     ballot,
@@ -264,26 +263,6 @@ async def test_fewer_than_two_valid_ballots_are_no_verdict(
     assert (verdict.winner, verdict.p, verdict.z) == (None, {}, None)
     assert f"the panel has {valid} ballots that count" in verdict.problem
     assert verdict.problem in stage.venue.said()
-
-
-async def test_a_budget_reached_within_the_panel_stops_before_the_vote(stage: Stage) -> None:
-    stage.server.always(acts.Act(usage_extra={"completion_tokens": 900}))
-    defaults = DEFAULTS.model_copy(update={"caps": NO_CAPS.model_copy(update={"debate_usd": 0.85})})
-    async with stage.process(price=Price(usd_in=0, usd_out=100)) as line:
-        debate = await line.hold(defaults)
-        verdict = (await line.store.journal.read(debate.id, "verdict")).verdict
-        assert debate.status is Status.PARTIAL
-        assert "its cap of 0.85 USD" in debate.reason
-        assert verdict is None
-        assert len(stage.jurors_asked) == 1
-        await line.service.resume(debate.id, NO_CAPS)
-        ended = await line.ended(debate.id)
-        judged = await line.store.journal.read(debate.id, "verdict", "ballots")
-        verdict, ballots = judged.verdict, judged.ballots
-    # The juror that was paid for is not asked again.
-    assert ended.status is Status.CLOSED
-    assert verdict is not None
-    assert len(stage.jurors_asked) == len(ballots) == verdict.valid + verdict.invalid
 
 
 def rehearsing(count: int, options: str) -> tuple[Model, ...]:

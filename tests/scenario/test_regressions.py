@@ -122,15 +122,16 @@ async def test_a_panel_stopped_by_the_cap_opens_no_vote_until_it_is_resumed(stag
     async with stage.process(price=DEAR) as line:
         debate = await line.hold(capped(0.85))
         assert (debate.status, debate.vote_message) == (Status.PARTIAL, None)
+        assert "its cap of 0.85 USD" in debate.reason
         assert (await line.store.journal.read(debate.id, "verdict")).verdict is None
         assert (len(stage.turns_asked), len(stage.jurors_asked)) == (8, 1)
         assert not invited(stage)
         await line.service.resume(debate.id, NO_CAPS)
         ended = await line.ended(debate.id)
-        verdict = (await line.store.journal.read(debate.id, "verdict")).verdict
+        judged = await line.store.journal.read(debate.id, "verdict", "ballots")
     assert ended.status is Status.CLOSED
     assert invited(stage)
-    assert some(verdict).valid == 6
+    assert (some(judged.verdict).valid, len(judged.ballots)) == (6, 6)
     # What was paid for is not asked for again.
     assert (len(stage.turns_asked), len(stage.jurors_asked)) == (8, 6)
 
