@@ -21,7 +21,7 @@ from engine.values.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer
-from tests.kit import RecordedAttempts, make_call, opened_models
+from tests.kit import RecordedAttempts, make_call, opened_models, until
 
 KEY = "sk-canary-0123456789abcdef"
 CLIENTS: tuple[ClientName, ...] = ("rostrum", "openai")
@@ -201,8 +201,7 @@ async def test_a_cancelled_call_is_journaled_and_makes_room_for_the_next(
     log = RecordedAttempts()
     async with opened(server, client=client, max_concurrency=1) as models:
         asking = asyncio.create_task(models.complete(call_of(), log))
-        while not server.in_flight:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+        await until(lambda: server.in_flight)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking

@@ -19,7 +19,7 @@ from engine.values.errors import BudgetError, LeaseLostError, ModelError, UsageE
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import ModelServer
-from tests.kit import RecordedAttempts, cancelled, make_call
+from tests.kit import RecordedAttempts, cancelled, make_call, until
 
 QUICK = RetryPolicy(tries=4, first_wait=0.001)
 
@@ -52,8 +52,7 @@ class Rig:
 
     async def asked(self, log: RecordedAttempts) -> None:
         """Wait until a try is out."""
-        while not (self._server.in_flight if self._server else log.events):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+        await until(lambda: self._server.in_flight if self._server else log.events)
 
 
 def call_of(model: Model, **changes: Any) -> Call:

@@ -80,8 +80,7 @@ async def test_the_vote_opens_while_the_juror_writes_and_closes_without_it_in_ti
     monkeypatch.setattr(engine.run.run, "WHY_SECONDS", 0.2)
     stage.server.always(replace(acts.hang(), names="why"))
     debate_id = await open_vote(line)
-    while not asked(stage):  # noqa: ASYNC110
-        await asyncio.sleep(0.005)
+    await until(lambda: asked(stage))
     began = asyncio.get_running_loop().time()
     reveal = await close(line, debate_id)
     assert asyncio.get_running_loop().time() - began < 5

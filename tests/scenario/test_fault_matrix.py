@@ -29,7 +29,7 @@ from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.hall import joined
 from tests.doubles.model_server import Absence, Act, Body, ModelServer, answers_in
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, some
+from tests.kit import some, until_asked
 from tests.scenario.conftest import (
     DEFAULTS,
     NO_CAPS,
@@ -163,12 +163,9 @@ class House:
             await self.start(line)
 
     async def rest(self, line: Running) -> Debate:
-        async with asyncio.timeout(HANG_SECONDS):
-            while (  # noqa: ASYNC110
-                debate := await line.store.debates.get(self.debate_id)
-            ).status.live:
-                await asyncio.sleep(0.05)
-        return debate
+        return await until_asked(
+            lambda: line.store.debates.get(self.debate_id), lambda debate: not debate.status.live
+        )
 
     def disturb(self, step: Step, *acts: Act) -> None:
         """Answer the next requests for a step so."""

@@ -26,7 +26,7 @@ from engine.words.progress import progressed
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import KEYS, HeardModels
-from tests.kit import HANG_SECONDS, until, until_true
+from tests.kit import HANG_SECONDS, some, until, until_asked, until_true
 from tests.unit.test_dataset_export import table
 
 MINUTES = 5.0
@@ -72,12 +72,12 @@ async def agree(
 
 
 async def turn(session: Session, debate: Debate, kind: str) -> OpenTurn:
-    async with asyncio.timeout(HANG_SECONDS):
-        while True:
-            found = await session.store.guests.open_turn(debate.id)
-            if found is not None and found.opened and kind in found.step:
-                return found
-            await asyncio.sleep(0.005)
+    return some(
+        await until_asked(
+            lambda: session.store.guests.open_turn(debate.id),
+            lambda found: found and found.opened and kind in found.step,
+        )
+    )
 
 
 async def end_time(session: Session, debate: Debate) -> None:
@@ -156,8 +156,7 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         ballot = (await session.store.debates.get(debate.id)).vote_message or ""
         for user, option in (("bob", "B"), ("cem", "A"), ("ann", "B")):
             await venue.react(user, place, ballot, option)
-        await session.service.close_vote(debate.id)
-        await session.ended(debate.id)
+        await session.close(debate.id)
         votes = await session.votes(debate.id, "ann", "bob", "cem")
         archive, out = session.store.archive, tmp_path / "out"
         await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
