@@ -246,7 +246,7 @@ class LeaseManager:
                     if epochs.get(name) != hold.lease.epoch:
                         hold.fail(LeaseLostError(f"Another process took over {name}."))
                     elif hold.stoppable and (stop := stops.get(name.removeprefix("debate/"))):
-                        hold.fail(stop.error())
+                        hold.fail(stop)
         finally:
             watching.cancel()
 

@@ -6,7 +6,7 @@ in the same transaction, and raises LeaseLostError otherwise. Every method may r
 
 from engine.store.archive import Archive, CallRecord, DebateRecord, ExportFilter, count_rehearsals
 from engine.store.budgets import NewDebate
-from engine.store.debates import Debates, Stop
+from engine.store.debates import Debates
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note
 from engine.store.leases import Lease, Leases
 from engine.store.outbox import DeliveryState, Intent, Outbox, Post
@@ -41,7 +41,6 @@ __all__ = [
     "Outcome",
     "PeopleStore",
     "Post",
-    "Stop",
     "Store",
     "Target",
     "Votes",

@@ -18,7 +18,7 @@ from engine.store.leases import Lease, guard, partition_key_of
 from engine.store.outbox import LOCK_DEBATE, Post, insert_posts
 from engine.store.people import ensure_starter
 from engine.store.targets import let_seeds_go
-from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, Value, short_code
+from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, short_code
 from engine.values.errors import (
     NotFoundError,
     StoppedError,
@@ -36,15 +36,9 @@ TOPIC_LENGTH = 60
 SEVERAL = N_("Several debates have the code {code}; give one of these instead: {debates}.")
 
 
-class Stop(Value):
-    """A request to stop a debate; `gone`: because its thread is gone for good."""
-
-    reason: str
-    gone: bool = False
-
-    def error(self) -> StoppedError:
-        """Return the error that ends the debate's work."""
-        return StoppedError(self.reason, ends="thread" if self.gone else "")
+def stopped(row: Any) -> StoppedError:
+    """Return the error that ends the work on a debate that is asked to stop."""
+    return StoppedError(row.stop, ends="thread" if row.gone else "")
 
 
 def no_debate(name: str) -> str:
@@ -305,10 +299,10 @@ class Debates:
         row = await self._database.first(BY_ID, id=debate.mirror)
         return row and to_debate(row)
 
-    async def stops(self) -> dict[str, Stop]:
-        """Return the live debates that were asked to stop."""
+    async def stops(self) -> dict[str, StoppedError]:
+        """Return the live debates that were asked to stop, and the errors that end their work."""
         rows = await self._database.rows(STOPS)
-        return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
+        return {row.id: stopped(row) for row in rows}
 
     async def reseat(self, lease: Lease, debate_id: str, setup: Setup) -> None:
         """Store the setup of a running debate whose first model has chosen its side."""

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from engine.store.budgets import day_of, settle
 from engine.store.database import Database, SqlConnection
-from engine.store.debates import Stop, move, note_verdict
+from engine.store.debates import move, note_verdict, stopped
 from engine.store.leases import (
     EVERYONE,
     Lease,
@@ -395,7 +395,7 @@ class Journal:
             status = value_guarded(connection, lease, INSERT_CALL, started_at=now, **row)
             if status is None:
                 asked = connection.first(STOP, debate=start.debate)
-                raise Stop(reason=asked.stop, gone=asked.gone).error()
+                raise stopped(asked)
             if not Status(status).live:
                 settle(connection, start.debate, day_of(now))
 

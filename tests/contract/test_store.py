@@ -303,7 +303,7 @@ async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
     await store.queue.ask_stop("0" * 26, "nobody")
     stops = await store.debates.stops()
     assert list(stops) == [r.id]
-    error = stops[r.id].error()
+    error = stops[r.id]
     assert (type(error), error.ends) == (StoppedError, "")
     assert str(error) == "the starter cancelled it"
     await r.advance(Status.CANCELLED)
@@ -312,7 +312,7 @@ async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
     assert await store.debates.stops() == {}
     r = await run(store)  # a thread that is gone stops it for good
     await store.deliveries.abandon(r.lease, r.id, "the thread was deleted")
-    error = (await store.debates.stops())[r.id].error()
+    error = (await store.debates.stops())[r.id]
     assert (type(error), error.ends) == (StoppedError, "thread")
     assert (await r.get()).gone
 

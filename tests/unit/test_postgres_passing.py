@@ -55,7 +55,7 @@ async def test_a_write_waits_for_a_lock_however_long_another_process_holds_it(
         done, _ = await asyncio.wait([stopping], timeout=1.5)
         assert not done, "it was given up"
     await stopping
-    assert (await store.debates.stops())[new.id].reason == "enough"
+    assert (await store.debates.stops())[new.id].text == "enough"
 
 
 @pytest.mark.parametrize(("state", "ends"), [("53100", False), ("57014", False), ("22023", True)])
