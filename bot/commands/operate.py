@@ -60,13 +60,17 @@ def show(
 def report(
     chosen: DebateChoice,
     debate_id: Annotated[Text, DEBATE] = None,
+    folder: Annotated[
+        Place,
+        typer.Option("--from", help="Folder of an export (default: the database)."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
 ) -> None:
     """Write a debate, or all that are chosen, as Markdown and HTML. Sealed results stay out."""
     from bot.exits import run
     from bot.record.pages import write_reports
 
-    run(lambda: write_reports(debate_id, out, chosen))
+    run(lambda: write_reports(debate_id, out, chosen, folder))
 
 
 @app.command()

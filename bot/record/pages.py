@@ -22,7 +22,7 @@ from bot.record.exports import export_into
 from bot.record.filters import PAGES, ExportChoices, debates_of, narrowed, where_of
 from bot.settings.load import load_store_settings, load_topics
 from engine.dataset.folder import MANIFEST, Manifest, check_replaceable, staged
-from engine.dataset.page import write_html, write_markdown
+from engine.dataset.page import ReportedDebate, write_html, write_markdown
 from engine.pages.debate_page import Library
 from engine.pages.figures import FiguresReader
 from engine.pages.folder import FolderLibrary, check_folder
@@ -35,6 +35,7 @@ from engine.values.ports import Permalinks, SystemClock
 
 
 HOST = "127.0.0.1"
+NO_DEBATES = "This export has no debates."
 
 
 class _View(NamedTuple):
@@ -46,14 +47,14 @@ class _View(NamedTuple):
 
 async def view(folder: Path | None, port: int, chosen: DebateChoice) -> None:
     """Serve debates as pages on this machine until stopped, and print the link to them."""
-    if folder is not None and chosen != EVERY_DEBATE:
-        raise UsageError("The options that choose debates are for the database; leave them out.")
+    if folder is not None:
+        _refuse_choice(chosen)
     async with viewing(folder, port, chosen) as shown:
         if not shown.debates:
             print(
                 "There are no debates yet; they appear as soon as one starts."
                 if folder is None
-                else "This export has no debates."
+                else NO_DEBATES
             )
         print(
             f"Open {shown.link} in your browser: it works once. Press Ctrl-C to stop.",
@@ -112,6 +113,11 @@ async def _reading(
         yield library, ReadingPages(library, live=True, figures=figures, permalinks=permalinks)
 
 
+def _refuse_choice(chosen: DebateChoice) -> None:
+    if chosen != EVERY_DEBATE:
+        raise UsageError("The options that choose debates are for the database; leave them out.")
+
+
 def _open(folder: Path) -> FolderLibrary:
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}; name one that rostrum export wrote.")
@@ -163,31 +169,44 @@ async def write_pages(made: Path, out: Path) -> tuple[int, int]:
 # `rostrum report`: a debate as a page, in Markdown and in HTML.
 
 
-async def write_reports(debate_id: str | None, out: Path, chosen: DebateChoice) -> None:
+async def write_reports(
+    debate_id: str | None, out: Path, chosen: DebateChoice, folder: Path | None = None
+) -> None:
     """Write the page of a debate, or of each one that is chosen, into a folder, in both forms.
 
-    Raises UsageError for a bad folder, or if nothing is chosen.
+    They are of the database, or of an export's `folder`. Raises UsageError for a bad folder, or if
+    nothing is chosen.
     """
+    if folder is not None:
+        _refuse_choice(chosen)
+        held = await asyncio.to_thread(_open, folder)
+        if not held.ids:
+            print(NO_DEBATES)
+        for debate in [debate_id] if debate_id else held.ids:
+            await _write_report(await held.report(debate), out)
+        return
     async with read_store(load_store_settings()) as store:
-        for debate in await debates_of(store, debate_id, chosen):
-            page = await StoredLibrary(store).report(debate.id)
-            written = {
-                out / f"debate-{page.code}.md": write_markdown(page),
-                out / f"debate-{page.code}.html": write_html(page),
-            }
-            try:
-                await asyncio.to_thread(_write, out, written)
-            except OSError as error:
-                raise UsageError(
-                    f"The debate cannot be written to {out}: {error.strerror}; choose another "
-                    "--out."
-                ) from None
-            if page.sealed:
-                print(f"{page.sealed} The page has the debate so far.")
-            print("Wrote {paths}.".format(paths=" and ".join(map(str, written))))
+        for found in await debates_of(store, debate_id, chosen):
+            await _write_report(await StoredLibrary(store).report(found.id), out)
 
 
-def _write(out: Path, written: dict[Path, str]) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    for path, text in written.items():
-        path.write_text(text, encoding="utf-8")
+async def _write_report(page: ReportedDebate, out: Path) -> None:
+    written = {
+        out / f"debate-{page.code}.md": write_markdown(page),
+        out / f"debate-{page.code}.html": write_html(page),
+    }
+
+    def write() -> None:
+        out.mkdir(parents=True, exist_ok=True)
+        for path, text in written.items():
+            path.write_text(text, encoding="utf-8")
+
+    try:
+        await asyncio.to_thread(write)
+    except OSError as error:
+        raise UsageError(
+            f"The debate cannot be written to {out}: {error.strerror}; choose another --out."
+        ) from None
+    if page.sealed:
+        print(f"{page.sealed} The page has the debate so far.")
+    print("Wrote {paths}.".format(paths=" and ".join(map(str, written))))

@@ -44,6 +44,7 @@ from engine.pages.timeline import picture_of
 from engine.store import DebateRecord
 from engine.store.debates import ListedResult, result_of
 from engine.store.listings import UNCHOSEN, DebateQuery, DebateSummary
+from engine.store.usage import UsageTotals
 from engine.values.debate import Source
 from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.language import speaking
@@ -160,6 +161,11 @@ class FolderLibrary:
             shown = tuple(one for one in record.turns if first <= one.number <= last)
             return assemble(found, TurnsPart(number, len(parts.bounds), shown))
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The debates, the newest first."""
+        return tuple(self._items)
+
     async def report(self, name: str) -> ReportedDebate:
         """Return a debate as one page."""
         with self._sound(name):
@@ -167,7 +173,8 @@ class FolderLibrary:
             debate, rows = found.debate, found.rows or {}
             with speaking(debate.request.language):
                 page = lay_out(debate, record.turns, found.reveal, found.ballots, found.looked_up)
-                sections = report_sections(rows, (), (), debate.setup.called)
+                took = map(_usage, rows.get("calls", ()))
+                sections = report_sections(rows, (), took, debate.setup.called)
             return page._replace(sections=sections)
 
     async def place(self, name: str, turn: int) -> tuple[Item, int]:
@@ -373,6 +380,24 @@ class FolderLibrary:
             and (not sought.model or sought.model in dict(item.models).values())
             and (not sought.disagreement or item.result.agree is False)
         )
+
+
+def _usage(call: Row) -> UsageTotals:
+    """Return what a row of the calls took."""
+    return UsageTotals(
+        key=call["model_asked"],
+        role="",
+        debates=1,
+        calls=1,
+        failed=int(not call["answered"]),
+        lost=int(call["lost"]),
+        tokens_in=call["tokens_in"] or 0,
+        tokens_out=call["tokens_out"] or 0,
+        tokens_reasoning=0,  # which a report does not tell
+        tokens_cached=call["tokens_cached"] or 0,
+        usd=call["cost_usd"] or 0.0,
+        unpriced=int(call["cost_usd"] is None),
+    )
 
 
 def _or(value: float | None, other: float) -> float:

@@ -13,6 +13,8 @@ from bot.commands.choice import EVERY_DEBATE, DebateChoice
 from bot.record.pages import viewing, write_reports
 from bot.record.tables import list_debates, show_usage
 from bot.research.judgments import run_judge
+from engine.dataset.writer import export
+from engine.store.archive import ExportFilter
 from engine.values.errors import NotFoundError, UsageError
 from tests.scenario.conftest import Stage
 from tests.scenario.test_format_debates import hold
@@ -73,3 +75,30 @@ def test_a_command_that_chooses_debates_has_every_option_for_it(name: str) -> No
     for word in name.split():
         command = command.get_command(typer.Context(command), word)  # type: ignore[attr-defined]
     assert {one.name for one in command.params} >= set(DebateChoice._fields)
+
+
+async def test_a_report_of_an_export_is_that_of_the_database(
+    stage: Stage,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
+    async with stage.process() as line:
+        debate = await hold(line, "classic")
+        await export(line.store, tmp_path / "out", ExportFilter(), None, version="1")
+    await write_reports(debate.code, tmp_path / "stored", EVERY_DEBATE)
+    for name, place in ((debate.code, "one"), (None, "all")):
+        await write_reports(name, tmp_path / place, EVERY_DEBATE, tmp_path / "out")
+        for ending in ("md", "html"):
+            told, stored = (
+                (tmp_path / each / f"debate-{debate.code}.{ending}").read_text("utf-8")
+                for each in (place, "stored")
+            )
+            assert sorted(told.splitlines()) == sorted(stored.splitlines())
+    assert capsys.readouterr().out.count("Wrote ") == 3
+    with pytest.raises(UsageError, match="for the database"):
+        await write_reports(None, tmp_path, STRUCTURED, tmp_path / "out")
+    with pytest.raises(UsageError, match="no folder"):
+        await write_reports(None, tmp_path, EVERY_DEBATE, tmp_path / "none")
