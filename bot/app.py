@@ -111,6 +111,12 @@ def open_moderator(settings: Settings) -> Moderator | None:
     return HttpModerator(**dict(settings.moderation))
 
 
+def _open_counts(settings: Settings) -> Counts:
+    from bot.serve.health import open_counts  # few set traces
+
+    return open_counts(settings)
+
+
 async def find_debate(settings: Settings, debate_id: str) -> Debate:
     """Return a stored debate by its id or code. Raises NotFoundError or StoreError."""
     async with read_store(settings) as store:
@@ -135,10 +141,7 @@ async def run_app(
     body with its exception. Raises SettingsError or StoreError before anything runs.
     """
     prompts = load_prompts(settings.templates_dir)
-    if counts is None and settings.traces:
-        from bot.serve.health import open_counts  # few set traces
-
-        counts = open_counts(settings)
+    counts = counts or (_open_counts(settings) if settings.traces else None)
     database = open_database(settings, start_seconds=start_seconds)
     store = Store(database, settings.vault_keys())
     sharing = open_sharing(settings, database, role)

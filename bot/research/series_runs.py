@@ -144,7 +144,14 @@ _Verdicts: TypeAlias = Sequence[tuple[str | None, str, int]]
 
 def load_series(file: Path, settings: Settings) -> Series:
     """Read and check the file of a series. Raises UsageError with the first mistake."""
-    held = _read_toml(file)
+    try:
+        held = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{file} is not valid TOML: {error}.") from None
     try:
         series = read_series(held, _topics(held, file), settings.models, settings.variants)
         check_arms(series)
@@ -160,17 +167,6 @@ def load_series(file: Path, settings: Settings) -> Series:
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from None
     return series
-
-
-def _read_toml(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{file} is not valid TOML: {error}.") from None
 
 
 def _topics(held: dict[str, Any], file: Path) -> tuple[Topic, ...]:

@@ -135,7 +135,11 @@ class Team(Format):
                     number, side = number + 1, OTHER[side]
             await bench.report_unused(clock.left)
             bench.end(N_("free debate"))
-            await _closing(bench, limits)
+            await bench.begin("closing")
+            for closer in CLOSERS:
+                words = limits.minutes(limits.closing_minutes)
+                await bench.speak(closer, "closing", "closing", words, role="closing")
+            bench.end("closing")
             stage.adjourn()
         await judge.conclude()
 
@@ -156,11 +160,3 @@ async def _cross_examination(bench: Bench, limits: TeamLimits) -> None:
         words = limits.minutes(limits.summary_minutes)
         await bench.speak(seat, "summary", "summary", words, role="cross")
     bench.end("cross-examination")
-
-
-async def _closing(bench: Bench, limits: TeamLimits) -> None:
-    await bench.begin("closing")
-    for seat in CLOSERS:
-        words = limits.minutes(limits.closing_minutes)
-        await bench.speak(seat, "closing", "closing", words, role="closing")
-    bench.end("closing")
