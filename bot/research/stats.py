@@ -102,21 +102,7 @@ def show_panel(view: FitView) -> None:
             "drift",
             "USD",
         ),
-        (
-            (
-                one.juror,
-                one.skill.tell(),
-                one.lean.tell("+.2f"),
-                one.spread.tell(),
-                one.group.tell(),
-                f"{one.weight:.2f}" if one.known or one.sees < SEES else "too few",
-                f"{100 * one.alone:.0f} %",
-                str(one.ballots),
-                f"{one.drift:.1f}",
-                "unknown" if one.usd is None else f"{one.usd:.4f}",
-            )
-            for one in view.jurors
-        ),
+        ((one.juror, *one.cells()) for one in view.jurors),
     )
     show_table(
         "Errors that jurors share, beside a truth of 1",

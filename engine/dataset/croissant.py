@@ -65,20 +65,11 @@ def write_croissant(
 
     `tables` are those with rows to describe; a layout has none.
     """
-    sets = []
-    for table in tables:
-        for split in rows[table.name]:
-            name, path = f"{table.name}/{split}", file_format.path(table.name, split)
-            fields = [_field(column, name, path) for column in table.columns]
-            sets.append(
-                {
-                    "@type": "cr:RecordSet",
-                    "@id": name,
-                    "name": name,
-                    "description": f"One row is {table.about}.",
-                    "field": fields,
-                }
-            )
+    sets = [
+        _record_set(table, split, file_format.path(table.name, split))
+        for table in tables
+        for split in rows[table.name]
+    ]
     licensed = {}
     if license is not None:
         from engine.dataset.license import OWN, page_of  # a demo's publisher has set none
@@ -110,6 +101,17 @@ def write_croissant(
         "recordSet": sets,
     }
     return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _record_set(table: Table[Any], split: str, path: str) -> dict[str, Any]:
+    name = f"{table.name}/{split}"
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "description": f"One row is {table.about}.",
+        "field": [_field(column, name, path) for column in table.columns],
+    }
 
 
 def _field(column: Column[Any], parent: str, path: str) -> dict[str, Any]:

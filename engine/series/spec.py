@@ -326,9 +326,7 @@ def read_series(
         file = _File.model_validate(dict(held))
     except ValidationError as error:
         raise UsageError(_describe(error)) from None
-    formats = tuple(
-        _format({"format": one} if isinstance(one, str) else one) for one in file.formats
-    )
+    formats = tuple(map(_format, file.formats))
     if len({one.model_dump_json() for one in formats}) < len(formats):
         raise UsageError("formats has an entry twice; remove one.")
     arms = _arms(file, formats)
@@ -516,8 +514,10 @@ def _topics(file: _File, listed: Sequence[Topic], languages: Sequence[str]) -> t
     return tuple(spoken)
 
 
-def _format(entry: Mapping[str, Any]) -> Options:
+def _format(entry: str | Mapping[str, Any]) -> Options:
     """Return a format with its options: those of every debate, and its own."""
+    if isinstance(entry, str):
+        entry = {"format": entry}
     if not isinstance(name := entry.get("format"), str):
         raise UsageError('formats: each entry needs its name, as in { format = "classic" }.')
     try:

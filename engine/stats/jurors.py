@@ -71,6 +71,20 @@ class _JurorView(Value):
     sees: float
     usd: float | None = None
 
+    def cells(self) -> tuple[str, ...]:
+        """Return what is known, in words, for a row of a table."""
+        return (
+            self.skill.tell(),
+            self.lean.tell("+.2f"),
+            self.spread.tell(),
+            self.group.tell(),
+            f"{self.weight:.2f}" if self.known or self.sees < SEES else "too few",
+            f"{100 * self.alone:.0f} %",
+            str(self.ballots),
+            f"{self.drift:.1f}",
+            "unknown" if self.usd is None else f"{self.usd:.4f}",
+        )
+
 
 class _PanelWorth(Value):
     """The best panel of a size: `right` is the probability that it is right.
