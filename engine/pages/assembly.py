@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
 from engine.delivery.reasons import why
-from engine.pages.ballots import read_juries
-from engine.pages.by_format import argument_cards, free_speeches, revisions
 from engine.pages.debate_page import (
     CALLS_ON_A_PAGE,
     CallPage,
@@ -25,6 +23,7 @@ from engine.pages.debate_page import (
     shorten_sections,
 )
 from engine.pages.head import DebateSituation, Item, Rows, make_head
+from engine.pages.parts import argument_cards, free_speeches, read_juries, revisions
 from engine.pages.sections import read_marks, read_sections, why_section
 from engine.store.journal import Judging
 from engine.values.debate import Debate, Source, Status, Turn

@@ -27,9 +27,8 @@ from engine.values.text import clean, headline, redact
 from engine.values.topics import topic_id
 
 if TYPE_CHECKING:
-    from engine.pages.ballots import JuryMatrix
-    from engine.pages.by_format import ArgumentCard, FreeSpeech, Revision
     from engine.pages.head import PageHead
+    from engine.pages.parts import ArgumentCard, FreeSpeech, JuryMatrix, Revision
 
 # A list of debates as a page shows it.
 

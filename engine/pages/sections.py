@@ -14,9 +14,9 @@ from engine.formats.audited.judge import RegisterEntry, tell_entry
 from engine.formats.audited.scores import SCALES
 from engine.formats.structured.trace import table
 from engine.jury.explain import STEP as WHY
-from engine.pages.by_format import read_traces
 from engine.pages.debate_page import SPOKEN, TurnMark
 from engine.pages.head import Rows, brief
+from engine.pages.parts import read_traces
 from engine.pages.timeline import TOTALS, timelines
 from engine.store.usage import UsageTotals
 from engine.values.language import N_

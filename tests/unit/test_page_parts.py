@@ -5,9 +5,9 @@ from typing import Any
 
 from engine.dataset.page import PageTurn
 from engine.pages.assembly import call_page, calls_page
-from engine.pages.by_format import free_speeches, revisions
 from engine.pages.debate_page import PageTry
 from engine.pages.head import Item
+from engine.pages.parts import free_speeches, revisions
 from engine.values.limits import TeamLimits
 
 ITEM = Item("01J", "01j", "Tea", "closed", "classic", "en", "memory", "", "", datetime.now(UTC), ())
