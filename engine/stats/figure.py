@@ -13,7 +13,7 @@ from typing import Self, TypeAlias
 
 from pydantic import Field
 
-from engine.tally.tally import FEWEST, Interval, wilson
+from engine.tally.tally import FEWEST, wilson
 from engine.values.debate import Value
 from engine.values.language import N_
 from engine.words.stored import percent
@@ -43,7 +43,7 @@ def mean_of(sums: Sums) -> float:
     return sums[0] / sums[1]
 
 
-def interval(topics: Sequence[Sums], statistic: Statistic) -> Interval | None:
+def interval(topics: Sequence[Sums], statistic: Statistic) -> tuple[float, float] | None:
     """Return the 95 % percentile interval of a statistic, resampled by topic.
 
     `topics` has the sums of each topic; their order does not matter. None for fewer than two
@@ -57,7 +57,7 @@ def interval(topics: Sequence[Sums], statistic: Statistic) -> Interval | None:
     found = sorted(_resample(topics, statistic, times, Random(SEED)))
     if 2 * len(found) <= times:
         return None
-    return Interval(_quantile(found, 0.025), _quantile(found, 0.975))
+    return _quantile(found, 0.025), _quantile(found, 0.975)
 
 
 def _resample(
@@ -134,7 +134,7 @@ class Figure(Value):
         bounds = None if value is None else interval(topics, statistic)
         if bounds is None:
             return cls(n=n, value=value)
-        return cls(n=n, value=value, low=bounds.low, high=bounds.high)
+        return cls(n=n, value=value, low=bounds[0], high=bounds[1])
 
     def __str__(self) -> str:
         if self.few:

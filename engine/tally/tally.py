@@ -12,7 +12,6 @@ from datetime import datetime
 from math import sqrt
 from operator import attrgetter
 from statistics import NormalDist
-from typing import NamedTuple
 
 from engine.tally.fold import VoteEventFold, as_given, standing_option, take, vote_folds
 from engine.tally.questions import UP, vote_options
@@ -248,17 +247,10 @@ def revised_votes(
     )
 
 
-class Interval(NamedTuple):
-    """Both bounds of a share, each from 0 to 1."""
-
-    low: float
-    high: float
-
-
 FEWEST = 30  # debates, of which a share is told
 
 
-def wilson(k: int, n: int) -> Interval:
+def wilson(k: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of the share k/n.
 
     With n = 0 nothing is known, and the interval is 0 to 1. Raises ValueError unless
@@ -267,12 +259,12 @@ def wilson(k: int, n: int) -> Interval:
     if not 0 <= k <= n:
         raise ValueError(f"A share needs 0 <= k <= n, not k = {k} and n = {n}.")
     if n == 0:
-        return Interval(0.0, 1.0)
+        return 0.0, 1.0
     share, spread = k / n, Z95 * Z95 / n
     scale = 1 + spread
     middle = (share + spread / 2) / scale
     reach = Z95 * sqrt(share * (1 - share) / n + spread / (4 * n)) / scale
-    return Interval(max(0.0, middle - reach), min(1.0, middle + reach))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 LEANING = {"for": 1, "unsure": 0, "against": -1}
