@@ -216,8 +216,9 @@ _FEWEST_WORDS = 3  # of a sentence that counts: "No." five times is rhetoric
 def count_repeats(text: str) -> int:
     """Return how often a text says the sentence that it says most often, however it is spelt."""
     said = Counter[str]()
-    for part, times in Counter(_SENTENCE_BREAK.split(text)).items():
-        said[" ".join(_WORDS.findall(part.casefold()))] += times
+    # Not `concurrent`: to get the interpreter back from another thread takes longer than this.
+    for part, times in Counter(_SENTENCE_BREAK.split(text, concurrent=False)).items():
+        said[" ".join(_WORDS.findall(part.casefold(), concurrent=False))] += times
     often = (n for sentence, n in said.items() if n > 1 and count_words(sentence) >= _FEWEST_WORDS)
     return max(often, default=0)
 
