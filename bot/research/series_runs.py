@@ -26,9 +26,9 @@ from bot.doctor.trial import check_contexts, check_readings
 from bot.local.orders import quiet
 from bot.record.tables import print_usage, show_table, to_rows
 from bot.research.series_progress import Display, open_display, span
+from bot.settings.files import read_tables, read_topics
 from bot.settings.load import load_settings, load_store_settings
 from bot.settings.settings import Settings
-from bot.settings.topics_file import read_tables, read_topics
 from engine.drawing.svg import darken
 from engine.prompts.library import load_prompts
 from engine.run.service import Service

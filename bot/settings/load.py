@@ -26,8 +26,8 @@ from pydantic_settings import (
 )
 
 from adapters.models import BackendSettings
+from bot.settings.files import read_topics
 from bot.settings.settings import PLATFORMS, Settings, WebSettings
-from bot.settings.topics_file import read_topics
 from bot.settings.values import PREFIX, NamePath, Wrong, json_object, variable
 from engine.values.configuration import between, limits_at, parse_model
 from engine.values.debate import REHEARSAL, Model

@@ -374,7 +374,7 @@ class Settings(_OfOptions, BaseSettings):
         """Return the topics of the operator's file, or the built-in ones."""
         if self.topics_file is None:
             return TopicList(built_in_topics())
-        from bot.settings.topics_file import read_topics
+        from bot.settings.files import read_topics
 
         return read_topics(self.topics_file)
 

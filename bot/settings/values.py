@@ -122,7 +122,7 @@ def _rubric(value: Any) -> Any:
             raise ValueError(f"must be one of {known}, or a file that ends in .toml") from None
     file = Path(value)
     try:
-        from engine.jury.rubric_file import read_rubric  # few have one of their own
+        from bot.settings.files import read_rubric  # few have one of their own
 
         return read_rubric(file.read_text(encoding="utf-8-sig"), file.stem)
     except OSError as error:

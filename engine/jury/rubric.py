@@ -1,6 +1,6 @@
 """Rubrics: criteria, their weights and ranges, and the meaning of a range's ends.
 
-A few rubrics are built in, by name; an operator's own is a TOML file (rubric_file.py).
+A few rubrics are built in, by name; an operator's own is a TOML file (bot/settings/files.py).
 """
 
 from __future__ import annotations

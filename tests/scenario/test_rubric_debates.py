@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.settings.files import read_rubric
 from engine.jury.rubric import CLASSIC_SIX, DEBATE, Rubric
-from engine.jury.rubric_file import read_rubric
 from engine.values.messages import Reveal
 from engine.words.cards import card_of
 from tests.doubles.whole_debate import DEFAULTS, Whole, hold_whole

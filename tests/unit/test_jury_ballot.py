@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from bot.settings.files import read_rubric
 from engine.jury.ballot import (
     TIE_WORDS,
     JurorReading,
@@ -16,7 +17,6 @@ from engine.jury.ballot import (
     tie_word,
 )
 from engine.jury.rubric import CLASSIC_SIX, DEBATE, RUBRICS, find_rubric, own_criteria
-from engine.jury.rubric_file import read_rubric
 from engine.values.debate import Model, Usage
 from engine.values.errors import UsageError
 from engine.values.ports import Reply

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from adapters.models.discovery import bundled_price
+from bot.settings.files import read_rubric
 from bot.settings.load import load_settings
 from engine.jury.rubric import RUBRICS
-from engine.jury.rubric_file import read_rubric
 from engine.values.makers import kin
 
 TEXT = (Path(__file__).parents[2] / "docs" / "jury.md").read_text(encoding="utf-8")

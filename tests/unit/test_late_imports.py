@@ -39,11 +39,12 @@ adapters.database.upgrade adapters.metrics adapters.models.backends adapters.mod
 adapters.models.discovery adapters.models.faults adapters.models.moderation adapters.models.search
 adapters.terminal.keys adapters.wire bot.commands.bench bot.commands.data bot.commands.debate
 bot.commands.label bot.commands.operate bot.commands.series bot.commands.serve bot.console
-bot.local.keyboard bot.local.single bot.record.filters bot.serve.health bot.settings.load
+bot.local.keyboard bot.local.single bot.record.filters bot.serve.health bot.settings.files
+bot.settings.load
 engine.blinding.self_naming engine.dataset.conversion engine.dataset.layouts
 engine.dataset.license engine.dataset.prompt_table engine.delivery.board engine.delivery.deleter
 engine.delivery.reasons engine.drawing engine.fleet.limits
-engine.jury.history engine.jury.model engine.jury.rubric_file engine.run.guest
+engine.jury.history engine.jury.model engine.run.guest
 engine.run.question_time engine.run.rematch engine.stage.repair engine.stage.research
 engine.stats.confidence engine.store.ballots engine.store.deliveries engine.store.guests
 engine.store.learning engine.store.listings engine.store.privacy engine.store.purge

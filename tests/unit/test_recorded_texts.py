@@ -33,6 +33,7 @@ from bot.cli import app
 from bot.record.tables import print_usage, show_debates, show_table
 from bot.research.labels import show_report, show_tasks
 from bot.research.series_runs import show_series
+from bot.settings.files import read_rubric
 from engine.blinding.transcript import BlindTurn, Round
 from engine.chat.answers.base import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
@@ -44,7 +45,6 @@ from engine.formats import FORMATS
 from engine.jury.ballot import ballot_schema
 from engine.jury.explain import explain
 from engine.jury.rubric import ANSWERS, CLASSIC_SIX, DEBATE
-from engine.jury.rubric_file import read_rubric
 from engine.prompts.library import load_prompts
 from engine.series.report.page import write_markdown, write_page
 from engine.series.report.pictures import draw_report

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from bot.settings.files import read_topics
 from bot.settings.load import load_settings
-from bot.settings.topics_file import read_topics
 from engine.chat.choices import topic_choices
 from engine.prompts.library import load_prompts
 from engine.run.order import Defaults, Order

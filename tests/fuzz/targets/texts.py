@@ -12,13 +12,12 @@ from unittest.mock import patch
 from bot.record.filters import read_moment
 from bot.research.cases import read_source
 from bot.research.series_runs import load_series
+from bot.settings.files import read_rubric, read_topics
 from bot.settings.load import examine_settings
 from bot.settings.settings import Settings
-from bot.settings.topics_file import read_topics
 from engine.chat.commands import parse_command
 from engine.chat.settings import find_mistakes
 from engine.dataset.label_files import read_labels
-from engine.jury.rubric_file import read_rubric
 from engine.pages.debate_page import read_sought, write_sought
 from engine.values.options import Options, read_option
 from engine.values.overlap import check_quotations
