@@ -60,9 +60,11 @@ def show(
 def report(
     chosen: DebateChoice,
     debate_id: Annotated[Text, DEBATE] = None,
-    folder: Annotated[
-        Place,
-        typer.Option("--from", help="Folder of an export (default: the database)."),
+    source: Annotated[
+        Text,
+        typer.Option(
+            "--from", metavar="SOURCE", help="An export's folder (default: the database)."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
 ) -> None:
@@ -70,6 +72,7 @@ def report(
     from bot.exits import run
     from bot.record.pages import write_reports
 
+    folder = Path(source) if source else None
     run(lambda: write_reports(debate_id, out, chosen, folder))
 
 

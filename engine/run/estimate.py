@@ -271,10 +271,21 @@ class _DryRun:
     """A host for dry runs: it counts the prompts and answers with filler, calling no model."""
 
     setup: Setup
+    script: Format
     shares: dict[str, ParticipantDemand] = field(default_factory=dict)
+    turns: list[Turn] = field(default_factory=list)
     calls: int = 0
-    words: float = 0.0
     heard: int = 0  # turns of a person
+
+    @property
+    def demand(self) -> ScriptDemand:
+        """The demand, once the script has ended."""
+        request, rate, judged = self.setup.request, self.setup.chars_per_word, 0
+        for turn in self.script.judged(self.turns):  # as its speaker writes
+            manner = manner_of(request.model_of(turn.seat))
+            judged += manner.tokens(manner.size(turn.text))
+        words = sum(words_to_read(turn.text, request.language, rate) for turn in self.turns)
+        return ScriptDemand(self.shares, judged, words, self.heard)
 
     async def room(self) -> None:
         """Never wait."""
@@ -300,9 +311,8 @@ class _DryRun:
         return Reply(text=text, finish="stop", model=call.model.ref)
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        """Count what there is to read; post nothing."""
-        language, rate = self.setup.request.language, self.setup.chars_per_word
-        self.words += words_to_read(turn.text, language, rate)
+        """Post nothing."""
+        self.turns.append(turn)
 
     async def keep(self, note: Note) -> None:
         """Keep nothing."""
@@ -354,16 +364,12 @@ async def demand_of(setup: Setup, script: Format, prompts: Prompts) -> ScriptDem
     known = _demands.get(key)
     if known is None:
         dry = _without_topic(setup, cast)
-        host = _DryRun(dry)
+        host = _DryRun(dry, script)
         stage = Stage(dry, prompts, host, script.turns(dry.request))
         await script.hold(stage)
-        judged = 0
-        for turn in script.judged(stage.turns):  # as its speaker writes
-            manner = manner_of(dry.request.model_of(turn.seat))
-            judged += manner.tokens(manner.size(turn.text))
         if len(_demands) >= MOST_DEMANDS:
             _demands.clear()
-        known = _demands[key] = ScriptDemand(host.shares, judged, host.words, host.heard)
+        known = _demands[key] = host.demand
     return known
 
 

@@ -17,7 +17,7 @@ from engine.prompts.library import Prompts
 from engine.run.estimate import check_prices, longest_prompts, price
 from engine.run.freeze import freeze
 from engine.run.juror_fits import Learner
-from engine.run.order import Defaults, Order
+from engine.run.order import Defaults, Order, check_allowed
 from engine.run.plan import plan
 from engine.stage.steps import Pace
 from engine.store import NewDebate, Post, Store
@@ -100,6 +100,7 @@ class Service:
         Raises UsageError or BudgetError, and ModelError while a moderation model cannot be asked;
         then nothing is stored. Raises NotAllowedError for a community that is not served.
         """
+        check_allowed(offer, order.platform, order.community)
         await self._pace.turn()  # of many starts at once, running debates have turns in between
         plans = plan(order, offer, self.prompts, self.new_seed())
         prompts, request = plans[0].prompts, plans[0].request
