@@ -106,7 +106,12 @@ class InteractionHandler(ABC, Generic[R]):
 
         async def run() -> None:
             self.commands.check_database()
-            heard = await self._press(pressed)
+            for _ in range(PRESS_TRIES):  # a button is visible just before its vote is stored
+                outcome = await self.listener(pressed)
+                if not (isinstance(outcome, EventOutcome) and outcome.outcome == "unknown"):
+                    break
+                await asyncio.sleep(LOOK_SECONDS)
+            heard = outcome if isinstance(outcome, EventOutcome) else None
             more = await self.remark(reply, heard.voted) if heard and heard.voted else None
             said = voted(heard)
             await self.show(reply, more.model_copy(update={"first": said}) if more else said)
@@ -137,15 +142,6 @@ class InteractionHandler(ABC, Generic[R]):
         for task in tuple(self._following):
             task.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
-
-    async def _press(self, pressed: ButtonPressed) -> EventOutcome | None:
-        """Pass a press on, with retries: a button is visible just before its vote is stored."""
-        for _ in range(PRESS_TRIES):
-            heard = await self.listener(pressed)
-            if not (isinstance(heard, EventOutcome) and heard.outcome == "unknown"):
-                break
-            await asyncio.sleep(LOOK_SECONDS)
-        return heard if isinstance(heard, EventOutcome) else None
 
     async def _follow(self, reply: R, debate_id: str) -> None:
         try:

@@ -82,9 +82,10 @@ def pressed_invocation(  # noqa: C901 - one case a kind of button
 ) -> Invocation | None:
     """Return the command behind a button or menu; None for a vote button.
 
-    `debate` is the code of its debate, or the number of its topic.
+    `debate` is the code of its debate, maybe with what of it is meant, or the number of its topic.
     `chosen` is the selection from a menu.
     """
+    code, _, of = debate.partition("/")
     match button:
         case "stop":
             return Invocation("cancel", {"debate": debate})
@@ -99,8 +100,15 @@ def pressed_invocation(  # noqa: C901 - one case a kind of button
             return Invocation("topics", {"action": button, "number": int(debate)})
         case "remark":
             return Invocation("remark", {"debate": debate})
-        case "ground" | "clear" | "guess" | "page":
-            return Invocation("remark", _read_remark(button, debate, chosen))
+        case "ground" | "clear":
+            asked = Question.GROUND if button == "ground" else Question.CONFIDENCE
+            return Invocation("remark", {"debate": code, "question": asked, "option": of})
+        case "guess":
+            guess = {"question": Question.GUESS, "side": of, "option": chosen or ""}
+            return Invocation("remark", {"debate": code, **guess})
+        case "page":
+            page = int(of) if of.isdecimal() else 0
+            return Invocation("remark", {"debate": code, "page": page})
         case "rematch" | "swap":
             return Invocation("rematch", {"debate": debate, "swap": button == "swap"})
         case "accept" | "decline":
@@ -134,18 +142,6 @@ def submitted_invocation(form: str, of: str, typed: Mapping[str, str]) -> Invoca
         case "sure":
             return Invocation("sure", {"debate": debate, "text": typed.get("percent", "")})
     return None
-
-
-def _read_remark(button: str, target: str, chosen: str | None) -> dict[str, Any]:
-    code, _, of = target.partition("/")
-    match button:
-        case "guess":
-            guessed = {"side": of, "option": chosen or ""}
-            return dict(debate=code, question=Question.GUESS, **guessed)
-        case "page":
-            return {"debate": code, "page": int(of) if of.isdecimal() else 0}
-    question = Question.GROUND if button == "ground" else Question.CONFIDENCE
-    return {"debate": code, "question": question, "option": of}
 
 
 # --- words -------------------------------------------------------------------------------

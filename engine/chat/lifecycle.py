@@ -213,7 +213,15 @@ async def rematch(
 ) -> StartedAnswer:
     """Queue a rematch and answer with its estimate. Raises as `start` does."""
     await check_may_start(context.store, person)
-    found = await _find_revealed(context.store, person, debate)
+    store = context.store
+    if debate:
+        found = await find_named(store, person, debate)
+    else:
+        here = held_here(person, await find_held(store, person, (Status.CLOSED,)))
+        if not here:
+            raise NotFoundError("No debate in this channel has a result yet; give a debate's code.")
+        found = here[0]
+    check_repeatable(found, await store.debates.mirror_of(found))
     if person.thread is not None and person.thread == found.thread != found.place:
         # In the thread that this debate had to itself: the next one has its own.
         person = person.model_copy(update={"thread": None})
@@ -227,16 +235,3 @@ async def rematch(
     again = Rematch(of=found, swapped=swap)
     seed = context.service.new_seed()
     return await begin(context, person, lambda offer: repeat(order, again, offer, seed))
-
-
-async def _find_revealed(store: Store, person: Requester, code: str | None) -> Debate:
-    """Return the named debate, or the newest revealed one here. Raises RostrumError."""
-    if code:
-        found = await find_named(store, person, code)
-    else:
-        here = held_here(person, await find_held(store, person, (Status.CLOSED,)))
-        if not here:
-            raise NotFoundError("No debate in this channel has a result yet; give a debate's code.")
-        found = here[0]
-    check_repeatable(found, await store.debates.mirror_of(found))
-    return found

@@ -87,13 +87,6 @@ class _Stamp(BaseModel):
     files: tuple[ExportedFile, ...]
 
 
-class Written(_Stamp):
-    """Which version of Rostrum wrote an export, and the version of its tables; of any version."""
-
-    schema_version: int
-    rostrum: str
-
-
 def listed_files(folder: Path) -> frozenset[str] | None:
     """Return the paths in a folder's manifest, itself included; None without a Rostrum manifest.
 

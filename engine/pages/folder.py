@@ -10,15 +10,15 @@ from datetime import datetime
 from importlib.util import find_spec
 from math import fsum
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from engine.dataset.columns import SCHEMA_VERSION, moment
 from engine.dataset.debate_table import read_record
 from engine.dataset.findings_tables import retrieved
-from engine.dataset.folder import MANIFEST, FileFormat, Manifest, Written
+from engine.dataset.folder import MANIFEST, ExportedFile, FileFormat, Manifest
 from engine.dataset.page import ReportedDebate, lay_out
 from engine.dataset.tables import every_table
 from engine.drawing.svg import Picture
@@ -81,13 +81,22 @@ class _RowPlace(NamedTuple):
     end: int
 
 
+class _Written(BaseModel):
+    """Which version of Rostrum wrote an export, and the version of its tables; of any version."""
+
+    kind: Literal["rostrum-export"]
+    schema_version: int
+    rostrum: str
+    files: tuple[ExportedFile, ...]
+
+
 def check_folder(folder: Path) -> Manifest:
     """Return the manifest of an export's folder. Raises UsageError for anything else."""
     try:
         if not (folder / MANIFEST).is_file():
             raise FileNotFoundError
         body = (folder / MANIFEST).read_bytes()
-        written = Written.model_validate_json(body)
+        written = _Written.model_validate_json(body)
         found = written.schema_version
         if found != SCHEMA_VERSION:
             told = OLDER if found < SCHEMA_VERSION else NEWER

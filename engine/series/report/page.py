@@ -134,7 +134,10 @@ def _results(report: SeriesReport) -> tuple[PageSection, ...]:
     judged = (_arms(report), _trials(report), _jury(report), _replacement(report))
     if not (report.ratings.jury or report.ratings.people):
         return PageSection("ratings", N_("Ratings"), lines=(NO_RATINGS,)), *judged
-    return _ratings(report), _wins(report), _sides(report), _topics(report), *judged
+    found = (("the jury", report.wins), ("people", report.people_wins))
+    grids = tuple(_matrix(report, judge, pairs) for judge, pairs in found if pairs)
+    wins = PageSection("wins", "Who beat whom", grids=grids)
+    return _ratings(report), wins, _sides(report), _topics(report), *judged
 
 
 def _head(report: SeriesReport) -> Iterator[str]:
@@ -209,12 +212,6 @@ def _ratings(report: SeriesReport) -> PageSection:
     about = "Adjusted: with side, last word and length equal."
     lines = (judged, points, about, HOW)
     return PageSection("ratings", N_("Ratings"), lines=lines, grids=(table_of(columns, rows),))
-
-
-def _wins(report: SeriesReport) -> PageSection:
-    found = (("the jury", report.wins), ("people", report.people_wins))
-    grids = tuple(_matrix(report, judge, pairs) for judge, pairs in found if pairs)
-    return PageSection("wins", "Who beat whom", grids=grids)
 
 
 def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> PageTable:
