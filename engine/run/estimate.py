@@ -462,8 +462,8 @@ async def estimate(
     request, panel, bill = setup.request, setup.panel, _Bill(setup.prices)
     outline = await demand_of(setup, script, prompts)
     speaking = outline.calls_of(setup)
-    for model, times, read, written, longest in speaking:
-        bill.add(model, times, read, written, longest)
+    for call in speaking:
+        bill.add(*call)
     shown, reading = outline.reading(setup, script)
     waited = outline.waiting(request)
     seats = attendance(panel)

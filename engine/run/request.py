@@ -1,10 +1,9 @@
-"""From options to a complete request: who sits where, and what sides of a known answer argue."""
+"""From options to a complete request, with who sits where; and its mirror."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
 from engine.formats import FORMATS, Format
 from engine.formats.format import Roles
@@ -21,9 +20,6 @@ from engine.values.debate import (
 from engine.values.errors import UsageError
 from engine.values.language import Text
 from engine.values.options import BUILT_IN, Options
-
-if TYPE_CHECKING:
-    pass
 
 MOST_JUDGES = 9  # of a format's own
 
